@@ -1,0 +1,58 @@
+/** A model server that costs as little as a model server can: it calls one tool after another, then says "ok". */
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Model {
+  readonly url: string
+  /** Completions asked for so far. */
+  asked(): number
+  /** While true nobody is answered. */
+  hang(on: boolean): void
+  close(): Promise<void>
+}
+
+/** The name of the model says how many tools a run calls: `tools-3`. */
+export async function startModel(): Promise<Model> {
+  let asked = 0
+  let hanging = false
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      asked++
+      if (hanging) return
+      const text = Buffer.concat(chunks).toString()
+      const tools = Number(/"model":"tools-(\d+)"/.exec(text)?.[1] ?? 0)
+      const done = text.split('"role":"tool"').length - 1
+      respond(response, done < tools ? done + 1 : 0)
+    })
+  })
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    asked: () => asked,
+    hang: (on) => void (hanging = on),
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+const chunk = (choice: object, more = ''): string =>
+  `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[${JSON.stringify({ index: 0, finish_reason: null, ...choice })}]${more}}\n\n`
+const USAGE = ',"usage":{"prompt_tokens":20,"completion_tokens":5,"total_tokens":25}'
+const SAYS = `${chunk({ delta: { role: 'assistant', content: 'ok' } })}${chunk({ delta: {}, finish_reason: 'stop' }, USAGE)}data: [DONE]\n\n`
+
+function respond(response: ServerResponse, call: number): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  if (call === 0) return void response.end(SAYS)
+  const made = [
+    { index: 0, id: `call_${call}`, type: 'function', function: { name: 'look', arguments: `{"n":${call}}` } },
+  ]
+  response.end(
+    `${chunk({ delta: { tool_calls: made } })}${chunk({ delta: {}, finish_reason: 'tool_calls' }, USAGE)}data: [DONE]\n\n`,
+  )
+}

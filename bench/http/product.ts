@@ -1,0 +1,152 @@
+/**
+ * The whole server with an agent that answers at once and one that waits, and as many stored sessions as asked for.
+ * Arguments: directory, number of sessions.
+ */
+import { digestOf } from '../../src/base/digest.ts'
+import { createIds, type SessionId } from '../../src/base/ids.ts'
+import { silentLog } from '../../src/base/log.ts'
+import { sealSet } from '../../src/policy/policy-set.ts'
+import { openServer } from '../../src/server/open.ts'
+import type { Run } from '../../src/spec/run.ts'
+import { digestOfSnapshot, type ScriptTurn, type Snapshot } from '../../src/spec/snapshot.ts'
+import type { Store } from '../../src/store/store.ts'
+
+const [directory, sessions] = process.argv.slice(2) as [string, string]
+const ASK = {
+  wire: 'ask_user',
+  id: 'svc.ask_user',
+  version: '1.0.0',
+  description: 'Asks.',
+  inputSchema: { type: 'object' },
+  inputSchemas: [{ type: 'object' }],
+  labels: {},
+  builtin: true,
+} as const
+
+function agent(name: string, script: readonly ScriptTurn[]): Snapshot {
+  const id = `bench.${name}`
+  const content: Omit<Snapshot, 'digest'> = {
+    v: 1,
+    id,
+    namespace: 'bench',
+    name,
+    version: '1.0.0',
+    labels: {},
+    classifications: [],
+    boundaries: [],
+    purpose: 'Measure.',
+    instructions: { text: 'Answer.', digest: digestOf('Answer.') },
+    model: { provider: 'scripted', name: 'script', script },
+    secrets: {},
+    mcpServers: [],
+    tools: [ASK],
+    agents: [],
+    limits: {},
+    output: { format: 'text', strict: false, on_invalid: 'retry' },
+    policies: sealSet({ v: 1, compiler: 'bench', agent: id, entries: [], index: { ask_user: [] }, inherited: [] }),
+  }
+  return { ...content, digest: digestOfSnapshot(content) }
+}
+
+const server = await openServer({
+  dataDirectory: directory,
+  workspace: 'bench',
+  config: {},
+  configDirectory: directory,
+  env: { PATH: process.env['PATH'] },
+  version: '0.0.0',
+  log: silentLog,
+})
+
+async function ask<T>(line: string, body: unknown): Promise<T> {
+  const [method, path] = line.split(' ') as [string, string]
+  const response = await server.operator.fetch(
+    new Request(`http://operator.svc${path}`, {
+      method,
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  )
+  if (!response.ok) throw new Error(await response.text())
+  return (await response.json()) as T
+}
+
+interface Door {
+  readonly agentId: string
+  readonly keys: readonly string[]
+}
+
+async function open(snapshot: Snapshot, keys: number): Promise<Door> {
+  const bundle = { root: snapshot.id, agents: [snapshot], documents: [], closureDigest: snapshot.digest }
+  const { deployed } = await ask<{ deployed: { agentId: string } }>('POST /publish', { bundle, deploy: true })
+  await ask('POST /triggers', { agent: snapshot.id, type: 'api' })
+  const made: string[] = []
+  while (made.length < keys)
+    made.push((await ask<{ secret: string }>('POST /keys', { agent: snapshot.id, trigger: 'api' })).secret)
+  return { agentId: deployed.agentId, keys: made }
+}
+
+async function start({ agentId, keys }: Door): Promise<{ runId: string; sessionId: SessionId }> {
+  const response = await fetch(`${server.url}/v1/agents/${agentId}/runs`, {
+    method: 'POST',
+    headers: { 'x-api-key': keys[0]!, 'content-type': 'application/json' },
+    body: JSON.stringify({ input: { message: 'Hello.' } }),
+  })
+  return (await response.json()) as { runId: string; sessionId: SessionId }
+}
+
+const desk = await open(agent('desk', [{ say: 'ok' }]), 1)
+const waits = await open(agent('waits', [{ call: { tool: 'ask_user', arguments: { message: 'Well?' } } }]), 50)
+const { runId, sessionId } = await start(desk)
+const stream = await fetch(`${server.url}/v1/runs/${runId}/stream`, { headers: { 'x-api-key': desk.keys[0]! } })
+await stream.text()
+await fill(server.store, sessionId, Number(sessions))
+
+process.on('message', () => {
+  globalThis.gc?.()
+  process.send!({ rss: process.memoryUsage().rss })
+})
+process.on('disconnect', () => process.exit(0))
+process.send!({
+  port: Number(new URL(server.url).port),
+  key: desk.keys[0],
+  agentId: desk.agentId,
+  runId,
+  waiting: { runId: (await start(waits)).runId, keys: waits.keys },
+})
+
+/** Further sessions like the one that ended, through the door that starts use. */
+async function fill(store: Store, like: SessionId, count: number): Promise<void> {
+  const ids = createIds(() => Date.now())
+  const session = (await store.session(like))!
+  const run: Run = (await store.runsOf(like))[0]!
+  const none = {
+    ratePerMinute: null,
+    ratePerDay: null,
+    maxConcurrentRuns: null,
+    planRunsPerDay: null,
+    planTokensPerDay: null,
+  }
+  for (let made = 0; made < count; made += 1000)
+    await Promise.all(
+      Array.from({ length: Math.min(1000, count - made) }, () => {
+        const id = ids.next<'session'>()
+        const rootRunId = ids.next<'run'>()
+        return store.start(
+          {
+            session: { ...session, id, rootRunId, version: 0, lastSeq: 0 },
+            runs: [{ ...run, id: rootRunId, sessionId: id }],
+            steps: [],
+            closedSteps: [],
+            tasks: [],
+            calls: [],
+            events: [],
+            setTimers: [],
+            clearTimers: [],
+            busy: false,
+          },
+          none,
+        )
+      }),
+    )
+}

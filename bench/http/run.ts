@@ -1,0 +1,177 @@
+/** Requests a second and their times, beside an empty route measured in the same round. See README.md. */
+import { fork, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { createParser } from 'eventsource-parser'
+import { load, type Measured } from './load.ts'
+
+const ROUNDS = Number(process.env['ROUNDS'] ?? 9)
+const SECONDS = Number(process.env['SECONDS'] ?? 0.4)
+const CONNECTIONS = Number(process.env['CONNECTIONS'] ?? 32)
+const SESSIONS = (process.env['SESSIONS'] ?? '1000,10000,100000').split(',').map(Number)
+const FOLLOWED = 40
+const READERS = Number(process.env['READERS'] ?? 5000)
+
+interface Product {
+  readonly port: number
+  readonly key: string
+  readonly agentId: string
+  readonly runId: string
+  /** A run that goes on when it is answered, which nobody does, and keys that may read it. */
+  readonly waiting: { readonly runId: string; readonly keys: readonly string[] }
+}
+
+const children: ChildProcess[] = []
+function open<T>(file: string, ...args: string[]): Promise<T & { readonly child: ChildProcess }> {
+  const child = fork(new URL(file, import.meta.url), args, {
+    execArgv: ['--import', 'tsx', '--expose-gc'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  children.push(child)
+  return new Promise((resolve, reject) => {
+    child.once('message', (about) => resolve({ ...(about as T), child }))
+    child.once('exit', () => reject(new Error(`${file} ended.`)))
+  })
+}
+
+const plain = (method: string, path: string, headers: Readonly<Record<string, string>> = {}, body = ''): string =>
+  `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n${Object.entries({
+    ...headers,
+    ...(body && { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+  })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n${body}`
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
+const middle = (rounds: readonly Measured[]): Measured => ({
+  perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+  p50: median(rounds.map(({ p50 }) => p50)),
+  p99: median(rounds.map(({ p99 }) => p99)),
+})
+const row = (name: string, { perSecond, p50, p99 }: Measured, share: number): string =>
+  `| ${name} | ${Math.round(perSecond)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${share.toFixed(2)} |`
+
+const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+try {
+  const [node, h3] = [await open<{ port: number }>('empty.ts', 'node'), await open<{ port: number }>('empty.ts', 'h3')]
+  const small = await open<Product>('product.ts', join(directory, 'small'), '0')
+  await delays(small)
+  await readers(small)
+  await routes(node.port, h3.port, small)
+  small.child.disconnect()
+  await sizes()
+} finally {
+  for (const child of children) if (child.connected) child.disconnect()
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function routes(node: number, h3: number, { port, key, agentId, runId }: Product): Promise<void> {
+  const headers = { 'x-api-key': key }
+  const reply = JSON.stringify({ runId, text: 'A reply that nobody waits for.' })
+  const subjects: readonly (readonly [string, number, string])[] = [
+    ['empty, node:http', node, plain('GET', '/empty')],
+    ['empty, h3', h3, plain('GET', '/empty')],
+    ['health', port, plain('GET', '/v1/healthz')],
+    ['get run', port, plain('GET', `/v1/runs/${runId}`, headers)],
+    ['conversation', port, plain('GET', `/v1/runs/${runId}/conversation`, headers)],
+    ['messages, refused by the run', port, plain('POST', `/v1/runs/${runId}/messages`, headers, reply)],
+    ['start run', port, plain('POST', `/v1/agents/${agentId}/runs`, headers, '{"input":{"message":"Hello."}}')],
+  ]
+  const seen = new Map<string, Measured[]>()
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [name, at, request] of subjects) {
+      const one = { port: at, connections: CONNECTIONS, milliseconds: SECONDS * 1000, request: () => request }
+      seen.set(name, [...(seen.get(name) ?? []), await load(one)])
+    }
+  const empty = seen.get('empty, h3')!
+  // Within a round, since whoever shares the machine comes and goes.
+  const shareOf = (rounds: readonly Measured[]): number =>
+    median(rounds.map(({ perSecond }, round) => perSecond / empty[round]!.perSecond))
+  console.log(`\n${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s\n`)
+  console.log('| route | requests/s | p50 ms | p99 ms | of empty h3 |\n|---|---|---|---|---|')
+  for (const [name, rounds] of seen) console.log(row(name, middle(rounds), shareOf(rounds)))
+}
+
+/** From the moment an event says it happened to the moment a reader has it, over runs that are started one by one. */
+async function delays({ port, key, agentId }: Product): Promise<void> {
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+  const late: number[] = []
+  const first: number[] = []
+  for (let n = 0; n < FOLLOWED; n++) {
+    const sent = performance.now()
+    const started = await fetch(`http://127.0.0.1:${port}/v1/agents/${agentId}/runs`, {
+      method: 'POST',
+      headers,
+      body: '{"input":{"message":"Hello."}}',
+    })
+    const { runId } = (await started.json()) as { runId: string }
+    const stream = await fetch(`http://127.0.0.1:${port}/v1/runs/${runId}/stream`, { headers })
+    let any = false
+    const parser = createParser({
+      onEvent({ data }) {
+        if (!any) first.push(performance.now() - sent)
+        any = true
+        late.push(Math.max(0, Date.now() - Date.parse((JSON.parse(data) as { ts: string }).ts)))
+      },
+    })
+    const decoder = new TextDecoder()
+    for await (const chunk of stream.body!) parser.feed(decoder.decode(chunk, { stream: true }))
+  }
+  const at = (values: number[], share: number): string =>
+    values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!.toFixed(1)
+  console.log(
+    `\n${FOLLOWED} runs followed: from POST to the first event p50 ${at(first, 0.5)} ms, p99 ${at(first, 0.99)} ms;`,
+  )
+  console.log(`from an event's own time to its reader p50 ${at(late, 0.5)} ms, p99 ${at(late, 0.99)} ms.`)
+}
+
+/** What a reader costs that waits for a run that waits. */
+async function readers({ port, waiting, child }: Product & { readonly child: ChildProcess }): Promise<void> {
+  const memory = (): Promise<number> =>
+    new Promise((resolve) => {
+      child.once('message', ({ rss }: { rss: number }) => resolve(rss))
+      child.send('memory')
+    })
+  const before = await memory()
+  const sockets: Socket[] = []
+  for (let n = 0; n < READERS; n++) {
+    const key = waiting.keys[n % waiting.keys.length]!
+    await new Promise<void>((resolve, reject) => {
+      const socket = connect({ port, host: '127.0.0.1' }, () =>
+        socket.write(plain('GET', `/v1/runs/${waiting.runId}/stream`, { 'x-api-key': key })),
+      )
+      socket.setEncoding('latin1')
+      socket.on('data', (chunk: string) => chunk.includes(': live') && resolve())
+      socket.on('error', reject)
+      sockets.push(socket)
+    })
+  }
+  const each = ((await memory()) - before) / READERS / 1024
+  console.log(`\n${READERS} readers at once: ${each.toFixed(1)} KiB each.`)
+  for (const socket of sockets) socket.destroy()
+}
+
+/** What reads cost as the store grows. */
+async function sizes(): Promise<void> {
+  console.log('\n| stored sessions | first page p50 ms | skip to the end p50 ms | get run p50 ms |\n|---|---|---|---|')
+  for (const count of SESSIONS) {
+    const { port, key, agentId, runId, child } = await open<Product>(
+      'product.ts',
+      join(directory, `s${count}`),
+      String(count),
+    )
+    const time = async (path: string): Promise<string> => {
+      const request = plain('GET', path, { 'x-api-key': key })
+      const { p50 } = await load({ port, connections: 1, milliseconds: 500, request: () => request })
+      return p50.toFixed(2)
+    }
+    const list = `/v1/agents/${agentId}/sessions?take=50`
+    console.log(
+      `| ${count} | ${await time(list)} | ${await time(`${list}&skip=${count - 50}`)} | ${await time(`/v1/runs/${runId}`)} |`,
+    )
+    child.disconnect()
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * How fast `svc` starts and lints, beside bare Node, the `yaml` package and other linters, all in the same rounds.
+ * `npx tsx bench/lint/run.ts [rounds] [documents,…]` after `npm run build`.
+ */
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { writeCorpus } from './corpus.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const SVC = join(ROOT, 'bin/svc.js')
+const rounds = Number(process.argv[2] ?? 3)
+const sizes = (process.argv[3] ?? '20,1000,5000').split(',').map(Number)
+
+const work = mkdtempSync(join(tmpdir(), 'svc-bench-lint-'))
+process.on('exit', () => rmSync(work, { recursive: true, force: true }))
+const cache = join(work, 'cache')
+
+interface Measured {
+  readonly ms: number
+  readonly cpuMs: number
+  readonly mib: number
+}
+
+/** Runs Node on a script and measures it from outside: wall clock, CPU of the child, its largest resident size. */
+function node(args: readonly string[], mayFail = false): Measured {
+  const usage = join(work, 'usage')
+  const hook = join(work, 'usage.cjs')
+  writeFileSync(
+    hook,
+    `process.on('exit', () => { const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage(); require('fs').writeFileSync(${JSON.stringify(usage)}, JSON.stringify({ cpu: userCPUTime + systemCPUTime, rss: maxRSS })) })`,
+  )
+  const measure = (extra: readonly string[]): number => {
+    const started = process.hrtime.bigint()
+    const { status, stderr } = spawnSync(process.execPath, [...extra, ...args], {
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+      env: { ...process.env, XDG_CACHE_HOME: cache, NO_COLOR: '1', REDOCLY_TELEMETRY: 'off', CI: '1' },
+    })
+    if (status !== 0 && !mayFail)
+      throw new Error(`node ${args.join(' ')} ended with ${status}: ${stderr.slice(0, 500)}`)
+    return Number(process.hrtime.bigint() - started) / 1e6
+  }
+  const ms = measure(['-r', hook])
+  const { cpu, rss } = JSON.parse(readFileSync(usage, 'utf8')) as {
+    cpu: number
+    rss: number
+  }
+  return { ms, cpuMs: cpu / 1000, mib: rss / 1024 }
+}
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!
+
+interface Contestant {
+  readonly name: string
+  readonly args: readonly string[]
+  readonly before?: () => void
+  /** The linter is expected to complain. */
+  readonly mayFail?: boolean
+}
+
+/** Contestants take turns, so that a slow minute of the machine is a slow minute of all. */
+function compare(title: string, contestants: readonly Contestant[], documents?: number): void {
+  const seen = new Map<string, Measured[]>(contestants.map(({ name }) => [name, []]))
+  for (let round = 0; round < rounds; round++)
+    for (const { name, args, before, mayFail } of contestants) {
+      before?.()
+      seen.get(name)!.push(node(args, mayFail))
+    }
+  const base = median(seen.get(contestants[0]!.name)!.map(({ ms }) => ms))
+  console.log(`\n${title}\n`)
+  console.log(`| | ms | ratio | CPU ms | MiB |${documents ? ' documents/s |' : ''}`)
+  console.log(`|---|---|---|---|---|${documents ? '---|' : ''}`)
+  for (const [name, all] of seen) {
+    const [ms, cpu, mib] = [all.map((each) => each.ms), all.map((each) => each.cpuMs), all.map((each) => each.mib)]
+    const rate = documents ? ` ${Math.round((documents / median(ms)) * 1000)} |` : ''
+    console.log(
+      `| ${name} | ${median(ms).toFixed(0)} | ${(median(ms) / base).toFixed(2)} | ${median(cpu).toFixed(0)} | ${median(mib).toFixed(0)} |${rate}`,
+    )
+  }
+}
+
+/** Other linters, in a directory of their own; undefined where they cannot be installed. */
+function install(): string | undefined {
+  const directory = join(work, 'others')
+  mkdirSync(directory)
+  writeFileSync(join(directory, 'package.json'), '{"private":true}')
+  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', 'ajv-cli@5.0.0', '@redocly/cli@2'], {
+    cwd: directory,
+    stdio: 'ignore',
+    timeout: 120_000,
+  })
+  if (status === 0) return join(directory, 'node_modules')
+  console.log('ajv-cli and @redocly/cli are left out: npm could not install them here.')
+  return undefined
+}
+
+/** One schema over the four, as ajv-cli takes one. */
+function anySchema(): string {
+  const file = join(work, 'any.schema.json')
+  const branches = ['Agent', 'Tool', 'Policy', 'Bundle'].map(
+    (kind) =>
+      `{"if":{"properties":{"kind":{"const":"${kind}"}}},"then":{"$ref":"svc/v1/${kind.toLowerCase()}.schema.json"}}`,
+  )
+  writeFileSync(
+    file,
+    `{"$id":"any","type":"object","required":["kind"],"properties":{"kind":{"enum":["Agent","Tool","Policy","Bundle"]}},"allOf":[${branches.join(',')}]}`,
+  )
+  return file
+}
+
+/** OpenAPI files of about the size of our documents. */
+function writeOpenApi(directory: string, count: number): void {
+  mkdirSync(directory, { recursive: true })
+  for (let at = 0; at < count; at++)
+    writeFileSync(
+      join(directory, `api-${at}.yaml`),
+      `openapi: 3.1.0\ninfo:\n  title: Accounts ${at}\n  version: 1.2.0\n  license: { name: MIT, identifier: MIT }\nservers:\n  - url: https://accounts${at}.example\nsecurity:\n  - key: []\npaths:\n  /bookings:\n    post:\n      operationId: book\n      summary: Books an amount\n      requestBody:\n        content:\n          application/json:\n            schema: { $ref: '#/components/schemas/Booking' }\n      responses:\n        '200':\n          description: Booked\n          content:\n            application/json:\n              schema:\n                type: object\n                required: [booking]\n                properties:\n                  booking: { type: string }\n        '400': { description: Refused }\ncomponents:\n  securitySchemes:\n    key: { type: apiKey, in: header, name: x-api-key }\n  schemas:\n    Booking:\n      type: object\n      required: [order, amount, currency]\n      properties:\n        order: { type: string, minLength: 1 }\n        amount: { type: number, exclusiveMinimum: 0 }\n        currency: { type: string, enum: [EUR, USD, CHF] }\n        reason: { type: string, maxLength: 400 }\n`,
+    )
+}
+
+const script = (name: string, text: string): string => {
+  const file = join(work, name)
+  writeFileSync(file, text)
+  return file
+}
+const walk = `import { readdirSync, readFileSync } from 'node:fs'
+const texts = readdirSync(process.argv[2], { recursive: true, withFileTypes: true }).filter((each) => each.isFile()).map((each) => readFileSync(each.parentPath + '/' + each.name, 'utf8'))
+`
+const reading = script('read.mjs', walk)
+const yaml = createRequire(import.meta.url).resolve('yaml')
+const parsing = script(
+  'parse.mjs',
+  `${walk}import yaml from ${JSON.stringify(yaml)}
+for (const text of texts) yaml.parseDocument(text).toJS()
+`,
+)
+const forget = (): void => rmSync(cache, { recursive: true, force: true })
+
+const one = join(work, 'one')
+mkdirSync(one)
+const tool = join(one, 'tool.yaml')
+copyFileSync(
+  writeCorpus(join(work, 'twenty'), 20).find((path) => path.endsWith('tool-0.yaml'))!,
+  tool,
+)
+compare('Start (G14)', [
+  { name: 'node -e 0', args: ['-e', '0'] },
+  { name: 'svc --version', args: [SVC, '--version'] },
+  { name: 'svc --help', args: [SVC, '--help'] },
+  { name: 'svc lint, one file', args: [SVC, 'lint', tool], before: forget, mayFail: true },
+  { name: 'svc lint, one file, again', args: [SVC, 'lint', tool], mayFail: true },
+])
+
+const others = install()
+const schemas = ['agent', 'tool', 'policy', 'bundle'].flatMap((kind) => [
+  '-r',
+  join(ROOT, `schemas/${kind}.schema.json`),
+])
+for (const size of sizes) {
+  const directory = join(work, `c${size}`)
+  writeCorpus(directory, size)
+  if (others !== undefined) writeOpenApi(join(work, `o${size}`), size)
+  compare(
+    `${size} documents (G15, G16)`,
+    [
+      { name: 'reading the files', args: [reading, directory] },
+      { name: 'yaml, parse only', args: [parsing, directory] },
+      { name: 'svc lint', args: [SVC, 'lint', '-C', directory], before: forget, mayFail: true },
+      { name: 'svc lint, again', args: [SVC, 'lint', '-C', directory], mayFail: true },
+      ...(others === undefined
+        ? []
+        : [
+            {
+              name: 'ajv-cli, shape only',
+              args: [
+                join(others, 'ajv-cli/dist/index.js'),
+                'validate',
+                '--spec=draft2020',
+                '--strict=false',
+                '-s',
+                anySchema(),
+                ...schemas,
+                '-d',
+                `${directory}/**/*.yaml`,
+              ],
+            },
+            {
+              name: '@redocly/cli, OpenAPI files',
+              args: [join(others, '@redocly/cli/bin/cli.js'), 'lint', `${join(work, `o${size}`)}/*.yaml`],
+              mayFail: true,
+            },
+          ]),
+    ],
+    size,
+  )
+}

@@ -1,0 +1,28 @@
+// Writes docs/rules.md from the rules. `test/documents/rule-pages.test.ts` tells when it is out of date.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const { outputFiles } = await build({
+  stdin: {
+    contents:
+      "export { rulePages } from './src/documents/rule-pages.ts'; export { rules } from './src/documents/rules/index.ts'",
+    resolveDir: root,
+    loader: 'ts',
+  },
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  write: false,
+  banner: {
+    js: "import { createRequire as svcCreateRequire } from 'node:module'; const require = svcCreateRequire(import.meta.url);",
+  },
+})
+const file = `${root}/dist/.rules.mjs`
+mkdirSync(`${root}/dist`, { recursive: true })
+writeFileSync(file, outputFiles[0].text)
+const { rulePages, rules } = await import(file)
+rmSync(file)
+mkdirSync(`${root}/docs`, { recursive: true })
+writeFileSync(`${root}/docs/rules.md`, rulePages(rules))

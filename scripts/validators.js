@@ -1,0 +1,124 @@
+// Writes src/documents/generated/: the validators of schemas/ as plain code, and the table of known keys.
+// Linting then starts without a schema compiler.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const require = createRequire(import.meta.url)
+const { Ajv2020 } = require('ajv/dist/2020.js')
+const standalone = require('ajv/dist/standalone/index.js').default
+
+const NAMES = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest']
+const META = 'https://json-schema.org/draft/2020-12/schema'
+
+const schemas = Object.fromEntries(
+  NAMES.map((name) => [name, JSON.parse(readFileSync(`${root}/schemas/${name}.schema.json`, 'utf8'))]),
+)
+const ajv = new Ajv2020({
+  strict: true,
+  // `required` stands in the branches of an exclusive pair, its properties beside them.
+  strictRequired: false,
+  allowUnionTypes: true,
+  allErrors: true,
+  code: { source: true, esm: true, lines: false },
+})
+for (const name of NAMES) ajv.addSchema(schemas[name], name)
+
+const code = standalone(ajv, { ...Object.fromEntries(NAMES.map((name) => [name, name])), metaSchema: META })
+// The output asks for ajv's runtime with `require`: bundled, it needs nothing.
+const { outputFiles } = buildSync({
+  stdin: { contents: code, resolveDir: root, loader: 'js' },
+  bundle: true,
+  format: 'esm',
+  platform: 'neutral',
+  mainFields: ['main'],
+  minifySyntax: true,
+  write: false,
+})
+
+/** Property names that each mapping of a document may have, by dotted path (`*` for members of lists and maps). */
+const keysOf = (schema, defs = schema.$defs ?? {}, path = '', into = {}) => {
+  const { $ref, properties, items, additionalProperties } = schema
+  if ($ref !== undefined) return keysOf(defs[$ref.split('/').pop()], defs, path, into)
+  const below = (key) => (path === '' ? key : `${path}.${key}`)
+  if (properties !== undefined) into[path] = Object.keys(properties)
+  for (const [key, value] of Object.entries(properties ?? {})) keysOf(value, defs, below(key), into)
+  if (items !== undefined) keysOf(items, defs, below('*'), into)
+  if (typeof additionalProperties === 'object') keysOf(additionalProperties, defs, below('*'), into)
+  return into
+}
+const keys = Object.fromEntries(NAMES.map((name) => [name, keysOf(schemas[name])]))
+
+/** What an editor tells about each field, by the same paths. */
+const fieldsOf = (schema, defs = schema.$defs ?? {}, path = '', required = false, into = {}) => {
+  const { $ref, ...beside } = schema
+  const {
+    description,
+    type,
+    enum: values,
+    const: only,
+    default: usual,
+    examples,
+    properties,
+    items,
+    additionalProperties,
+    oneOf,
+    anyOf,
+    required: needed = [],
+  } = $ref === undefined ? schema : { ...defs[$ref.split('/').pop()], ...beside }
+  const below = (key) => (path === '' ? key : `${path}.${key}`)
+  const allowed = values ?? (only === undefined ? (type === 'boolean' ? [true, false] : undefined) : [only])
+  into[path] ??= {
+    ...(description !== undefined && { description }),
+    ...(type !== undefined && { type: [type].flat().join(' or ') }),
+    ...(allowed !== undefined && { values: allowed.map(String) }),
+    ...(examples !== undefined && { examples: examples.map(String) }),
+    ...(usual !== undefined && { default: String(usual) }),
+    ...(required && { required }),
+  }
+  for (const [key, value] of Object.entries(properties ?? {}))
+    fieldsOf(value, defs, below(key), needed.includes(key), into)
+  if (items !== undefined) fieldsOf(items, defs, below('*'), false, into)
+  if (typeof additionalProperties === 'object') fieldsOf(additionalProperties, defs, below('*'), false, into)
+  for (const branch of [...(oneOf ?? []), ...(anyOf ?? [])])
+    if (branch.properties !== undefined) fieldsOf(branch, defs, path, false, into)
+  return into
+}
+const fields = Object.fromEntries(NAMES.map((name) => [name, fieldsOf(schemas[name])]))
+
+const directory = `${root}/src/documents/generated`
+mkdirSync(directory, { recursive: true })
+writeFileSync(`${directory}/validators.js`, outputFiles[0].text)
+writeFileSync(
+  `${directory}/validators.d.ts`,
+  `import type { ErrorObject } from 'ajv'
+interface Validator {
+  (value: unknown): boolean
+  errors?: readonly ErrorObject[] | null
+}
+${[...NAMES, 'metaSchema'].map((name) => `export declare const ${name}: Validator\n`).join('')}`,
+)
+writeFileSync(`${directory}/keys.js`, `export const keys = ${JSON.stringify(keys, null, 2)}\n`)
+writeFileSync(
+  `${directory}/keys.d.ts`,
+  `/** By schema, then by dotted path: the property names that a mapping may have. */
+export declare const keys: Readonly<Record<${NAMES.map((name) => `'${name}'`).join(' | ')}, Readonly<Record<string, readonly string[]>>>>\n`,
+)
+writeFileSync(`${directory}/fields.js`, `export const fields = ${JSON.stringify(fields, null, 2)}\n`)
+writeFileSync(
+  `${directory}/fields.d.ts`,
+  `export interface Field {
+  readonly description?: string
+  readonly type?: string
+  /** All that may stand there. */
+  readonly values?: readonly string[]
+  readonly examples?: readonly string[]
+  readonly default?: string
+  readonly required?: true
+}
+/** By schema, then by dotted path, \`*\` for members of lists and maps. */
+export declare const fields: Readonly<Record<${NAMES.map((name) => `'${name}'`).join(' | ')}, Readonly<Record<string, Field>>>>
+`,
+)

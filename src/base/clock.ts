@@ -1,0 +1,19 @@
+/** Milliseconds since the epoch, UTC. */
+export type Instant = number
+
+/** The only source of time. Everything that waits or stamps is given one, so tests wind it by hand. */
+export interface Clock {
+  now(): Instant
+  /** Milliseconds that only ever grow, for measuring and deadlines; unrelated to `now`. */
+  monotonic(): number
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+}
+
+/** ISO-8601 in UTC with milliseconds, as every timestamp of the interface is written. */
+export const iso = (instant: Instant): string => new Date(instant).toISOString()
+
+export const isoOrNull = (instant: Instant | null | undefined): string | null => (instant == null ? null : iso(instant))

@@ -1,0 +1,293 @@
+/**
+ * Everything that may be refused or may fail in a way its caller expects. One line a code: HTTP status, exit code of the
+ * command line, the sentence, the remedy. The server's answers, the CLI's last words and the reference page come from here.
+ */
+interface Row {
+  /** HTTP status; absent where the failure never crosses HTTP. */
+  readonly status?: number
+  /** Exit code of the command line (`svc help exit-codes`). */
+  readonly exit: number
+  say(about: never): string
+  readonly fix?: string
+}
+
+const EXIT = { bad: 1, usage: 2, denied: 4, absent: 5, conflict: 6, limit: 7, unavailable: 8, timeout: 9 } as const
+
+export const failures = {
+  // Requests
+  invalid_json: { status: 400, exit: EXIT.usage, say: (a: { why: string }) => `The body is not valid JSON: ${a.why}.` },
+  validation_failed: { status: 400, exit: EXIT.usage, say: (a: { what: string }) => a.what },
+  missing_api_key: {
+    status: 401,
+    exit: EXIT.denied,
+    say: () => 'The request has no X-API-Key header.',
+    fix: 'Send the key as X-API-Key; `svc keys create` makes one.',
+  },
+  invalid_api_key: {
+    status: 401,
+    exit: EXIT.denied,
+    say: () => 'The API key is not valid.',
+    fix: 'Use a key that is neither revoked nor expired.',
+  },
+  agent_out_of_scope: { status: 403, exit: EXIT.denied, say: () => 'The API key is scoped to another agent.' },
+  run_out_of_scope: {
+    status: 403,
+    exit: EXIT.denied,
+    say: () => 'The API key is scoped to another agent or trigger than this run.',
+  },
+  uploads_not_allowed: {
+    status: 403,
+    exit: EXIT.denied,
+    say: () => 'This API key may not upload files.',
+    fix: 'svc keys create --agent … --trigger … --allow-uploads',
+  },
+  ip_not_allowed: {
+    status: 403,
+    exit: EXIT.denied,
+    say: () => 'The trigger does not allow requests from this address.',
+  },
+  host_not_allowed: { status: 403, exit: EXIT.denied, say: () => 'The Host header names no host of this server.' },
+  origin_not_allowed: { status: 403, exit: EXIT.denied, say: () => 'Requests from this origin are not allowed.' },
+  trigger_inactive: { status: 403, exit: EXIT.denied, say: () => 'The API trigger of this key is not active.' },
+  plan_limit_exceeded: {
+    status: 403,
+    exit: EXIT.limit,
+    say: (a: { limit: string; value: number }) => `The workspace's plan allows ${a.value} (${a.limit}).`,
+  },
+  storage_limit_exceeded: {
+    status: 403,
+    exit: EXIT.limit,
+    say: (a: { limit: number }) => `The workspace's file storage of ${a.limit} bytes would be exceeded.`,
+  },
+  not_found: { status: 404, exit: EXIT.absent, say: (a: { what: string }) => `No such ${a.what}.` },
+  method_not_allowed: {
+    status: 405,
+    exit: EXIT.usage,
+    say: (a: { method: string; allow: string }) => `${a.method} is not offered here; ${a.allow} is.`,
+  },
+  no_deployed_version: {
+    status: 409,
+    exit: EXIT.conflict,
+    say: (a: { agent: string }) => `No version of ${a.agent} is deployed.`,
+    fix: 'svc deploy NAMESPACE.NAME@VERSION',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    exit: EXIT.conflict,
+    say: () => 'This Idempotency-Key was used with another body.',
+  },
+  not_uploaded: {
+    status: 409,
+    exit: EXIT.conflict,
+    say: () => 'Nothing was uploaded to this object key.',
+    fix: 'PUT the bytes to the uploadUrl first.',
+  },
+  body_too_large: {
+    status: 413,
+    exit: EXIT.usage,
+    say: (a: { limit: number }) => `The body is larger than ${a.limit} bytes.`,
+  },
+  file_too_large: {
+    status: 413,
+    exit: EXIT.usage,
+    say: (a: { limit: number }) => `Files may have at most ${a.limit} bytes.`,
+  },
+  unsupported_media_type: {
+    status: 415,
+    exit: EXIT.usage,
+    say: () => 'The body must be sent as Content-Type: application/json.',
+  },
+  input_contract_violation: {
+    status: 422,
+    exit: EXIT.usage,
+    say: (a: { agent: string }) => `The input does not match the input contract of ${a.agent}.`,
+  },
+  file_not_found: {
+    status: 422,
+    exit: EXIT.usage,
+    say: (a: { filename: string }) => `No finalized file of the workspace is named ${a.filename}.`,
+  },
+  size_mismatch: {
+    status: 422,
+    exit: EXIT.usage,
+    say: (a: { size: number; limit: number }) =>
+      `The upload has ${a.size} bytes, more than its maxContentLength of ${a.limit}; it was deleted.`,
+  },
+  provider_not_configured: {
+    status: 422,
+    exit: EXIT.usage,
+    say: (a: { provider: string; agent: string }) =>
+      `${a.agent} uses the model provider "${a.provider}", which this server does not know.`,
+    fix: 'Map the name under `providers:` in svc.config.yaml.',
+  },
+  secret_not_set: {
+    status: 422,
+    exit: EXIT.usage,
+    say: (a: { secret: string; env: string }) =>
+      `The secret "${a.secret}" is not set: the environment variable ${a.env} is missing or empty.`,
+    fix: 'Set the variable where the server runs; `svc secrets check` lists them all.',
+  },
+  rate_limited: {
+    status: 429,
+    exit: EXIT.limit,
+    say: (a: { limit: string }) => `Too many starts: the trigger allows ${a.limit}.`,
+  },
+  concurrency_limited: {
+    status: 429,
+    exit: EXIT.limit,
+    say: (a: { limit: number }) => `The trigger allows ${a.limit} runs at once.`,
+  },
+  internal: { status: 500, exit: 70, say: () => 'Something went wrong on our side.' },
+  shutting_down: { status: 503, exit: EXIT.unavailable, say: () => 'The server is shutting down.' },
+  storage_full: { status: 503, exit: EXIT.unavailable, say: () => 'The server has no room left to store this.' },
+
+  // Answers to a run that are refused: they travel as `error` and `code` of a 202 body.
+  task_not_found: { exit: EXIT.absent, say: () => 'The run has no such user task.' },
+  task_already_completed: { exit: EXIT.conflict, say: () => 'The user task is no longer pending.' },
+  operator_only: { exit: EXIT.denied, say: () => 'Only an operator can complete this user task.' },
+  invalid_value: { exit: EXIT.conflict, say: (a: { what: string }) => a.what },
+  acknowledgement_required: {
+    exit: EXIT.conflict,
+    say: () => 'This approval needs metadata["svc/acknowledged"]: true.',
+  },
+  run_not_waiting: {
+    exit: EXIT.conflict,
+    say: (a: { status: string }) => `The run does not wait for a reply; its status is ${a.status}.`,
+  },
+  arguments_changed: {
+    exit: EXIT.conflict,
+    say: () => 'The arguments are not the ones that were reviewed.',
+    fix: 'Look at the task again, then answer.',
+  },
+  not_an_approver: { exit: EXIT.denied, say: () => 'This approver may not decide this task.' },
+
+  // Store and engine
+  run_moved_on: {
+    exit: EXIT.conflict,
+    say: (a: { sessionId: string; seen: number }) =>
+      `Session ${a.sessionId} has changed since version ${a.seen} was read.`,
+  },
+  store_locked: {
+    exit: EXIT.conflict,
+    say: (a: { directory: string }) => `The data directory ${a.directory} is held by another process.`,
+    fix: 'Stop the other server, or name another directory with --data.',
+  },
+  store_unreadable: {
+    exit: EXIT.conflict,
+    say: (a: { file: string; why: string }) => `${a.file} cannot be used as a store: ${a.why}.`,
+  },
+
+  // Authoring and shipping
+  documents_have_errors: {
+    status: 422,
+    exit: EXIT.bad,
+    say: (a: { errors: number; files: number }) =>
+      `${a.errors} ${a.errors === 1 ? 'error' : 'errors'} in ${a.files} ${a.files === 1 ? 'file' : 'files'}.`,
+  },
+  no_documents: {
+    exit: EXIT.absent,
+    say: (a: { where: string }) => `No svc document was found in ${a.where}.`,
+    fix: 'svc init writes a first project.',
+  },
+  compile_failed: { exit: EXIT.bad, say: (a: { what: string }) => a.what },
+  version_exists: {
+    status: 409,
+    exit: EXIT.conflict,
+    say: (a: { id: string; version: string; differs: string }) =>
+      `${a.id}@${a.version} is published with other content (${a.differs}).`,
+    fix: 'Raise metadata.version; published versions never change.',
+  },
+  bundle_invalid: { exit: EXIT.bad, say: (a: { what: string }) => a.what },
+  authority_widened: {
+    exit: EXIT.usage,
+    say: (a: { changes: number }) =>
+      `${a.changes === 1 ? 'One change widens' : `${a.changes} changes widen`} what the agent may do, and nobody can be asked here.`,
+    fix: 'Review them with svc publish --plan, then add --allow-widen.',
+  },
+  version_too_small: {
+    exit: EXIT.bad,
+    say: (a: { id: string; version: string; latest: string; required: string; least: string }) =>
+      `${a.id}@${a.version} is too small a step from ${a.latest}: what changed is ${a.required}, so it is at least ${a.least}.`,
+    fix: 'Raise metadata.version, or publish with --bump.',
+  },
+  lock_drift: { exit: EXIT.bad, say: (a: { what: string }) => a.what, fix: 'svc compile, and commit svc.lock.' },
+
+  // Command line
+  usage: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
+  config_invalid: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
+  needs_terminal: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
+  directory_not_empty: {
+    exit: EXIT.conflict,
+    say: (a: { directory: string }) => `${a.directory} is not empty.`,
+    fix: 'Choose another directory, or --force.',
+  },
+  port_taken: {
+    exit: EXIT.conflict,
+    say: (a: { host: string; port: number; why: string }) => `Cannot listen on ${a.host}:${a.port}: ${a.why}.`,
+    fix: 'Choose another with --port.',
+  },
+  no_server: {
+    exit: EXIT.unavailable,
+    say: (a: { url: string }) => `No server answers at ${a.url}.`,
+    fix: 'svc dev starts one.',
+  },
+  ambiguous_reference: {
+    exit: EXIT.usage,
+    say: (a: { text: string; candidates: string }) => `"${a.text}" could be ${a.candidates}.`,
+  },
+  timed_out: { exit: EXIT.timeout, say: (a: { after: string }) => `Gave up after ${a.after}; the work goes on.` },
+} satisfies Record<string, Row>
+
+export type FailureCode = keyof typeof failures
+type About<C extends FailureCode> = Parameters<(typeof failures)[C]['say']>[0]
+
+/** One place of a bad request: a JSON pointer into it and what is wrong there. */
+export interface Detail {
+  readonly path: string
+  readonly message: string
+}
+
+export interface FailureExtras {
+  readonly details?: readonly Detail[]
+  readonly retryAfterSeconds?: number
+  /** Further response headers, for example `Allow`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Another remedy than the table's. */
+  readonly fix?: string
+  readonly cause?: unknown
+}
+
+/** A failure its caller expects; everything else that is thrown is a bug. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly code: FailureCode
+  readonly extras: FailureExtras
+  constructor(code: FailureCode, message: string, extras: FailureExtras) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.code = code
+    this.extras = extras
+  }
+  get status(): number {
+    return (failures[this.code] as Row).status ?? 500
+  }
+  get exit(): number {
+    return failures[this.code].exit
+  }
+  get fix(): string | undefined {
+    return this.extras.fix ?? (failures[this.code] as Row).fix
+  }
+}
+
+/** `throw fail('not_found', { what: 'run' })`: a misspelt code or detail does not compile. */
+export function fail<C extends FailureCode>(
+  code: C,
+  ...[about, extras]: About<C> extends undefined
+    ? [about?: undefined, extras?: FailureExtras]
+    : [about: About<C>, extras?: FailureExtras]
+): Failure {
+  const say = failures[code].say as (about: unknown) => string
+  return new Failure(code, say(about), extras ?? {})
+}
+
+export const isFailure = (error: unknown, code?: FailureCode): error is Failure =>
+  error instanceof Failure && (code === undefined || error.code === code)

@@ -1,0 +1,101 @@
+import { createHash, randomFillSync } from 'node:crypto'
+import type { Instant } from './clock.ts'
+
+declare const brand: unique symbol
+/** A UUID that names one sort of thing; ids of two sorts do not mix. */
+export type Id<Of extends string> = string & { readonly [brand]: Of }
+
+export type WorkspaceId = Id<'workspace'>
+export type AgentId = Id<'agent'>
+export type VersionId = Id<'version'>
+export type SessionId = Id<'session'>
+export type RunId = Id<'run'>
+export type StepId = Id<'step'>
+export type TaskId = Id<'task'>
+export type EventId = Id<'event'>
+export type FileId = Id<'file'>
+export type TriggerId = Id<'trigger'>
+export type KeyId = Id<'key'>
+export type DecisionId = Id<'decision'>
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+const format = (b: Uint8Array): string => {
+  let text = ''
+  for (let at = 0; at < 16; at++) text += (at === 4 || at === 6 || at === 8 || at === 10 ? '-' : '') + HEX[b[at]!]
+  return text
+}
+
+/** Makes the ids of everything that happens. */
+export interface Ids {
+  /** A new UUIDv7; later ids sort after earlier ones of the same maker. */
+  next<T extends string>(): Id<T>
+}
+
+/**
+ * UUIDv7 from a clock and randomness. Within one millisecond, and when the clock steps back, a counter keeps the order.
+ * @param random fills the given bytes; tests give a seeded one
+ */
+export function createIds(
+  now: () => Instant,
+  random: (bytes: Uint8Array) => void = (b) => void randomFillSync(b),
+): Ids {
+  let last = 0
+  let counter = 0
+  // Random bytes are taken in pages, since asking the system for 10 bytes costs as much as for 4 KiB.
+  const page = new Uint8Array(4096)
+  let used = page.length
+  return {
+    next<T extends string>() {
+      const time = now()
+      if (time > last) {
+        last = time
+        counter = 0
+      } else if (++counter > 0xfff) {
+        last++
+        counter = 0
+      }
+      if (used + 8 > page.length) {
+        random(page)
+        used = 0
+      }
+      const b = new Uint8Array(16)
+      let high = last
+      for (let at = 5; at >= 0; at--) {
+        b[at] = high % 256
+        high = Math.floor(high / 256)
+      }
+      b[6] = 0x70 | (counter >> 8)
+      b[7] = counter & 0xff
+      b.set(page.subarray(used, used + 8), 8)
+      used += 8
+      b[8] = 0x80 | (b[8]! & 0x3f)
+      return format(b) as Id<T>
+    },
+  }
+}
+
+/** Namespace of every name-based id of svc (a fixed random UUID). */
+const NAMESPACE = '6f1d1f0e-5a2b-4c57-9f57-4d1a0c6c5d10'
+
+/**
+ * A UUIDv5 of the parts, in order: the same parts give the same id on every machine.
+ * Parts are joined by NUL, which occurs in no name.
+ */
+export function nameId<T extends string>(...parts: readonly string[]): Id<T> {
+  const hash = createHash('sha1')
+    .update(Buffer.from(NAMESPACE.replaceAll('-', ''), 'hex'))
+    .update(parts.join('\0'))
+    .digest()
+  hash[6] = 0x50 | (hash[6]! & 0x0f)
+  hash[8] = 0x80 | (hash[8]! & 0x3f)
+  return format(hash) as Id<T>
+}
+
+export const workspaceIdOf = (workspace: string): WorkspaceId => nameId('workspace', workspace)
+export const agentIdOf = (workspace: string, id: string): AgentId => nameId('agent', workspace, id)
+export const versionIdOf = (workspace: string, id: string, digest: string): VersionId =>
+  nameId('version', workspace, id, digest)
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+export const isUuid = (text: string): boolean => UUID.test(text)

@@ -1,0 +1,50 @@
+/** JSON as data: the only free-form values that cross floors. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
+export type JsonObject = { [key: string]: JsonValue }
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Canonical text of a JSON value (RFC 8785): keys sorted by UTF-16 code unit, numbers as ECMAScript prints them, no space.
+ * Two values with the same meaning have the same text on every machine, so a digest over it is an identity.
+ * Properties that are `undefined` are left out, as `JSON.stringify` does.
+ * @throws TypeError for a number that JSON cannot say (NaN, infinities) or a value that is no JSON
+ */
+export function canonical(value: unknown): string {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new TypeError(`${value} is no JSON number.`)
+    return JSON.stringify(value)
+  }
+  if (Array.isArray(value)) return `[${value.map((each) => canonical(each ?? null)).join(',')}]`
+  if (typeof value === 'object') {
+    const members = Object.entries(value)
+      .filter(([, each]) => each !== undefined)
+      // The default comparison of strings is by UTF-16 code unit, which is the order RFC 8785 asks for.
+      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`)
+    return `{${members.join(',')}}`
+  }
+  throw new TypeError(`A ${typeof value} is no JSON value.`)
+}
+
+/**
+ * Depth of the deepest bracket in JSON text, found by a scan without recursion, strings skipped.
+ * A parser that recurses is only given text whose depth is known.
+ */
+export function jsonDepth(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (inString) {
+      if (code === 0x5c) at++
+      else if (code === 0x22) inString = false
+    } else if (code === 0x22) inString = true
+    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth)
+    else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return deepest
+}

@@ -1,0 +1,142 @@
+/**
+ * `fetch` over node:http. It costs a third of the CPU of the built-in one, follows no redirect, can be told which addresses a
+ * name may lead to, and says of a failure whether anything had left this machine.
+ */
+import type { Agent } from 'node:http'
+import { request as requestHttp, Agent as HttpAgent, type ClientRequest, type IncomingMessage } from 'node:http'
+import { request as requestHttps, Agent as HttpsAgent } from 'node:https'
+import type { LookupFunction } from 'node:net'
+
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+
+export interface TransportOptions {
+  /**
+   * Keep connections for the next request. A kept connection may be closed by the other side just as a request goes out, so
+   * only for requests that may be repeated.
+   */
+  readonly keepAlive: boolean
+  /** Resolves a host name in place of the system; what it refuses is not connected to. */
+  readonly lookup?: LookupFunction
+}
+
+/** The request failed before its first byte could leave: certainly nothing happened on the other side. */
+export class UnsentError extends Error {
+  override readonly name = 'UnsentError'
+  /** The system's code, for example `ECONNREFUSED`. */
+  readonly code: string | undefined
+  constructor(message: string, code: string | undefined, cause: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
+/** True where an error, or what caused it, tells that nothing was sent. */
+export function isUnsent(error: unknown): boolean {
+  for (let here = error, depth = 0; here instanceof Error && depth < 8; here = here.cause, depth++)
+    if (here instanceof UnsentError) return true
+  return false
+}
+
+/** Its requests fail with an UnsentError, or, once they may have been received, with the signal's reason or the socket's error. */
+export function createTransport({ keepAlive, lookup }: TransportOptions): Fetch {
+  const agents: Readonly<Record<string, Agent>> = {
+    'http:': new HttpAgent({ keepAlive }),
+    'https:': new HttpsAgent({ keepAlive }),
+  }
+  return (input, init = {}) =>
+    new Promise((resolve, reject) => {
+      const { url, method, headers, body, signal } = read(input, init)
+      const agent = agents[url.protocol]
+      if (!agent) throw new TypeError(`${url.protocol} is no protocol to fetch with.`)
+      if (signal?.aborted) throw signal.reason
+      headers.set('accept-encoding', 'identity')
+      if (body !== undefined) headers.set('content-length', String(Buffer.byteLength(body)))
+      const start = url.protocol === 'https:' ? requestHttps : requestHttp
+      const request = start(url, { method, headers: Object.fromEntries(headers), agent, ...(lookup && { lookup }) })
+      const stop = (): void => void request.destroy(signal!.reason as Error)
+      signal?.addEventListener('abort', stop, { once: true })
+      const release = (): void => signal?.removeEventListener('abort', stop)
+      const isSent = watch(request, url.protocol)
+      request.once('error', (error: NodeJS.ErrnoException) => {
+        release()
+        if (!isSent()) reject(new UnsentError(sentence(error), error.code, error))
+        else reject(signal?.aborted ? signal.reason : error)
+      })
+      request.once('response', (response) => resolve(toResponse(response, signal, release)))
+      request.end(body)
+    })
+}
+
+function read(input: string | URL | Request, init: RequestInit) {
+  const base = input instanceof Request ? input : undefined
+  const body = init.body ?? undefined
+  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array))
+    throw new TypeError('Only text and bytes can be sent.')
+  return {
+    url: new URL(base ? base.url : (input as string | URL)),
+    method: init.method ?? base?.method ?? 'GET',
+    headers: new Headers(init.headers ?? base?.headers),
+    body,
+    signal: init.signal ?? undefined,
+  }
+}
+
+/** Tells whether the connection stood, after which bytes may have left. */
+function watch(request: ClientRequest, protocol: string): () => boolean {
+  let sent = false
+  request.once('socket', (socket) => {
+    if (request.reusedSocket) sent = true
+    else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => (sent = true))
+  })
+  return () => sent
+}
+
+const BODILESS = new Set([101, 204, 205, 304])
+
+function toResponse(message: IncomingMessage, signal: AbortSignal | undefined, release: () => void): Response {
+  const headers = new Headers()
+  for (let at = 0; at < message.rawHeaders.length; at += 2)
+    headers.append(message.rawHeaders[at]!, message.rawHeaders[at + 1]!)
+  const status = message.statusCode!
+  const init = { status, statusText: message.statusMessage ?? '', headers }
+  if (BODILESS.has(status)) {
+    message.resume()
+    release()
+    return new Response(null, init)
+  }
+  let over = false
+  const end = (close: () => void): void => {
+    if (over) return
+    over = true
+    release()
+    close()
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        message.on('data', (chunk: Buffer) => {
+          controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+          if ((controller.desiredSize ?? 0) <= 0) message.pause()
+        })
+        message.once('end', () => end(() => controller.close()))
+        const broken = (): void => end(() => controller.error(signal?.aborted ? signal.reason : closedEarly()))
+        message.once('error', broken)
+        message.once('close', broken)
+      },
+      pull: () => void message.resume(),
+      cancel: () => end(() => message.destroy()),
+    },
+    { highWaterMark: 64 * 1024, size: (chunk) => chunk?.byteLength ?? 0 },
+  )
+  return new Response(body, init)
+}
+
+/** Node's own message is only "aborted". */
+const closedEarly = (): Error => Object.assign(new Error('The connection was closed early.'), { code: 'ECONNRESET' })
+
+/** An attempt on several addresses fails with an error that has no message of its own. */
+function sentence(error: NodeJS.ErrnoException): string {
+  if (error.message) return error.message
+  const first = (error as unknown as { errors?: readonly Error[] }).errors?.[0]
+  return first?.message ?? error.code ?? 'The connection could not be made.'
+}

@@ -1,0 +1,155 @@
+/** The body of an upload as its bytes: unwrapped, bounded and checked against what the client says of it. */
+import { createHash, type Hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { S3Error } from './s3-error.ts'
+
+/** What the AWS client sends for a stream: chunks, and a checksum after them. */
+const CHUNKED = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
+
+const SHA256 = /^[0-9a-f]{64}$/
+
+/** A line that tells a chunk's size, or a trailer, is never longer. */
+const LONGEST_LINE = 4096
+
+/**
+ * @param payload what was signed for the body: its SHA-256, `UNSIGNED-PAYLOAD`, or a word for a stream
+ * @param maxBytes one byte more ends the stream with `EntityTooLarge`
+ * @throws S3Error while it is read, at the latest after the last byte
+ */
+export async function* readPayload(
+  body: AsyncIterable<Uint8Array>,
+  headers: Readonly<Record<string, string>>,
+  payload: string,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (payload.startsWith('STREAMING-') && payload !== CHUNKED)
+    throw new S3Error('NotImplemented', 501, `${payload} is not offered.`)
+  const chunked = payload === CHUNKED
+  if (!chunked && payload !== 'UNSIGNED-PAYLOAD' && !SHA256.test(payload))
+    throw new S3Error('InvalidArgument', 400, 'x-amz-content-sha256 is neither a digest nor UNSIGNED-PAYLOAD.')
+  const stated = headers[chunked ? 'x-amz-decoded-content-length' : 'content-length']
+  const announced = stated === undefined ? undefined : Number(stated)
+  if (announced !== undefined && announced > maxBytes) throw tooLarge(maxBytes)
+
+  const trailers: Record<string, string> = {}
+  const checks = checksOf(headers, payload)
+  let sizeBytes = 0
+  for await (const chunk of chunked ? unwrap(body, trailers) : body) {
+    sizeBytes += chunk.byteLength
+    if (sizeBytes > maxBytes) throw tooLarge(maxBytes)
+    for (const check of checks) check.update(chunk)
+    yield chunk
+  }
+  if (announced !== undefined && announced !== sizeBytes)
+    throw new S3Error('IncompleteBody', 400, 'The body is not as long as it was said to be.')
+  for (const check of checks) check.compare({ ...headers, ...trailers })
+}
+
+const tooLarge = (maxBytes: number): S3Error =>
+  new S3Error('EntityTooLarge', 400, `The upload is longer than its ${maxBytes} bytes.`)
+
+interface Check {
+  update(chunk: Uint8Array): void
+  compare(stated: Readonly<Record<string, string>>): void
+}
+
+function checksOf(headers: Readonly<Record<string, string>>, payload: string): Check[] {
+  const announced = new Set([...Object.keys(headers), ...(headers['x-amz-trailer'] ?? '').toLowerCase().split(/, */)])
+  const checks: Check[] = []
+  if (SHA256.test(payload)) checks.push(hashCheck('sha256', 'hex', () => payload, 'XAmzContentSHA256Mismatch'))
+  if (announced.has('content-md5')) checks.push(hashCheck('md5', 'base64', (all) => all['content-md5'], 'BadDigest'))
+  for (const name of ['sha1', 'sha256'] as const)
+    if (announced.has(`x-amz-checksum-${name}`))
+      checks.push(hashCheck(name, 'base64', (all) => all[`x-amz-checksum-${name}`], 'BadDigest'))
+  if (announced.has('x-amz-checksum-crc32')) checks.push(crcCheck())
+  return checks
+}
+
+function hashCheck(
+  algorithm: string,
+  encoding: 'hex' | 'base64',
+  statedIn: (all: Readonly<Record<string, string>>) => string | undefined,
+  code: string,
+): Check {
+  const hash: Hash = createHash(algorithm)
+  return {
+    update: (chunk) => void hash.update(chunk),
+    compare(all) {
+      if (hash.digest(encoding) !== statedIn(all)) throw mismatch(code)
+    },
+  }
+}
+
+function crcCheck(): Check {
+  let value = 0
+  return {
+    update: (chunk) => void (value = crc32(chunk, value)),
+    compare(all) {
+      const bytes = Buffer.alloc(4)
+      bytes.writeUInt32BE(value)
+      if (bytes.toString('base64') !== all['x-amz-checksum-crc32']) throw mismatch('BadDigest')
+    },
+  }
+}
+
+const mismatch = (code: string): S3Error =>
+  new S3Error(code, 400, 'The bytes are not those that the checksum was made of.')
+
+/** `<size in hex>[;extension]CRLF <bytes> CRLF … 0 CRLF <trailer: value CRLF>… CRLF` */
+async function* unwrap(
+  body: AsyncIterable<Uint8Array>,
+  trailers: Record<string, string>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = createReader(body)
+  for (;;) {
+    const size = /^([0-9a-f]{1,8})(?:;.*)?$/i.exec(await reader.line())
+    if (!size) throw malformed()
+    let left = Number.parseInt(size[1]!, 16)
+    if (left === 0) break
+    while (left > 0) {
+      const bytes = await reader.take(left)
+      left -= bytes.byteLength
+      yield bytes
+    }
+    if ((await reader.line()) !== '') throw malformed()
+  }
+  for (let line = await reader.line(); line !== ''; line = await reader.line()) {
+    const colon = line.indexOf(':')
+    if (colon < 0) throw malformed()
+    trailers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim()
+  }
+}
+
+function createReader(body: AsyncIterable<Uint8Array>) {
+  const source = body[Symbol.asyncIterator]()
+  let ready: Buffer = Buffer.alloc(0)
+  const more = async (): Promise<void> => {
+    const { done, value } = await source.next()
+    if (done) throw malformed()
+    ready = Buffer.concat([ready, value])
+  }
+  return {
+    /** Up to the next CRLF, without it. */
+    async line(): Promise<string> {
+      for (;;) {
+        const end = ready.indexOf('\r\n')
+        if (end >= 0) {
+          const text = ready.toString('latin1', 0, end)
+          ready = ready.subarray(end + 2)
+          return text
+        }
+        if (ready.byteLength > LONGEST_LINE) throw malformed()
+        await more()
+      }
+    },
+    /** At least one byte, at most `count`. */
+    async take(count: number): Promise<Buffer> {
+      if (ready.byteLength === 0) await more()
+      const taken = ready.subarray(0, count)
+      ready = ready.subarray(taken.byteLength)
+      return taken
+    },
+  }
+}
+
+const malformed = (): S3Error => new S3Error('IncompleteBody', 400, 'The chunks of the body cannot be read.')

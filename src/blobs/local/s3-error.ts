@@ -1,0 +1,12 @@
+/** An answer that S3 clients understand; it becomes XML where it leaves. */
+export class S3Error extends Error {
+  override readonly name = 'S3Error'
+  /** One of the codes of the S3 documentation. */
+  readonly code: string
+  readonly status: number
+  constructor(code: string, status: number, message: string) {
+    super(message)
+    this.code = code
+    this.status = status
+  }
+}

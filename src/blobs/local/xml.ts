@@ -1,0 +1,83 @@
+/** The few documents of S3 that we answer with. */
+import type { Instant } from '../../base/clock.ts'
+import { iso } from '../../base/clock.ts'
+import type { S3Error } from './s3-error.ts'
+
+const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/'
+
+export const errorXml = (error: S3Error, resource: string, requestId: string): string =>
+  HEAD + element('Error', tags({ Code: error.code, Message: error.message, Resource: resource, RequestId: requestId }))
+
+export const copyXml = (etag: string, modifiedAt: Instant): string =>
+  HEAD + element('CopyObjectResult', tags({ LastModified: iso(modifiedAt), ETag: etag }), NAMESPACE)
+
+export interface Listing {
+  readonly bucket: string
+  readonly prefix: string
+  readonly delimiter: string
+  readonly maxKeys: number
+  /** Of the first way of listing; undefined in the second. */
+  readonly marker: string | undefined
+  readonly startAfter: string
+  readonly token: string | undefined
+  /** Last key of a page that is not the last. */
+  readonly next: string | undefined
+  /** Keys percent-encoded, as the client asked for. */
+  readonly encoded: boolean
+  readonly objects: readonly {
+    readonly key: string
+    readonly sizeBytes: number
+    readonly etag: string
+    readonly modifiedAt: Instant
+  }[]
+  readonly prefixes: readonly string[]
+}
+
+export function listXml(listing: Listing): string {
+  const name = (text: string): string => (listing.encoded ? encodeURIComponent(text).replaceAll('%2F', '/') : text)
+  const contents = listing.objects.map(({ key, modifiedAt, etag, sizeBytes }) =>
+    element(
+      'Contents',
+      tags({
+        Key: name(key),
+        LastModified: iso(modifiedAt),
+        ETag: etag,
+        Size: String(sizeBytes),
+        StorageClass: 'STANDARD',
+      }),
+    ),
+  )
+  const prefixes = listing.prefixes.map((prefix) => element('CommonPrefixes', tags({ Prefix: name(prefix) })))
+  const about = tags({
+    Name: listing.bucket,
+    Prefix: name(listing.prefix),
+    MaxKeys: String(listing.maxKeys),
+    IsTruncated: String(listing.next !== undefined),
+    Delimiter: listing.delimiter === '' ? undefined : name(listing.delimiter),
+    ...(listing.marker === undefined
+      ? {
+          KeyCount: String(contents.length + prefixes.length),
+          StartAfter: listing.startAfter === '' ? undefined : name(listing.startAfter),
+          ContinuationToken: listing.token,
+          NextContinuationToken: listing.next && Buffer.from(listing.next).toString('base64url'),
+        }
+      : { Marker: name(listing.marker), NextMarker: listing.next && name(listing.next) }),
+    EncodingType: listing.encoded ? 'url' : undefined,
+  })
+  return HEAD + element('ListBucketResult', about + contents.join('') + prefixes.join(''), NAMESPACE)
+}
+
+const tags = (values: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(values)
+    .filter(([, text]) => text !== undefined)
+    .map(([name, text]) => element(name, escape(text!)))
+    .join('')
+
+const element = (name: string, inside: string, namespace?: string): string =>
+  `<${name}${namespace ? ` xmlns="${namespace}"` : ''}>${inside}</${name}>`
+
+const NAMED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const SPECIAL = new RegExp(String.raw`[&<>"\x00-\x1f\x7f]`, 'g')
+const escape = (text: string): string =>
+  text.replace(SPECIAL, (each) => NAMED[each] ?? `&#x${each.charCodeAt(0).toString(16)};`)

@@ -1,0 +1,146 @@
+import type { S3Client } from '@aws-sdk/client-s3'
+import { fail } from '../base/failure.ts'
+import type { Blobs, BlobInfo } from './blobs.ts'
+import { MAX_LENGTH } from './max-length.ts'
+
+export interface S3Options {
+  /** Absent: Amazon's own, by region. */
+  readonly endpoint?: string
+  /** The same storage as uploaders reach it; `endpoint` when absent. */
+  readonly publicEndpoint?: string
+  readonly region: string
+  readonly bucket: string
+  /** Absent: found where the AWS client looks for them. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  readonly forcePathStyle: boolean
+}
+
+const ENCRYPTION = 'x-amz-server-side-encryption'
+
+/** Any S3-compatible storage, the embedded one included. The AWS client is loaded with the first call. */
+export function createS3Blobs(options: S3Options): Blobs {
+  const { bucket: Bucket } = options
+  let loaded: Promise<Loaded> | undefined
+  const load = (): Promise<Loaded> => (loaded ??= open(options))
+
+  const blobs: Blobs = {
+    async presignPut(key, mediaType, maxBytes, seconds) {
+      const { sdk, uploads, getSignedUrl } = await load()
+      const command = new sdk.PutObjectCommand({
+        Bucket,
+        Key: key,
+        ContentType: mediaType,
+        ServerSideEncryption: 'AES256',
+      })
+      command.middlewareStack.add(
+        (next) => (args) => {
+          const request = args.request as { query: Record<string, string> }
+          request.query[MAX_LENGTH] = String(maxBytes)
+          return next(args)
+        },
+        { step: 'build', name: 'svcMaxLength' },
+      )
+      const url = await getSignedUrl(uploads, command, {
+        expiresIn: seconds,
+        // Headers that must come with the upload, rather than parameters of its address.
+        signableHeaders: new Set(['host', 'content-type', ENCRYPTION]),
+        unhoistableHeaders: new Set([ENCRYPTION]),
+      })
+      return { url, headers: { 'Content-Type': mediaType, [ENCRYPTION]: 'AES256' } }
+    },
+    async head(key) {
+      const { sdk, client } = await load()
+      return orAbsent(async (): Promise<BlobInfo> => {
+        const head = await client.send(new sdk.HeadObjectCommand({ Bucket, Key: key }))
+        return { sizeBytes: head.ContentLength ?? 0, mediaType: head.ContentType }
+      })
+    },
+    async move(from, to) {
+      const { sdk, client } = await load()
+      const CopySource = `${Bucket}/${from.split('/').map(encodeURIComponent).join('/')}`
+      const copied = await orAbsent(() =>
+        client.send(new sdk.CopyObjectCommand({ Bucket, Key: to, CopySource, ServerSideEncryption: 'AES256' })),
+      )
+      if (!copied) throw fail('not_uploaded')
+      await blobs.delete(from)
+    },
+    async get(key, range) {
+      const { sdk, client } = await load()
+      if (range && range.length <= 0) return (await blobs.head(key)) && new Uint8Array()
+      const Range = range && `bytes=${range.offset}-${range.offset + range.length - 1}`
+      try {
+        return await orAbsent(async () => {
+          const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key, ...(Range && { Range }) }))
+          return Body ? await Body.transformToByteArray() : new Uint8Array()
+        })
+      } catch (error) {
+        // The object ends before the range begins.
+        if (statusOf(error) === 416) return new Uint8Array()
+        throw error
+      }
+    },
+    async put(key, bytes, mediaType) {
+      const { sdk, client } = await load()
+      await client.send(
+        new sdk.PutObjectCommand({
+          Bucket,
+          Key: key,
+          Body: bytes,
+          ContentType: mediaType,
+          ServerSideEncryption: 'AES256',
+        }),
+      )
+    },
+    async delete(key) {
+      const { sdk, client } = await load()
+      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }))
+    },
+    async close() {
+      const parts = await loaded
+      parts?.client.destroy()
+      parts?.uploads.destroy()
+    },
+  }
+  return blobs
+}
+
+interface Loaded {
+  readonly sdk: typeof import('@aws-sdk/client-s3')
+  readonly getSignedUrl: typeof import('@aws-sdk/s3-request-presigner').getSignedUrl
+  readonly client: S3Client
+  /** Signs addresses for uploaders; it never sends. */
+  readonly uploads: S3Client
+}
+
+async function open({ endpoint, publicEndpoint, region, credentials, forcePathStyle }: S3Options): Promise<Loaded> {
+  // The client would tell every user of Node 20 on stderr that it will want a newer one some day.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true'
+  const [sdk, { getSignedUrl }] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('@aws-sdk/s3-request-presigner'),
+  ])
+  const clientOf = (at: string | undefined): S3Client =>
+    new sdk.S3Client({
+      region,
+      forcePathStyle,
+      ...(at !== undefined && { endpoint: at }),
+      // A copy: the client writes into what it is given.
+      ...(credentials && { credentials: { ...credentials } }),
+      // Else the checksum of an empty body becomes part of a presigned address, and no upload can satisfy it.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    })
+  return { sdk, getSignedUrl, client: clientOf(endpoint), uploads: clientOf(publicEndpoint ?? endpoint) }
+}
+
+async function orAbsent<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call()
+  } catch (error) {
+    if (statusOf(error) === 404 && !(error instanceof Error && error.name === 'NoSuchBucket')) return undefined
+    throw error
+  }
+}
+
+const statusOf = (error: unknown): number | undefined =>
+  (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode

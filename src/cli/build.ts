@@ -1,0 +1,140 @@
+/** From documents to a compiled bundle: load, lint, compile. The one way of `compile`, `publish`, `serve` and `dev`. */
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fail } from '../base/failure.ts'
+import type { Archive } from '../compile/archive.ts'
+import { compile, type Compiled } from '../compile/compile.ts'
+import type { LockFile } from '../compile/lock.ts'
+import type { Diagnostic } from '../documents/diagnostic.ts'
+import { lint } from '../documents/lint.ts'
+import { loadFiles, loadWorkspace } from '../documents/load.ts'
+import type { Workspace } from '../documents/workspace.ts'
+import type { Operator } from './operator.ts'
+import type { Project } from './project.ts'
+import { createNotebook, lookupOf } from './registry.ts'
+
+export interface Build {
+  readonly workspace: Workspace
+  /** Everything that lint and compile found, sorted as they do. */
+  readonly findings: readonly Diagnostic[]
+  /** Absent when there is an error among the findings. */
+  readonly compiled?: Compiled
+  /** The same documents, read and linted once, compiled as another prerelease. */
+  readonly as?: (prerelease: string) => Promise<Build>
+}
+
+export interface BuildOptions {
+  readonly project: Project
+  /** Absolute: a document, or a directory with one root. */
+  readonly path: string
+  /** Absent = nothing was published. */
+  readonly operator?: Operator
+  readonly strict?: boolean
+  /** Appended to the versions of the documents: `dev.1` makes 1.2.0 into 1.2.0-dev.1. */
+  readonly prerelease?: string
+  /** Versions it chose from the registry are kept while they satisfy. */
+  readonly lock?: LockFile
+  /** Id of a registry member to choose anew in spite of the lock. */
+  readonly update?: string
+  /** Texts that stand in for files, by path in the workspace. */
+  readonly overlay?: Readonly<Record<string, string>>
+  /** Stands in for what is at `path`. */
+  readonly archive?: Archive
+}
+
+/** @throws Failure `no_documents` */
+export async function build({
+  project,
+  path,
+  operator,
+  strict = false,
+  prerelease,
+  lock,
+  update,
+  overlay,
+  archive,
+}: BuildOptions): Promise<Build> {
+  const { workspace, inside, guardrails } = archive
+    ? await openArchive(project, archive)
+    : await openDirectory(project, path, overlay)
+  if (workspace.documents.length === 0 && workspace.findings.length === 0) throw fail('no_documents', { where: path })
+  const { config } = project
+  const notebook = createNotebook()
+  const options = {
+    strict: strict || config.lint?.profile === 'strict',
+    published: notebook,
+    ...(config.lint?.rules && { rules: config.lint.rules }),
+    ...(config.providers && { providers: config.providers }),
+    guardrails: guardrails.map((each) => each.replace(/^\.\//, '')),
+  }
+  let findings = lint(workspace, options)
+  if (operator && notebook.wants && (await notebook.fetch(operator))) findings = lint(workspace, options)
+  if (findings.some(({ severity }) => severity === 'error')) return { workspace, findings }
+  const compileAs = async (suffix: string | undefined): Promise<Build> => {
+    const compiled = await compile({
+      workspace,
+      root: inside,
+      published: lookupOf(operator),
+      strict,
+      guardrails,
+      ...(suffix !== undefined && { prerelease: suffix }),
+      ...(lock && { lock }),
+      ...(update !== undefined && { update }),
+    })
+    const all = [...findings, ...compiled.findings]
+    return all.some(({ severity }) => severity === 'error')
+      ? { workspace, findings: all }
+      : { workspace, findings: all, compiled, as: compileAs }
+  }
+  return await compileAs(prerelease)
+}
+
+interface Opened {
+  readonly workspace: Workspace
+  /** Path in the workspace of what is compiled. */
+  readonly inside: string
+  readonly guardrails: readonly string[]
+}
+
+async function openDirectory(project: Project, path: string, overlay: BuildOptions['overlay']): Promise<Opened> {
+  const { include, guardrails = [] } = project.config
+  const { root, inside } = await rootOf(project, path)
+  const workspace = await loadWorkspace(root, {
+    ...(include && root === project.directory && { include }),
+    ...(overlay && { overlay }),
+  })
+  return { workspace, inside, guardrails }
+}
+
+/** An archive has no project around it, so the guardrails of the one that publishes it are put beside it. */
+async function openArchive({ directory, config }: Project, { root, files }: Archive): Promise<Opened> {
+  const { guardrails = [] } = config
+  if (guardrails.length === 0) return { workspace: loadFiles(Object.fromEntries(files)), inside: root, guardrails }
+  const rules = await Promise.all(
+    guardrails.map(async (path) => [`guardrails/${path}`, await readGuardrail(directory, path)] as const),
+  )
+  const inner = [...files].map(([path, bytes]) => [`bundle/${path}`, bytes] as const)
+  return {
+    workspace: loadFiles(Object.fromEntries([...inner, ...rules])),
+    inside: `bundle/${root}`,
+    guardrails: rules.map(([path]) => path),
+  }
+}
+
+async function readGuardrail(directory: string, path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(join(directory, path))
+  } catch (cause) {
+    throw fail('config_invalid', { what: `guardrails names "${path}", which cannot be read.` }, { cause })
+  }
+}
+
+/** The workspace is the project's directory where the path lies in it, else the path's own directory. */
+async function rootOf(project: Project, path: string): Promise<{ readonly root: string; readonly inside: string }> {
+  const found = await stat(path).catch(() => undefined)
+  if (!found) throw fail('no_documents', { where: path })
+  const directory = found.isDirectory() ? path : dirname(path)
+  const fromProject = relative(project.directory, path)
+  const root = fromProject.startsWith('..') || resolve(fromProject) === fromProject ? directory : project.directory
+  return { root, inside: relative(root, path).replaceAll('\\', '/') }
+}

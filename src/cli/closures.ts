@@ -1,0 +1,51 @@
+/** Agent versions with all that they pin, from documents or from where they were published. */
+import { resolve } from 'node:path'
+import { fail } from '../base/failure.ts'
+import { closureIn, closureOf, type Closure } from '../compile/diff/closure.ts'
+import { isArchivePath, lockIn, openArchiveAt } from './archives.ts'
+import { build, type Build } from './build.ts'
+import type { Call } from './command.ts'
+import { documentsFailure, tellFindings } from './findings.ts'
+import { lockPathOf, readLockFile } from './lock-file.ts'
+import { withOperator, type Operator } from './operator.ts'
+import type { Project } from './project.ts'
+import { agentOf, splitVersion } from './reference.ts'
+import { hasRegistry, lookupOf, versionViews } from './registry.ts'
+
+/** What a path means, built: a directory, a document, an archive, or `-`. Published documents are asked for where there may be any. */
+export async function buildAt(call: Call, project: Project, path: string): Promise<Build> {
+  const archive = isArchivePath(path)
+    ? await openArchiveAt(call, path === '-' ? path : resolve(call.cwd, path))
+    : undefined
+  const absolute = resolve(call.cwd, path)
+  const lock = archive ? lockIn(archive) : await readLockFile(await lockPathOf(absolute))
+  const options = { project, path: absolute, ...(archive && { archive }), ...(lock && { lock }) }
+  if (!hasRegistry(project)) return await build(options)
+  return await withOperator(project, call, (operator) => build({ ...options, operator }))
+}
+
+/** @throws Failure `documents_have_errors`, `usage` where there is no agent */
+export async function closureAt(call: Call, project: Project, path: string): Promise<Closure> {
+  const { workspace, findings, compiled } = await buildAt(call, project, path)
+  tellFindings(
+    call,
+    findings.filter(({ severity }) => severity === 'error'),
+    workspace,
+  )
+  if (!compiled?.bundle) throw documentsFailure(findings)
+  const { bundle } = compiled
+  if (bundle.root === undefined) throw fail('usage', { what: `${path} holds no agent to compare.` })
+  return closureIn(bundle, bundle.root)
+}
+
+/** @param reference `namespace.name@1.2.0`; without a version the deployed one, else the newest @throws Failure `not_found` */
+export async function publishedClosure(operator: Operator, reference: string): Promise<Closure> {
+  const { name, version } = splitVersion(reference)
+  const { agentId, deployed } = await agentOf(name, operator)
+  const newest = async () => (await versionViews(operator, agentId)).find(({ yanked }) => !yanked)?.versionLabel
+  const wanted = version ?? deployed?.versionLabel ?? (await newest())
+  const root = await operator.call('GET /snapshot', {
+    query: { agent: agentId, ...(wanted !== undefined && { version: wanted }) },
+  })
+  return await closureOf(root, (id, number) => lookupOf(operator).agent(id, number))
+}

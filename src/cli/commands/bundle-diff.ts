@@ -1,0 +1,48 @@
+import { fail } from '../../base/failure.ts'
+import { diffClosures } from '../../compile/diff/diff.ts'
+import type { Difference } from '../../compile/diff/change.ts'
+import { changeLines, countChanges, differenceBody } from '../changes.ts'
+import { closureAt, publishedClosure } from '../closures.ts'
+import type { Call } from '../command.ts'
+import { withOperator } from '../operator.ts'
+import { openProject } from '../project.ts'
+import { splitVersion } from '../reference.ts'
+
+export async function bundleDiff(call: Call): Promise<number> {
+  const { given, cwd } = call
+  const against = given.text('against')
+  const paths = given.rest(0)
+  if (against === undefined ? paths.length !== 2 : paths.length > 1)
+    throw fail('usage', {
+      what: 'Two bundles are compared: svc bundle diff A B, or svc bundle diff [A] --against ns.name@1.2.0.',
+    })
+  const project = await openProject(call)
+  const before =
+    against === undefined
+      ? await closureAt(call, project, paths[0]!)
+      : await withOperator(project, call, (operator) => publishedClosure(operator, against))
+  const after = await closureAt(call, project, (against === undefined ? paths[1] : paths[0]) ?? cwd)
+  return await tell(call, diffClosures(before, after), given.text('fail-on') === 'breaking')
+}
+
+/** `svc versions diff AGENT@A AGENT@B`. */
+export async function versionsDiff(call: Call): Promise<number> {
+  const { given } = call
+  const [before, after] = [given.argument(0)!, given.argument(1)!]
+  for (const each of [before, after])
+    if (splitVersion(each).version === undefined)
+      throw fail('usage', { what: `"${each}" names no version; write namespace.name@1.2.0.` })
+  const difference = await withOperator(await openProject(call), call, async (operator) =>
+    diffClosures(await publishedClosure(operator, before), await publishedClosure(operator, after)),
+  )
+  return await tell(call, difference, given.text('fail-on') === 'breaking')
+}
+
+async function tell({ mode, out, io }: Call, difference: Difference, strict: boolean): Promise<number> {
+  if (mode.json) await out.json(differenceBody(difference))
+  else {
+    changeLines(difference.changes, io.stdout.isTTY).forEach(out.line)
+    out.say(difference.changes.length === 0 ? 'no difference' : countChanges(difference))
+  }
+  return strict && difference.breaking ? 1 : 0
+}

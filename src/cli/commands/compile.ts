@@ -1,0 +1,109 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { lockDrift, writeLock, type LockFile } from '../../compile/lock.ts'
+import { matrix, type MatrixRow } from '../../compile/matrix.ts'
+import { summarise } from '../../compile/summary.ts'
+import type { CompiledBundle } from '../../spec/snapshot.ts'
+import type { Column } from '../../terminal/table.ts'
+import { drawTable } from '../../terminal/table.ts'
+import { build } from '../build.ts'
+import type { Call } from '../command.ts'
+import { documentsFailure, tellFindings } from '../findings.ts'
+import { answerScreen } from '../list.ts'
+import { lockPathOf, readLockFile } from '../lock-file.ts'
+import { nearest } from '../nearest.ts'
+import { withOperator } from '../operator.ts'
+import { concernLine, concernsOf } from '../policy/concerns.ts'
+import { openProject, type Project } from '../project.ts'
+import { hasRegistry } from '../registry.ts'
+
+export async function compileCommand(call: Call): Promise<void> {
+  const { given, mode, out, cwd } = call
+  const named = given.argument(0)
+  const project = await openProject(call, named === undefined ? undefined : resolve(cwd, named))
+  const path = named === undefined ? project.directory : resolve(cwd, named)
+  const lockPath = await lockPathOf(path)
+  const locked = await readLockFile(lockPath)
+  const { workspace, findings, compiled } = await compileHere(call, project, path, locked)
+  tellFindings(call, findings, workspace)
+  if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings)
+  const { bundle, lock } = compiled
+  if (given.flag('check')) checkDrift(locked, lock, relative(cwd, lockPath))
+  else await writeFile(lockPath, writeLock(lock))
+  const directory = given.text('out')
+  if (directory !== undefined) await writeSnapshots(resolve(cwd, directory), bundle)
+  const summary = summarise(bundle, workspace)
+  const boundary = given.text('explain')
+  const explained = boundary === undefined ? undefined : standFor(boundary, bundle)
+  if (mode.json)
+    return await out.json({
+      ...summary,
+      ...(explained && { explained }),
+      ...(given.flag('matrix') && { matrix: bundle.agents.map((agent) => ({ agent: agent.id, rows: matrix(agent) })) }),
+    })
+  if (given.flag('matrix')) {
+    const screen = answerScreen(call)
+    for (const agent of bundle.agents) {
+      out.line(`${agent.id}@${agent.version}`)
+      drawTable(screen, columns, matrix(agent)).forEach((line) => out.line(`  ${line}`))
+    }
+  }
+  explained?.forEach((each) => out.line(concernLine(each)))
+  const { boundaries, policies } = summary
+  out.say(
+    `${count(boundaries.length, 'boundary', 'boundaries')} → ${count(policies.length, 'policy', 'policies')}, digest ${bundle.closureDigest.slice(0, 15)}…`,
+  )
+}
+
+/** The policies that stand for a boundary, with each call that they concern. @throws Failure `not_found` */
+function standFor(boundary: string, bundle: CompiledBundle) {
+  const declared = [...new Set(bundle.agents.flatMap(({ boundaries }) => boundaries))]
+  const stands = [`boundary ${boundary}`, `synthetic ${boundary}`]
+  if (declared.includes(boundary))
+    return concernsOf(bundle).filter(({ because }) => because.some((each) => stands.includes(each)))
+  const near = nearest(boundary, declared)
+  throw fail('not_found', { what: `authority boundary ${boundary}` }, near ? { fix: `Did you mean ${near}?` } : {})
+}
+
+/** Published documents are asked for only where there may be any. */
+async function compileHere(call: Call, project: Project, path: string, lock: LockFile | undefined) {
+  const update = call.given.text('update')
+  if (update !== undefined && !lock?.members.some(({ id, origin }) => id === update && origin === 'registry'))
+    throw fail('usage', { what: `svc.lock pins no published member "${update}".` })
+  const options = {
+    project,
+    path,
+    strict: call.given.flag('strict'),
+    ...(lock && { lock }),
+    ...(update !== undefined && { update }),
+  }
+  if (!hasRegistry(project)) return await build(options)
+  return await withOperator(project, call, (operator) => build({ ...options, operator }))
+}
+
+function checkDrift(locked: LockFile | undefined, compiled: LockFile, path: string): void {
+  if (!locked) throw fail('lock_drift', { what: `There is no ${path}.` })
+  const drift = lockDrift(locked, compiled)
+  if (drift.length > 0)
+    throw fail(
+      'lock_drift',
+      { what: `${path} is not what the documents compile to.` },
+      { details: drift.map((message) => ({ path, message })) },
+    )
+}
+
+async function writeSnapshots(directory: string, bundle: CompiledBundle): Promise<void> {
+  await mkdir(directory, { recursive: true })
+  for (const agent of bundle.agents)
+    await writeFile(join(directory, `${agent.id}.json`), `${JSON.stringify(agent, null, 2)}\n`)
+}
+
+const columns: readonly Column<MatrixRow>[] = [
+  { title: 'CALL', cell: ({ tool, kind }) => (kind === 'agent' ? `→ ${tool}` : tool), plain: ({ tool }) => tool },
+  { title: 'DECISION', cell: ({ decision }) => decision },
+  { title: 'BY', cell: ({ by }) => by },
+  { title: 'WHEN', cell: ({ when }) => when },
+]
+
+const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`

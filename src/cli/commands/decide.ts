@@ -1,0 +1,123 @@
+/** `svc approve` and `svc reject`: the verb is the decision, so neither asks again and neither takes `--yes`. */
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import type { InboxItem } from '../../spec/operator.ts'
+import { shortId } from '../../terminal/time.ts'
+import { acknowledge } from '../acknowledge.ts'
+import type { Call } from '../command.ts'
+import { parseJson, readText } from '../input.ts'
+import { subjectOf, withTaskDesk, type Verdict } from '../task-desk.ts'
+
+export async function approve(call: Call): Promise<void> {
+  const { given, out } = call
+  const note = given.text('note')
+  await decideEach(call, async (item) => {
+    const edited = given.text('edit') === undefined ? undefined : await readEdited(call, given.text('edit')!, item)
+    const acknowledged = await acknowledgement(call, edited ? { ...item, args: edited } : item)
+    return {
+      answer: { approved: true },
+      metadata: {
+        ...(note !== undefined && { 'svc/comment': note }),
+        ...(edited && { 'svc/arguments': edited }),
+        ...(acknowledged && { 'svc/acknowledged': true }),
+      },
+      say: (verdict) => {
+        const { have, need } = verdict.approvals
+        const rest = have < need ? `${need - have} more needed` : `run ${shortId(item.runId)} continues`
+        out.line(`approved ${subjectOf(item)} (${have} of ${need}); ${rest}`)
+      },
+    }
+  })
+}
+
+export async function reject(call: Call): Promise<void> {
+  const { given, mode, io, out, signal } = call
+  let reason = given.text('reason')
+  if (reason === undefined && given.choice('reason') !== false) {
+    if (!mode.interactive)
+      throw fail(
+        'usage',
+        { what: 'A reason is required when not interactive.' },
+        { fix: '--reason TEXT   or   --no-reason' },
+      )
+    reason = await io.prompts.text('Reason:', signal)
+  }
+  await decideEach(call, async (item) => ({
+    answer: { approved: false },
+    metadata: reason ? { 'svc/comment': reason } : {},
+    say: () => {
+      const then = item.task?.on_reject === 'fail' ? 'fail the run' : 'return to agent'
+      out.line(
+        `rejected; on_reject: ${then}; run ${shortId(item.runId)} ${item.task?.on_reject === 'fail' ? 'ends' : 'continues'}`,
+      )
+    },
+  }))
+}
+
+interface Deed {
+  readonly answer: JsonObject
+  readonly metadata: JsonObject
+  readonly say: (verdict: Verdict) => void
+}
+
+/** One task after the other; the first that is refused ends the command, what was decided before stays decided. */
+async function decideEach(call: Call, prepare: (item: InboxItem) => Promise<Deed>): Promise<void> {
+  const { given, mode, out } = call
+  const digest = given.text('args-digest')
+  await withTaskDesk(call, async (desk) => {
+    const found: InboxItem[] = []
+    for (const text of given.rest(0)) found.push(await desk.find(text))
+    for (const item of found) checkKind(item, digest)
+    const items: Verdict[] = []
+    for (const item of found) {
+      const { answer, metadata, say } = await prepare(item)
+      const verdict = await desk.answer(item, answer, metadata)
+      items.push(verdict)
+      if (!mode.json) say(verdict)
+    }
+    if (mode.json) await out.json({ items, total: items.length })
+  })
+}
+
+function checkKind(item: InboxItem, digest: string | undefined): void {
+  if (item.kind !== 'approval' && item.kind !== 'escalation')
+    throw fail(
+      'usage',
+      { what: `Task ${shortId(item.userTaskId)} asks for an answer (${item.kind}), not for an approval.` },
+      { fix: `svc answer ${shortId(item.userTaskId)} …` },
+    )
+  if (
+    digest !== undefined &&
+    item.argsDigest !== undefined &&
+    !item.argsDigest.startsWith(digest.startsWith('sha256:') ? digest : `sha256:${digest}`)
+  )
+    throw fail('arguments_changed', undefined, { fix: 'svc inbox     look again, then answer' })
+}
+
+async function readEdited(call: Call, given: string, item: InboxItem): Promise<JsonObject> {
+  const text = given === 'editor' ? await openEdited(call, item) : given
+  const value = parseJson(text.startsWith('@') ? await readText(text.slice(1), call) : text, '--edit')
+  if (!isJsonObject(value)) throw fail('usage', { what: '--edit takes the arguments as one object.' })
+  return value
+}
+
+async function openEdited({ mode, io, signal }: Call, { args = {} }: InboxItem): Promise<string> {
+  if (!mode.interactive)
+    throw fail('needs_terminal', { what: 'Nobody can edit here.' }, { fix: '--edit JSON, or --edit @FILE' })
+  return await io.prompts.edit(`${JSON.stringify(args, null, 2)}\n`, signal)
+}
+
+/** Where the policy asks for comprehension: `--ack`, or the person types the fact that matters. */
+async function acknowledgement({ given, mode, io, signal }: Call, item: InboxItem): Promise<boolean> {
+  if (given.flag('ack')) return true
+  if (item.task?.comprehension_required !== true) return false
+  if (!mode.interactive)
+    throw fail(
+      'usage',
+      { what: 'The policy asks the approver to confirm that the arguments were understood.' },
+      { fix: '--ack' },
+    )
+  if (await acknowledge({ ...item.task, ...(item.args !== undefined && { arguments: item.args }) }, io, signal))
+    return true
+  throw fail('usage', { what: 'That is not what the call says; nothing was approved.' })
+}

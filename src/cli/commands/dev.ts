@@ -1,0 +1,246 @@
+/** The development loop: serve, watch, and publish and deploy a snapshot on every clean save. */
+import { appendFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { isJsonObject } from '../../base/json.ts'
+import type { Log } from '../../base/log.ts'
+import type { Change } from '../../compile/diff/change.ts'
+import { closureIn } from '../../compile/diff/closure.ts'
+import { diffClosures } from '../../compile/diff/diff.ts'
+import { loadWorkspace } from '../../documents/load.ts'
+import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
+import type { CreatedKey } from '../../spec/operator.ts'
+import { safeText } from '../../terminal/text.ts'
+import { timeOfDay } from '../../terminal/time.ts'
+import { changeLines } from '../changes.ts'
+import type { Call } from '../command.ts'
+import { openFront, type Front } from '../dev/https.ts'
+import { obeyKeys, type Bench } from '../dev/hotkeys.ts'
+import { logRuns } from '../dev/live-log.ts'
+import { withDotEnv } from '../dot-env.ts'
+import { exampleInput } from '../example-input.ts'
+import { tellFindings } from '../findings.ts'
+import { lastWords, renderLastWords } from '../exit.ts'
+import { readText } from '../input.ts'
+import { answersOperator, createOperator, openOperator, type Operator } from '../operator.ts'
+import { openProject, type Project } from '../project.ts'
+import { forgetServer, readServerFile, writeServerFile, type ServerFile } from '../server-file.ts'
+import { openNearby, readAddress, readyLine, untilStopped } from '../serving.ts'
+import { saveSnapshot, type Saved, type Saving } from '../snapshots.ts'
+import { version } from '../version.ts'
+import { watchFiles } from '../watch.ts'
+
+/** Name of the trigger that `dev` makes. */
+const TRIGGER = 'api'
+
+export async function dev(call: Call): Promise<number> {
+  const { given, io, out, cwd, signal } = call
+  const named = given.argument(0)
+  const project = await openProject(call, named === undefined ? undefined : resolve(cwd, named))
+  const path = named === undefined ? project.directory : resolve(cwd, named)
+  const address = readAddress(call, project)
+  const first = given.flag('ephemeral') ? undefined : await readServerFile(project.dataDirectory)
+  if (first && (await answersOperator(project.dataDirectory))) return await attach(call, { project, path }, first)
+  const env = await withDotEnv(io.env, project.directory, await loadWorkspace(project.directory))
+  const ephemeral = given.flag('ephemeral') ? await mkdtemp(join(tmpdir(), 'svc-dev-')) : undefined
+  const dataDirectory = ephemeral ?? project.dataDirectory
+  const server = await openNearby(
+    {
+      project,
+      dataDirectory,
+      env,
+      offline: given.flag('offline'),
+      anyName: true,
+      log: quietLog(out),
+      cassette: await openCassette(call),
+    },
+    address,
+  )
+  const operator = createOperator(
+    (request) => server.operator.fetch(request),
+    async () => undefined,
+  )
+  let key: CreatedKey | undefined
+  let before: Saving | undefined
+  let front: Front | undefined
+  let watching: { close(): Promise<void> } | undefined
+  // Beside the project even when the data is elsewhere: that is where commands look for the server.
+  const share = async (secret?: NonNullable<ServerFile['key']>): Promise<void> => {
+    const file = await readServerFile(dataDirectory)
+    if (file) await writeServerFile(project.dataDirectory, { ...file, ...(secret && { key: secret }) })
+  }
+  const save = async (): Promise<Saving> => {
+    const saving = await saveSnapshot(project, path, operator, before)
+    // What has errors was not deployed: the next save is compared with what was.
+    if (saving.saved) before = saving
+    if (saving.saved && !key) {
+      key = await makeKey(operator, saving.saved)
+      await share({ secret: key.secret, agent: key.agent })
+    }
+    return saving
+  }
+  try {
+    if (ephemeral !== undefined) await share()
+    const saving = await save()
+    const differences = createDifferences(saving)
+    // Before the ready line: who waits for it may save a file at once.
+    if (given.choice('watch') !== false)
+      watching = await watchFiles(
+        project.directory,
+        (changed) => reload(call, project, save, differences, changed),
+        signal,
+      )
+    await announce(call, server, saving.saved, key)
+    if (given.flag('https') || given.flag('qr')) {
+      front = await openFront(server.url, address.host, given.flag('https'))
+      out.say(`  ${given.flag('https') ? 'HTTPS  ' : 'front  '}  ${front.url}`)
+      if (given.flag('qr') && io.stdout.isTTY && !call.mode.json) await front.showCode()
+    }
+    await tellDiagnostics(call, saving)
+    await stay({ call, project, path, operator })
+  } finally {
+    await watching?.close()
+    await front?.close()
+    if (key) await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
+    await server.close()
+    if (ephemeral !== undefined) {
+      await forgetServer(project.dataDirectory)
+      await rm(ephemeral, { recursive: true, force: true })
+    }
+  }
+  return 0
+}
+
+/** A second `dev` of a project: the first one serves and watches. */
+async function attach(call: Call, at: Pick<Bench, 'project' | 'path'>, first: ServerFile): Promise<number> {
+  const { mode, out, io } = call
+  const { pid, url, uploadUrl } = first
+  if (mode.json) await out.ndjson({ type: 'ready', url, uploadUrl, consoleUrl: null, pid })
+  else out.line(`ready ${url}`)
+  out.hint(`attached to the server of process ${pid}, which watches this project`)
+  const operator = await openOperator(at.project, io)
+  try {
+    await stay({ ...at, call, operator })
+  } finally {
+    await operator.close()
+  }
+  return 0
+}
+
+/** Tells what runs do and obeys keys, until Ctrl-C, SIGTERM or `q`. */
+async function stay(bench: Bench): Promise<void> {
+  const { call, operator } = bench
+  const stop = new AbortController()
+  const signal = AbortSignal.any([call.signal, stop.signal])
+  const logging = call.mode.json ? undefined : logRuns(call, operator, signal)
+  try {
+    if (call.mode.interactive && !call.mode.json) await obeyKeys(bench, signal)
+    else await Promise.race([untilStopped(signal), ...(logging ? [logging] : [])])
+  } finally {
+    stop.abort()
+    await logging
+  }
+}
+
+const RECORDING = 'recording.ndjson'
+
+/** `--record DIR` keeps what models and tools answer, `--replay DIR` plays it. */
+async function openCassette({ given, cwd }: Call): Promise<Cassette> {
+  const [record, replay] = [given.text('record'), given.text('replay')]
+  if (record !== undefined && replay !== undefined)
+    throw fail('usage', { what: 'What is played back cannot be recorded: give --record or --replay.' })
+  if (replay !== undefined) {
+    const text = await readText(join(replay, RECORDING), { cwd })
+    return { replay: createTape(readExchanges(text)) }
+  }
+  if (record === undefined) return {}
+  const directory = resolve(cwd, record)
+  await mkdir(directory, { recursive: true })
+  // At once and in order: a recording that lacks its end cannot be played.
+  return { record: (exchange) => appendFileSync(join(directory, RECORDING), printExchange(exchange), { mode: 0o600 }) }
+}
+
+/** Says what a save changes in what the agents may do, against the save before. */
+function createDifferences({ build, saved }: Saving): (next: Saving) => readonly Change[] {
+  let before = saved && build.compiled?.bundle && closureIn(build.compiled.bundle, saved.agent)
+  return ({ build: { compiled }, saved: now }) => {
+    if (!compiled?.bundle || !now) return []
+    const after = closureIn(compiled.bundle, now.agent)
+    const changes = before ? diffClosures(before, after).changes : []
+    before = after
+    return changes.filter(({ severity, widens }) => widens || severity !== 'patch')
+  }
+}
+
+async function makeKey(operator: Operator, { agent }: Saved): Promise<CreatedKey> {
+  const { items } = await operator.call('GET /triggers', { query: { agent } })
+  const trigger =
+    items.find(({ type, name }) => type === 'api' && name === TRIGGER) ??
+    (await operator.call('POST /triggers', { body: { agent, type: 'api', name: TRIGGER } }))
+  return await operator.call('POST /keys', {
+    body: { agent, trigger: trigger.triggerId, allowUploads: true, name: 'svc dev' },
+  })
+}
+
+async function announce(
+  { mode, out, io }: Call,
+  server: Parameters<typeof readyLine>[0],
+  saved: Saved | undefined,
+  key: CreatedKey | undefined,
+): Promise<void> {
+  if (mode.json) return await out.ndjson(readyLine(server))
+  if (!io.stdout.isTTY) out.line(`ready ${server.url}`)
+  const model = saved && `   model: ${saved.model}${saved.model.startsWith('scripted/') ? ' (no key needed)' : ''}`
+  out.say(`  svc ${version}   ${saved ? `${saved.agent}@${saved.version}${model}` : 'waiting for a clean save'}`)
+  out.say(`  API      ${server.url}${key ? `      key  ${key.prefix}…  (in server.json)` : ''}`)
+  out.say(`  uploads  ${server.uploadUrl}`)
+  if (saved)
+    out.hint(
+      `  try      svc run ${saved.agent}${exampleInput(isJsonObject(saved.inputContract) ? saved.inputContract : undefined)}`,
+    )
+}
+
+/** What was saved is published; what cannot be is told, and the version that is deployed stays. */
+async function reload(
+  call: Call,
+  project: Project,
+  save: () => Promise<Saving>,
+  differences: (next: Saving) => readonly Change[],
+  paths: readonly string[],
+): Promise<void> {
+  const { mode, out, io } = call
+  const since = io.clock.monotonic()
+  const changed = paths.map((path) => relative(project.directory, path).replaceAll('\\', '/'))
+  try {
+    const saving = await save()
+    await tellDiagnostics(call, saving)
+    if (!saving.saved || saving.saved.unchanged) return
+    const { agent, version: deployed } = saving.saved
+    const ms = Math.round(io.clock.monotonic() - since)
+    // What was deployed waits for nobody; saying what it means may take longer.
+    const changes = differences(saving)
+    if (mode.json) return await out.ndjson({ type: 'reload', changed, agent, version: deployed, ms, changes })
+    out.say(`${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))} → ${deployed} deployed in ${ms} ms`)
+    changeLines(changes, true).forEach((line) => out.say(`          ${line}`))
+  } catch (error) {
+    const words = lastWords(error)
+    if (!words) throw error
+    if (mode.json) await out.ndjson({ type: 'diagnostic', severity: 'error', rule: words.code, message: words.message })
+    else out.say(renderLastWords(words, false))
+  }
+}
+
+async function tellDiagnostics(call: Call, { build: { findings, workspace } }: Saving): Promise<void> {
+  const worth = findings.filter(({ severity }) => severity !== 'info')
+  if (call.mode.json) for (const each of worth) await call.out.ndjson({ type: 'diagnostic', ...each })
+  else tellFindings(call, worth, workspace)
+}
+
+/** Only what goes wrong, without values: these lines pass no redactor. */
+const quietLog = (out: Call['out']): Log => ({
+  write(level, message) {
+    if (level === 'warn' || level === 'error') out.say(`${level}: ${message}`)
+  },
+})

@@ -1,0 +1,150 @@
+/** A new project from a template of the package. Writes files only; nothing is downloaded, nothing is run. */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { Call } from '../command.ts'
+import { packageFile } from '../package-file.ts'
+import { nearest } from '../nearest.ts'
+
+const DEFAULT_TEMPLATE = 'refund'
+
+/** Names in the templates that `--name` replaces. */
+const TEMPLATE_NAMESPACE = 'acme'
+const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
+  blank: 'assistant',
+  intake: 'intake',
+  refund: 'refund-desk',
+  research: 'researcher',
+  support: 'support-desk',
+}
+
+const GITIGNORE = '.svc/\n.env\n.env.local\n*.log\n'
+
+export async function init({ given, mode, out, cwd }: Call): Promise<void> {
+  const templates = await templateNames()
+  if (given.flag('list')) return await list(templates, mode.json, out)
+  const template = given.text('template') ?? DEFAULT_TEMPLATE
+  if (!templates.includes(template)) {
+    const near = nearest(template, templates)
+    throw fail(
+      'usage',
+      { what: `There is no template "${template}".` },
+      { fix: near ? `Did you mean ${near}? svc init --list` : 'svc init --list' },
+    )
+  }
+  const directory = resolve(cwd, given.argument(0) ?? '.')
+  const written = await writeTemplate(template, directory, { name: given.text('name'), force: given.flag('force') })
+  const shown = relative(cwd, directory) || '.'
+  const next = [...(shown === '.' ? [] : [`cd ${shown}`]), 'svc dev']
+  if (mode.json) return await out.json({ dir: directory, template, files: written, next })
+  out.line(`created ${shown}/ (${written.filter(({ action }) => action === 'created').length} files)`)
+  out.hint(`next:  ${next.join(' && ')}          no API key needed, the model is scripted`)
+}
+
+async function list(templates: readonly string[], json: boolean, out: Call['out']): Promise<void> {
+  const items = await Promise.all(
+    templates.map(async (name) => ({
+      name,
+      about: await firstLine(join(packageFile('templates'), name, 'README.md')),
+    })),
+  )
+  if (json) return await out.json({ items, total: items.length })
+  for (const { name, about } of items) out.line(`${name.padEnd(10)} ${about}`)
+}
+
+const templateNames = async (): Promise<string[]> =>
+  (await readdir(packageFile('templates'), { withFileTypes: true }))
+    .filter((each) => each.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+
+const firstLine = async (file: string): Promise<string> =>
+  (await readFile(file, 'utf8')).split('\n')[0]!.replace(/^#+ */, '')
+
+export interface Written {
+  readonly path: string
+  readonly action: 'created' | 'skipped'
+}
+
+/**
+ * Copies a template. Files that exist are never overwritten.
+ * @throws Failure `directory_not_empty`, `usage` for a name that is none
+ */
+export async function writeTemplate(
+  template: string,
+  directory: string,
+  options: { readonly name?: string | undefined; readonly force?: boolean } = {},
+): Promise<readonly Written[]> {
+  const rename = renamer(template, options.name)
+  await mkdir(directory, { recursive: true })
+  const there = (await readdir(directory)).filter((name) => name !== '.git')
+  if (there.length > 0 && !options.force) throw fail('directory_not_empty', { directory })
+  const source = join(packageFile('templates'), template)
+  const paths = (await readdir(source, { recursive: true, withFileTypes: true }))
+    .filter((each) => each.isFile())
+    .map((each) => relative(source, join(each.parentPath, each.name)))
+    .sort()
+  const files = [
+    // npm leaves `.gitignore` files out of packages, so the template cannot hold it.
+    { path: '.gitignore', text: GITIGNORE },
+    ...(await Promise.all(
+      paths.map(async (path) => {
+        const text = rename(await readFile(join(source, path), 'utf8'))
+        return { path: rename(path), text: `${editorHeader(path, text)}${text}` }
+      }),
+    )),
+    ...(await Promise.all(
+      SCHEMAS.map(async (name) => ({
+        path: `${SCHEMA_DIRECTORY}/${name}`,
+        text: await readFile(packageFile(`schemas/${name}`), 'utf8'),
+      })),
+    )),
+  ]
+  const workspace = workspaceName(basename(directory))
+  const written: Written[] = []
+  for (const { path, text } of files) {
+    const file = join(directory, path)
+    await mkdir(dirname(file), { recursive: true })
+    const content =
+      path === 'svc.config.yaml' && workspace ? text.replace(/^workspace: .*$/m, `workspace: ${workspace}`) : text
+    const created = await writeFile(file, content, { flag: 'wx' }).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false
+        throw error
+      },
+    )
+    written.push({ path: path.replaceAll('\\', '/'), action: created ? 'created' : 'skipped' })
+  }
+  return written
+}
+
+/** Editors find the schemas here; lint looks into no directory that begins with a dot. */
+const SCHEMA_DIRECTORY = '.schemas'
+const SCHEMAS = ['agent', 'tool', 'policy', 'bundle', 'config'].map((kind) => `${kind}.schema.json`)
+
+/** The first line of a document, which tells an editor its schema; empty for every other file. */
+function editorHeader(path: string, text: string): string {
+  if (!/\.ya?ml$/.test(path)) return ''
+  const said = /^apiVersion: *svc\/v1$/m.test(text) ? /^kind: *(Agent|Tool|Policy|Bundle)$/m.exec(text)?.[1] : undefined
+  const kind = basename(path) === 'svc.config.yaml' ? 'config' : said?.toLowerCase()
+  if (kind === undefined) return ''
+  const up = relative(dirname(path), '.').replaceAll('\\', '/')
+  const directory = up === '' ? `./${SCHEMA_DIRECTORY}` : `${up}/${SCHEMA_DIRECTORY}`
+  return `# yaml-language-server: $schema=${directory}/${kind}.schema.json\n`
+}
+
+/** The directory's name as a workspace's, where it can be one without quotes. */
+const workspaceName = (name: string): string | undefined => (/^[a-z][a-z0-9-]*$/.test(name) ? name : undefined)
+
+function renamer(template: string, name: string | undefined): (text: string) => string {
+  if (name === undefined) return (text) => text
+  const match = /^([a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*)\.([a-z][a-z0-9-]*)$/.exec(name)
+  if (!match) throw fail('usage', { what: `--name takes namespace.name in lower case, not "${name}".` })
+  const [, namespace, agent] = match as unknown as [string, string, string]
+  const old = TEMPLATE_AGENT[template]
+  return (text) => {
+    const renamed = text.replaceAll(new RegExp(`\\b${TEMPLATE_NAMESPACE}\\b(?!\\.example)`, 'g'), namespace)
+    return old === undefined ? renamed : renamed.replaceAll(new RegExp(`\\b${old}\\b`, 'g'), agent)
+  }
+}

@@ -1,0 +1,104 @@
+import { fail } from '../../base/failure.ts'
+import { isUuid } from '../../base/ids.ts'
+import type { KeyView } from '../../spec/operator.ts'
+import type { Column } from '../../terminal/table.ts'
+import { relative, shortId } from '../../terminal/time.ts'
+import type { Call } from '../command.ts'
+import { confirm } from '../confirm.ts'
+import { printList } from '../list.ts'
+import { durationMs } from '../numbers.ts'
+import { withOperator } from '../operator.ts'
+import { openProject } from '../project.ts'
+import { agentOf } from '../reference.ts'
+
+export async function keysList(call: Call): Promise<void> {
+  const project = await openProject(call)
+  await withOperator(project, call, async (operator) => {
+    const agent = call.given.text('agent')
+    const list = await operator.call('GET /keys', {
+      query: agent === undefined ? {} : { agent: (await agentOf(agent, operator)).agentId },
+    })
+    await printList(call, list, columns(call.io.clock.now()), 'No keys. svc keys create makes one.')
+  })
+}
+
+const columns = (now: number): readonly Column<KeyView>[] => [
+  { title: 'KEY', cell: ({ keyId }) => shortId(keyId), plain: ({ keyId }) => keyId },
+  { title: 'PREFIX', cell: ({ prefix }) => `${prefix}…`, plain: ({ prefix }) => prefix },
+  { title: 'AGENT', cell: ({ agent }) => agent },
+  { title: 'TRIGGER', cell: ({ trigger }) => trigger },
+  { title: 'UPLOADS', cell: ({ allowUploads }) => (allowUploads ? 'yes' : 'no') },
+  { title: 'STATE', cell: (key) => stateOf(key, now) },
+  {
+    title: 'LAST USED',
+    cell: ({ lastUsedAt }) => (lastUsedAt ? relative(Date.parse(lastUsedAt), now) : 'never'),
+    plain: ({ lastUsedAt }) => lastUsedAt ?? '',
+  },
+]
+
+const stateOf = ({ revokedAt, expiresAt }: KeyView, now: number): string =>
+  revokedAt ? 'revoked' : expiresAt && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
+
+/** The secret is all that stdout gets, so that `svc keys create … > .env.key` works. */
+export async function keysCreate(call: Call): Promise<void> {
+  const { given, mode, out } = call
+  const [agent, trigger] = [given.text('agent'), given.text('trigger')]
+  if (agent === undefined || trigger === undefined)
+    throw fail(
+      'usage',
+      { what: 'A key is for one agent and one of its API triggers.' },
+      { fix: 'svc keys create --agent AGENT --trigger TRIGGER' },
+    )
+  const expiresMs = durationMs(given.text('expires'), 'expires')
+  const name = given.text('name')
+  const project = await openProject(call)
+  await withOperator(project, call, async (operator) => {
+    const key = await operator.call('POST /keys', {
+      body: {
+        agent: (await agentOf(agent, operator)).agentId,
+        trigger,
+        allowUploads: given.flag('allow-uploads'),
+        ...(name !== undefined && { name }),
+        ...(expiresMs !== undefined && { expiresInSeconds: Math.ceil(expiresMs / 1000) }),
+      },
+    })
+    if (mode.json) return await out.json(key)
+    const uploads = key.allowUploads ? ', uploads allowed' : ''
+    out.say(`key ${shortId(key.keyId)} for ${key.agent} / ${key.trigger}${uploads}. Shown once:`)
+    out.line(key.secret)
+  })
+}
+
+export async function keysRevoke(call: Call): Promise<void> {
+  const { mode, out } = call
+  const project = await openProject(call)
+  await withOperator(project, call, async (operator) => {
+    const { items } = await operator.call('GET /keys', { query: {} })
+    const key = find(call.given.argument(0)!, items)
+    const used = key.lastUsedAt
+      ? `last used ${relative(Date.parse(key.lastUsedAt), call.io.clock.now())}`
+      : 'never used'
+    if (!(await confirm(call, `Revoke key ${key.prefix}… of ${key.agent} / ${key.trigger} (${used})?`)))
+      return out.say('kept')
+    const revoked = await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
+    if (mode.json) return await out.json(revoked)
+    out.line(`revoked ${key.prefix}…`)
+  })
+}
+
+function find(text: string, keys: readonly KeyView[]): KeyView {
+  const found = isUuid(text)
+    ? keys.filter((each) => each.keyId === text.toLowerCase())
+    : keys.filter(
+        (each) =>
+          each.keyId.endsWith(text.toLowerCase()) ||
+          (text.startsWith('svc_') && each.prefix.startsWith(text.replace(/…$/, ''))),
+      )
+  if (found.length === 0) throw fail('not_found', { what: `key ${text}` }, { fix: 'svc keys list shows them.' })
+  if (found.length > 1)
+    throw fail('ambiguous_reference', {
+      text,
+      candidates: found.map((each) => `${each.keyId} (${each.prefix}…)`).join(', '),
+    })
+  return found[0]!
+}

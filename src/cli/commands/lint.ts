@@ -1,0 +1,230 @@
+import { basename, join, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { Diagnostic } from '../../documents/diagnostic.ts'
+import { lint as check, type LintOptions } from '../../documents/lint.ts'
+import { loadWorkspace } from '../../documents/load.ts'
+import type { Format } from '../../documents/report/formats.ts'
+import { summarise, type Summary } from '../../documents/report/summary.ts'
+import { rules } from '../../documents/rules/index.ts'
+import type { Workspace } from '../../documents/workspace.ts'
+import type { Call } from '../command.ts'
+import { openLintCache, type LintCache } from '../lint-cache.ts'
+import type { Checked, Mended } from '../lint-fix.ts'
+import { wholeNumber } from '../numbers.ts'
+import { openProject, type Project } from '../project.ts'
+import { pathInProject } from '../project-path.ts'
+import { createNotebook, hasRegistry, serverFacts } from '../registry.ts'
+import { nearest } from '../nearest.ts'
+
+export async function lint(call: Call): Promise<number> {
+  const { given, cwd, io } = call
+  const paths = given.rest(0)
+  const stdin = paths.length === 1 && paths[0] === '-'
+  if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
+    throw fail('usage', { what: 'Standard input is read once: --watch and --changed need files.' })
+  const project = await openProject(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
+  const input = stdin
+    ? {
+        path: pathInProject(project, resolve(cwd, given.text('stdin-filename') ?? 'stdin.yaml')),
+        text: await io.stdin.text(),
+      }
+    : undefined
+  if (!given.flag('watch')) return await once(call, project, input)
+  let code = await once(call, project, input)
+  const { watchFiles } = await import('../watch.ts')
+  const watch = await watchFiles(
+    project.directory,
+    async () => {
+      code = await once(call, project, input)
+    },
+    call.signal,
+  )
+  await new Promise<void>((done) => {
+    if (call.signal.aborted) done()
+    else call.signal.addEventListener('abort', () => done(), { once: true })
+  })
+  await watch.close()
+  return code
+}
+
+interface Input {
+  readonly path: string
+  readonly text: string
+}
+
+async function once(call: Call, project: Project, input: Input | undefined): Promise<number> {
+  const { given, mode, out, io } = call
+  const maxWarnings = wholeNumber(given.text('max-warnings'), 'max-warnings')
+  const started = io.clock.monotonic()
+  const dry = given.flag('fix-dry-run')
+  const overlay = input === undefined ? {} : { [input.path]: input.text }
+  const look = async (texts: Readonly<Record<string, string>>): Promise<Checked> => {
+    const kept = cacheOf(call, project, texts)
+    const before = kept?.recall()
+    if (before) return before
+    const workspace = await load(call, project, input, texts)
+    const checked = { workspace, findings: await checkWith(call, project, workspace) }
+    kept?.keep(workspace, checked.findings)
+    return checked
+  }
+  const fixing = given.flag('fix') || dry ? await import('../lint-fix.ts') : undefined
+  const result: Checked & Partial<Mended> = fixing ? await fixing.mend(look, overlay) : await look(overlay)
+  const { workspace, findings } = result
+  const summary = summarise(findings, workspace)
+  if (summary.files === 0) {
+    if (given.text('changed') === undefined)
+      throw fail('no_documents', { where: given.rest(0).join(', ') || project.directory })
+    if (!mode.json) out.hint('no document is affected')
+  }
+  if (fixing && result.texts) {
+    if (!dry && input === undefined) await fixing.writeTexts(project.directory, result.texts)
+    if (!mode.json && (dry || input !== undefined)) await showFixed(call, project, input, result.texts, dry)
+  }
+  await tell(call, workspace, findings, input !== undefined && fixing !== undefined && !dry)
+  if (!mode.json) out.hint(told(summary, io.clock.monotonic() - started, result.fixed))
+  return summary.errors > 0 || (maxWarnings !== undefined && summary.warnings > maxWarnings) ? 1 : 0
+}
+
+/** @param aside true where standard output has the fixed document */
+async function tell(call: Call, workspace: Workspace, findings: readonly Diagnostic[], aside: boolean): Promise<void> {
+  const { given, mode, out, io } = call
+  const format = (mode.json ? 'json' : (given.text('format') ?? 'text')) as Format
+  // A clean run, the usual one, has nothing to draw.
+  if (findings.length === 0 && format === 'text') return
+  const { formats } = await import('../../documents/report/formats.ts')
+  const color = (aside ? mode.color.stderr : mode.color.stdout) > 0
+  if (mode.json) return await out.json(JSON.parse(formats.json(findings, { workspace, color })))
+  const text = formats[format](findings, { workspace, color }).trimEnd()
+  const line = aside ? out.say : out.line
+  if (text !== '') line(text)
+  if (given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true' && findings.length > 0)
+    line(formats.github(findings).trimEnd())
+}
+
+/** Standard input comes back mended; what a dry run would do to files is drawn as a difference. */
+async function showFixed(
+  { out }: Call,
+  project: Project,
+  input: Input | undefined,
+  texts: Readonly<Record<string, string>>,
+  dry: boolean,
+): Promise<void> {
+  if (input !== undefined && !dry) return out.line((texts[input.path] ?? input.text).replace(/\n$/, ''))
+  const { unifiedDiff } = await import('../../documents/fmt/diff.ts')
+  const before = await loadWorkspace(project.directory, {
+    focus: [],
+    ...(input && { overlay: { [input.path]: input.text } }),
+  })
+  for (const [path, text] of Object.entries(texts))
+    out.line(unifiedDiff(path, before.source(path).text, text).trimEnd())
+}
+
+/** Everything of the project, of which the named paths are told; standard input stands in for a file. */
+async function load(
+  { given, cwd, out, mode }: Call,
+  project: Project,
+  input: Input | undefined,
+  overlay: Readonly<Record<string, string>>,
+): Promise<Workspace> {
+  const options = { ...(project.config.include && { include: project.config.include }), overlay }
+  const paths = given.rest(0)
+  const named = paths.map((path) => pathInProject(project, resolve(cwd, path)))
+  const focus = input ? [input.path] : paths.length === 0 ? undefined : named
+  const base = given.text('changed')
+  if (base === undefined) return await loadWorkspace(project.directory, { ...options, ...(focus && { focus }) })
+  const [{ changedSince }, { affectedBy }] = await Promise.all([
+    import('../git.ts'),
+    import('../../documents/dependents.ts'),
+  ])
+  const whole = await loadWorkspace(project.directory, options)
+  const changed = await changedSince(project.directory, base)
+  const affected = affectedBy(whole, changed).filter(
+    (path) => focus === undefined || focus.some((each) => each === '' || path === each || path.startsWith(`${each}/`)),
+  )
+  const documents = affected.filter((path) => whole.read.includes(path))
+  if (!mode.json && Object.keys(overlay).length === 0)
+    out.hint(`${documents.length} of ${whole.read.length} files affected by ${counted(changed.length, 'changed file')}`)
+  // A file that is no document is looked at through the documents that name it.
+  return { ...whole, focus: affected }
+}
+
+/** Undefined where the result depends on more than files: standard input, a registry, the environment, a git base. */
+function cacheOf(
+  { given, cwd, io }: Call,
+  project: Project,
+  texts: Readonly<Record<string, string>>,
+): LintCache | undefined {
+  // The name of the bundled file holds the digest of the program; sources have none.
+  const edition = basename(import.meta.url)
+  if (!edition.endsWith('.js') || Object.keys(texts).length > 0 || hasRegistry(project)) return undefined
+  if (given.flag('check-env') || given.text('changed') !== undefined) return undefined
+  const home = io.env['XDG_CACHE_HOME'] || (io.env['HOME'] && join(io.env['HOME'], '.cache'))
+  const settings = {
+    config: project.config,
+    paths: given.rest(0).map((path) => resolve(cwd, path)),
+    strict: given.flag('strict'),
+    crossFile: given.choice('cross-file'),
+    rules: given.list('rule'),
+  }
+  return openLintCache(project, edition, settings, home ? join(home, 'svc') : undefined)
+}
+
+async function checkWith(call: Call, project: Project, workspace: Workspace): Promise<readonly Diagnostic[]> {
+  const { config } = project
+  const { given, io } = call
+  const notebook = createNotebook(true)
+  const env = given.flag('check-env')
+    ? await (await import('../dot-env.ts')).withDotEnv(io.env, project.directory, workspace)
+    : undefined
+  const options: LintOptions = {
+    strict: given.flag('strict') || config.lint?.profile === 'strict',
+    rules: { ...configured(config.lint?.rules ?? {}), ...severities(given.list('rule')) },
+    crossFile: given.choice('cross-file') !== false,
+    published: notebook,
+    ...(config.providers && { providers: config.providers }),
+    ...(config.guardrails && { guardrails: config.guardrails.map((path) => path.replace(/^\.\//, '')) }),
+    ...(env && { env }),
+  }
+  const findings = check(workspace, options)
+  if (!notebook.wants || !hasRegistry(project)) return findings
+  // Asking a registry needs the whole server or a connection to it.
+  const { withOperator } = await import('../operator.ts')
+  const server = await withOperator(project, call, async (operator) => {
+    await notebook.fetch(operator)
+    return await serverFacts(operator)
+  })
+  return check(workspace, { ...options, server })
+}
+
+function configured(given: NonNullable<LintOptions['rules']>): NonNullable<LintOptions['rules']> {
+  for (const name of Object.keys(given)) known(name)
+  return given
+}
+
+function severities(given: readonly string[]): NonNullable<LintOptions['rules']> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const [name = '', severity = ''] = text.split('=')
+      if (severity !== 'off' && severity !== 'warn' && severity !== 'error')
+        throw fail('usage', { what: `--rule takes ID=off, ID=warn or ID=error, not "${text}".` })
+      known(name)
+      return [name, severity]
+    }),
+  )
+}
+
+/** @throws Failure `usage` for a name that no rule has */
+function known(name: string): void {
+  const names = rules.map((rule) => rule.name)
+  if ((names as readonly string[]).includes(name)) return
+  const near = nearest(name, names)
+  throw fail('usage', { what: `There is no rule "${name}".` }, near ? { fix: `Did you mean ${near}?` } : {})
+}
+
+function told({ errors, warnings, files, fixable }: Summary, ms: number, fixed = 0): string {
+  const mended = fixed > 0 ? `${fixed} fixed; ` : ''
+  const more = fixable > 0 ? `; ${fixable} fixable with --fix` : ''
+  return `${mended}${counted(errors, 'error')}, ${counted(warnings, 'warning')} in ${counted(files, 'file')} (${Math.round(ms)} ms)${more}`
+}
+
+const counted = (number: number, one: string): string => `${number} ${number === 1 ? one : `${one}s`}`

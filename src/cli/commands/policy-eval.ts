@@ -1,0 +1,72 @@
+/** One hypothetical call before the real evaluator. Source: policies, section 7. */
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { explain } from '../../policy/explain.ts'
+import { createTheme } from '../../terminal/theme.ts'
+import type { Call } from '../command.ts'
+import { parseJson, readText } from '../input.ts'
+import { bundleAt } from '../policy/bundle.ts'
+import { placesOf, type Places } from '../policy/places.ts'
+import { factsOf } from '../policy/situation.ts'
+import {
+  agentOf,
+  calleeOf,
+  policiesAlone,
+  policyDocuments,
+  subjectOf,
+  withPolicies,
+  type Subject,
+} from '../policy/subject.ts'
+import { decisionLine, explanationLines, toJson } from '../policy/told.ts'
+import { openProject } from '../project.ts'
+
+export async function policyEval(call: Call): Promise<number> {
+  const { given, mode, out, io } = call
+  const [tool, expected] = [given.text('tool'), given.text('expect')]
+  if (tool === undefined) throw fail('usage', { what: 'A decision is about a call.' }, { fix: '--tool ID --args JSON' })
+  const args = await readValue(call, given.text('args') ?? '{}', '--args')
+  const context = await readValue(call, given.text('context') ?? '{}', '--context')
+  if (!isJsonObject(context)) throw fail('usage', { what: '--context takes an object.' })
+  const { subject, places } = await subjectFor(call, tool)
+  const callee = calleeOf(subject, tool)
+  const facts = factsOf({ agent: subject.agent, tool: callee.tool, args, context, now: io.clock.now() })
+  const explanation = explain({ own: subject.policies, ancestors: [] }, callee.tool.wire_name, facts)
+  if (mode.json) await out.json(toJson(explanation, places))
+  else {
+    out.line(decisionLine(explanation))
+    if (given.flag('explain'))
+      explanationLines(explanation, places, createTheme(mode.color.stdout)).forEach((line) => out.line(line))
+  }
+  const { decision } = explanation.decision
+  if (expected === undefined || expected === decision) return 0
+  out.say(`expected ${expected}`)
+  return 1
+}
+
+/** The agent's policies, with those of `--policy` in their place or beside them; without an agent, the latter alone. */
+async function subjectFor(call: Call, tool: string): Promise<{ readonly subject: Subject; readonly places: Places }> {
+  const { given, cwd } = call
+  const [agent, policies] = [given.text('agent'), given.list('policy')]
+  const path = agent !== undefined && (await isThere(resolve(cwd, agent))) ? resolve(cwd, agent) : undefined
+  const project = await openProject(call, path ?? (policies[0] === undefined ? undefined : resolve(cwd, policies[0])))
+  const more = policies.length > 0 ? await policyDocuments(project, policies, cwd) : undefined
+  if (agent === undefined && more)
+    return { subject: policiesAlone(more.workspace, more.documents, [tool]), places: placesOf(more.documents) }
+  const { bundle, documents } = await bundleAt(call, project, path ?? project.directory)
+  const subject = subjectOf(agentOf(bundle, path === undefined ? agent : undefined), bundle.agents)
+  if (!more) return { subject, places: placesOf(documents) }
+  return {
+    subject: withPolicies(subject, more.workspace, more.documents),
+    places: placesOf([...more.documents, ...documents]),
+  }
+}
+
+const isThere = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined
+
+/** JSON, `@FILE`, or `-` for standard input. */
+async function readValue(call: Call, text: string, what: string): Promise<JsonValue> {
+  if (text === '-') return parseJson(await call.io.stdin.text(), what)
+  return parseJson(text.startsWith('@') ? await readText(text.slice(1), call) : text, what)
+}

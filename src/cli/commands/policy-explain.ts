@@ -1,0 +1,126 @@
+/** Why recorded calls were decided as they were, and which policies concern a tool. Source: command line, 2.1. */
+import { fail } from '../../base/failure.ts'
+import { isUuid } from '../../base/ids.ts'
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { explain, type Explanation } from '../../policy/explain.ts'
+import type { RecordedDecision } from '../../spec/operator.ts'
+import { safeText } from '../../terminal/text.ts'
+import { createTheme } from '../../terminal/theme.ts'
+import { shortId, timeOfDay } from '../../terminal/time.ts'
+import type { Call } from '../command.ts'
+import { answerScreen } from '../list.ts'
+import { withOperator, type Operator } from '../operator.ts'
+import { explainConcerns } from '../policy/concerns.ts'
+import { placesOf, type Places } from '../policy/places.ts'
+import { createSnapshots, factsOf, setsOf } from '../policy/recorded.ts'
+import { explanationLines, toJson } from '../policy/told.ts'
+import { openProject } from '../project.ts'
+import { runIdOf, taskOf } from '../reference.ts'
+import { RemoteError } from '../remote.ts'
+import { explainPolicies } from '../why.ts'
+
+/** `namespace.name` of a tool or a policy; no id and no ending of one has a dot. */
+const LOGICAL = /^[^@\s]+\.[^@\s]+$/
+
+export async function policyExplain(call: Call): Promise<void> {
+  const { given, mode, out } = call
+  const reference = given.argument(0)!
+  const project = await openProject(call)
+  if (LOGICAL.test(reference.split('@')[0]!)) return await explainConcerns(call, project, reference)
+  await withOperator(project, call, async (operator) => {
+    const { runId, only } = await find(reference, operator)
+    const { items: all } = await operator.call('GET /decisions', { query: { run: runId } })
+    const wanted = only ? only(all) : all
+    if (wanted.length === 0) throw fail('not_found', { what: `recorded decision of ${reference}` })
+    const snapshots = createSnapshots(operator)
+    const told: Told[] = []
+    for (const decision of wanted) {
+      const facts = factsOf(decision, all)
+      told.push({ decision, explanation: explain(await setsOf(decision, snapshots), decision.tool, facts) })
+    }
+    // The documents may be others by now: places are those of the versions that decided.
+    const places = placesOf([])
+    if (mode.json) {
+      const [one] = told
+      return await out.json(
+        only && one ? jsonOf(one, places) : { runId, items: told.map((each) => jsonOf(each, places)) },
+      )
+    }
+    told.forEach((each) => tell(call, each, places))
+  })
+}
+
+interface Told {
+  readonly decision: RecordedDecision
+  /** Made again from what was recorded. */
+  readonly explanation: Explanation
+}
+
+/** What was recorded wins over what is made again: a person may have been asked for a reason that no policy knows. */
+const jsonOf = ({ decision, explanation }: Told, places: Places): object => ({
+  ...toJson(explanation, places),
+  decision: decision.decision,
+  explanation: decision.explanation,
+  tool: decision.tool,
+  policies: decision.policies,
+  runId: decision.runId,
+  toolCallId: decision.toolCallId,
+  argsDigest: decision.argsDigest,
+  recordedAt: decision.recordedAt,
+})
+
+function tell(call: Call, { decision, explanation }: Told, places: Places): void {
+  const { out, mode } = call
+  out.line(
+    `${shortId(decision.runId)} · ${safeText(decision.tool)} · recorded ${timeOfDay(Date.parse(decision.recordedAt))}`,
+  )
+  const isSame = explanation.decision.decision === decision.decision
+  const lines = isSame
+    ? explanationLines(explanation, places, createTheme(mode.color.stdout))
+    : explainPolicies(answerScreen(call), decision.policies)
+  lines.forEach((line) => out.line(line))
+  if (isSame && explanation.policies.length === 0)
+    out.line('  no policy concerns this call; the side-effect class decides')
+  const { obligations } = explanation.decision
+  const owed =
+    isSame && obligations
+      ? `, approvals ${obligations.approvals_required}${obligations.timeout ? `, ${obligations.timeout.default} after ${obligations.timeout.after_minutes} min` : ''}`
+      : ''
+  out.line(`  result: ${safeText(decision.decision)}${owed}   ${safeText(decision.explanation)}`)
+}
+
+type Choice = (all: readonly RecordedDecision[]) => readonly RecordedDecision[]
+
+/** A task is looked for first, since an ending says nothing of what it ends. */
+async function find(
+  reference: string,
+  operator: Operator,
+): Promise<{ readonly runId: string; readonly only?: Choice }> {
+  if (reference.startsWith('@')) return { runId: await runIdOf(reference, operator) }
+  try {
+    const task = await taskOf(reference, operator)
+    const { items } = await operator.call('GET /runs/:id/conversation', { id: task.runId })
+    const asked = items.findIndex(
+      ({ type, content }) => type === 'UserTaskReq' && fieldOf(content, 'user_task_id') === task.userTaskId,
+    )
+    const decided = items
+      .slice(0, Math.max(asked, 0))
+      .findLast(
+        ({ type, runId, content }) =>
+          type === 'PolicyDecision' &&
+          runId === task.runId &&
+          fieldOf(content, 'name') === nameOf(items[asked]?.content),
+      )
+    return { runId: task.runId, only: (all) => all.filter(({ decisionId }) => decisionId === decided?.id) }
+  } catch (error) {
+    const absent = error instanceof RemoteError ? error.status === 404 : !isUuid(reference)
+    if (!absent) throw error
+    return { runId: await runIdOf(reference, operator) }
+  }
+}
+
+const fieldOf = (content: JsonValue | undefined, name: string): JsonValue | undefined =>
+  isJsonObject(content) ? content[name] : undefined
+
+/** Wire name of the call that a task holds. */
+const nameOf = (content: JsonValue | undefined): JsonValue | undefined => fieldOf(fieldOf(content, 'tool'), 'name')

@@ -1,0 +1,192 @@
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { ReadArchive } from '../../compile/archive.ts'
+import { lockDrift } from '../../compile/lock.ts'
+import { packBundle } from '../../compile/pack.ts'
+import type { OperatorRoutes, PublishedMember } from '../../spec/operator.ts'
+import { shortId } from '../../terminal/time.ts'
+import { isArchivePath, lockIn, openArchiveAt } from '../archives.ts'
+import { build, type Build, type BuildOptions } from '../build.ts'
+import { bump, type Release } from '../bump.ts'
+import { changeLines, countChanges } from '../changes.ts'
+import type { Call } from '../command.ts'
+import { documentsFailure, tellFindings } from '../findings.ts'
+import { lockPathOf, readLockFile } from '../lock-file.ts'
+import { withOperator, type Operator } from '../operator.ts'
+import { planOf, type Plan } from '../plan.ts'
+import { openProject, type Project } from '../project.ts'
+
+type Publication = OperatorRoutes['POST /publish']['answer']
+
+export async function publish(call: Call): Promise<void> {
+  const { given, mode, out, cwd } = call
+  const paths = given.rest(0).map((path) => (path === '-' ? path : resolve(cwd, path)))
+  const project = await openProject(
+    call,
+    paths.find((path) => path !== '-'),
+  )
+  const wanted = paths.length > 0 ? paths : [project.directory]
+  await withOperator(project, call, async (operator) => {
+    const published: PublishedMember[] = []
+    const changes: Plan['changes'][number][] = []
+    const steps: Plan['steps'][number][] = []
+    let deployed: Publication['deployed']
+    let rootId: string | undefined
+    for (const path of wanted) {
+      const { plan, answer, root } = await publishPath(call, {
+        project,
+        operator,
+        path,
+        deploy: given.flag('deploy'),
+        strict: given.flag('strict'),
+        message: given.text('message'),
+        planOnly: given.flag('plan'),
+        allowWiden: given.flag('allow-widen'),
+        bump: given.text('bump') as Release | undefined,
+      })
+      changes.push(...plan.changes)
+      steps.push(...plan.steps)
+      published.push(...(answer?.published ?? []))
+      deployed = answer?.deployed ?? deployed
+      rootId = root ?? rootId
+    }
+    if (mode.json) {
+      const plan = { breaking: changes.some(({ severity, widens }) => widens || severity === 'major'), steps, changes }
+      return await out.json({ published, plan, ...(deployed && { deployed }) })
+    }
+    published.forEach((each) => out.line(lineOf(each)))
+    const root = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed?.agentVersionId)
+    if (root) out.line(`deployed ${root.id}@${root.version}`)
+    const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
+    if (!deployed && agent) out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
+  })
+}
+
+interface Publishing {
+  readonly project: Project
+  readonly operator: Operator
+  /** Absolute, or `-` for an archive on standard input. */
+  readonly path: string
+  readonly deploy: boolean
+  readonly strict?: boolean
+  readonly message?: string | undefined
+  /** Tells what would change and stores nothing. */
+  readonly planOnly?: boolean
+  /** Publishes wider authority without asking. */
+  readonly allowWiden?: boolean
+  readonly bump?: Release | undefined
+}
+
+interface Result {
+  readonly plan: Plan
+  /** `namespace.name` of the root agent; absent for a document alone. */
+  readonly root?: string
+  /** Absent for a plan, and where a person said no. */
+  readonly answer?: Publication
+}
+
+type Caller = Pick<Call, 'mode' | 'out' | 'io' | 'signal'>
+
+/**
+ * Builds what the path names, compares it with what was published, and stores it.
+ * @throws Failure `documents_have_errors`, `version_exists`, `authority_widened`, `version_too_small`, `lock_drift`, `usage` for a
+ * deployment without an agent
+ */
+export async function publishPath(call: Caller, publishing: Publishing): Promise<Result> {
+  const { operator, path, deploy, message, planOnly = false } = publishing
+  const { built, texts } = await buildFor(call, publishing)
+  const { workspace, findings, compiled } = built
+  tellFindings(call, findings, workspace)
+  if (!compiled?.bundle) throw documentsFailure(findings)
+  const { bundle } = compiled
+  if (deploy && bundle.root === undefined)
+    throw fail('usage', { what: `${path} holds no agent that could be deployed.` })
+  // For its checks: what may not be packed may not be published either.
+  if (compiled.document !== undefined && compiled.lock) packBundle(workspace, compiled.document, compiled.lock)
+  const plan = await planOf(operator, bundle)
+  if (planOnly || plan.changes.length > 0) tellPlan(call, plan, planOnly)
+  const root = bundle.root === undefined ? {} : { root: bundle.root }
+  if (planOnly) return { plan, ...root }
+  // The store refuses a version that is there with other content, and says what differs.
+  if (!plan.steps.some(({ taken }) => taken) && !(await mayPublish(call, publishing, plan))) {
+    call.out.say('nothing was published')
+    return { plan, ...root }
+  }
+  for (const [file, text] of Object.entries(texts)) await writeFile(join(workspace.root, file), text)
+  const body = { bundle, deploy, ...(message !== undefined && { message }) }
+  return { plan, ...root, answer: await operator.call('POST /publish', { body }) }
+}
+
+/** The build, after `--bump`; `texts` are the files that it rewrites. */
+async function buildFor(
+  call: Caller,
+  { project, operator, path, strict = false, bump: release }: Publishing,
+): Promise<{ readonly built: Build; readonly texts: Readonly<Record<string, string>> }> {
+  const archive: ReadArchive | undefined = isArchivePath(path) ? await openArchiveAt(call, path) : undefined
+  const lock = archive ? lockIn(archive) : await readLockFile(await lockPathOf(path))
+  const options: BuildOptions = { project, operator, path, strict, ...(archive && { archive }), ...(lock && { lock }) }
+  const built = await build(options)
+  if (!archive && lock && built.compiled?.lock && isSet(call.io.env['CI']) && release === undefined) {
+    const drift = lockDrift(lock, built.compiled.lock)
+    if (drift.length > 0)
+      throw fail(
+        'lock_drift',
+        { what: 'svc.lock is not what the documents compile to.' },
+        { details: drift.map((message) => ({ path: 'svc.lock', message })) },
+      )
+  }
+  const bundle = built.compiled?.bundle
+  if (release === undefined || !bundle) return { built, texts: {} }
+  if (archive) throw fail('usage', { what: 'An archive is not rewritten: --bump is for documents.' })
+  const { steps } = await planOf(operator, bundle)
+  // The root carries whatever changed below it; other members are raised where their version is taken.
+  const raised = new Set(
+    steps.filter(({ id, taken }) => taken || id === bundle.root).map(({ kind, id }) => `${kind} ${id}`),
+  )
+  const documents = built.workspace.documents.filter((each) => raised.has(`${each.kind} ${each.identity?.id}`))
+  const texts = bump(built.workspace, documents, release)
+  return { built: await build({ ...options, overlay: texts }), texts }
+}
+
+const isSet = (value: string | undefined): boolean =>
+  value !== undefined && value !== '' && value !== '0' && value !== 'false'
+
+async function mayPublish(call: Caller, { allowWiden = false }: Publishing, plan: Plan): Promise<boolean> {
+  const wider = plan.changes.filter(({ widens }) => widens)
+  if (wider.length > 0 && !allowWiden && !call.mode.interactive)
+    throw fail(
+      'authority_widened',
+      { changes: wider.length },
+      { details: wider.map(({ agent, say }) => ({ path: agent, message: say })) },
+    )
+  const small = plan.steps.find(({ enough }) => !enough)
+  if (small)
+    throw fail(
+      'version_too_small',
+      { id: small.id, version: small.to, latest: small.from!, required: small.required!, least: small.least! },
+      { details: plan.changes.map(({ agent, kind, say }) => ({ path: agent, message: `${say} (${kind})` })) },
+    )
+  if (wider.length === 0 || allowWiden) return true
+  return await call.io.prompts.confirm('Publish a version with wider authority?', call.signal)
+}
+
+/** On stderr; the answer of a plan on stdout. */
+function tellPlan({ mode, out, io }: Caller, plan: Plan, asked: boolean): void {
+  if (mode.json) return
+  for (const { id, from, to, required, least, enough } of plan.steps) {
+    if (from === null && !asked) continue
+    const bumps = enough ? (required ?? 'first version') : `${required}: at least ${least}`
+    out.say(`plan  ${id} ${from === null ? to : `${from} → ${to}`}  ${bumps}`)
+  }
+  const lines = changeLines(plan.changes, io.stdout.isTTY)
+  lines.forEach(asked ? out.line : out.say)
+  out.say(plan.changes.length === 0 ? 'nothing changes' : countChanges(plan))
+}
+
+const lineOf = ({ kind, id, version, digest, agentId, agentVersionId, already }: PublishedMember): string =>
+  [
+    `${already ? 'already published' : 'published'} ${kind === 'Agent' ? '' : `${kind.toLowerCase()} `}${id}@${version}`,
+    `${digest.slice(0, 15)}…`,
+    ...(agentId && agentVersionId ? [`agent ${agentId}`, `version ${shortId(agentVersionId)}`] : []),
+  ].join('   ')

@@ -1,0 +1,110 @@
+import { resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { Call } from '../command.ts'
+import { readDecisions } from '../decide-file.ts'
+import { documentsFailure, tellFindings } from '../findings.ts'
+import { followRun } from '../follow.ts'
+import { readFollowOptions } from '../follow-options.ts'
+import { readInput, type Contract } from '../input.ts'
+import { withOperator } from '../operator.ts'
+import { tellInterrupted, tellOutcome } from '../outcome.ts'
+import { openProject, type Project } from '../project.ts'
+import { agentIdFrom, agentOf, splitVersion } from '../reference.ts'
+import { readServerFile } from '../server-file.ts'
+import { saveSnapshot } from '../snapshots.ts'
+import { givenKey, openAgentTarget, type Target } from '../target.ts'
+
+export async function run(call: Call): Promise<number> {
+  const { given, mode, out, signal } = call
+  const project = await openProject(call)
+  const following = readFollowOptions(call)
+  const { name, version } = await readAgent(call, project)
+  const target = await openAgentTarget(call, project, name)
+  try {
+    const { agentId, contract } = await describe(name, version, target, project)
+    const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
+    const idempotencyKey = given.text('idempotency-key')
+    const rulebook = await readDecisions(call, project, target)
+    const started = await target.client.startRun(
+      agentId,
+      { input },
+      { signal, ...(idempotencyKey !== undefined && { idempotencyKey }) },
+    )
+    const { runId } = started
+    if (given.flag('detach')) {
+      if (mode.json) await out.json(started)
+      else out.line(runId)
+      out.hint(`follow it:  svc runs watch ${runId.slice(-6)}`)
+      return 0
+    }
+    const agent = `${contract.agent}${contract.version && `@${contract.version}`}`
+    out.hint(`run ${runId.slice(-6)} · ${agent}`)
+    // Followed with the operator's eyes where there are some: the trigger may hide its timeline from keys.
+    const desk = {
+      call,
+      client: target.answering,
+      answering: target.answering,
+      ...(target.operator && { operator: target.operator }),
+      agent,
+    }
+    try {
+      return await tellOutcome(
+        call,
+        await followRun(desk, { ...following, runId, ...(rulebook && { rulebook }) }),
+        following.events,
+      )
+    } catch (error) {
+      return tellInterrupted(call, runId, error)
+    }
+  } finally {
+    await target.close()
+  }
+}
+
+/**
+ * The agent by its name, with the version that must be the deployed one; a path is published and deployed first, as `dev`
+ * does on a save.
+ */
+async function readAgent(call: Call, project: Project): Promise<{ readonly name: string; readonly version?: string }> {
+  const text = call.given.argument(0)!
+  if (!/[/\\]|\.(?:ya?ml|json)$|^\.+$/.test(text)) return splitVersion(text)
+  const running = await readServerFile(project.dataDirectory)
+  if ((await givenKey(call)) !== undefined || running?.key === undefined)
+    throw fail(
+      'usage',
+      { what: `Only svc dev runs a path such as ${text}.` },
+      { fix: 'Start svc dev, or name the agent.' },
+    )
+  return await withOperator(project, call, async (operator) => {
+    const { build, saved } = await saveSnapshot(project, resolve(call.cwd, text), operator)
+    tellFindings(call, build.findings, build.workspace)
+    if (!saved) throw documentsFailure(build.findings)
+    return { name: saved.agent }
+  })
+}
+
+/** With a key alone nothing tells the contract: values are then sent as they are typed, and the server checks them. */
+async function describe(
+  name: string,
+  version: string | undefined,
+  { operator }: Target,
+  project: Project,
+): Promise<{ readonly agentId: string; readonly contract: Contract }> {
+  if (!operator) return { agentId: agentIdFrom(name, project.workspace), contract: { agent: name, version: '' } }
+  const agent = await agentOf(name, operator)
+  const deployed = agent.deployed?.versionLabel
+  if (version !== undefined && deployed !== undefined && version !== deployed)
+    throw fail(
+      'usage',
+      { what: `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.` },
+      { fix: `svc deploy ${agent.name}@${version}` },
+    )
+  return {
+    agentId: agent.agentId,
+    contract: {
+      agent: agent.name,
+      version: agent.deployed?.versionLabel ?? '',
+      ...(agent.inputContract !== undefined && { schema: agent.inputContract }),
+    },
+  }
+}

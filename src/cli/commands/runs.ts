@@ -1,0 +1,159 @@
+import { isWaiting, waitForRun, type RunStatus } from '../../client/index.ts'
+import { iso } from '../../base/clock.ts'
+import type { RunView } from '../../spec/operator.ts'
+import { safeJson, safeText } from '../../terminal/text.ts'
+import { styleOfStatus } from '../../terminal/theme.ts'
+import type { Column } from '../../terminal/table.ts'
+import { duration, relative, shortDuration, shortId } from '../../terminal/time.ts'
+import { drawTimeline } from '../../terminal/timeline.ts'
+import type { Call } from '../command.ts'
+import { followRun } from '../follow.ts'
+import { readFollowOptions } from '../follow-options.ts'
+import { answerScreen, printList, printOne } from '../list.ts'
+import { moment, wholeNumber } from '../numbers.ts'
+import { withOperator } from '../operator.ts'
+import { exitOfStatus, tellInterrupted, tellOutcome } from '../outcome.ts'
+import { openProject } from '../project.ts'
+import { agentOf, runIdOf } from '../reference.ts'
+import { openTarget, type Target } from '../target.ts'
+
+export async function runsList(call: Call): Promise<void> {
+  const { given, io } = call
+  const [agent, since, session] = [given.text('agent'), given.text('since'), given.text('session')]
+  const status = given.list('status').join(',')
+  const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
+  await withOperator(await openProject(call), call, async (operator) => {
+    const query = {
+      take: String(limit),
+      ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+      ...(status !== '' && { status }),
+      ...(given.flag('waiting') && { waiting: 'true' }),
+      ...(session !== undefined && { session }),
+      ...(since !== undefined && { since: iso(moment(since, io.clock.now())) }),
+    }
+    await printList(
+      call,
+      await operator.call('GET /runs', { query }),
+      columns(io.clock.now()),
+      'No runs. svc run starts one.',
+    )
+  })
+}
+
+const columns = (now: number): readonly Column<RunView>[] => [
+  { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
+  { title: 'AGENT', cell: ({ agent }) => agent },
+  { title: 'STATUS', cell: ({ status }) => status, style: (theme, { status }) => styleOfStatus(theme, status) },
+  {
+    title: 'STARTED',
+    cell: ({ startedAt }) => relative(Date.parse(startedAt), now),
+    plain: ({ startedAt }) => startedAt,
+  },
+  { title: 'TOOK', cell: (run) => took(run, now), plain: ({ finishedAt }) => finishedAt ?? '' },
+  { title: 'TOKENS', cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
+  { title: '', cell: ({ waitingOn }) => waitingOn ?? '' },
+]
+
+const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
+  finishedAt === null
+    ? `${shortDuration(now - Date.parse(startedAt))}+`
+    : shortDuration(Date.parse(finishedAt) - Date.parse(startedAt))
+
+export async function runsGet(call: Call): Promise<number> {
+  const { given, signal } = call
+  return await withTarget(call, async (target) => {
+    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const until = given.text('wait') as 'pause' | 'terminal' | undefined
+    const status = until
+      ? await waitForRun(target.client, runId, { until, signal })
+      : await target.client.getRun(runId, { signal })
+    await printOne(call, status, fieldsOf(status))
+    return given.flag('exit-status') ? exitOfStatus(status.status) : 0
+  })
+}
+
+const fieldsOf = (run: RunStatus) => [
+  { key: 'run', value: run.runId },
+  { key: 'status', value: run.status },
+  { key: 'version', value: run.versionLabel },
+  { key: 'output', value: run.output === null ? undefined : safeJson(run.output) },
+  { key: 'error', value: run.error === undefined ? undefined : safeText(run.error) },
+  { key: 'started', value: run.startedAt },
+  {
+    key: 'took',
+    value: run.finishedAt === null ? undefined : duration(Date.parse(run.finishedAt) - Date.parse(run.startedAt)),
+  },
+  { key: 'tokens', value: String(run.totalTokensUsed) },
+]
+
+export async function runsWatch(call: Call): Promise<number> {
+  const following = readFollowOptions(call)
+  return await withTarget(call, async (target) => {
+    const runId = await runIdOf(call.given.argument(0)!, target.operator)
+    const { status } = await target.client.getRun(runId, { signal: call.signal })
+    call.out.hint(`attached to ${shortId(runId)} (${status})${isWaiting(status) ? '; it waits for somebody' : ''}`)
+    const desk = {
+      call,
+      client: target.client,
+      answering: target.answering,
+      ...(target.operator && { operator: target.operator }),
+      agent: await agentOfRun(target, runId),
+    }
+    try {
+      return await tellOutcome(call, await followRun(desk, { ...following, runId }), following.events)
+    } catch (error) {
+      return tellInterrupted(call, runId, error)
+    }
+  })
+}
+
+export async function runsCancel(call: Call): Promise<void> {
+  const { given, mode, out } = call
+  const reason = given.text('reason')
+  await withOperator(await openProject(call), call, async (operator) => {
+    const ids: string[] = []
+    for (const text of given.rest(0)) ids.push(await runIdOf(text, operator))
+    const items = []
+    for (const id of ids)
+      items.push(await operator.call('POST /runs/:id/cancel', { id, body: reason === undefined ? {} : { reason } }))
+    if (mode.json) return await out.json({ items, total: items.length })
+    for (const { runId, before, after } of items)
+      out.line(
+        before === after ? `${shortId(runId)} is ${after} already` : `cancelled ${shortId(runId)} (was ${before})`,
+      )
+  })
+}
+
+export async function runsConversation(call: Call): Promise<void> {
+  const { given, mode, out, signal } = call
+  const types = given.list('type')
+  const since = wholeNumber(given.text('since'), 'since') ?? 0
+  await withTarget(call, async (target) => {
+    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const stepContent = (given.text('step-content') ?? 'full') as 'full' | 'slim'
+    const whole = await target.client.getConversation(runId, { stepContent }, { signal })
+    const items = whole.items.filter(
+      ({ type, ordinal }) => ordinal > since && (types.length === 0 || types.includes(type)),
+    )
+    const conversation = { ...whole, items }
+    if (mode.json) return await out.json(conversation)
+    drawTimeline(answerScreen(call), items, whole.runs).forEach(out.line)
+    if (whole.session.input === null && !target.operator)
+      out.say('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')
+  })
+}
+
+/** `namespace.name@version` of a run. */
+async function agentOfRun({ client }: Target, runId: string): Promise<string> {
+  const run = (await client.getConversation(runId)).runs.find(({ id }) => id === runId)
+  return run ? `${run.agentName}@${run.versionLabel}` : runId
+}
+
+async function withTarget<T>(call: Call, work: (target: Target) => Promise<T>): Promise<T> {
+  const target = await openTarget(call, await openProject(call))
+  try {
+    return await work(target)
+  } finally {
+    await target.close()
+  }
+}

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { fileItem, type RunMessage } from '../../client/index.ts'
+import type { Call } from '../command.ts'
+import { exitOfCode } from '../exit.ts'
+import { followRun } from '../follow.ts'
+import { metadataOf } from '../metadata.ts'
+import { tellInterrupted, tellOutcome } from '../outcome.ts'
+import { openProject } from '../project.ts'
+import { runIdOf } from '../reference.ts'
+import { RefusedAnswer } from '../remote.ts'
+import { openTarget } from '../target.ts'
+
+export async function send(call: Call): Promise<number> {
+  const { given, mode, out, signal } = call
+  const target = await openTarget(call, await openProject(call))
+  try {
+    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const files = []
+    for (const path of given.list('attach'))
+      files.push(fileItem(await target.client.uploadWorkspaceFile(resolve(call.cwd, path), { signal })))
+    const text = await textOf(call, files.length > 0)
+    const metadata = metadataOf(given.list('metadata'))
+    const message: RunMessage = {
+      ...(text !== undefined && { text }),
+      ...(files.length > 0 && { files }),
+      ...(metadata && { metadata }),
+    }
+    const accepted = await target.answering.sendRunMessage(runId, message, {
+      signal,
+      path: (given.text('path') ?? 'messages') as 'input' | 'messages',
+    })
+    if (accepted.error !== undefined) throw new RefusedAnswer(accepted, exitOfCode(accepted.code))
+    if (!given.flag('follow')) {
+      if (mode.json) await out.json(accepted)
+      out.hint('sent; the run continues')
+      return 0
+    }
+    out.hint('sent; the run continues')
+    const desk = {
+      call,
+      client: target.client,
+      answering: target.answering,
+      ...(target.operator && { operator: target.operator }),
+      agent: given.argument(0)!,
+    }
+    const onTask = mode.interactive ? 'prompt' : 'exit'
+    try {
+      return await tellOutcome(call, await followRun(desk, { runId, onTask, show: 'none', events: false }), false)
+    } catch (error) {
+      return tellInterrupted(call, runId, error)
+    }
+  } finally {
+    await target.close()
+  }
+}
+
+/** The reply: the argument, standard input for `-`, else what a person types. Files may go without one. */
+async function textOf({ given, mode, io, signal }: Call, hasFiles: boolean): Promise<string | undefined> {
+  const typed = given.argument(1)
+  if (typed === '-') return (await io.stdin.text()).trimEnd()
+  if (typed !== undefined || hasFiles) return typed
+  if (!mode.interactive)
+    throw fail(
+      'usage',
+      { what: 'There is no reply to send.' },
+      { fix: 'svc send RUN TEXT, or - to read standard input' },
+    )
+  return await io.prompts.text('Reply:', signal)
+}

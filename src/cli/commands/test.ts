@@ -1,0 +1,200 @@
+/** Scenario tests: runs with doubles and written decisions, in memory and in virtual time. Source: command line, 2.1 and 4. */
+import { readFile } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { isFailure } from '../../base/failure.ts'
+import { safeText } from '../../terminal/text.ts'
+import { duration } from '../../terminal/time.ts'
+import { createTheme } from '../../terminal/theme.ts'
+import { drawTimeline } from '../../terminal/timeline.ts'
+import type { Call } from '../command.ts'
+import { answerScreen } from '../list.ts'
+import { openProject } from '../project.ts'
+import { findScenarios } from '../scenario/find.ts'
+import { mismatches, type Mismatch } from '../scenario/expect.ts'
+import { play, type Played } from '../scenario/play.ts'
+import { createPreparation, type Prepare } from '../scenario/prepare.ts'
+import { readScenarios, type Scenario } from '../scenario/scenario.ts'
+import { reportJunit, reportTap, type TestCase } from '../test-report.ts'
+import { untilStopped } from '../serving.ts'
+import { watchFiles } from '../watch.ts'
+
+interface Result extends TestCase {
+  readonly scenario?: Scenario
+  readonly played?: Played
+  readonly differences: readonly Mismatch[]
+}
+
+export async function test(call: Call): Promise<number> {
+  const { given, cwd, signal } = call
+  const project = await openProject(call)
+  const paths = given.rest(0).map((path) => resolve(cwd, path))
+  const wanted = paths.length > 0 ? paths : [project.directory]
+  if (!given.flag('watch')) return await testOnce(call, wanted)
+  const again = async (): Promise<void> => {
+    await testOnce(call, wanted).catch((error: unknown) => {
+      if (!isFailure(error)) throw error
+      call.out.say(error.message)
+    })
+  }
+  await again()
+  const watching = await watchFiles(project.directory, again, signal)
+  call.out.hint('waiting for changes; Ctrl-C ends')
+  await untilStopped(signal)
+  await watching.close()
+  return 0
+}
+
+async function testOnce(call: Call, paths: readonly string[]): Promise<number> {
+  const { given, io } = call
+  const filter = given.text('filter')?.toLowerCase()
+  const files = await findScenarios(paths)
+  const prepare = createPreparation(call)
+  const since = io.clock.monotonic()
+  const results: Result[] = []
+  const format = call.mode.json ? 'json' : (given.text('format') ?? 'text')
+  for (const file of files)
+    for (const result of testsOf(call, prepare, file, await readFile(file, 'utf8'), filter)) {
+      const done = await result()
+      results.push(done)
+      if (format === 'text') tell(call, done)
+      if (!done.ok && given.flag('bail')) return await finish(call, format, results, since)
+    }
+  return await finish(call, format, results, since)
+}
+
+/** The tests of a file, not yet run. A file that cannot be read is one that fails. */
+function testsOf(
+  call: Call,
+  prepare: Prepare,
+  path: string,
+  text: string,
+  filter: string | undefined,
+): (() => Promise<Result>)[] {
+  const file = relative(call.cwd, path).replaceAll('\\', '/')
+  const { scenarios, findings } = readScenarios(text, file)
+  const wrong = findings.filter(({ severity }) => severity === 'error')
+  if (wrong.length > 0) {
+    const failure = wrong.flatMap(({ range, rule, message, fix }) => [
+      `${file}:${range.start.line}:${range.start.column} ${message} (${rule})`,
+      ...(fix ? [`  fix:  ${fix.description}`] : []),
+    ])
+    return [async () => ({ file, name: file, ok: false, failure, ms: 0, differences: [] })]
+  }
+  return scenarios
+    .filter(({ scenario }) => filter === undefined || `${file} ${scenario}`.toLowerCase().includes(filter))
+    .map((scenario) => () => testOne(call, prepare, path, file, scenario))
+}
+
+async function testOne(
+  { io, signal, ...call }: Call,
+  prepare: Prepare,
+  path: string,
+  file: string,
+  scenario: Scenario,
+): Promise<Result> {
+  const since = io.clock.monotonic()
+  const result = (failure: readonly string[], played?: Played, differences: readonly Mismatch[] = []): Result => ({
+    file,
+    name: scenario.scenario,
+    ok: failure.length === 0,
+    failure,
+    ms: Math.round(io.clock.monotonic() - since),
+    scenario,
+    ...(played && { played }),
+    differences,
+  })
+  try {
+    const prepared = await prepare(scenario, path)
+    const played = await play(scenario, { ...prepared, env: io.env, signal })
+    const differences = mismatches(scenario.expect ?? {}, played, prepared.bundle.agents)
+    return result(failureOf({ ...call, io }, played, differences), played, differences)
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    const details = (error.extras.details ?? []).map((each) => `  ${each.path} ${each.message}`)
+    return result([error.message, ...details, ...(error.fix ? [`  fix:  ${error.fix}`] : [])])
+  }
+}
+
+/** What differs; what nobody decided, since that is mostly why; the conversation, which shows the rest. */
+function failureOf(call: Pick<Call, 'io' | 'mode'>, played: Played, differences: readonly Mismatch[]): string[] {
+  if (differences.length === 0) return []
+  const { run, conversation, undecided, problem } = played
+  return [
+    ...differences.flatMap(({ what, expected, actual }) =>
+      what === 'run'
+        ? [`${what}: ${typeof actual === 'string' ? actual : shown(actual)}`]
+        : [`${what}: expected ${shown(expected)}`, `${' '.repeat(what.length)}       got ${shown(actual)}`],
+    ),
+    ...undecided.filter((name) => !problem?.includes(name)).map((name) => `undecided: ${name}`),
+    ...(run?.error === undefined ? [] : [`error: ${run.error}`]),
+    ...(conversation
+      ? drawTimeline(
+          answerScreen({ ...call, mode: { ...call.mode, color: PLAIN } }),
+          conversation.items,
+          conversation.runs,
+        )
+      : []),
+  ]
+}
+
+const PLAIN = { stdout: 0, stderr: 0 } as const
+
+const shown = (value: unknown): string => JSON.stringify(value)
+
+function tell({ out, io, mode }: Call, { file, name, ok, failure, played }: Result): void {
+  const theme = createTheme(mode.color.stdout)
+  const waited = played && played.virtualMs >= 1000 ? `  ${theme.dim(`${duration(played.virtualMs)} (virtual)`)}` : ''
+  const head = io.stdout.isTTY ? file.padEnd(38) : file
+  out.line(`${head}  ${ok ? theme.ok('✔') : theme.bad('✖')} ${safeText(name)}${waited}`)
+  for (const line of failure) out.line(`    ${safeText(line)}`)
+}
+
+async function finish(call: Call, format: string, results: readonly Result[], since: number): Promise<number> {
+  const { out, io } = call
+  const failed = results.filter(({ ok }) => !ok).length
+  const passed = results.length - failed
+  const ms = io.clock.monotonic() - since
+  if (format === 'json') await out.json(toJson(results, passed, failed))
+  else if (format === 'junit') out.line(reportJunit(results, 'svc test'))
+  else if (format === 'tap') out.line(reportTap(results))
+  const tokens = results.reduce((sum, { played }) => sum + (played?.run?.totalTokensUsed ?? 0), 0)
+  if (format === 'text')
+    out.say(
+      `${passed} passed${failed > 0 ? `, ${failed} failed` : ''} in ${duration(ms)}, 0 network calls, ${tokens} scripted tokens`,
+    )
+  return failed > 0 ? 1 : 0
+}
+
+const toJson = (results: readonly Result[], passed: number, failed: number): object => ({
+  ok: failed === 0,
+  passed,
+  failed,
+  cases: results.map(({ file, name, ok, failure, ms, scenario, played, differences }) => ({
+    name,
+    file,
+    ok,
+    expected: scenario?.expect ?? {},
+    actual: played?.run
+      ? { status: played.run.status, output: played.run.output, error: played.run.error ?? null }
+      : null,
+    trace: failure,
+    differences,
+    undecided: played?.undecided ?? [],
+    events: played?.events ?? [],
+    virtualMs: played?.virtualMs ?? 0,
+    ms,
+  })),
+  runs: results.flatMap(({ file, played }) =>
+    played?.run
+      ? [
+          {
+            file,
+            runId: played.run.runId,
+            sessionId: played.run.sessionId,
+            status: played.run.status,
+            totalTokensUsed: played.run.totalTokensUsed,
+          },
+        ]
+      : [],
+  ),
+})

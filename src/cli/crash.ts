@@ -1,0 +1,27 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { iso } from '../base/clock.ts'
+import type { Io } from './io.ts'
+import { version } from './version.ts'
+
+/** Keeps what a bug report needs and no argument, since arguments may hold inputs or secrets. */
+export async function writeCrash(error: unknown, io: Io): Promise<{ readonly line: string; readonly report: string }> {
+  const line = error instanceof Error ? error.message : String(error)
+  const at = iso(io.clock.now())
+  const directory = join(io.env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'svc')
+  const report = join(directory, `crash-${at.replaceAll(':', '-')}.txt`)
+  const stack = error instanceof Error ? causes(error) : line
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await writeFile(report, `svc ${version}, node ${process.version}, ${process.platform}\n${at}\n\n${stack}\n`, {
+      mode: 0o600,
+    })
+    return { line, report }
+  } catch {
+    return { line, report: '(could not be written; run again with --debug)' }
+  }
+}
+
+const causes = (error: Error): string =>
+  `${error.stack ?? error.message}${error.cause instanceof Error ? `\ncaused by ${causes(error.cause)}` : ''}`

@@ -1,0 +1,192 @@
+/** A task before a person: the card, the keys, and what they send. */
+import { fail, isFailure } from '../base/failure.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { answerTask, type Decision, type SvcClient, type UserTask } from '../client/index.ts'
+import type { MessageAccepted } from '../spec/api.ts'
+import { drawApproval, keysOf } from '../terminal/approval.ts'
+import { safeJson, safeText } from '../terminal/text.ts'
+import { drawTimeline } from '../terminal/timeline.ts'
+import { acknowledge } from './acknowledge.ts'
+import type { Call } from './command.ts'
+import { parseJson } from './input.ts'
+import { talkScreen } from './list.ts'
+import type { Operator } from './operator.ts'
+import { readOption } from './options.ts'
+import { explainTask } from './why.ts'
+
+export interface Desk {
+  readonly call: Call
+  readonly client: SvcClient
+  readonly answering: SvcClient
+  /** Absent where a key answers. */
+  readonly operator?: Operator
+  /** `namespace.name@version` of the run that is followed, as far as it is known. */
+  readonly agent: string
+}
+
+/** `answered`: accepted; `later`: the person leaves it; `gone`: somebody else or the clock was faster. */
+export type Ended = 'answered' | 'later' | 'gone'
+
+/**
+ * Shows the task and asks until it is answered or left. Nothing is answered by default.
+ * @param signal fires when the task was closed elsewhere
+ */
+export async function decideTask(desk: Desk, runId: string, task: UserTask, signal: AbortSignal): Promise<Ended> {
+  const { out } = desk.call
+  if (!task.apiCompletable && !desk.operator) {
+    out.say(`task ${task.userTaskId.slice(-6)} (${task.kind}) can only be completed by an operator: svc inbox`)
+    return 'later'
+  }
+  for (;;) {
+    const decision = await ask(desk, runId, task, signal)
+    if (decision === 'later') return 'later'
+    if (decision === 'again') continue
+    const answer = await answerTask(desk.answering, runId, task, decision)
+    if (answer.error === undefined) {
+      out.say(`  ${saidOf(decision)}`)
+      return 'answered'
+    }
+    out.say(`error[${answer.code ?? 'conflict'}]: ${safeText(answer.error)}`)
+    if (!MENDABLE.has(answer.code)) return 'gone'
+  }
+}
+
+/** Refusals after which the same person may try again. */
+const MENDABLE: ReadonlySet<MessageAccepted['code']> = new Set(['invalid_value', 'acknowledgement_required'])
+
+const saidOf = (decision: Decision): string =>
+  decision.arguments
+    ? 'approved as edited; checked again by schema and policies'
+    : decision.approved === true
+      ? 'approved'
+      : decision.approved === false
+        ? 'rejected'
+        : 'answered'
+
+type Asked = Decision | 'later' | 'again'
+
+async function ask({ call, client, agent }: Desk, runId: string, task: UserTask, signal: AbortSignal): Promise<Asked> {
+  const { io } = call
+  const screen = talkScreen(call)
+  const { content } = task
+  screen.lines(...drawApproval(screen, content, { now: io.clock.now(), agent, runId: task.runId }))
+  const key = await io.prompts.key(
+    '?',
+    keysOf(content).map((each) => each.key),
+    signal,
+  )
+  switch (key) {
+    case 'a':
+      return await askApproval(call, task, signal)
+    case 'r': {
+      const reason = (await io.prompts.text('Reason:', signal)).trim()
+      return { approved: false, ...(reason !== '' && { comment: reason }) }
+    }
+    case 'e':
+      return await askEdit(call, task, signal)
+    case 't':
+      return await askValue(call, task, signal)
+    case 'w':
+      screen.lines(...explainTask(screen, content))
+      return 'again'
+    case 'c': {
+      const { items, runs } = await client.getConversation(runId)
+      screen.lines(...drawTimeline(screen, items, runs))
+      return 'again'
+    }
+    case 'l':
+      return 'later'
+    default: {
+      const option = content.options?.[Number(key) - 1]
+      if (!option) return 'again'
+      return task.kind === 'anomaly_review'
+        ? await askOutcome(call, option.id, signal)
+        : { selectedOptionId: option.id }
+    }
+  }
+}
+
+async function askApproval({ io, out }: Call, { content }: UserTask, signal: AbortSignal): Promise<Asked> {
+  if (content.comprehension_required !== true) return { approved: true }
+  if (await acknowledge(content, io, signal)) return { approved: true, acknowledged: true }
+  out.say('that is not what the call says; nothing was approved')
+  return 'again'
+}
+
+async function askEdit(call: Call, { content }: UserTask, signal: AbortSignal): Promise<Asked> {
+  const { io, out } = call
+  const before = JSON.stringify(content.arguments ?? {}, null, 2)
+  try {
+    const edited = parseJson(await io.prompts.edit(`${before}\n`, signal), 'What was saved')
+    if (!isJsonObject(edited)) throw fail('usage', { what: 'Arguments are an object.' })
+    if (JSON.stringify(edited, null, 2) === before) {
+      out.say('nothing was changed')
+      return 'again'
+    }
+    talkScreen(call).lines(...changesOf(content.arguments ?? {}, edited))
+    if (content.comprehension_required !== true) return { approved: true, arguments: edited }
+    if (await acknowledge({ ...content, arguments: edited }, io, signal))
+      return { approved: true, arguments: edited, acknowledged: true }
+    return 'again'
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    out.say(error.message)
+    return 'again'
+  }
+}
+
+/** What an edit takes away and what it puts in its place, argument by argument. */
+function changesOf(before: JsonValue, edited: JsonObject): string[] {
+  const old = isJsonObject(before) ? before : {}
+  const names = [...new Set([...Object.keys(old), ...Object.keys(edited)])]
+  const line = (mark: string, name: string, value: JsonValue | undefined): string[] =>
+    value === undefined ? [] : [`  ${mark} ${safeText(name)}  ${safeJson(value)}`]
+  return names
+    .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(edited[name]))
+    .flatMap((name) => [...line('-', name, old[name]), ...line('+', name, edited[name])])
+}
+
+/** Of a call whose outcome nobody knows: where it happened, what it answered is what the model is told. */
+async function askOutcome({ io }: Call, optionId: string, signal: AbortSignal): Promise<Decision> {
+  if (optionId !== 'happened') return { selectedOptionId: optionId }
+  const typed = (await io.prompts.text('Its result, as JSON or text (empty: none):', signal)).trim()
+  return { selectedOptionId: optionId, ...(typed !== '' && { metadata: { 'svc/result': jsonOrText(typed) } }) }
+}
+
+export function jsonOrText(typed: string): JsonValue {
+  try {
+    return JSON.parse(typed) as JsonValue
+  } catch {
+    return typed
+  }
+}
+
+/** A text or a number, or one of many options. An empty line leaves the task. */
+async function askValue({ io, out }: Call, { kind, content }: UserTask, signal: AbortSignal): Promise<Asked> {
+  const typed = (await io.prompts.text('Answer (empty: later):', signal)).trim()
+  if (typed === '') return 'later'
+  try {
+    return valueOf(kind, content.options, typed)
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    out.say(error.message)
+    return 'again'
+  }
+}
+
+/**
+ * What was typed, read by the kind of the task.
+ * @throws Failure `usage`
+ */
+export function valueOf(kind: string, options: UserTask['content']['options'], typed: string): Decision {
+  if (options && options.length > 0) return { selectedOptionId: readOption(options, typed).id }
+  if (kind === 'number') return { numberValue: readNumber(typed) }
+  return { textValue: typed }
+}
+
+function readNumber(typed: string): number {
+  const value = Number(typed)
+  if (typed.trim() === '' || !Number.isFinite(value))
+    throw fail('usage', { what: `"${typed}" is no number; use a point as decimal mark.` })
+  return value
+}

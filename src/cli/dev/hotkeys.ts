@@ -1,0 +1,90 @@
+/** Keys of `svc dev` on a terminal. Source: command line, 2.3. */
+import { isJsonObject } from '../../base/json.ts'
+import { isFailure } from '../../base/failure.ts'
+import type { UserTask } from '../../client/index.ts'
+import { shortId } from '../../terminal/time.ts'
+import { safeText } from '../../terminal/text.ts'
+import { build } from '../build.ts'
+import type { Call } from '../command.ts'
+import { decideTask } from '../decide-task.ts'
+import { tellFindings } from '../findings.ts'
+import { Interrupted } from '../io.ts'
+import type { Operator } from '../operator.ts'
+import type { Project } from '../project.ts'
+import { RemoteError } from '../remote.ts'
+import { operatorClient } from '../target.ts'
+
+const HELP = '  r rerun the last run · a answer the next task · l lint · h help · q quit'
+
+export interface Bench {
+  readonly call: Call
+  readonly project: Project
+  /** What is served, absolute. */
+  readonly path: string
+  readonly operator: Operator
+}
+
+/** Obeys keys until `q`, Ctrl-C or the signal. */
+export async function obeyKeys(bench: Bench, signal: AbortSignal): Promise<void> {
+  const { call } = bench
+  const actions: Readonly<Record<string, () => Promise<void> | void>> = {
+    r: () => rerun(bench),
+    a: () => answerNext(bench, signal),
+    l: () => lintNow(bench),
+    h: () => call.out.say(HELP),
+  }
+  call.out.hint(HELP)
+  try {
+    for (;;) {
+      const key = await call.io.prompts.key('', [...Object.keys(actions), 'q'], signal)
+      if (key === 'q') return
+      try {
+        await actions[key]!()
+      } catch (error) {
+        if (!isFailure(error) && !(error instanceof RemoteError)) throw error
+        call.out.say(error.message)
+      }
+    }
+  } catch (error) {
+    // Ctrl-C in raw mode is a key; elsewhere the signal has fired.
+    if (!(error instanceof Interrupted) && !signal.aborted) throw error
+  }
+}
+
+/** The input of the last run once more, on what is deployed now. */
+async function rerun({ call, operator }: Bench): Promise<void> {
+  const { items } = await operator.call('GET /runs', { query: { take: '50' } })
+  const last = items.find(({ parentRunId }) => parentRunId === null)
+  if (!last) return call.out.say('There is no run yet.')
+  const { session } = await operator.call('GET /runs/:id/conversation', { id: last.runId })
+  const input = isJsonObject(session.input) ? session.input : {}
+  const { runId } = await operator.call('POST /runs', { body: { agent: last.agent, input } })
+  call.out.say(`run ${shortId(runId)} started with the input of ${shortId(last.runId)}`)
+}
+
+async function answerNext({ call, operator }: Bench, signal: AbortSignal): Promise<void> {
+  const { items } = await operator.call('GET /tasks', { query: {} })
+  const [item] = items
+  if (!item) return call.out.say('Nothing waits for anybody.')
+  if (!item.task) {
+    call.out.say(safeText(item.why))
+    const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()
+    if (text !== '') await operator.call('POST /runs/:id/messages', { id: item.runId, body: { text } })
+    return
+  }
+  const client = operatorClient(operator)
+  const { userTaskId, runId, kind, apiCompletable, task } = item
+  // The client's content and the operator's are the same fields.
+  const content = task as unknown as UserTask['content']
+  const desk = { call, client, answering: client, operator, agent: item.agent }
+  await decideTask(desk, runId, { userTaskId, runId, kind, title: task.title, apiCompletable, content }, signal)
+}
+
+async function lintNow({ call, project, path, operator }: Bench): Promise<void> {
+  const { findings, workspace } = await build({ project, path, operator })
+  tellFindings(call, findings, workspace)
+  const [errors, warnings] = (['error', 'warning'] as const).map(
+    (severity) => findings.filter((each) => each.severity === severity).length,
+  )
+  call.out.say(`lint: errors ${errors}, warnings ${warnings}`)
+}

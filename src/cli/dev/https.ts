@@ -1,0 +1,50 @@
+/** HTTPS in front of a development server, with a certificate of its own. Source: command line, 2.3. */
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+
+export interface Front {
+  readonly url: string
+  /** Prints the address as a code that a camera reads, on stdout. */
+  showCode(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * @param target address of the API
+ * @param secure false for a front without a certificate, which only has a code to show
+ */
+export async function openFront(target: string, host: string, secure: boolean): Promise<Front> {
+  const { listen } = await import('listhen')
+  const listener = await listen(forwardTo(target), {
+    port: 0,
+    hostname: host,
+    https: secure,
+    showURL: false,
+    ws: false,
+    autoClose: false,
+    clipboard: false,
+    open: false,
+    isTest: false,
+  })
+  return {
+    url: listener.url.replace(/\/$/, ''),
+    showCode: async () => {
+      await listener.showURL({ qr: true })
+    },
+    close: () => listener.close(),
+  }
+}
+
+/** Requests go on as they came; the API checks Host and key as ever. */
+function forwardTo(target: string): (request: IncomingMessage, response: ServerResponse) => void {
+  const { hostname, port } = new URL(target)
+  return (request, response) => {
+    const { method, url, headers } = request
+    const onward = httpRequest({ hostname, port, method, path: url, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => response.destroy())
+    response.on('close', () => onward.destroy())
+    request.pipe(onward)
+  }
+}

@@ -1,0 +1,115 @@
+/** A run's input from the command line. Source: command line, 1.6. */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fail } from '../base/failure.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { fileRef, type SvcClient } from '../client/index.ts'
+import type { Call } from './command.ts'
+
+export interface Contract {
+  /** `acme.refund-desk`, for messages. */
+  readonly agent: string
+  /** Version that is deployed, for messages. */
+  readonly version: string
+  /** The input contract; absent = any object. */
+  readonly schema?: JsonValue
+}
+
+type Sources = Pick<Call, 'cwd' | 'io'>
+
+/**
+ * Builds the input: the object of `--input` first, then each pair over it.
+ * `key=text` (coerced to what the contract declares), `key:=json`, `key@path` (uploaded), `key=<path` (its text).
+ */
+export async function readInput(
+  pairs: readonly string[],
+  file: string | undefined,
+  contract: Contract,
+  client: SvcClient,
+  sources: Sources,
+): Promise<JsonObject> {
+  const input: JsonObject = file === undefined ? {} : await readObject(file, sources)
+  for (const pair of pairs) {
+    const [name, value] = await readPair(pair, contract, client, sources)
+    input[name] = value
+  }
+  return input
+}
+
+async function readPair(
+  pair: string,
+  contract: Contract,
+  client: SvcClient,
+  sources: Sources,
+): Promise<[string, JsonValue]> {
+  // The first operator in the text decides, so that a value may hold any of them.
+  const match = /^([^=@:]+)(:=|=<|=|@)(.*)$/s.exec(pair)
+  if (!match)
+    throw fail(
+      'usage',
+      { what: `"${pair}" is no input.` },
+      { fix: 'Write key=text, key:=json, key@file or key=<file.' },
+    )
+  const [, name, operator, text] = match as unknown as [string, string, string, string]
+  if (operator === ':=') return [name, parseJson(text, `The value of ${name}`)]
+  if (operator === '=<') return [name, await readText(text, sources)]
+  if (operator === '@') {
+    const upload = await client.uploadWorkspaceFile(resolve(sources.cwd, text))
+    return [name, fileRef(upload) as unknown as JsonObject]
+  }
+  return [name, coerce(name, text, contract)]
+}
+
+async function readObject(file: string, sources: Sources): Promise<JsonObject> {
+  const value = parseJson(
+    file === '-' ? await sources.io.stdin.text() : await readText(file, sources),
+    `The input in ${file}`,
+  )
+  if (!isJsonObject(value)) throw fail('usage', { what: `The input in ${file} is no object.` })
+  return value
+}
+
+/** Text of a file the command line names. */
+export async function readText(path: string, { cwd }: Pick<Call, 'cwd'>): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, path), 'utf8')
+  } catch (error) {
+    throw fail('usage', { what: `${path} cannot be read (${(error as NodeJS.ErrnoException).code}).` })
+  }
+}
+
+export function parseJson(text: string, what: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch (error) {
+    throw fail('usage', { what: `${what} is not valid JSON: ${(error as Error).message}.` })
+  }
+}
+
+/** Text as the scalar that the contract declares for the property; text stays text where it declares none. */
+function coerce(name: string, text: string, contract: Contract): JsonValue {
+  const types = typesOf(contract.schema, name)
+  if (types.length === 0 || types.includes('string')) return text
+  const number = Number(text)
+  if ((types.includes('number') || types.includes('integer')) && text.trim() !== '' && Number.isFinite(number))
+    return number
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
+  if (types.includes('null') && text === 'null') return null
+  if (types.includes('array') || types.includes('object'))
+    throw fail('usage', {
+      what: `${name} is ${types.join(' or ')} in the input contract of ${told(contract)}; write ${name}:=JSON.`,
+    })
+  throw fail('usage', {
+    what: `"${text}" is no ${types.join(' or ')}, which the input contract of ${told(contract)} declares for ${name}.`,
+  })
+}
+
+const told = ({ agent, version }: Contract): string => `${agent}@${version}`
+
+function typesOf(schema: JsonValue | undefined, name: string): readonly string[] {
+  if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return []
+  const property = Object.hasOwn(schema['properties'], name) ? schema['properties'][name] : undefined
+  if (!isJsonObject(property)) return []
+  const type = property['type']
+  return typeof type === 'string' ? [type] : Array.isArray(type) ? type.filter((each) => typeof each === 'string') : []
+}

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseDuration } from '../base/duration.ts'
+import { fail, isFailure } from '../base/failure.ts'
+import type { Parsed } from './command.ts'
+import { Interrupted, type Io } from './io.ts'
+import { modeOf, type Mode } from './mode.ts'
+import { createOutput } from './output.ts'
+import { createManual, parse } from './program.ts'
+
+/** A second Ctrl-C within this time ends the process at once. Source: command line, 1.3. */
+const SECOND_MS = 2000
+
+/** Parses, runs, and tells what went wrong: the one place that knows how a command ends. */
+export async function invoke(argv: readonly string[], io: Io): Promise<number> {
+  let mode = modeOf({ json: argv.includes('--json') }, io)
+  try {
+    const parsed = await parse(argv, io)
+    if (typeof parsed === 'number') return parsed
+    mode = modeOf(parsed.globals, io)
+    return await perform(parsed, mode, io)
+  } catch (error) {
+    return await tell(error, mode, io)
+  }
+}
+
+async function perform({ spec, given, globals }: Parsed, mode: Mode, io: Io): Promise<number> {
+  const stop = new AbortController()
+  const interrupted = new Promise<never>((_, failed) => {
+    stop.signal.addEventListener('abort', () => failed(stop.signal.reason as Error))
+  })
+  interrupted.catch(() => undefined)
+  let first = -Infinity
+  const quiet = io.onSignal((signal) => {
+    const now = io.clock.monotonic()
+    if (stop.signal.aborted && now - first < SECOND_MS) io.exit(130)
+    first = now
+    stop.abort(new Interrupted(signal))
+  })
+  const timer = deadline(globals.timeout, stop)
+  try {
+    const action = await spec.load()
+    const out = createOutput(io.stdout, io.stderr, mode)
+    const cwd = resolve(io.cwd, globals.cwd ?? '.')
+    if (globals.cwd !== undefined && !existsSync(cwd)) throw fail('usage', { what: `There is no directory ${cwd}.` })
+    const running = action({ given, globals, mode, io, out, cwd, signal: stop.signal, manual: createManual(io) })
+    const code = await (spec.drains ? running : Promise.race([running, interrupted]))
+    return code ?? 0
+  } catch (error) {
+    // What an aborted request throws is only how the signal or the deadline showed itself.
+    throw stop.signal.aborted && !isFailure(error) ? stop.signal.reason : error
+  } finally {
+    quiet()
+    if (timer) clearTimeout(timer)
+  }
+}
+
+function deadline(text: string | undefined, stop: AbortController): NodeJS.Timeout | undefined {
+  if (text === undefined) return undefined
+  const ms = parseDuration(text)
+  if (ms === undefined) throw fail('usage', { what: `--timeout takes a duration such as 30s or 5m, not "${text}".` })
+  return setTimeout(() => stop.abort(fail('timed_out', { after: text })), ms)
+}
+
+async function tell(error: unknown, mode: Mode, io: Io): Promise<number> {
+  const { lastWords, renderLastWords } = await import('./exit.ts')
+  const words = lastWords(error)
+  if (words) {
+    if (words.code !== 'interrupted') io.stderr.write(`${renderLastWords(words, mode.json)}\n`)
+    if (mode.debug && error instanceof Error) io.stderr.write(`${error.stack}\n`)
+    return words.exit
+  }
+  const { writeCrash } = await import('./crash.ts')
+  const { line, report } = await writeCrash(error, io)
+  io.stderr.write(
+    mode.json
+      ? `${JSON.stringify({ error: { code: 'internal', message: line, docs: report } })}\n`
+      : `error[internal]: ${line}\n  report: ${report}\n`,
+  )
+  if (mode.debug && error instanceof Error) io.stderr.write(`${error.stack}\n`)
+  return 70
+}

@@ -1,0 +1,48 @@
+/** Safe fixes, made until nothing is left to mend. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Diagnostic } from '../documents/diagnostic.ts'
+import { applyFixes } from '../documents/fix.ts'
+import type { Workspace } from '../documents/workspace.ts'
+
+/** A fix may uncover another fault; more rounds than this mean that two fixes undo each other. */
+const MAX_ROUNDS = 10
+
+export interface Checked {
+  readonly workspace: Workspace
+  readonly findings: readonly Diagnostic[]
+}
+
+export interface Mended extends Checked {
+  /** New texts of the files that changed, by path in the workspace. */
+  readonly texts: Readonly<Record<string, string>>
+  /** Findings that are gone. */
+  readonly fixed: number
+}
+
+/** @param check reads and lints the workspace with texts that stand in for files */
+export async function mend(
+  check: (overlay: Readonly<Record<string, string>>) => Promise<Checked>,
+  given: Readonly<Record<string, string>>,
+): Promise<Mended> {
+  let texts: Record<string, string> = {}
+  let checked = await check(given)
+  const before = checked.findings.length
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const fixed = applyFixes(checked.workspace, checked.findings)
+    if (fixed.size === 0) break
+    const next = { ...texts, ...Object.fromEntries(fixed) }
+    const again = await check({ ...given, ...next })
+    // A fix that makes more of a mess than there was is no fix.
+    if (errorsOf(again) > errorsOf(checked)) break
+    texts = next
+    checked = again
+  }
+  return { ...checked, texts, fixed: Math.max(0, before - checked.findings.length) }
+}
+
+export async function writeTexts(directory: string, texts: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(texts)) await writeFile(join(directory, path), text)
+}
+
+const errorsOf = ({ findings }: Checked): number => findings.filter(({ severity }) => severity === 'error').length

@@ -1,0 +1,32 @@
+/** Lists and single objects in their three forms: for a terminal, for a pipe, for a program. Source: command line, 1.2. */
+import type { List } from '../spec/operator.ts'
+import { drawCard, type Field } from '../terminal/card.ts'
+import { createScreen, type Screen } from '../terminal/screen.ts'
+import { drawTable, type Column } from '../terminal/table.ts'
+import type { Call } from './command.ts'
+
+/** @param nothing the sentence for people when the list is empty */
+export async function printList<T>(
+  call: Call,
+  list: List<T>,
+  columns: readonly Column<T>[],
+  nothing: string,
+): Promise<void> {
+  if (call.mode.json) return await call.out.json(list)
+  if (list.items.length > 0) return drawTable(answerScreen(call), columns, list.items).forEach(call.out.line)
+  if (call.io.stdout.isTTY) call.out.say(nothing)
+}
+
+/** One object: a card on a terminal, `key<TAB>value` lines in a pipe. */
+export async function printOne(call: Call, value: object, fields: readonly Field[]): Promise<void> {
+  if (call.mode.json) return await call.out.json(value)
+  drawCard(answerScreen(call), fields).forEach(call.out.line)
+}
+
+/** stdout, drawn on. */
+export const answerScreen = ({ io, mode }: Pick<Call, 'io' | 'mode'>): Screen =>
+  createScreen(io.stdout, mode.color.stdout)
+
+/** stderr, drawn on. */
+export const talkScreen = ({ io, mode }: Pick<Call, 'io' | 'mode'>): Screen =>
+  createScreen(io.stderr, mode.color.stderr)

@@ -1,0 +1,16 @@
+import type { Io } from './io.ts'
+import { version } from './version.ts'
+
+/**
+ * The command line: arguments in, exit code out. Nothing but the argument parser is loaded before the command is known.
+ * @param io the world; absent = this process
+ */
+export async function main(argv: readonly string[], io?: Io): Promise<number> {
+  if (argv[0] === '-V' || argv[0] === '--version') {
+    if (io) io.stdout.write(`${version}\n`)
+    else process.stdout.write(`${version}\n`)
+    return 0
+  }
+  const { invoke } = await import('./invoke.ts')
+  return invoke(argv, io ?? (await import('./process-io.ts')).processIo())
+}

@@ -1,0 +1,151 @@
+/**
+ * The operator application as the command line calls it: through the socket of the server that holds the data directory,
+ * else in this process, holding the directory's lock meanwhile. Source: command line, 1.1.
+ */
+import { request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { silentLog } from '../base/log.ts'
+import type { OperatorRoutes } from '../spec/operator.ts'
+import type { Call } from './command.ts'
+import type { Project } from './project.ts'
+import { remoteError } from './remote.ts'
+import { readServerFile } from './server-file.ts'
+import { version } from './version.ts'
+import { rememberWorkspace } from './workspace-file.ts'
+
+type Route = keyof OperatorRoutes
+type Answer<R extends Route> = OperatorRoutes[R]['answer']
+type Given<R extends Route> = (OperatorRoutes[R] extends { body: infer B }
+  ? { readonly body: B }
+  : { readonly body?: never }) & {
+  readonly query?: OperatorRoutes[R] extends { query: infer Q } ? Q : never
+  /** For `:id` in the path. */
+  readonly id?: string
+}
+
+export type SendRequest = (request: Request) => Promise<Response>
+
+export interface Operator {
+  call<R extends Route>(route: R, given: Given<R>): Promise<Answer<R>>
+  /** A request with a path of the operator application, unread. */
+  readonly send: SendRequest
+  close(): Promise<void>
+}
+
+/** Any host does: nothing is resolved, the socket or this process answers. */
+export const OPERATOR_URL = 'http://operator.svc'
+
+/** @throws Failure `store_locked` where another process holds the directory and does not answer */
+export async function openOperator(project: Project, io: Pick<Call['io'], 'env' | 'clock'>): Promise<Operator> {
+  const socket = await socketOf(project.dataDirectory)
+  if (await answers(socket))
+    return createOperator(
+      (request) => sendOverSocket(socket, request),
+      async () => undefined,
+    )
+  if (project.config.workspace) await rememberWorkspace(project.dataDirectory, project.config.workspace)
+  const { openOperator: open } = await import('../server/open.ts')
+  const house = await open({
+    dataDirectory: project.dataDirectory,
+    workspace: project.workspace,
+    config: project.config,
+    configDirectory: project.directory,
+    env: io.env,
+    clock: io.clock,
+    log: silentLog,
+    version,
+  })
+  return createOperator(
+    (request) => house.operator.fetch(request),
+    () => house.close(),
+  )
+}
+
+export function createOperator(send: SendRequest, close: () => Promise<void>): Operator {
+  return {
+    send,
+    close,
+    async call<R extends Route>(route: R, given: Given<R>) {
+      const [method, pattern] = route.split(' ') as [string, string]
+      const path = pattern.replace(':id', encodeURIComponent(given.id ?? ''))
+      const url = new URL(path, OPERATOR_URL)
+      for (const [name, value] of Object.entries((given.query ?? {}) as Record<string, string | undefined>))
+        if (value !== undefined) url.searchParams.set(name, value)
+      const body =
+        given.body === undefined
+          ? {}
+          : { body: JSON.stringify(given.body), headers: { 'content-type': 'application/json' } }
+      const response = await send(new Request(url, { method, ...body }))
+      const text = await response.text()
+      if (!response.ok) throw remoteError(response.status, `${method} ${path}`, text)
+      return JSON.parse(text) as Answer<R>
+    },
+  }
+}
+
+/** Uses the operator application for the length of `work`. */
+export async function withOperator<T>(
+  project: Project,
+  call: Pick<Call, 'io'>,
+  work: (operator: Operator) => Promise<T>,
+): Promise<T> {
+  const operator = await openOperator(project, call.io)
+  try {
+    return await work(operator)
+  } finally {
+    await operator.close()
+  }
+}
+
+/** True while a server holds the data directory and answers. */
+export const answersOperator = async (dataDirectory: string): Promise<boolean> =>
+  await answers(await socketOf(dataDirectory))
+
+const socketOf = async (dataDirectory: string): Promise<string> =>
+  (await readServerFile(dataDirectory))?.adminSocket ?? join(dataDirectory, 'admin.sock')
+
+const answers = (socketPath: string): Promise<boolean> =>
+  new Promise((done) => {
+    const probe = httpRequest(
+      { socketPath, path: '/status', headers: { host: 'operator.svc' }, timeout: 5000 },
+      (response) => {
+        response.resume()
+        done(response.statusCode === 200)
+      },
+    )
+    probe.on('error', () => done(false))
+    probe.on('timeout', () => probe.destroy())
+    probe.end()
+  })
+
+function sendOverSocket(socketPath: string, request: Request): Promise<Response> {
+  return new Promise((done, failed) => {
+    const { pathname, search } = new URL(request.url)
+    const headers = Object.fromEntries(request.headers)
+    const sent = httpRequest(
+      {
+        socketPath,
+        method: request.method,
+        path: pathname + search,
+        headers: { host: 'operator.svc', ...headers },
+        signal: request.signal,
+      },
+      (response) => {
+        const status = response.statusCode ?? 500
+        const empty = status === 204 || status === 304
+        if (empty) response.resume()
+        done(
+          new Response(empty ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array>), {
+            status,
+            headers: Object.entries(response.headers).flatMap(([name, value]) =>
+              value === undefined ? [] : [[name, String(value)] as [string, string]],
+            ),
+          }),
+        )
+      },
+    )
+    sent.on('error', failed)
+    request.arrayBuffer().then((body) => sent.end(Buffer.from(body)), failed)
+  })
+}

@@ -1,0 +1,120 @@
+/** What publishing a bundle would change against what was published before. Source: bundles, section 5. */
+import { lte, prerelease, rcompare } from 'semver'
+import { differenceOf, type Change, type Difference, type Severity } from '../compile/diff/change.ts'
+import { announces, leastVersion } from '../compile/diff/bump.ts'
+import { closureIn, closureOf } from '../compile/diff/closure.ts'
+import { diffClosures } from '../compile/diff/diff.ts'
+import { diffDocuments } from '../compile/diff/document.ts'
+import type { CompiledBundle, PublishedDocument, Snapshot } from '../spec/snapshot.ts'
+import type { Operator } from './operator.ts'
+import { lookupOf, versionViews } from './registry.ts'
+
+/** A member whose content is not published yet. */
+export interface Step {
+  readonly kind: 'Agent' | 'Tool' | 'Policy'
+  readonly id: string
+  /** The version it is compared with; null for the first. */
+  readonly from: string | null
+  readonly to: string
+  /** The smallest bump that the changes ask for. */
+  readonly required: Severity | null
+  /** The smallest version that may carry them. */
+  readonly least: string | null
+  /** True where the version announces what changed. */
+  readonly enough: boolean
+  /** True where this very version is published with other content. */
+  readonly taken: boolean
+}
+
+export interface Plan extends Pick<Difference, 'breaking' | 'widens' | 'changes'> {
+  readonly steps: readonly Step[]
+}
+
+export async function planOf(operator: Operator, bundle: CompiledBundle): Promise<Plan> {
+  const compared = [
+    ...(await Promise.all(rootFirst(bundle).map((agent) => agentStep(operator, bundle, agent)))),
+    ...(await Promise.all(bundle.documents.map((document) => documentStep(operator, document)))),
+  ].filter((each) => each !== undefined)
+  const documents = new Set(bundle.documents.map(({ id, kind }) => `${kind} ${id}`))
+  // What a document changes is told by the agents that use it; alone it speaks for itself.
+  const told = compared.filter(({ step }) => bundle.root === undefined || !documents.has(`${step.kind} ${step.id}`))
+  const { breaking, widens, changes } = differenceOf(
+    distinct(told.flatMap(({ difference }) => difference?.changes ?? [])),
+  )
+  return { breaking, widens, changes, steps: compared.map(({ step }) => withRoot(step, bundle)) }
+}
+
+/** A policy is named without a range, so its number announces nothing to the agents that come with it: theirs do. */
+const withRoot = (step: Step, { root }: CompiledBundle): Step =>
+  step.kind === 'Policy' && root !== undefined ? { ...step, enough: true } : step
+
+interface Compared {
+  readonly step: Step
+  readonly difference?: Difference
+}
+
+const rootFirst = ({ agents, root }: CompiledBundle): readonly Snapshot[] => [
+  ...agents.filter(({ id }) => id === root),
+  ...agents.filter(({ id }) => id !== root),
+]
+
+/** Undefined for a version that is published as it is. */
+async function agentStep(operator: Operator, bundle: CompiledBundle, agent: Snapshot): Promise<Compared | undefined> {
+  const views = await versionViews(operator, agent.id)
+  const same = views.find(({ versionLabel }) => versionLabel === agent.version)
+  if (same?.digest === agent.digest) return undefined
+  const usable = views.filter(({ yanked }) => !yanked).map(({ versionLabel }) => versionLabel)
+  const from = same ? agent.version : predecessor(usable, agent.version)
+  const lookup = lookupOf(operator)
+  const before = from === undefined ? undefined : await lookup.agent(agent.id, from)
+  const difference =
+    before &&
+    diffClosures(await closureOf(before, (id, version) => lookup.agent(id, version)), closureIn(bundle, agent.id))
+  return { step: stepOf('Agent', agent, from, difference, same !== undefined), ...(difference && { difference }) }
+}
+
+async function documentStep(operator: Operator, document: PublishedDocument): Promise<Compared | undefined> {
+  const { kind, id, version, digest } = document
+  const { items } = await operator.call('GET /documents', { query: { kind, id } })
+  const same = items.find((each) => each.version === version)
+  if (same?.digest === digest) return undefined
+  const usable = items.filter(({ yanked }) => yanked !== true).map((each) => each.version)
+  const from = same ? version : predecessor(usable, version)
+  const before = items.find((each) => each.version === from)
+  const difference = before && diffDocuments(before, document)
+  return { step: stepOf(kind, document, from, difference, same !== undefined), ...(difference && { difference }) }
+}
+
+function stepOf(
+  kind: Step['kind'],
+  { id, version }: { readonly id: string; readonly version: string },
+  from: string | undefined,
+  difference: Difference | undefined,
+  taken: boolean,
+): Step {
+  // Other content is a change, though none that a list of changes names.
+  const required = difference ? (difference.required ?? 'patch') : null
+  return {
+    kind,
+    id,
+    from: from ?? null,
+    to: version,
+    required,
+    least: from !== undefined && required ? leastVersion(from, required) : null,
+    enough: from === undefined || required === null || announces(from, version, required),
+    taken,
+  }
+}
+
+/**
+ * The release before a version: the highest below it, else the highest of all, which the version then fails to follow.
+ * Prereleases are tries, and nobody's predecessor.
+ */
+function predecessor(versions: readonly string[], next: string): string | undefined {
+  const releases = versions.filter((each) => prerelease(each) === null).sort(rcompare)
+  return releases.find((each) => lte(each, next)) ?? releases[0]
+}
+
+const distinct = (changes: readonly Change[]): readonly Change[] => [
+  ...new Map(changes.map((each) => [JSON.stringify(each), each])).values(),
+]

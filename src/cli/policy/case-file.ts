@@ -1,0 +1,58 @@
+/** `*.policytest.yaml`: calls and what must be decided about each. Source: policies, section 7. */
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { diagnostic, type Diagnostic } from '../../documents/diagnostic.ts'
+import { createSpans } from '../../documents/document.ts'
+import { decode } from '../../documents/read.ts'
+import { checkShape } from '../../documents/shape.ts'
+import { readYaml } from '../../documents/yaml.ts'
+
+export interface PolicyCase {
+  readonly name?: string
+  readonly tool: string
+  readonly args?: JsonValue
+  readonly context?: JsonObject
+  readonly expect: string
+  readonly by?: string
+  readonly approvals?: number
+}
+
+export interface PolicyTest {
+  readonly bundle?: string
+  readonly agent?: string
+  readonly policies?: readonly string[]
+  readonly calls: readonly PolicyCase[]
+}
+
+export interface ReadPolicyTests {
+  /** One for each `---`. */
+  readonly tests: readonly PolicyTest[]
+  /** With an error among them there are no tests. */
+  readonly findings: readonly Diagnostic[]
+}
+
+export function readPolicyTests(text: string, path: string): ReadPolicyTests {
+  const { source, findings } = decode({ path, text })
+  if (source === undefined) return { tests: [], findings }
+  const reading = readYaml(source)
+  findings.push(...reading.findings)
+  const tests: PolicyTest[] = []
+  for (const root of reading.roots) {
+    const file = createSpans(source, root)
+    const wrong = checkShape('policytest', file)
+    findings.push(...wrong)
+    if (wrong.length > 0) continue
+    // The shape check has proven the type.
+    const test = root.value as unknown as PolicyTest
+    if (test.policies !== undefined && (test.bundle !== undefined || test.agent !== undefined))
+      findings.push(
+        diagnostic(
+          'doc/schema',
+          'error',
+          file.placeOf('/policies'),
+          'policies stand alone: bundle and agent do not belong beside them.',
+        ),
+      )
+    tests.push(test)
+  }
+  return { tests: findings.some(({ severity }) => severity === 'error') ? [] : tests, findings }
+}

@@ -1,0 +1,93 @@
+/** Which policies concern a tool, and which calls a policy concerns, as the documents say. */
+import { fail } from '../../base/failure.ts'
+import { readCondition } from '../../policy/condition.ts'
+import { describeCondition } from '../../policy/describe.ts'
+import type { PolicyEntry } from '../../spec/policy-set.ts'
+import type { CompiledBundle } from '../../spec/snapshot.ts'
+import { safeText } from '../../terminal/text.ts'
+import type { Call } from '../command.ts'
+import type { Project } from '../project.ts'
+import { bundleAt } from './bundle.ts'
+import { calleeOf, subjectOf } from './subject.ts'
+
+interface Concerned {
+  readonly agent: string
+  readonly tool: string
+  readonly policy: string
+  readonly version: string
+  readonly decision: string
+  readonly condition: string
+  /** What attaches it: `binding`, `default`, `boundary refunds-above-limit`. */
+  readonly because: readonly string[]
+  readonly source: string | null
+}
+
+/** @param reference `namespace.name` of a tool, a sub-agent or a policy @throws Failure `not_found` */
+export async function explainConcerns(call: Call, project: Project, reference: string): Promise<void> {
+  const { mode, out } = call
+  const id = reference.split('@')[0]!
+  const { bundle } = await bundleAt(call, project, project.directory)
+  const all = concernsOf(bundle)
+  const considered = all.filter(({ tool, policy }) => tool === id || policy === id)
+  // A tool that no policy concerns is known all the same; an unknown one is told with what is near.
+  const [first] = bundle.agents
+  const isKnown =
+    considered.length > 0 ||
+    bundle.agents.some((each) => subjectOf(each, bundle.agents).callees.some(({ tool }) => tool.id === id))
+  if (!isKnown && first)
+    calleeOf(subjectOf(bundle.agents.find((each) => each.id === bundle.root) ?? first, bundle.agents), id)
+  if (!isKnown) throw fail('not_found', { what: `tool or policy ${reference}` })
+  if (mode.json) return await out.json({ ref: id, considered })
+  if (considered.length === 0) out.line(`no policy concerns ${safeText(id)}; the side-effect class decides`)
+  considered.forEach((each) => out.line(concernLine(each)))
+}
+
+/** Every policy with every call that it concerns. */
+export const concernsOf = ({ agents }: CompiledBundle): readonly Concerned[] =>
+  agents.flatMap((snapshot) => {
+    const entries = new Map(snapshot.policies.entries.map((entry) => [entry.id, entry]))
+    return subjectOf(snapshot, agents).callees.flatMap(({ tool }) =>
+      (snapshot.policies.index[tool.wire_name] ?? []).map((entry) =>
+        concernedOf(snapshot.id, tool.id, entries.get(entry)!),
+      ),
+    )
+  })
+
+export const concernLine = ({
+  agent,
+  tool,
+  policy,
+  version,
+  decision,
+  condition,
+  because,
+  source,
+}: Concerned): string =>
+  safeText(
+    [
+      `${agent} → ${tool}`,
+      `${policy}@${version}`,
+      decision,
+      condition,
+      because.join(', '),
+      ...(source === null ? [] : [source]),
+    ].join('   '),
+  )
+
+function concernedOf(agent: string, tool: string, entry: PolicyEntry): Concerned {
+  const { policy, version, effect, when, allow, origin } = entry
+  const condition = when && readCondition(when).condition
+  const list = allow && `${allow.field} not in ${allow.values.join(', ')}`
+  const said = [list, condition && describeCondition(condition)].filter((part) => part !== undefined)
+  const place = origin.find(({ path }) => path !== undefined)
+  return {
+    agent,
+    tool,
+    policy,
+    version,
+    decision: effect === 'grant' ? 'allow' : effect === 'restrict' ? 'deny' : effect,
+    condition: said.length === 0 ? 'always' : said.join(' and '),
+    because: [...new Set(origin.map(({ kind, boundary }) => (boundary === undefined ? kind : `${kind} ${boundary}`)))],
+    source: place ? `${place.path}${place.line === undefined ? '' : `:${place.line}`}` : null,
+  }
+}

@@ -1,0 +1,114 @@
+/** Which truths of which comparisons the tests of policies have seen. Source: command line, 2.1. */
+import { leavesOf, type Leaf } from '../../policy/condition.ts'
+import { readCondition } from '../../policy/condition.ts'
+import { describeLeaf } from '../../policy/describe.ts'
+import type { ExplainedNode, Explanation } from '../../policy/explain.ts'
+import type { PolicySet } from '../../spec/policy-set.ts'
+import type { Places } from './places.ts'
+
+const TRUTHS = ['true', 'false', 'unknown'] as const
+type Truth = (typeof TRUTHS)[number]
+
+export interface LeafCoverage {
+  /** Place in the conditions: `conditions.any[1]`. */
+  readonly node: string
+  readonly text: string
+  readonly source: string | null
+  /** What it can come to and was not seen to come to. */
+  readonly missing: readonly Truth[]
+}
+
+export interface PolicyCoverage {
+  /** `namespace.name@version`. */
+  readonly id: string
+  /** Truths that its comparisons can have. */
+  readonly nodes: number
+  readonly covered: number
+  readonly leaves: readonly LeafCoverage[]
+}
+
+export interface Coverage {
+  /** Of all nodes, 0 to 100, rounded down; 100 where there are none. */
+  readonly percent: number
+  readonly policies: readonly PolicyCoverage[]
+}
+
+export interface Collector {
+  /** Notes what the policies of a set can come to. */
+  know(set: PolicySet, places: Places): void
+  /** Notes what a decision has seen. */
+  see(explanation: Explanation): void
+  result(): Coverage
+}
+
+interface Known {
+  readonly leaf: Leaf
+  readonly text: string
+  readonly node: string
+  readonly source: string | null
+  readonly seen: Set<Truth>
+}
+
+export function createCollector(): Collector {
+  const policies = new Map<string, Map<string, Known>>()
+  const see = (id: string, node: ExplainedNode): void => {
+    if (node.node === 'leaf') policies.get(id)?.get(node.text)?.seen.add(node.truth)
+    else node.children.forEach((child) => see(id, child))
+  }
+  return {
+    know(set, places) {
+      for (const { policy, version, when } of set.entries) {
+        const id = `${policy}@${version}`
+        const leaves = policies.get(id) ?? new Map<string, Known>()
+        policies.set(id, leaves)
+        const condition = when && readCondition(when).condition
+        for (const [at, leaf] of (condition ? leavesOf(condition) : []).entries()) {
+          const text = describeLeaf(leaf)
+          const place = places.of(id, text)
+          if (!leaves.has(text))
+            leaves.set(text, {
+              leaf,
+              text,
+              node: place?.node ?? `conditions[${at}]`,
+              source: place?.source ?? null,
+              seen: new Set(),
+            })
+        }
+      }
+    },
+    see({ policies: considered }) {
+      for (const { policy, version, tree } of considered) if (tree) see(`${policy}@${version}`, tree)
+    },
+    result() {
+      const all = [...policies]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([id, leaves]) => coverageOf(id, [...leaves.values()]))
+      const sum = (count: (each: PolicyCoverage) => number) => all.reduce((total, each) => total + count(each), 0)
+      const nodes = sum((each) => each.nodes)
+      return { percent: nodes === 0 ? 100 : Math.floor((100 * sum((each) => each.covered)) / nodes), policies: all }
+    },
+  }
+}
+
+function coverageOf(id: string, known: readonly Known[]): PolicyCoverage {
+  const leaves = known.map(({ leaf, seen, ...told }) => ({ ...told, can: possible(leaf), seen }))
+  return {
+    id,
+    nodes: leaves.reduce((sum, { can }) => sum + can.length, 0),
+    covered: leaves.reduce((sum, { can, seen }) => sum + can.filter((truth) => seen.has(truth)).length, 0),
+    leaves: leaves.map(({ node, text, source, can, seen }) => ({
+      node,
+      text,
+      source,
+      missing: can.filter((truth) => !seen.has(truth)),
+    })),
+  }
+}
+
+/** Facts that every call has, each of one type. */
+const ALWAYS_THERE =
+  /^(?:tool\.(?:id|namespace|name|version|wire_name|kind)|agent\.(?:id|namespace|name|version)|run\.\w+|session\.\w+|principal\.(?:type|id)|svc\.[\w.]+|time\.now)$/
+
+/** `exists` and `type` are never unknown, nor is what every call has. */
+const possible = ({ op, path }: Leaf): readonly Truth[] =>
+  op === 'exists' || op === 'type' || ALWAYS_THERE.test(path.text) ? ['true', 'false'] : TRUTHS

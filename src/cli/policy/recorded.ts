@@ -1,0 +1,94 @@
+/** Recorded decisions, made again under the policies of their version or under others. */
+import type { JsonObject } from '../../base/json.ts'
+import type { Facts, Measure, Sets } from '../../policy/decision.ts'
+import { argumentAt } from '../../policy/path.ts'
+import type { RecordedDecision } from '../../spec/operator.ts'
+import type { PolicySet } from '../../spec/policy-set.ts'
+import type { Snapshot } from '../../spec/snapshot.ts'
+import type { Operator } from '../operator.ts'
+
+/** Snapshots by `namespace.name` and version label, each asked for once. */
+export type Snapshots = (agent: string, version: string) => Promise<Snapshot>
+
+export function createSnapshots(operator: Operator): Snapshots {
+  const known = new Map<string, Promise<Snapshot>>()
+  return (agent, version) => {
+    const key = `${agent}@${version}`
+    const asked = known.get(key) ?? operator.call('GET /snapshot', { query: { agent, version } })
+    known.set(key, asked)
+    return asked
+  }
+}
+
+/**
+ * The sets that a decision was made under.
+ * @param change of a set, such as another in its place
+ */
+export async function setsOf(
+  { agent, versionLabel, ancestors }: RecordedDecision,
+  snapshots: Snapshots,
+  change: (snapshot: Snapshot) => PolicySet = ({ policies }) => policies,
+): Promise<Sets> {
+  const of = async (name: string, version: string) => change(await snapshots(name, version))
+  return {
+    own: await of(agent, versionLabel),
+    ancestors: await Promise.all(ancestors.map((each) => of(each.agent, each.versionLabel))),
+  }
+}
+
+/** @param all decisions that are known: history is counted over their calls, as these ended */
+export function factsOf(decision: RecordedDecision, all: readonly RecordedDecision[]): Facts {
+  const { facts, recordedAt } = decision
+  return {
+    // The operator application puts together exactly these roots.
+    ...(facts as JsonObject & Pick<Facts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>),
+    args: decision.arguments,
+    now: Date.parse(recordedAt),
+    history: (scope, whose, measure, windowMs) => count(decision, all, scope, whose, measure, windowMs),
+  }
+}
+
+/** Calls that came to nothing do not add to a sum. */
+const CAME_TO_NOTHING = new Set(['denied', 'rejected', 'failed', 'invalid', 'not_sent', 'skipped'])
+
+function count(
+  decision: RecordedDecision,
+  all: readonly RecordedDecision[],
+  ...[scope, whose, measure, windowMs]: Parameters<Facts['history']>
+): number | undefined {
+  const since = Date.parse(decision.recordedAt) - (windowMs ?? 0)
+  const isHere = (each: RecordedDecision): boolean => {
+    if (each.recordedAt > decision.recordedAt) return false
+    if (scope === 'run') return each.runId === decision.runId
+    if (scope === 'session') return each.sessionId === decision.sessionId
+    return each.agent === decision.agent && Date.parse(each.recordedAt) >= since
+  }
+  const calls = new Map(
+    all
+      .filter(isHere)
+      .filter((each) => whose === 'all_tools' || each.ref === decision.ref)
+      .filter((each) => whose !== 'same_args' || each.argsDigest === decision.argsDigest)
+      .map((each) => [`${each.runId} ${each.toolCallId}`, each]),
+  )
+  return measureOf(decision, [...calls.values()], measure)
+}
+
+function measureOf(
+  decision: RecordedDecision,
+  calls: readonly RecordedDecision[],
+  measure: Measure,
+): number | undefined {
+  // The call at hand was still to be decided, whatever became of it.
+  const isAtHand = (each: RecordedDecision) => each.runId === decision.runId && each.toolCallId === decision.toolCallId
+  const counts = calls.filter((each) => isAtHand(each) || !CAME_TO_NOTHING.has(each.state))
+  if (measure === 'attempts') return calls.length
+  if (measure === 'executed') return counts.length
+  if (typeof measure === 'string') return calls.filter((each) => !isAtHand(each) && each.state === measure).length
+  let total = 0
+  for (const each of counts) {
+    const value = argumentAt(each.arguments, measure.total)
+    if (typeof value !== 'number') return undefined
+    total += value
+  }
+  return total
+}

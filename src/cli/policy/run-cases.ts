@@ -1,0 +1,102 @@
+/** The calls of a policy test, decided. Source: policies, section 7. */
+import { stat } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
+import { isFailure } from '../../base/failure.ts'
+import { explain, type ExplainedNode, type Explanation } from '../../policy/explain.ts'
+import type { Call } from '../command.ts'
+import { openProject, type Project } from '../project.ts'
+import { bundleAt } from './bundle.ts'
+import type { PolicyCase, PolicyTest } from './case-file.ts'
+import type { Collector } from './coverage.ts'
+import { placesOf, type Places } from './places.ts'
+import { factsOf } from './situation.ts'
+import { agentOf, calleeOf, policiesAlone, policyDocuments, subjectOf, type Subject } from './subject.ts'
+import { byOf } from './told.ts'
+
+/** What a test asks, ready to be asked. */
+export interface Asked {
+  readonly subject: Subject
+  readonly places: Places
+}
+
+export interface Ask {
+  /** @param file absolute path of the test */
+  of(test: PolicyTest, file: string): Promise<Asked>
+}
+
+/** Compiles each bundle once for all tests of a command. */
+export function createAsk(call: Call): Ask {
+  const bundles = new Map<string, ReturnType<typeof bundleAt>>()
+  const bundleOf = (project: Project, path: string) => {
+    const known = bundles.get(path) ?? bundleAt(call, project, path)
+    bundles.set(path, known)
+    return known
+  }
+  return {
+    async of({ bundle: named, agent, policies, calls }, file) {
+      const project = await openProject(call, dirname(file))
+      if (policies) {
+        const { workspace, documents } = await policyDocuments(project, policies, dirname(file))
+        const tools = calls.map(({ tool }) => tool)
+        return { subject: policiesAlone(workspace, documents, tools), places: placesOf(documents) }
+      }
+      const { bundle, documents } = await bundleOf(project, await pathOf(named ?? '.', project, file))
+      return { subject: subjectOf(agentOf(bundle, agent), bundle.agents), places: placesOf(documents) }
+    },
+  }
+}
+
+/** Relative to the project file, or where nothing of the project is meant, to the test. */
+async function pathOf(named: string, { directory }: Project, file: string): Promise<string> {
+  const path = resolve(directory, named)
+  const isInside = !relative(directory, path).startsWith('..')
+  return isInside && (await stat(path).catch(() => undefined)) ? path : resolve(dirname(file), named)
+}
+
+export interface Decided {
+  /** Absent where the call could not be decided at all. */
+  readonly explanation?: Explanation
+  /** `namespace.name@version`, or `default`. */
+  readonly by?: string
+  /** What differs, line by line; empty = as expected. */
+  readonly failure: readonly string[]
+}
+
+export function decideCase({ subject, places }: Asked, each: PolicyCase, collector: Collector, now: number): Decided {
+  try {
+    const { tool } = calleeOf(subject, each.tool)
+    const facts = factsOf({ agent: subject.agent, tool, args: each.args ?? {}, context: each.context ?? {}, now })
+    const explanation = explain({ own: subject.policies, ancestors: [] }, tool.wire_name, facts)
+    collector.see(explanation)
+    const { policy, version } = byOf(explanation.decision, explanation.policies)
+    const by = version === null ? policy : `${policy}@${version}`
+    return { explanation, by, failure: differences(each, explanation, by, places) }
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    return { failure: [error.message, ...(error.fix ? [`fix:  ${error.fix}`] : [])] }
+  }
+}
+
+function differences(expected: PolicyCase, explanation: Explanation, by: string, places: Places): string[] {
+  const { decision, obligations } = explanation.decision
+  const found: string[] = []
+  if (decision !== expected.expect) found.push(`expected ${expected.expect}   got ${decision}`)
+  if (expected.by !== undefined && expected.by !== by && expected.by !== by.split('@')[0])
+    found.push(`expected by ${expected.by}   got ${by}`)
+  const approvals = obligations?.approvals_required ?? 0
+  if (expected.approvals !== undefined && expected.approvals !== approvals)
+    found.push(`expected approvals ${expected.approvals}   got ${approvals}`)
+  return found.length === 0 ? [] : [...found, ...traceLines(explanation, places)]
+}
+
+/** The comparisons that led there, with the document and line of each. */
+const traceLines = ({ policies }: Explanation, places: Places): string[] =>
+  policies.flatMap(({ policy, version, tree, source }) => {
+    const id = `${policy}@${version}`
+    const leaves = (node: ExplainedNode): string[] => {
+      if (node.node !== 'leaf') return node.children.flatMap(leaves)
+      const place = places.of(id, node.text)?.source ?? source
+      return [[node.text, node.seen, node.truth, ...(place === undefined ? [] : [place])].join('   ')]
+    }
+    return tree ? leaves(tree) : [`${id} always`]
+  })

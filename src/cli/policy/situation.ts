@@ -1,0 +1,99 @@
+/** A call that nobody made: what its policies would know of it, as the first call of a fresh run unless told otherwise. */
+import type { Instant } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { Facts } from '../../policy/decision.ts'
+import { argumentAt, readPath } from '../../policy/path.ts'
+import { nearest } from '../nearest.ts'
+
+export interface Situation {
+  readonly agent: Facts['agent']
+  readonly tool: Facts['tool']
+  readonly args: JsonValue
+  /** What differs, by root; `history` by path, `time.now` as RFC 3339 or milliseconds. */
+  readonly context: JsonObject
+  readonly now: Instant
+}
+
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  tool: ['id', 'version', 'wire_name', 'kind', 'mcp_server', 'side_effect_class', 'labels'],
+  agent: ['id', 'version', 'risk_tier', 'classifications', 'labels'],
+  run: ['depth', 'is_subagent', 'iteration', 'elapsed_seconds', 'tokens_used', 'trigger_type', 'taint'],
+  session: ['run_count', 'tokens_used', 'elapsed_seconds'],
+  principal: ['type', 'id', 'trigger_name'],
+  svc: ['dispatch', 'limit'],
+  time: ['now'],
+}
+
+/** @throws Failure `usage` for a context that names what does not exist */
+export function factsOf({ agent, tool, args, context, now }: Situation): Facts {
+  const given = (root: string): JsonObject => {
+    const value = context[root] ?? {}
+    if (!isJsonObject(value)) throw fail('usage', { what: `${root} of the context is no mapping.` })
+    for (const field of Object.keys(value)) if (FIELDS[root]) known(field, FIELDS[root], `${root}.`)
+    return value
+  }
+  for (const root of Object.keys(context)) known(root, [...Object.keys(FIELDS), 'history'], '')
+  // Whatever else the author writes there is what the author wants to ask about.
+  return {
+    args,
+    tool: { ...tool, ...given('tool') },
+    agent: { ...agent, ...given('agent') },
+    run: {
+      depth: 0,
+      is_subagent: false,
+      iteration: 1,
+      elapsed_seconds: 0,
+      tokens_used: 0,
+      trigger_type: 'api',
+      taint: false,
+      ...given('run'),
+    },
+    session: { run_count: 1, tokens_used: 0, elapsed_seconds: 0, ...given('session') },
+    principal: { type: 'api_key', id: '', ...given('principal') },
+    svc: { dispatch: { trigger: 'none' }, limit: 'none', ...given('svc') },
+    now: instantOf(given('time')['now'], now),
+    history: historyOf(given('history'), args),
+  }
+}
+
+function known(name: string, names: readonly string[], prefix: string): void {
+  if (names.includes(name)) return
+  const near = nearest(name, names)
+  throw fail(
+    'usage',
+    { what: `The context has no ${prefix}${name}.` },
+    { fix: near ? `Did you mean ${prefix}${near}?` : `There are ${names.map((each) => prefix + each).join(', ')}.` },
+  )
+}
+
+function instantOf(given: JsonValue | undefined, now: Instant): Instant {
+  if (given === undefined) return now
+  const instant = typeof given === 'string' ? Date.parse(given) : given
+  if (typeof instant === 'number' && Number.isFinite(instant)) return instant
+  throw fail('usage', { what: `time.now is ${JSON.stringify(given)}, not a time such as 2026-11-20T10:00:00Z.` })
+}
+
+/** Measures that are given by path (`run.this_tool.attempts`, nested or in one); else those of a first call, itself counted. */
+function historyOf(given: JsonObject, args: JsonValue): Facts['history'] {
+  const measures = new Map<string, number | null>()
+  const read = (value: JsonValue, path: string): void => {
+    if (isJsonObject(value)) return Object.entries(value).forEach(([key, each]) => read(each, `${path}.${key}`))
+    const found = readPath(path)
+    if ('problem' in found) throw fail('usage', { what: found.problem })
+    if (typeof value !== 'number' && value !== null)
+      throw fail('usage', { what: `${path} is a number, or null where nobody can tell.` })
+    measures.set(found.path.text, value)
+  }
+  read(given, 'history')
+  return (scope, whose, measure) => {
+    const total = typeof measure === 'string' ? undefined : measure.total
+    const known = measures.get(
+      `history.${scope}.${whose}.${typeof measure === 'string' ? measure : `total(${measure.total})`}`,
+    )
+    if (known !== undefined) return known ?? undefined
+    if (total === undefined) return measure === 'attempts' || measure === 'executed' ? 1 : 0
+    const value = argumentAt(args, total)
+    return typeof value === 'number' ? value : undefined
+  }
+}

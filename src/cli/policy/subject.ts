@@ -1,0 +1,186 @@
+/** Whose policies are asked: those of an agent of a bundle, or Policy documents alone. */
+import { stat } from 'node:fs/promises'
+import { basename, dirname, relative, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { loosePolicies, looseTool, type Concern } from '../../compile/loose.ts'
+import type { Diagnostic } from '../../documents/diagnostic.ts'
+import type { Document } from '../../documents/document.ts'
+import { loadWorkspace } from '../../documents/load.ts'
+import type { Workspace } from '../../documents/workspace.ts'
+import type { Facts } from '../../policy/decision.ts'
+import type { PolicySet } from '../../spec/policy-set.ts'
+import type { CompiledBundle, Snapshot } from '../../spec/snapshot.ts'
+import { documentsFailure } from '../findings.ts'
+import { nearest } from '../nearest.ts'
+import type { Project } from '../project.ts'
+import { substitute } from './substitute.ts'
+
+/** What may be called. */
+export interface Callee {
+  readonly tool: Facts['tool']
+  readonly schema?: Concern['schema']
+}
+
+export interface Subject {
+  readonly agent: Facts['agent']
+  readonly callees: readonly Callee[]
+  readonly policies: PolicySet
+}
+
+/** @throws Failure `not_found` */
+export function agentOf({ root, agents }: CompiledBundle, given: string | undefined): Snapshot {
+  const name = given?.split('@')[0] ?? root
+  const found = agents.find(({ id }) => id === name)
+  if (found) return found
+  const near =
+    name &&
+    nearest(
+      name,
+      agents.map(({ id }) => id),
+    )
+  throw fail('not_found', { what: `agent ${name ?? 'at all'}` }, near ? { fix: `Did you mean ${near}?` } : {})
+}
+
+export function subjectOf(snapshot: Snapshot, agents: readonly Snapshot[]): Subject {
+  const { id, version, riskTier, classifications, labels, policies } = snapshot
+  return {
+    agent: { id, version, ...(riskTier !== undefined && { risk_tier: riskTier }), classifications, labels },
+    policies,
+    callees: [
+      ...snapshot.tools.map((tool): Callee => ({
+        tool: {
+          id: tool.id,
+          version: tool.version,
+          wire_name: tool.wire,
+          kind: tool.mcp ? 'mcp' : 'tool',
+          ...(tool.mcp && { mcp_server: tool.mcp.server }),
+          ...(tool.sideEffectClass && { side_effect_class: tool.sideEffectClass }),
+          labels: tool.labels,
+        },
+        ...(tool.inputSchema !== undefined && { schema: tool.inputSchema }),
+      })),
+      ...snapshot.agents.map((edge): Callee => {
+        const child = agents.find((each) => each.id === edge.id)
+        return {
+          tool: {
+            id: edge.id,
+            version: edge.version ?? child?.version ?? '',
+            wire_name: edge.wire,
+            kind: 'agent',
+            labels: child?.labels ?? {},
+          },
+        }
+      }),
+    ],
+  }
+}
+
+/** @throws Failure `not_found` */
+export function calleeOf({ agent, callees }: Subject, name: string): Callee {
+  const id = name.split('@')[0]
+  const found = callees.find(({ tool }) => tool.id === id || tool.wire_name === id)
+  if (found) return found
+  const near = nearest(
+    name,
+    callees.map(({ tool }) => tool.id),
+  )
+  throw fail('not_found', { what: `tool ${name} of ${agent.id}` }, near ? { fix: `Did you mean ${near}?` } : {})
+}
+
+/**
+ * Policy documents by path, relative to where they were named or to the project, or by `namespace.name`. Files outside of the
+ * project may be named too: policies that are only thought of need not stand among those that hold.
+ * @throws Failure `not_found`
+ */
+export async function policyDocuments(
+  project: Project,
+  names: readonly string[],
+  near: string = project.directory,
+): Promise<{ readonly workspace: Workspace; readonly documents: readonly Document[] }> {
+  const { include } = project.config
+  const workspace = await loadWorkspace(project.directory, include ? { include } : {})
+  const all = workspace.documents.filter(isPolicy)
+  const documents: Document[] = []
+  for (const name of names) {
+    const paths = [near, project.directory].map((from) => resolve(from, name))
+    const inside = paths.map((path) => relative(project.directory, path).replaceAll('\\', '/'))
+    const found = all.filter(
+      ({ path, identity }) =>
+        inside.some((each) => each === '' || path === each || path.startsWith(`${each}/`)) ||
+        identity?.id === name.split('@')[0],
+    )
+    const outside = found.length > 0 ? [] : await policiesAt(paths[0]!)
+    if (found.length + outside.length === 0) throw noPolicy(name, all)
+    documents.push(...found, ...outside)
+  }
+  return { workspace, documents: [...new Set(documents)] }
+}
+
+const isPolicy = ({ kind }: Document): boolean => kind === 'Policy'
+
+async function policiesAt(path: string): Promise<readonly Document[]> {
+  const there = await stat(path).catch(() => undefined)
+  if (!there) return []
+  const { documents } = there.isDirectory()
+    ? await loadWorkspace(path)
+    : await loadWorkspace(dirname(path), { include: [basename(path)] })
+  return documents.filter(isPolicy)
+}
+
+function noPolicy(name: string, all: readonly Document[]): Error {
+  const names = all.flatMap(({ path, identity }) => [path, ...(identity ? [identity.id] : [])])
+  const near = nearest(name, names)
+  return fail('not_found', { what: `policy ${name}` }, near ? { fix: `Did you mean ${near}?` } : {})
+}
+
+/** An agent that calls nothing but what is asked about. */
+const NOBODY: Facts['agent'] = { id: 'svc.nobody', version: '0.0.0', classifications: [], labels: {} }
+
+/**
+ * Policies alone, asked about some tools; what a tool is said to be comes from its Tool document, where there is one.
+ * @throws Failure `documents_have_errors`
+ */
+export function policiesAlone(workspace: Workspace, documents: readonly Document[], tools: readonly string[]): Subject {
+  const callees = [...new Set(tools.map((name) => name.split('@')[0]!))].map((id) => toolNamed(workspace, id))
+  return { agent: NOBODY, callees, policies: setOf(workspace, documents, NOBODY.id, callees) }
+}
+
+/** The subject with other policies: one of the same name replaces what was there, a new one concerns every call its scope allows. */
+export function withPolicies(subject: Subject, workspace: Workspace, documents: readonly Document[]): Subject {
+  const { agent, callees, policies } = subject
+  return { ...subject, policies: substitute(policies, setOf(workspace, documents, agent.id, callees)) }
+}
+
+function setOf(
+  workspace: Workspace,
+  documents: readonly Document[],
+  agent: string,
+  callees: readonly Callee[],
+): PolicySet {
+  const { set, findings } = loosePolicies(workspace, documents, agent, callees.map(toConcern))
+  if (!set) throw documentsFailure(findings satisfies readonly Diagnostic[])
+  return set
+}
+
+const toConcern = ({ tool, schema }: Callee): Concern => ({
+  wire: tool.wire_name,
+  id: tool.id,
+  kind: tool.kind === 'agent' ? 'agent' : 'tool',
+  ...(tool.side_effect_class && { sideEffectClass: tool.side_effect_class }),
+  ...(schema !== undefined && { schema }),
+})
+
+function toolNamed(workspace: Workspace, id: string): Callee {
+  const { version = '', sideEffectClass, labels = {}, schema } = looseTool(workspace, id) ?? {}
+  return {
+    tool: {
+      id,
+      version,
+      wire_name: id,
+      kind: 'tool',
+      ...(sideEffectClass && { side_effect_class: sideEffectClass }),
+      labels,
+    },
+    ...(schema !== undefined && { schema }),
+  }
+}

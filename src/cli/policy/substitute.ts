@@ -1,0 +1,36 @@
+/** A policy set with other policies in it. */
+import type { Digest } from '../../base/digest.ts'
+import { sealSet } from '../../policy/policy-set.ts'
+import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
+
+/**
+ * A policy that the set has under the same name is replaced where it stood; one that it does not have concerns every call of
+ * `given`.
+ * @param given for the same wire names
+ */
+export function substitute(set: PolicySet, given: PolicySet): PolicySet {
+  const replaced = new Set(given.entries.map(({ policy }) => policy))
+  const known = new Set(set.entries.map(({ policy }) => policy))
+  const [old, fresh] = [byId(set), byId(given)]
+  const keep = (ids: readonly Digest[]) => ids.filter((id) => !replaced.has(old.get(id)!.policy))
+  const index = Object.fromEntries(
+    Object.entries(set.index).map(([wire, ids]) => {
+      const here = new Set(ids.map((id) => old.get(id)!.policy))
+      const added = (given.index[wire] ?? []).filter((id) => {
+        const { policy } = fresh.get(id)!
+        return here.has(policy) || !known.has(policy)
+      })
+      return [wire, [...keep(ids), ...added]]
+    }),
+  )
+  const heirs = new Set(set.inherited.map((id) => old.get(id)!.policy))
+  const inherited = [
+    ...keep(set.inherited),
+    ...given.entries.filter(({ policy, effect }) => heirs.has(policy) && effect !== 'grant').map(({ id }) => id),
+  ]
+  const used = new Set([...Object.values(index).flat(), ...inherited])
+  const entries = [...new Map([...old, ...fresh])].flatMap(([id, entry]) => (used.has(id) ? entry : []))
+  return sealSet({ ...set, entries, index, inherited })
+}
+
+const byId = ({ entries }: PolicySet): Map<Digest, PolicyEntry> => new Map(entries.map((entry) => [entry.id, entry]))

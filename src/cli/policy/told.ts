@@ -1,0 +1,128 @@
+/** A decision as `svc policy eval` and its relatives tell it. Source: command line, 2.1; policies, section 7. */
+import type { JsonValue } from '../../base/json.ts'
+import type { Decision } from '../../policy/decision.ts'
+import type { ExplainedNode, ExplainedPolicy, Explanation } from '../../policy/explain.ts'
+import type { Theme } from '../../terminal/theme.ts'
+import { safeText } from '../../terminal/text.ts'
+import type { Places } from './places.ts'
+
+interface Traced {
+  readonly policy: string
+  /** Place in the conditions: `conditions.all[0]`. */
+  readonly node: string
+  readonly op: string
+  readonly left: JsonValue
+  readonly right: JsonValue
+  readonly result: string
+  readonly source: string | null
+}
+
+/** The JSON of a decision. `trace`: every comparison and every `all`, `any` and `not` of the policies considered, in order. */
+export function toJson({ decision, policies, turns }: Explanation, places: Places) {
+  return {
+    decision: decision.decision,
+    reason: decision.reasons[0] ?? null,
+    explanation: decision.explanation,
+    message: decision.message ?? null,
+    approvalsRequired: decision.obligations?.approvals_required ?? null,
+    timeout: decision.obligations?.timeout ?? null,
+    by: byOf(decision, policies),
+    trace: policies.flatMap((policy) => (policy.tree ? traceOf(policy, policy.tree, places) : [])),
+    considered: policies.map(({ policy, version, effect, truth, fired, source }) => ({
+      policy,
+      version,
+      decision: decisionOf(effect),
+      result: truth,
+      fired,
+      source: source ?? null,
+    })),
+    wouldChange: turns,
+    ...(decision.error !== undefined && { error: decision.error }),
+  }
+}
+
+/** As documents say it: a grant and a list are both of type allow. */
+const decisionOf = (effect: string): string => (effect === 'grant' || effect === 'restrict' ? 'allow' : effect)
+
+/** The policy that decided; `default` where the side-effect class did. */
+export function byOf({ decision, policies: decided }: Decision, policies: readonly ExplainedPolicy[]) {
+  const first = decided[0]
+  const winner =
+    first && policies.find(({ policy, version, fired }) => fired && policy === first.id && version === first.version)
+  // A gate that fired decides against every grant; nothing that fired leaves it to the class.
+  if (!winner || (decision === 'require_approval' && !policies.some(isGate)))
+    return { policy: 'default', version: null, pointer: null, source: null }
+  return {
+    policy: winner.policy,
+    version: winner.version,
+    pointer: winner.pointer ?? null,
+    source: winner.source ?? null,
+  }
+}
+
+const isGate = ({ fired, effect }: ExplainedPolicy): boolean => fired && effect !== 'grant'
+
+function traceOf({ policy, version }: ExplainedPolicy, root: ExplainedNode, places: Places): Traced[] {
+  const walk = (node: ExplainedNode, path: string): Traced[] => {
+    if (node.node === 'leaf') {
+      const place = places.of(`${policy}@${version}`, node.text)
+      const { op, value = null, literal, truth } = node
+      return [
+        {
+          policy,
+          node: place?.node ?? path,
+          op,
+          left: value,
+          right: literal,
+          result: truth,
+          source: place?.source ?? null,
+        },
+      ]
+    }
+    const below = node.children.flatMap((child, at) =>
+      walk(child, node.node === 'not' ? `${path}.not` : `${path}.${node.node}[${at}]`),
+    )
+    return [{ policy, node: path, op: node.node, left: null, right: null, result: node.truth, source: null }, ...below]
+  }
+  return walk(root, 'conditions')
+}
+
+/** `require_approval  acme.refund-limit@1.0.0  args.amount > 100 (180)  approvals 1, after 30m deny`. */
+export function decisionLine({ decision, policies }: Explanation): string {
+  const by = byOf(decision, policies)
+  const { obligations } = decision
+  const decided = decision.policies[0]
+  const owed = obligations && [
+    `approvals ${obligations.approvals_required}`,
+    ...(obligations.timeout ? [`after ${obligations.timeout.after_minutes}m ${obligations.timeout.default}`] : []),
+  ]
+  const parts =
+    by.version === null
+      ? [decision.decision, 'default', decision.explanation]
+      : [decision.decision, `${by.policy}@${by.version}`, decided?.condition ?? 'always']
+  return safeText([...parts, ...(owed ? [owed.join(', ')] : [])].join('  '))
+}
+
+/** The tree of every policy that was considered, with the values and truths seen, then what would change the outcome. */
+export function explanationLines({ policies, turns }: Explanation, places: Places, theme: Theme): string[] {
+  return [
+    ...policies.flatMap(({ policy, version, effect, fired, truth, tree, source }) => [
+      `  ${fired ? theme.waiting('✔') : theme.dim('·')} ${safeText(`${policy}@${version}`)}  ${decisionOf(effect)}  ${tree ? truth : 'always'}${source ? `   ${theme.dim(safeText(source))}` : ''}`,
+      ...(tree ? treeLines(tree, `${policy}@${version}`, places, theme, 3) : []),
+    ]),
+    ...turns.map((turn) => `  ${safeText(turn)}`),
+  ]
+}
+
+function treeLines(node: ExplainedNode, policy: string, places: Places, theme: Theme, depth: number): string[] {
+  const indent = '  '.repeat(depth)
+  if (node.node !== 'leaf')
+    return [
+      `${indent}${node.node}   ${node.truth}`,
+      ...node.children.flatMap((child) => treeLines(child, policy, places, theme, depth + 1)),
+    ]
+  const place = places.of(policy, node.text)
+  return [
+    `${indent}${safeText(node.text)}   ${safeText(node.seen)}   ${node.truth}${place ? `   ${theme.dim(safeText(place.source))}` : ''}`,
+  ]
+}

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isAgent, isCI } from 'std-env'
+import { systemClock } from '../base/clock.ts'
+import { fail } from '../base/failure.ts'
+import type { Sink } from '../terminal/screen.ts'
+import { Interrupted, type Io, type Prompts } from './io.ts'
+
+/** The world of this process. */
+export function processIo(): Io {
+  // Without a listener Node prints a stack trace and exits 1 when the reader of a pipe has gone.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(141)
+    throw error
+  })
+  process.stderr.on('error', () => undefined)
+  const { env } = process
+  return {
+    stdout: sinkOf(process.stdout, env['SVC_FORCE_TTY']),
+    stderr: sinkOf(process.stderr, env['SVC_FORCE_TTY']),
+    stdin: {
+      isTTY: process.stdin.isTTY,
+      text: async () => (await readStdin()).toString('utf8'),
+      bytes: readStdin,
+    },
+    writeBytes: (bytes) => void process.stdout.write(bytes),
+    env,
+    cwd: process.cwd(),
+    clock: systemClock,
+    fetch: globalThis.fetch,
+    prompts: createPrompts(env),
+    unattended: isCI || isAgent,
+    onSignal(heard) {
+      const listeners = (['SIGINT', 'SIGTERM'] as const).map((signal) => [signal, () => heard(signal)] as const)
+      for (const [signal, listener] of listeners) process.on(signal, listener)
+      return () => listeners.forEach(([signal, listener]) => process.off(signal, listener))
+    },
+    exit: (code) => process.exit(code),
+  }
+}
+
+async function readStdin(): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+/** `SVC_FORCE_TTY=100`: as if a terminal of 100 columns were there. */
+function sinkOf(stream: NodeJS.WriteStream, force: string | undefined): Sink {
+  const forced = force === undefined ? undefined : Number(force)
+  return {
+    write: (text) => void stream.write(text),
+    isTTY: forced !== undefined || stream.isTTY,
+    get width() {
+      return forced !== undefined && forced > 0 ? forced : stream.columns || 80
+    },
+  }
+}
+
+function createPrompts(env: NodeJS.ProcessEnv): Prompts {
+  const context = (signal: AbortSignal | undefined) => ({ output: process.stderr, ...(signal && { signal }) })
+  const asked = async <T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+    try {
+      return await answer
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason
+      if (error instanceof Error && error.name === 'ExitPromptError') throw new Interrupted('SIGINT')
+      throw error
+    }
+  }
+  return {
+    async confirm(question, signal) {
+      const { confirm } = await import('@inquirer/prompts')
+      return await asked(confirm({ message: question, default: false }, context(signal)), signal)
+    },
+    async text(question, signal) {
+      const { input } = await import('@inquirer/prompts')
+      return await asked(input({ message: question }, context(signal)), signal)
+    },
+    key: readKey,
+    async select(question, choices, signal) {
+      const { select } = await import('@inquirer/prompts')
+      return await asked(select({ message: question, choices: [...choices] }, context(signal)), signal)
+    },
+    async edit(text, signal) {
+      const editor = env['VISUAL'] || env['EDITOR']
+      if (!editor) {
+        const { input } = await import('@inquirer/prompts')
+        const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
+        return await asked(input({ message: 'Edit:', default: line, prefill: 'editable' }, context(signal)), signal)
+      }
+      const directory = await mkdtemp(join(tmpdir(), 'svc-edit-'))
+      const file = join(directory, 'edit.json')
+      try {
+        await writeFile(file, text, { mode: 0o600 })
+        await openEditor(editor, file, signal)
+        return await readFile(file, 'utf8')
+      } finally {
+        await rm(directory, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+/** One keypress in raw mode. The terminal is given back whatever happens. */
+function readKey(question: string, keys: readonly string[], signal?: AbortSignal): Promise<string> {
+  const { stdin, stderr } = process
+  stderr.write(`${question} `)
+  return new Promise((done, failed) => {
+    const close = () => {
+      stdin.off('data', onData)
+      stdin.off('end', onEnd)
+      signal?.removeEventListener('abort', onAbort)
+      if (stdin.isTTY) stdin.setRawMode(false)
+      stdin.pause()
+      stderr.write('\n')
+    }
+    const settle = (finish: () => void) => {
+      close()
+      finish()
+    }
+    const onAbort = () => settle(() => failed(signal?.reason as Error))
+    const onEnd = () => settle(() => failed(new Interrupted('SIGINT')))
+    const onData = (bytes: Buffer) => {
+      for (const typed of bytes.toString('utf8').toLowerCase()) {
+        // In raw mode the terminal no longer turns Ctrl-C and Ctrl-D into signals.
+        if (typed === '\u0003' || typed === '\u0004') return settle(() => failed(new Interrupted('SIGINT')))
+        if (!keys.includes(typed)) continue
+        stderr.write(typed)
+        return settle(() => done(typed))
+      }
+    }
+    if (signal?.aborted) return onAbort()
+    signal?.addEventListener('abort', onAbort)
+    if (stdin.isTTY) stdin.setRawMode(true)
+    stdin.on('data', onData)
+    stdin.on('end', onEnd)
+    stdin.resume()
+  })
+}
+
+function openEditor(command: string, file: string, signal: AbortSignal | undefined): Promise<void> {
+  const [program, ...args] = command.split(' ')
+  return new Promise((done, failed) => {
+    // The person's terminal is stderr: stdout may be a pipe that only takes the answer.
+    const child = spawn(program!, [...args, file], { stdio: ['inherit', 2, 'inherit'], ...(signal && { signal }) })
+    child.on('error', () =>
+      failed(fail('usage', { what: `The editor "${command}" cannot be started.` }, { fix: 'Set EDITOR.' })),
+    )
+    child.on('close', (code) =>
+      code === 0 ? done() : failed(fail('usage', { what: `The editor ended with ${code}; nothing was sent.` })),
+    )
+  })
+}

@@ -1,0 +1,233 @@
+import { Command, CommanderError, Option } from 'commander'
+import { fail, type Failure } from '../base/failure.ts'
+import type { CommandSpec, Given, Group, Manual, OptionSpec, Parsed } from './command.ts'
+import type { Io } from './io.ts'
+import type { GlobalOptions } from './mode.ts'
+import { nearest } from './nearest.ts'
+import { commands, groups } from './table.ts'
+import { version } from './version.ts'
+
+/** Options of every command; they are accepted before and after its name. Source: command line, 1.5. */
+export const globalOptions: readonly OptionSpec[] = [
+  { flags: '-C, --cwd <dir>', say: 'act as if started there' },
+  { flags: '--config <file>', say: 'project file instead of the nearest svc.config.yaml (SVC_CONFIG)' },
+  { flags: '--data <dir>', say: 'data directory instead of .svc/ beside the project file (SVC_DATA)' },
+  { flags: '--url <url>', say: 'base address of the API (SVC_URL)' },
+  { flags: '--key-file <file>', say: 'file with the API key, - for standard input (SVC_API_KEY, SVC_KEY_FILE)' },
+  { flags: '--json', say: 'machine output' },
+  { flags: '--jq <expression>', say: 'filter the machine output with jq' },
+  { flags: '--fields <a,b>', say: 'keep these fields of the machine output' },
+  { flags: '--color <when>', say: 'colour the output', choices: ['auto', 'always', 'never'] },
+  { flags: '--no-color', say: 'as --color never (NO_COLOR)' },
+  { flags: '--no-input', say: 'never ask (SVC_NO_INPUT, CI)' },
+  { flags: '-y, --yes', say: 'answer yes to confirmations, never to approvals' },
+  { flags: '-q, --quiet', say: 'no hints' },
+  { flags: '--debug', say: 'show stacks' },
+  { flags: '--timeout <duration>', say: 'give up after this time, for example 30s' },
+]
+
+/** The parser of all commands, and what was found when it has run. */
+interface Program {
+  readonly root: Command
+  readonly found: () => Parsed | undefined
+}
+
+/**
+ * What was typed, or the exit code where help or the version was all that was asked for.
+ * @throws Failure `usage`
+ */
+export async function parse(argv: readonly string[], io: Io): Promise<Parsed | number> {
+  const { root, found } = createProgram(io)
+  if (argv.length === 0) {
+    root.outputHelp()
+    return 0
+  }
+  try {
+    await root.parseAsync(withBareValues(argv), { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0 || error.code === 'commander.help') return 0
+    const [what, suggestion] = error.message.replace(/^error: /, '').split('\n')
+    const unknown = /^error: unknown command '(.*)'$/.exec(error.message)
+    if (unknown) throw unknownCommand(unknown[1]!, argv)
+    const hint = suggestion?.replace(/^\(|\)$/g, '').replace('Did you mean', 'did you mean')
+    throw fail('usage', { what: sentence(what!) }, { fix: hint ?? 'svc help lists the commands; --help tells one.' })
+  }
+  return found() ?? 0
+}
+
+export const createManual = (io: Io): Manual => ({
+  commands,
+  globalOptions,
+  show(words) {
+    const { root } = createProgram(io)
+    const page = words.reduce<Command | undefined>(
+      (at, word) => at?.commands.find((each) => each.name() === word),
+      root,
+    )
+    page?.outputHelp()
+    return page !== undefined
+  },
+})
+
+export function createProgram(io: Io): Program {
+  let parsed: Parsed | undefined
+  const root = new Command('svc')
+    .description('Lint, compile, publish and run AI agents, with every irreversible act behind the approval it needs.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: () => undefined,
+      outputError: () => undefined,
+    })
+    .configureHelp({ helpWidth: Math.min(io.stdout.width, 80), showGlobalOptions: false, visibleCommands: () => [] })
+    .version(version, '-V', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .addHelpText('after', () => `\n${tree()}\nsvc help COMMAND tells more; svc help --tree lists everything.\n`)
+  for (const option of globalOptions) root.addOption(toOption(option))
+  const parents = new Map<string, Command>()
+  for (const spec of commands) {
+    const words = spec.path.split(' ')
+    const name = words.pop()!
+    const parent = words.length === 0 ? root : groupOf(root, parents, words[0]!)
+    const command = parent.command(name).description(spec.summary)
+    command.configureHelp({ visibleCommands: () => [] })
+    for (const argument of spec.arguments ?? []) command.argument(argument.name, argument.say)
+    for (const option of spec.options ?? []) command.addOption(toOption(option))
+    command.addHelpText('after', () => `\n${footnote(spec)}`)
+    command.action((...all: unknown[]) => {
+      const operands = all.slice(0, -2) as (string | string[] | undefined)[]
+      parsed = { spec, given: given(spec, operands, command.opts()), globals: root.opts<GlobalOptions>() }
+    })
+  }
+  return { root, found: () => parsed }
+}
+
+/** @param argv tells the group, for `keys creat` */
+function unknownCommand(word: string, argv: readonly string[]): Failure {
+  const before = argv[argv.indexOf(word) - 1]
+  const siblings = commands.filter(({ path }) => path.startsWith(`${before} `)).map(({ path }) => path.split(' ')[1]!)
+  const near = nearest(
+    word,
+    siblings.length > 0 ? siblings : [...new Set(commands.map(({ path }) => path.split(' ')[0]!))],
+  )
+  return fail(
+    'usage',
+    { what: `Unknown command '${word}'.` },
+    { fix: near ? `did you mean ${near}?` : 'svc help lists the commands.' },
+  )
+}
+
+/** An option whose value may be left out takes it after `=` only, so that it never swallows the next argument. */
+function withBareValues(argv: readonly string[]): readonly string[] {
+  const bare = new Map(
+    commands
+      .flatMap((each) => each.options ?? [])
+      .flatMap(({ flags, bare: value }) => (value ? [[flags.split(' ')[0]!, value] as const] : [])),
+  )
+  const end = argv.indexOf('--')
+  return argv.map((word, at) => (bare.has(word) && (end < 0 || at < end) ? `${word}=${bare.get(word)}` : word))
+}
+
+/** `keys` in `keys create`: alone it shows what it holds. */
+function groupOf(root: Command, parents: Map<string, Command>, name: string): Command {
+  const known = parents.get(name)
+  if (known) return known
+  const members = commands.filter((each) => each.path.startsWith(`${name} `))
+  const group = root
+    .command(name)
+    .description(members.map((each) => each.path.split(' ')[1]).join(', '))
+    .helpCommand(false)
+    .allowExcessArguments()
+    .configureHelp({ visibleCommands: (command) => [...command.commands] })
+  group.action(() => {
+    if (group.args.length === 0) return group.outputHelp()
+    group.error(`error: unknown command '${group.args[0]}'`, { code: 'commander.unknownCommand' })
+  })
+  parents.set(name, group)
+  return group
+}
+
+const toOption = ({ flags, say, choices, many, preset }: OptionSpec): Option => {
+  const option = new Option(flags, say)
+  if (preset !== undefined) option.preset(preset)
+  if (choices && !many) option.choices([...choices])
+  if (many)
+    option.argParser((value: string, previous: readonly string[] | undefined) => {
+      if (choices && !choices.includes(value))
+        throw new CommanderError(2, 'commander.invalidArgument', `${flags} takes one of ${choices.join(', ')}`)
+      return [...(previous ?? []), value]
+    })
+  return option
+}
+
+function given(
+  spec: CommandSpec,
+  operands: readonly (string | string[] | undefined)[],
+  options: Record<string, unknown>,
+): Given {
+  const declared = new Map(
+    (spec.options ?? []).map(({ flags }) => [new Option(flags).attributeName(), new Option(flags)]),
+  )
+  const value = (name: string): unknown => {
+    const key = name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+    if (!declared.has(key)) throw new Error(`svc ${spec.path} declares no option --${name}.`)
+    return options[key]
+  }
+  return {
+    argument: (at) => operands[at] as string | undefined,
+    rest: (at) => (operands[at] as string[] | undefined) ?? [],
+    text: (name) => value(name) as string | undefined,
+    flag: (name) => value(name) === true,
+    choice: (name) => value(name) as boolean | undefined,
+    list: (name) => (value(name) as string[] | undefined) ?? [],
+  }
+}
+
+function footnote(spec: CommandSpec): string {
+  const lines = [`Needs: ${PLANES[spec.plane]}`, '', 'Examples:', ...spec.examples.map((each) => `  ${each}`)]
+  if (spec.json) lines.push('', 'With --json:', ...wrap(spec.json, 76).map((each) => `  ${each}`))
+  const exits = Object.entries(spec.exits ?? {})
+  if (exits.length > 0)
+    lines.push('', 'Exit codes:', ...exits.map(([code, meaning]) => `  ${code.padEnd(4)}${meaning}`))
+  return `${lines.join('\n')}\n\nsvc --help lists the options that every command takes.\n`
+}
+
+const PLANES = {
+  offline: 'only files (offline)',
+  server: 'opens the data directory and listens (server)',
+  client: 'a running server, and an API key or the project (client)',
+  operator: 'the data directory or the server that holds it (operator)',
+} as const satisfies Record<CommandSpec['plane'], string>
+
+/** The groups with their commands, as `svc help` shows them. */
+function tree(): string {
+  return groups.map((group) => `${group.padEnd(9)} ${pathsOf(group)}`).join('\n') + '\n'
+}
+
+function pathsOf(group: Group): string {
+  const words = new Map<string, string[]>()
+  for (const { path } of commands.filter((each) => each.group === group)) {
+    const [first, second] = path.split(' ')
+    words.set(first!, [...(words.get(first!) ?? []), ...(second ? [second] : [])])
+  }
+  const named = [...words].map(([first, rest]) => (rest.length === 0 ? first : `${first} {${rest.join(',')}}`))
+  return wrap(named.join('  '), 70).join(`\n${' '.repeat(10)}`)
+}
+
+/** Lines of at most `width` characters, broken after spaces and commas. */
+function wrap(text: string, width: number): string[] {
+  const lines = ['']
+  for (const piece of text.split(/(?<=[ ,])/)) {
+    const last = lines.at(-1)!
+    if (last.length + piece.trimEnd().length > width) lines.push(piece)
+    else lines[lines.length - 1] = last + piece
+  }
+  return lines.map((line) => line.trimEnd())
+}
+
+const sentence = (text: string): string => {
+  const trimmed = text.trim()
+  return `${trimmed[0]!.toUpperCase()}${trimmed.slice(1)}${/[.?!]$/.test(trimmed) ? '' : '.'}`
+}

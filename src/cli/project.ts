@@ -1,0 +1,74 @@
+/** Where a command acts: the project file, the data directory and what the environment says about both. */
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fail } from '../base/failure.ts'
+import { readConfig } from '../documents/config.ts'
+import type { Config } from '../spec/config.ts'
+import type { Call } from './command.ts'
+import { recallWorkspace } from './workspace-file.ts'
+
+export const CONFIG_FILE = 'svc.config.yaml'
+
+/** Workspace where neither the project file nor the data directory names one. */
+const DEFAULT_WORKSPACE = 'default'
+
+export interface Project {
+  /** Directory of the project file; where there is none, the one the command acts in. */
+  readonly directory: string
+  /** Absent where no project file was found. */
+  readonly file?: string
+  readonly config: Config
+  readonly workspace: string
+  readonly dataDirectory: string
+}
+
+/**
+ * Reads the project file: `--config`, `SVC_CONFIG`, the nearest one upwards, else the nearest one above `near`.
+ * @param near a path the command was given, absolute
+ * @throws Failure `config_invalid`
+ */
+export async function openProject(
+  { cwd, globals, io }: Pick<Call, 'cwd' | 'globals' | 'io'>,
+  near?: string,
+): Promise<Project> {
+  const named = globals.config ?? io.env['SVC_CONFIG']
+  const file = named ? resolve(cwd, named) : ((await nearest(cwd)) ?? (near && (await nearest(near))))
+  const config = file ? await readProject(file) : {}
+  const directory = file ? dirname(file) : near ? await directoryOf(near) : cwd
+  const data = globals.data ?? io.env['SVC_DATA']
+  const dataDirectory = data ? resolve(cwd, data) : join(directory, '.svc')
+  const workspace = config.workspace ?? (await recallWorkspace(dataDirectory)) ?? DEFAULT_WORKSPACE
+  return { directory, ...(file && { file }), config, workspace, dataDirectory }
+}
+
+async function readProject(file: string): Promise<Config> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    throw fail('config_invalid', { what: `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).` })
+  }
+  const { config, findings } = readConfig(text, file)
+  const first = findings.find((each) => each.severity === 'error')
+  if (!config || first)
+    throw fail('config_invalid', {
+      what: first
+        ? `${file}:${first.range.start.line}:${first.range.start.column}: ${first.message}`
+        : `${file} is no project file.`,
+    })
+  return config
+}
+
+async function nearest(from: string): Promise<string | undefined> {
+  for (let at = await directoryOf(from); ; at = dirname(at)) {
+    const file = join(at, CONFIG_FILE)
+    if (await isFile(file)) return file
+    if (dirname(at) === at) return undefined
+  }
+}
+
+const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false
+
+async function directoryOf(path: string): Promise<string> {
+  return (await stat(path).catch(() => undefined))?.isFile() ? dirname(path) : path
+}

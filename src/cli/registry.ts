@@ -1,0 +1,108 @@
+/** What was published before, as lint and compile ask for it, answered by the operator application. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PublishedLookup } from '../compile/published.ts'
+import { nothingPublished } from '../compile/published.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Published, ServerFacts } from '../documents/rule.ts'
+import type { VersionView } from '../spec/operator.ts'
+import type { Operator } from './operator.ts'
+import type { Project } from './project.ts'
+import { RemoteError } from './remote.ts'
+
+/** True where anything may have been published: a project that never was asks nobody. */
+export const hasRegistry = (project: Project): boolean => existsSync(join(project.dataDirectory, 'data.db'))
+
+export function lookupOf(operator: Operator | undefined): PublishedLookup {
+  if (!operator) return nothingPublished
+  const documents = async (kind: 'Tool' | 'Policy', id: string) =>
+    (await operator.call('GET /documents', { query: { kind, id } })).items
+  return {
+    agent: (id, version) => orNothing(operator.call('GET /snapshot', { query: { agent: id, version } })),
+    tools: (id) => documents('Tool', id),
+    policies: (id) => documents('Policy', id),
+  }
+}
+
+type Kind = Parameters<Published['versions']>[0]
+
+/** A registry that answers what is known so far and notes what it was asked in vain, so that it can be fetched. */
+export interface Notebook extends Published {
+  /** Fetches what was asked for. False when nothing new came. */
+  fetch(operator: Operator): Promise<boolean>
+  readonly wants: boolean
+}
+
+/** @param contents true to compare documents with what was published, beside their versions */
+export function createNotebook(contents = false): Notebook {
+  const known = new Map<string, readonly string[]>()
+  const documents = new Map<string, JsonObject>()
+  const asked = new Map<string, readonly [Kind, string]>()
+  return {
+    ...(contents && {
+      document(kind, id, version) {
+        if (!known.has(`${kind} ${id}`)) asked.set(`${kind} ${id}`, [kind, id])
+        return documents.get(`${kind} ${id}@${version}`)
+      },
+    }),
+    versions(kind, id) {
+      const found = known.get(`${kind} ${id}`)
+      if (!found) asked.set(`${kind} ${id}`, [kind, id])
+      return found ?? []
+    },
+    get wants() {
+      return asked.size > 0
+    },
+    async fetch(operator) {
+      let news = false
+      for (const [key, [kind, id]] of asked) {
+        const found = await published(operator, kind, id)
+        news ||= found.length > 0
+        known.set(
+          key,
+          found.map(({ version }) => version),
+        )
+        for (const { version, document } of found) if (document) documents.set(`${key}@${version}`, document)
+      }
+      asked.clear()
+      return news
+    },
+  }
+}
+
+interface Found {
+  readonly version: string
+  readonly document?: JsonObject
+}
+
+async function published(operator: Operator, kind: Kind, id: string): Promise<readonly Found[]> {
+  if (kind !== 'Agent') return (await operator.call('GET /documents', { query: { kind, id } })).items
+  const views = await versionViews(operator, id)
+  return views.filter(({ yanked }) => !yanked).map(({ versionLabel }) => ({ version: versionLabel }))
+}
+
+/** What lint asks about the server: who can approve, and whose timeline is hidden. */
+export async function serverFacts(operator: Operator): Promise<ServerFacts> {
+  const [keys, triggers] = [await operator.call('GET /keys', {}), await operator.call('GET /triggers', {})]
+  const hidden = triggers.items.filter(
+    ({ type, active, exposeTimeline }) => type === 'api' && active && !exposeTimeline,
+  )
+  return {
+    // The operator himself is one more.
+    approvers: 1 + keys.items.filter(({ revokedAt }) => revokedAt === null).length,
+    hidden: Object.fromEntries(hidden.map(({ agent, name }) => [agent, name])),
+  }
+}
+
+/** Versions of an agent, newest first; empty for one that was never published. */
+export const versionViews = async (operator: Operator, agent: string): Promise<readonly VersionView[]> =>
+  (await orNothing(operator.call('GET /versions', { query: { agent } })))?.items ?? []
+
+async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof RemoteError && error.status === 404) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,53 @@
+/** Tools that only pretend. Source: command line, 4. */
+import { parseDuration } from '../../base/duration.ts'
+import type { BoundTool } from '../../spec/snapshot.ts'
+import { returned } from '../../tools/outcome.ts'
+import { DEFAULT_TIMEOUT_MS, type Outcome, type Toolbox } from '../../tools/tool.ts'
+import type { Double } from './scenario.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/**
+ * The toolbox with doubles in place of some tools.
+ * @param ended fires when the scenario is over, so that what never answers is let go
+ */
+export function withDoubles(
+  real: Toolbox,
+  doubles: Readonly<Record<string, Double>>,
+  time: VirtualTime,
+  ended: AbortSignal,
+): Toolbox {
+  const doubleOf = ({ id }: BoundTool): Double | undefined => (Object.hasOwn(doubles, id) ? doubles[id] : undefined)
+  return {
+    route(agent, tool) {
+      const double = doubleOf(tool)
+      if (!double) return real.route(agent, tool)
+      const timeoutMs = real.route(agent, tool)?.timeoutMs ?? DEFAULT_TIMEOUT_MS
+      return {
+        route: 'mock',
+        timeoutMs,
+        invoke: (_, signal) => pretend(double, timeoutMs, time, AbortSignal.any([signal, ended])),
+      }
+    },
+    async describe(agent, tool, signal) {
+      if (!doubleOf(tool)) return real.describe(agent, tool, signal)
+      return { description: tool.description, schema: { type: 'object' } }
+    },
+    close: () => real.close(),
+  }
+}
+
+async function pretend(
+  { result, error, delay, drop }: Double,
+  timeoutMs: number,
+  time: VirtualTime,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const ms = drop ? Infinity : delay === undefined ? 0 : (parseDuration(delay) ?? 0)
+  try {
+    if (ms > 0) await time.wait(Math.min(ms, timeoutMs), signal)
+  } catch {
+    return { at: 'unknown', code: 'broken', error: 'The double did not answer.' }
+  }
+  if (ms > timeoutMs) return { at: 'unknown', code: 'timeout', error: `There was no answer within ${timeoutMs} ms.` }
+  return error === undefined ? returned(result ?? null, false, ms) : returned(error, true, ms)
+}

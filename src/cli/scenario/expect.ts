@@ -1,0 +1,132 @@
+/** What a scenario expected against what came of it. */
+import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { TimelineItem } from '../../spec/api.ts'
+import type { Snapshot } from '../../spec/snapshot.ts'
+import { checkValue } from '../../tools/check.ts'
+import type { Played } from './play.ts'
+import type { Expectation } from './scenario.ts'
+
+export interface Mismatch {
+  /** Key under `expect`, or `run` for a run that did not come to its end. */
+  readonly what: string
+  readonly expected: JsonValue
+  readonly actual: JsonValue
+}
+
+/** Every difference, in the order of the keys. @param agents what was published, to know tools by their wire names */
+export function mismatches(expect: Expectation, played: Played, agents: readonly Snapshot[]): Mismatch[] {
+  const { run, conversation, events } = played
+  const found: Mismatch[] = []
+  if (played.problem !== undefined) found.push({ what: 'run', expected: 'an end', actual: played.problem })
+  if (!run || !conversation) return found
+  const differs = (what: string, expected: JsonValue, actual: JsonValue): void => {
+    if (canonical(expected) !== canonical(actual)) found.push({ what, expected, actual })
+  }
+  if (expect.status !== undefined) differs('status', expect.status, run.status)
+  if (expect.error_code !== undefined) differs('error_code', expect.error_code, run.errorCode ?? null)
+  if (expect.output !== undefined) differs('output', expect.output, run.output)
+  if (expect.output_schema !== undefined) {
+    const [wrong] = checkValue(expect.output_schema, run.output)
+    if (wrong !== undefined)
+      found.push({ what: 'output_schema', expected: `${wrong.path || 'output'} ${wrong.message}`, actual: run.output })
+  }
+  const refOf = createNames(agents, conversation.runs)
+  const calls = callsOf(conversation.items).map(toCall(refOf))
+  for (const wanted of expect.calls ?? []) {
+    const same = calls.filter(
+      ({ tool, arguments: args }) =>
+        tool === wanted.tool && (wanted.arguments === undefined || covers(wanted.arguments, args)),
+    )
+    if (wanted.times === undefined ? same.length === 0 : same.length !== wanted.times)
+      found.push({
+        what: 'calls',
+        expected: { ...wanted },
+        actual: calls.filter(({ tool }) => tool === wanted.tool).map((call) => ({ ...call })),
+      })
+  }
+  const decisions = conversation.items.filter(({ type }) => type === 'PolicyDecision').map(toDecision(refOf))
+  for (const wanted of expect.decisions ?? [])
+    if (
+      !decisions.some(
+        ({ tool, decision, by }) =>
+          tool === wanted.tool &&
+          (wanted.decision === undefined || decision === wanted.decision) &&
+          (wanted.by === undefined || by.includes(withoutVersion(wanted.by))),
+      )
+    )
+      found.push({
+        what: 'decisions',
+        expected: { ...wanted },
+        actual: decisions.filter(({ tool }) => tool === wanted.tool).map((each) => ({ ...each, by: [...each.by] })),
+      })
+  const reached = conversation.items
+    .filter(({ type }) => type === 'LimitReached')
+    .map((item) => textOf(contentOf(item)['limit']))
+  for (const limit of expect.limits ?? [])
+    if (!reached.includes(limit)) found.push({ what: 'limits', expected: limit, actual: reached })
+  const subjects = events.map(({ subject }) => subject)
+  if (expect.subjects !== undefined && !inOrder(expect.subjects, subjects))
+    found.push({ what: 'subjects', expected: [...expect.subjects], actual: subjects })
+  return found
+}
+
+type NameOf = (runId: string, wire: string) => string
+
+/** Logical ids by the wire names of the agent whose run it is. */
+function createNames(
+  agents: readonly Snapshot[],
+  runs: readonly { readonly id: string; readonly agentName: string | null }[],
+): NameOf {
+  const agentOf = new Map(runs.map(({ id, agentName }) => [id, agents.find((each) => each.id === agentName)]))
+  return (runId, wire) => {
+    const agent = agentOf.get(runId)
+    return [...(agent?.tools ?? []), ...(agent?.agents ?? [])].find((each) => each.wire === wire)?.id ?? wire
+  }
+}
+
+/** One for each call, however often it was tried. */
+const callsOf = (items: readonly TimelineItem[]): readonly TimelineItem[] => [
+  ...new Map(
+    items
+      .filter(({ type }) => type === 'ToolCall' || type === 'SubAgentCall')
+      .map((item) => [`${item.runId} ${textOf(contentOf(item)['tool_call_id'])}`, item]),
+  ).values(),
+]
+
+const toCall = (nameOf: NameOf) => (item: TimelineItem) => {
+  const content = contentOf(item)
+  return {
+    tool: nameOf(item.runId, textOf(content['name'])),
+    arguments: content['arguments'] ?? content['input'] ?? null,
+  }
+}
+
+const toDecision = (nameOf: NameOf) => (item: TimelineItem) => {
+  const content = contentOf(item)
+  const decision = textOf(content['decision'])
+  const policies = Array.isArray(content['policies']) ? content['policies'].filter(isJsonObject) : []
+  return {
+    tool: nameOf(item.runId, textOf(content['name'])),
+    decision,
+    by: policies
+      .filter((each) => each['matched'] !== 'false' && each['decision'] === decision)
+      .map((each) => textOf(each['id'])),
+  }
+}
+
+/** Objects are compared by the keys that are expected, all else whole. */
+function covers(wanted: JsonValue, value: JsonValue): boolean {
+  if (isJsonObject(wanted) && isJsonObject(value))
+    return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && covers(each, value[key]!))
+  return canonical(wanted) === canonical(value)
+}
+
+function inOrder(wanted: readonly string[], subjects: readonly string[]): boolean {
+  let at = 0
+  for (const subject of subjects) if (subject === wanted[at]) at++
+  return at === wanted.length
+}
+
+const withoutVersion = (policy: string): string => policy.split('@')[0]!
+const contentOf = ({ content }: TimelineItem): JsonObject => (isJsonObject(content) ? content : {})
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

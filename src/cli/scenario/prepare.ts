@@ -1,0 +1,114 @@
+/** What a scenario is played on: its bundle, compiled once for all that use it, with the model that it asks for. */
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { JsonValue } from '../../base/json.ts'
+import { turnProblem } from '../../compile/inline.ts'
+import { readValues } from '../../documents/read.ts'
+import { createTape, readExchanges, type Cassette } from '../../spec/cassette.ts'
+import { digestOfSnapshot, type CompiledBundle, type ScriptTurn, type Snapshot } from '../../spec/snapshot.ts'
+import { build } from '../build.ts'
+import type { Call } from '../command.ts'
+import { documentsFailure } from '../findings.ts'
+import { readText } from '../input.ts'
+import { nearest } from '../nearest.ts'
+import { openProject, type Project } from '../project.ts'
+import type { Scenario } from './scenario.ts'
+
+export interface Prepared {
+  readonly project: Project
+  readonly bundle: CompiledBundle
+  /** `namespace.name` of the agent that is started. */
+  readonly agent: string
+  /** What `model: { replay: FILE }` plays: models and tools answer as they did. */
+  readonly cassette: Cassette
+}
+
+export type Prepare = (scenario: Scenario, file: string) => Promise<Prepared>
+
+/** @returns a function that throws `documents_have_errors`, `not_found`, `usage` */
+export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>): Prepare {
+  const built = new Map<string, Promise<CompiledBundle>>()
+  return async (scenario, file) => {
+    const project = await openProject(call, dirname(file))
+    const path = await rootOf(scenario, project)
+    const compiled = built.get(path) ?? compileAt(project, path)
+    built.set(path, compiled)
+    const bundle = await compiled
+    const agent = scenario.agent?.split('@')[0] ?? bundle.root
+    if (agent === undefined) throw fail('usage', { what: `${path} holds no agent to run.` })
+    const found = bundle.agents.find(({ id }) => id === agent)
+    if (!found) throw noAgent(agent, bundle.agents)
+    const cassette = await openTape(scenario, project)
+    return {
+      project,
+      agent,
+      cassette,
+      bundle: { ...bundle, agents: await withModel(bundle.agents, found, scenario, project) },
+    }
+  }
+}
+
+/** The bundle that is named; for an agent alone its document. */
+async function rootOf({ bundle, agent }: Scenario, project: Project): Promise<string> {
+  if (bundle !== undefined || agent === undefined) return resolve(project.directory, bundle ?? '.')
+  const { workspace } = await build({ project, path: project.directory }).catch(() => ({ workspace: undefined }))
+  const document = workspace?.documents.find(
+    ({ kind, identity }) => kind === 'Agent' && identity?.id === agent.split('@')[0],
+  )
+  return document ? join(project.directory, document.path) : project.directory
+}
+
+async function compileAt(project: Project, path: string): Promise<CompiledBundle> {
+  const { findings, compiled } = await build({ project, path })
+  if (!compiled?.bundle) throw documentsFailure(findings)
+  // The parts are in the snapshots by value.
+  return { ...compiled.bundle, documents: [] }
+}
+
+function noAgent(agent: string, agents: readonly Snapshot[]): Error {
+  const near = nearest(
+    agent,
+    agents.map(({ id }) => id),
+  )
+  return fail('not_found', { what: `agent ${agent}` }, near ? { fix: `Did you mean ${near}?` } : {})
+}
+
+/** The agents, the one that is started with the model of the scenario. */
+async function withModel(
+  agents: readonly Snapshot[],
+  started: Snapshot,
+  { model }: Scenario,
+  project: Project,
+): Promise<readonly Snapshot[]> {
+  if (model === undefined || typeof model !== 'string' || (model === 'scripted' && started.model.script)) return agents
+  if (model === 'scripted')
+    throw fail(
+      'usage',
+      { what: `The model of ${started.id} is ${started.model.provider}, which has no script.` },
+      { fix: 'Name a script file under `model`.' },
+    )
+  const script = await readScript(resolve(project.directory, model))
+  const { digest: _, ...rest } = started
+  const changed = { ...rest, model: { provider: 'scripted', name: started.model.name, script } }
+  const digest = digestOfSnapshot(changed)
+  return agents.map((each) => (each === started ? { ...changed, digest } : each))
+}
+
+async function openTape({ model }: Scenario, project: Project): Promise<Cassette> {
+  if (model === undefined || typeof model === 'string') return {}
+  return { replay: createTape(readExchanges(await readText(model.replay, { cwd: project.directory }))) }
+}
+
+async function readScript(path: string): Promise<readonly ScriptTurn[]> {
+  if (!(await stat(path).catch(() => undefined))?.isFile()) throw fail('not_found', { what: `script ${path}` })
+  const { values, findings } = readValues({ path, text: await readFile(path, 'utf8') })
+  const fault = findings.find(({ severity }) => severity === 'error')
+  if (fault) throw fail('usage', { what: `${path}:${fault.range.start.line}: ${fault.message}` })
+  const turns: JsonValue | undefined = values[0]
+  if (!Array.isArray(turns)) throw fail('usage', { what: `${path} is no script: a list of turns belongs there.` })
+  const problem = turns.flatMap((turn, at) => turnProblem(turn, at + 1) ?? [])[0]
+  if (problem !== undefined) throw fail('usage', { what: `${path}: ${problem}` })
+  // Every turn was checked to be one.
+  return turns as unknown as readonly ScriptTurn[]
+}

@@ -1,0 +1,76 @@
+/** `*.scenario.yaml`: a test of one run. Source: command line, 4. */
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { Diagnostic } from '../../documents/diagnostic.ts'
+import { createSpans } from '../../documents/document.ts'
+import { decode } from '../../documents/read.ts'
+import { checkShape } from '../../documents/shape.ts'
+import { readYaml } from '../../documents/yaml.ts'
+import type { DecisionRule } from './decisions.ts'
+import { ruleFindings } from './decisions.ts'
+
+export interface Double {
+  readonly result?: JsonValue
+  readonly error?: string
+  readonly delay?: string
+  readonly drop?: boolean
+}
+
+export interface ExpectedCall {
+  readonly tool: string
+  readonly arguments?: JsonObject
+  readonly times?: number
+}
+
+export interface ExpectedDecision {
+  readonly tool: string
+  readonly decision?: string
+  readonly by?: string
+}
+
+export interface Expectation {
+  readonly status?: string
+  readonly error_code?: string
+  readonly output?: JsonValue
+  readonly output_schema?: JsonObject
+  readonly calls?: readonly ExpectedCall[]
+  readonly decisions?: readonly ExpectedDecision[]
+  readonly limits?: readonly string[]
+  readonly subjects?: readonly string[]
+}
+
+export interface Scenario {
+  readonly scenario: string
+  readonly bundle?: string
+  readonly agent?: string
+  readonly input?: JsonObject
+  readonly model?: string | { readonly replay: string }
+  readonly tools?: Readonly<Record<string, Double>>
+  readonly decide?: readonly DecisionRule[]
+  readonly expect?: Expectation
+}
+
+export interface ReadScenarios {
+  readonly scenarios: readonly Scenario[]
+  /** With an error among them there are no scenarios. */
+  readonly findings: readonly Diagnostic[]
+}
+
+/** The scenarios of a file, one for each `---`. What has an unknown key is none. */
+export function readScenarios(text: string, path: string): ReadScenarios {
+  const { source, findings } = decode({ path, text })
+  if (source === undefined) return { scenarios: [], findings }
+  const reading = readYaml(source)
+  findings.push(...reading.findings)
+  const scenarios: Scenario[] = []
+  for (const root of reading.roots) {
+    const file = createSpans(source, root)
+    const wrong = checkShape('scenario', file)
+    findings.push(...wrong)
+    if (wrong.length > 0) continue
+    // The shape check has proven the type.
+    const scenario = root.value as unknown as Scenario
+    findings.push(...ruleFindings(file, scenario.decide ?? [], '/decide'))
+    scenarios.push(scenario)
+  }
+  return { scenarios: findings.some(({ severity }) => severity === 'error') ? [] : scenarios, findings }
+}

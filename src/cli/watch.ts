@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+/** Editors write a file in several steps; what comes within this time is one save. */
+const SETTLE_MS = 40
+
+/**
+ * Calls `changed` with the paths of each save, one call after the other. Resolves when the watch has begun.
+ * A call that throws ends the watch and is thrown again by `close`.
+ */
+export async function watchFiles(
+  directory: string,
+  changed: (paths: readonly string[]) => Promise<void>,
+  signal: AbortSignal,
+): Promise<{ close(): Promise<void> }> {
+  const { watch } = await import('chokidar')
+  const watcher = watch(directory, { ignoreInitial: true, ignored: (path) => path !== directory && isIgnored(path) })
+  const paths = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let working = Promise.resolve()
+  const flush = (): void => {
+    timer = undefined
+    const batch = [...paths].sort()
+    paths.clear()
+    working = working.then(() => (signal.aborted ? undefined : changed(batch)))
+    // Told by `close`; until then it must not count as unhandled.
+    working.catch(() => undefined)
+  }
+  watcher.on('all', (_, path) => {
+    paths.add(path)
+    clearTimeout(timer)
+    timer = setTimeout(flush, SETTLE_MS)
+  })
+  await new Promise<void>((ready) => watcher.once('ready', () => ready()))
+  return {
+    async close() {
+      clearTimeout(timer)
+      await watcher.close()
+      await working
+    },
+  }
+}
+
+/** Data, packages, logs and what editors leave. */
+const isIgnored = (path: string): boolean => {
+  const name = basename(path)
+  return (
+    // A data directory of any name: its server writes while runs go on.
+    existsSync(join(path, 'lock.db')) ||
+    existsSync(join(dirname(path), 'lock.db')) ||
+    name === 'node_modules' ||
+    name.endsWith('~') ||
+    name.endsWith('.log') ||
+    (name.startsWith('.') && !name.startsWith('.env'))
+  )
+}

@@ -1,0 +1,82 @@
+/** A failing HTTP status. Source: HTTP API, "Errors": "an error with `status`, `path` and the body". */
+export class SvcError extends Error {
+  override readonly name = 'SvcError'
+  readonly status: number
+  readonly method: string
+  /** Path of the request, without its query. */
+  readonly path: string
+  /** The body as it came, often JSON text. */
+  readonly body: string
+  /** `code` of the body: `not_found`, `input_contract_violation`, … */
+  readonly code: string | undefined
+  readonly requestId: string | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(answer: {
+    readonly method: string
+    readonly status: number
+    readonly path: string
+    readonly body: string
+    readonly requestId?: string | undefined
+    readonly retryAfterMs?: number | undefined
+  }) {
+    const said = wordsOf(answer.body)
+    const requestId = said.requestId ?? answer.requestId
+    const about = [said.code, requestId && `request ${requestId}`].filter(Boolean).join(', ')
+    super(
+      `${answer.method} ${answer.path} answered ${answer.status}${said.error ? `: ${said.error}` : '.'}${about ? ` (${about})` : ''}`,
+    )
+    this.status = answer.status
+    this.method = answer.method
+    this.path = answer.path
+    this.body = answer.body
+    this.code = said.code
+    this.requestId = requestId
+    this.retryAfterMs = answer.retryAfterMs
+  }
+}
+
+/** No answer came: refused, cut or unreadable. `cause` is what fetch threw. */
+export class SvcConnectionError extends Error {
+  override readonly name = 'SvcConnectionError'
+  readonly path: string
+  constructor(message: string, path: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.path = path
+  }
+}
+
+/** `timeoutMs` went by. What was asked for may still happen. */
+export class SvcTimeoutError extends Error {
+  override readonly name = 'SvcTimeoutError'
+  readonly path: string
+  readonly timeoutMs: number
+  constructor(path: string, timeoutMs: number) {
+    super(`${path} did not answer within ${timeoutMs} ms.`)
+    this.path = path
+    this.timeoutMs = timeoutMs
+  }
+}
+
+const hasStatus = (error: unknown, status: number): error is SvcError =>
+  error instanceof SvcError && error.status === status
+
+export const isNotFound = (error: unknown): error is SvcError => hasStatus(error, 404)
+export const isConflict = (error: unknown): error is SvcError => hasStatus(error, 409)
+export const isRateLimited = (error: unknown): error is SvcError => hasStatus(error, 429)
+
+function wordsOf(body: string): { error?: string; code?: string; requestId?: string } {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return {} // a proxy's page: the text is in `body`
+  }
+  if (typeof parsed !== 'object' || parsed === null) return {}
+  const { error, code, requestId } = parsed as Record<string, unknown>
+  return {
+    ...(typeof error === 'string' && { error }),
+    ...(typeof code === 'string' && { code }),
+    ...(typeof requestId === 'string' && { requestId }),
+  }
+}

@@ -1,0 +1,13 @@
+/** The entry `svc/client`: the HTTP interface for programs, in any runtime that has fetch. */
+export { SvcClient } from './client.ts'
+export type { MessageOptions, RunMessage, SessionsQuery, StartOptions, SvcClientOptions } from './client.ts'
+export { isConflict, isNotFound, isRateLimited, SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
+export { runToEnd, type RunToEndOptions } from './run-to-end.ts'
+export { iterateSessions } from './sessions.ts'
+export type * from './shapes.ts'
+export type { StreamOptions } from './stream.ts'
+export { answerTask, pendingTasks, type Decision } from './tasks.ts'
+export type { Fetch, RequestInfo, RequestOptions, ResponseInfo } from './transport.ts'
+export { fileItem, fileRef, type Upload, type UploadOptions, type UploadSource } from './upload.ts'
+export { waitForRun, type WaitOptions } from './wait.ts'
+export { isTerminal, isWaiting } from '../spec/run.ts'

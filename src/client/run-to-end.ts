@@ -1,0 +1,76 @@
+import { isTerminal } from '../spec/run.ts'
+import type { SvcClient } from './client.ts'
+import { SvcError } from './error.ts'
+import type { JsonObject, MessageAccepted, RunStatus, UserTask } from './shapes.ts'
+import { answerTask, pendingTasks, type Decision } from './tasks.ts'
+import { pause } from './transport.ts'
+import { waitForRun } from './wait.ts'
+
+/** A pause that somebody else must end is looked at soon, then ever more seldom. */
+const FIRST_LOOK_MS = 100
+const LONGEST_LOOK_MS = 2000
+
+export interface RunToEndOptions {
+  /** Decides a task; `undefined` leaves the run waiting and ends the function. */
+  readonly onTask?: (task: UserTask) => Promise<boolean | Decision | undefined> | boolean | Decision | undefined
+  /** Replies to a run in `WaitingForResponse`; `undefined` leaves it waiting. */
+  readonly onReply?: (run: RunStatus) => Promise<string | undefined> | string | undefined
+  readonly signal?: AbortSignal
+  readonly idempotencyKey?: string
+}
+
+/**
+ * Starts a run and stays with it: follows, asks `onTask` for each pause, resumes, until it has ended.
+ * The run's status is the result; it is a waiting one where nobody here could answer. Failed runs are results too.
+ * @throws SvcError with status 202 when an answer is refused
+ */
+export async function runToEnd(
+  client: SvcClient,
+  agentId: string,
+  input: JsonObject,
+  options: RunToEndOptions = {},
+): Promise<RunStatus> {
+  const { onTask, onReply, signal, idempotencyKey } = options
+  const per = signal ? { signal } : {}
+  const { runId } = await client.startRun(agentId, { input }, { ...per, ...(idempotencyKey && { idempotencyKey }) })
+  const decided = new Set<string>()
+  let lookMs = FIRST_LOOK_MS
+
+  for (;;) {
+    const run = await waitForRun(client, runId, per)
+    if (isTerminal(run.status)) return run
+    if (run.status === 'WaitingForResponse') {
+      const text = await onReply?.(run)
+      if (text === undefined) return run
+      accept(runId, await client.sendRunMessage(runId, { text }, per))
+      continue
+    }
+    const pending = await pendingTasks(client, runId, per)
+    const ours = pending.filter((task) => task.apiCompletable && !decided.has(task.userTaskId))
+    for (const task of ours) {
+      const decision = await onTask?.(task)
+      if (decision === undefined) return run
+      accept(runId, await answerTask(client, runId, task, decision, per))
+      decided.add(task.userTaskId)
+    }
+    if (ours.length > 0) {
+      lookMs = FIRST_LOOK_MS
+      continue
+    }
+    if (!onTask) return run
+    // The next approver, an operator or another agent has the word.
+    await pause(lookMs, signal)
+    lookMs = Math.min(lookMs * 2, LONGEST_LOOK_MS)
+  }
+}
+
+/** Somebody else who was faster is no error: the run goes on either way. */
+function accept(runId: string, answer: MessageAccepted): void {
+  if (answer.error === undefined || answer.code === 'task_already_completed') return
+  throw new SvcError({
+    method: 'POST',
+    status: 202,
+    path: `/v1/runs/${runId}/messages`,
+    body: JSON.stringify(answer),
+  })
+}

@@ -1,0 +1,94 @@
+import { isTerminal } from '../spec/run.ts'
+import type { SvcClient } from './client.ts'
+import type {
+  ConversationResponse,
+  JsonObject,
+  MessageAccepted,
+  UserTask,
+  UserTaskReqContent,
+  UserTaskResContent,
+} from './shapes.ts'
+import type { RequestOptions } from './transport.ts'
+
+/** What a person decided; for an approval `true` or `false` is enough. */
+export interface Decision {
+  readonly approved?: boolean
+  readonly selectedOptionId?: string
+  readonly textValue?: string
+  readonly numberValue?: number
+  /** Reaches the model where the policy returns a rejection to the agent. */
+  readonly comment?: string
+  /** Arguments to run instead of those that were asked for. */
+  readonly arguments?: JsonObject
+  /** What the policy asks to be understood has been understood. */
+  readonly acknowledged?: boolean
+  readonly metadata?: JsonObject
+}
+
+/**
+ * Tasks of the run and of its sub-agent runs that wait for an answer, oldest first.
+ * Empty where the trigger hides the timeline.
+ */
+export async function pendingTasks(
+  client: SvcClient,
+  runId: string,
+  options: RequestOptions = {},
+): Promise<readonly UserTask[]> {
+  return pendingIn(await client.getConversation(runId, { stepContent: 'full' }, options), runId)
+}
+
+/**
+ * Answers a task with what was decided. The digest of the arguments that were shown goes along, so that an answer never
+ * approves others. A refusal comes as `error` and `code` of the result.
+ */
+export function answerTask(
+  client: SvcClient,
+  runId: string,
+  task: UserTask,
+  decision: boolean | Decision,
+  options: RequestOptions = {},
+): Promise<MessageAccepted> {
+  const { comment, acknowledged, metadata, ...values } =
+    typeof decision === 'boolean' ? ({ approved: decision } satisfies Decision as Decision) : decision
+  const { arguments: edited, ...answer } = values
+  const digest = task.content.arguments_digest
+  const meaning: JsonObject = {
+    ...metadata,
+    ...(digest !== undefined && { 'svc/arguments_digest': digest }),
+    ...(comment !== undefined && { 'svc/comment': comment }),
+    ...(acknowledged !== undefined && { 'svc/acknowledged': acknowledged }),
+    ...(edited !== undefined && { 'svc/arguments': edited }),
+  }
+  return client.sendRunMessage(
+    runId,
+    { userTaskId: task.userTaskId, ...answer, ...(Object.keys(meaning).length > 0 && { metadata: meaning }) },
+    options,
+  )
+}
+
+function pendingIn(conversation: ConversationResponse, runId: string): UserTask[] {
+  const open = new Set([runId])
+  // Parents are listed before their children by depth, whatever the order of the list.
+  for (const run of conversation.runs.toSorted((a, b) => a.depth - b.depth))
+    if (run.parentRunId !== null && open.has(run.parentRunId)) open.add(run.id)
+  for (const run of conversation.runs) if (isTerminal(run.status)) open.delete(run.id)
+
+  const answered = new Set(
+    conversation.items
+      .filter((item) => item.type === 'UserTaskRes')
+      .map((item) => (item.content as unknown as UserTaskResContent | null)?.user_task_id),
+  )
+  return conversation.items
+    .filter((item) => item.type === 'UserTaskReq' && open.has(item.runId))
+    .toSorted((a, b) => a.ordinal - b.ordinal)
+    .map((item) => ({ runId: item.runId, content: item.content as unknown as UserTaskReqContent }))
+    .filter(({ content }) => (content.status ?? 'pending') === 'pending' && !answered.has(content.user_task_id))
+    .map(({ runId, content }) => ({
+      userTaskId: content.user_task_id,
+      runId,
+      kind: content.kind,
+      title: content.title,
+      apiCompletable: content.completable_via?.includes('api') ?? true,
+      content,
+    }))
+}

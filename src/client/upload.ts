@@ -1,0 +1,116 @@
+import { SvcError } from './error.ts'
+import { mediaTypeOf } from './media-type.ts'
+import type { FileItem, FileRef, Finalized, FinalizeBody, PresignBody, Presigned } from './shapes.ts'
+import { send, type RequestOptions, type Transport } from './transport.ts'
+
+/** Text is a path and is read in Node only. */
+export type UploadSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | string
+
+export interface UploadOptions extends RequestOptions {
+  /** A label; the file's own name when absent. */
+  readonly filename?: string
+  /** When absent: the blob's own, else by the name's ending, else `application/octet-stream`. */
+  readonly mediaType?: string
+  /** Bytes of a stream; its length is needed before it is read. */
+  readonly size?: number
+}
+
+export interface Upload {
+  readonly objectKey: string
+  /** Leaf of `objectKey`. */
+  readonly filename: string
+  readonly mediaType: string
+}
+
+/** The file as a value inside a run's `input`. */
+export const fileRef = (upload: Upload): FileRef => ({
+  svcFile: true,
+  filename: upload.filename,
+  mediaType: upload.mediaType,
+})
+
+/** The file as an item of a message's `files`. */
+export const fileItem = (upload: Upload): FileItem => ({
+  svcFile: true,
+  objectKey: upload.objectKey,
+  filename: upload.filename,
+  mediaType: upload.mediaType,
+})
+
+interface FileLibrary {
+  presignFile(body: PresignBody, options: RequestOptions): Promise<Presigned>
+  finalizeFile(body: FinalizeBody, options: RequestOptions): Promise<Finalized>
+}
+
+export async function upload(
+  library: FileLibrary,
+  transport: Transport,
+  source: UploadSource,
+  options: UploadOptions,
+): Promise<Upload> {
+  const { body, size, name, type } = await toBody(source, options.size)
+  const filename = options.filename ?? name ?? 'file'
+  const mediaType = options.mediaType ?? (type || mediaTypeOf(filename))
+  // The interface wants at least 1, also for a file without a byte.
+  const asked = { filename, mediaType, maxContentLength: Math.max(1, size) }
+  const presign = () => library.presignFile(asked, options)
+
+  const address = await putWithFreshAddress(presign, async (presigned) => {
+    const headers =
+      body instanceof ReadableStream
+        ? { ...presigned.requiredHeaders, 'Content-Length': String(size) }
+        : presigned.requiredHeaders
+    await send(
+      transport,
+      { method: presigned.httpMethod, url: presigned.uploadUrl, headers, body },
+      { timeoutMs: presigned.expiresInSeconds * 1000, ...options },
+    )
+  })
+  await library.finalizeFile({ objectKey: address.objectKey, ...asked }, options)
+  const leaf = address.objectKey.slice(address.objectKey.lastIndexOf('/') + 1)
+  return { objectKey: address.objectKey, filename: leaf, mediaType }
+}
+
+/** An address that has expired is asked for once more. */
+async function putWithFreshAddress(
+  presign: () => Promise<Presigned>,
+  put: (presigned: Presigned) => Promise<void>,
+): Promise<Presigned> {
+  const first = await presign()
+  try {
+    await put(first)
+    return first
+  } catch (error) {
+    if (!(error instanceof SvcError && error.status === 403 && /expired/i.test(error.body))) throw error
+    const second = await presign()
+    await put(second)
+    return second
+  }
+}
+
+interface Body {
+  readonly body: Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
+  readonly size: number
+  readonly name?: string
+  readonly type?: string
+}
+
+async function toBody(source: UploadSource, size: number | undefined): Promise<Body> {
+  if (typeof source === 'string') {
+    const { openAsBlob } = await import('node:fs')
+    return toBody(new File([await openAsBlob(source)], source.split(/[/\\]/).pop()!), undefined)
+  }
+  if (source instanceof ReadableStream) {
+    if (size === undefined) throw new TypeError('A stream is uploaded with its `size` in bytes.')
+    return { body: source, size }
+  }
+  if (source instanceof Blob) {
+    const name = 'name' in source && typeof source.name === 'string' ? source.name : undefined
+    return { body: source, size: source.size, type: source.type, ...(name && { name }) }
+  }
+  // Anything else would become an empty file without a word.
+  if (!(source instanceof ArrayBuffer || source instanceof Uint8Array))
+    throw new TypeError('A file is a path, a Blob, a Uint8Array, an ArrayBuffer or a ReadableStream.')
+  const bytes = source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array(source)
+  return { body: bytes, size: bytes.byteLength }
+}

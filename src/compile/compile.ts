@@ -1,0 +1,111 @@
+/**
+ * From documents to what the runtime evaluates. The stages below are the whole way; each fills in one part of the work and
+ * may rely on those above. The same documents give the same bytes on every machine.
+ */
+import { sortDiagnostics, type Diagnostic } from '../documents/diagnostic.ts'
+import type { Workspace } from '../documents/workspace.ts'
+import type { CompiledBundle } from '../spec/snapshot.ts'
+import { bind } from './bind.ts'
+import { boundaries } from './boundaries.ts'
+import { bundleOf, freeze } from './freeze.ts'
+import { govern } from './govern.ts'
+import { graph } from './graph.ts'
+import { inline } from './inline.ts'
+import { locate } from './locate.ts'
+import { digestsOf, lockOf, pinsOf, type LockFile } from './lock.ts'
+import type { PublishedLookup } from './published.ts'
+import { resolve } from './resolve.ts'
+import { hasErrors, type Work } from './work.ts'
+
+export interface CompileInput {
+  readonly workspace: Workspace
+  /** Path in the workspace: of a Bundle, Agent, Tool or Policy document, or of a directory with one bundle or agent. Empty = the workspace. */
+  readonly root: string
+  readonly published: PublishedLookup
+  /** Paths in the workspace of Policy documents that concern every agent (`guardrails` of the project file). */
+  readonly guardrails?: readonly string[]
+  /** Versions it chose from the registry are kept while they satisfy. */
+  readonly lock?: LockFile
+  /** Id of a registry member to choose anew in spite of the lock. */
+  readonly update?: string
+  /** A boundary without a policy is an error. */
+  readonly strict?: boolean
+  /** Appended to the versions of this workspace's documents as a prerelease: `dev.1` makes 1.2.0 into 1.2.0-dev.1. */
+  readonly prerelease?: string
+}
+
+export interface Compiled {
+  /** Absent when there is an error among the findings. */
+  readonly bundle?: CompiledBundle
+  readonly lock?: LockFile
+  /** Path in the workspace of the Bundle document, or of the one that was compiled alone. */
+  readonly document?: string
+  readonly findings: readonly Diagnostic[]
+}
+
+interface Stage {
+  readonly name: string
+  run(work: Work): void | Promise<void>
+}
+
+const stages: readonly Stage[] = [
+  { name: 'locate', run: locate }, // the bundle and its root
+  { name: 'graph', run: graph }, // the agents of the closure; cycles, versions, depth, secrets
+  { name: 'resolve', run: resolve }, // tools and policies, from the bundle or the registry
+  { name: 'boundaries', run: boundaries }, // the policies that stand for each authority boundary
+  { name: 'inline', run: inline }, // instructions, schemas and scripts by value
+  { name: 'bind', run: bind }, // wire names, and what stands behind each
+  { name: 'govern', run: govern }, // one policy set an agent, from attachments and boundaries
+  { name: 'freeze', run: freeze }, // snapshots with digests, children first
+]
+
+/**
+ * Compiles a document and its closure. What is wrong in a document is a finding; a stage with an error is the last.
+ * @throws Failure `no_documents`, `ambiguous_reference` where `root` means nothing or more than one thing
+ */
+export async function compile(input: CompileInput): Promise<Compiled> {
+  const work = open(input)
+  for (const stage of stages) {
+    await stage.run(work)
+    if (hasErrors(work)) return { findings: findingsOf(work) }
+  }
+  const bundle = bundleOf(work)
+  const document = (work.bundle ?? work.subject)?.path
+  return { bundle, lock: lockOf(work, bundle), ...(document !== undefined && { document }), findings: findingsOf(work) }
+}
+
+export const open = (input: CompileInput): Work => ({
+  workspace: input.workspace,
+  root: input.root,
+  published: input.published,
+  pins: pinsOf(input.lock, input.update),
+  pinned: digestsOf(input.lock, input.update),
+  guardrails: input.guardrails ?? [],
+  strict: input.strict ?? false,
+  version: (written) => withPrerelease(written, input.prerelease),
+  findings: [],
+  members: [],
+  externals: new Map(),
+  contracts: new Map(),
+  rulebooks: new Map(),
+  guards: [],
+  boundaries: new Map(),
+  files: new Map(),
+})
+
+function withPrerelease(version: string, prerelease: string | undefined): string {
+  if (prerelease === undefined) return version
+  const [release, build] = version.split('+', 2)
+  return `${release}${release!.includes('-') ? '.' : '-'}${prerelease}${build === undefined ? '' : `+${build}`}`
+}
+
+/** Each once: a policy that is attached in many places is wrong in one. */
+export function findingsOf({ findings }: Work): readonly Diagnostic[] {
+  const seen = new Map(
+    findings.map((each) => [
+      JSON.stringify([each.rule, each.path, each.pointer, each.range.start.offset, each.message]),
+      each,
+    ]),
+  )
+  return sortDiagnostics([...seen.values()])
+}

@@ -1,0 +1,196 @@
+/** What two versions decide about the same calls. Source: policies, section 7; bundles, section 5. */
+import { canonical, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { decide } from '../../policy/decide.ts'
+import type { Decision, Sets } from '../../policy/decision.ts'
+import { readCondition } from '../../policy/condition.ts'
+import { checkValue } from '../../tools/check.ts'
+import { entriesFor, factsOf, type Callee, type Context } from './callee.ts'
+import type { Choice } from './classes.ts'
+import { ASKED, interview, leavesIn, type Answer, type Interview, type Question, type Side } from './questions.ts'
+import { proposals, type Proposal } from './proposals.ts'
+import { isLooser } from './strictness.ts'
+
+export type Verdict = 'equal' | 'tightened' | 'loosened' | 'not_proven'
+
+/** A call that the earlier version stopped, or stopped harder, than the later one. */
+export interface Witness {
+  /** `namespace.name` of what is called. */
+  readonly tool: string
+  readonly arguments: JsonObject
+  /** What else the call depends on, where it matters: `run.depth`, `history.…`. */
+  readonly context?: Context
+  readonly before: Decision['decision']
+  readonly after: Decision['decision']
+}
+
+export interface Authority {
+  readonly verdict: Verdict
+  /** Set for `loosened`. */
+  readonly witness?: Witness
+}
+
+/** One version's part of the comparison. */
+export interface Version {
+  readonly callee: Callee
+  readonly sets: Sets
+}
+
+/**
+ * Comparisons that one proof, and one search for a witness, may cost. A bound on work and not on time: the same two versions
+ * have the same verdict on every machine. It is some tenths of a second.
+ */
+const MAX_WORK = 300_000
+/** Counterexamples that are tried as calls. */
+const MAX_LEADS = 32
+
+/** Compares what both versions make of every call that the later one accepts. */
+export function compareAuthority(before: Version, after: Version): Authority {
+  const [old, now] = [before, after].map(({ callee, sets }): Side => ({
+    callee,
+    entries: entriesFor(sets, callee),
+  })) as [Side, Side]
+  if (sameQuestions(old, now)) return { verdict: 'equal' }
+  const whole = prove(old, now)
+  if (isProven(whole)) return { verdict: whole.verdict }
+  const changed = whole.verdict === 'not_proven' ? proveChanged(old, now) : undefined
+  if (changed && isProven(changed)) return { verdict: changed.verdict }
+  const witness = findWitness(before, after, [old, now], changed?.leads ?? whole.leads)
+  return witness ? { verdict: 'loosened', witness } : { verdict: 'not_proven' }
+}
+
+/** Decides a witness again: the proof of it. */
+export function replay({ callee, sets }: Version, { arguments: args, context }: Witness): Decision {
+  return decide(sets, callee.wire, factsOf(callee, args, context), callee.sideEffectClass)
+}
+
+/** True where both sides ask the same policies the same things, whatever is called. */
+function sameQuestions(old: Side, now: Side): boolean {
+  if (old.callee.sideEffectClass !== now.callee.sideEffectClass) return false
+  const [a, b] = [old, now].map(({ entries }) => entries.map(contentOf).sort().join('\n'))
+  if (a !== b) return false
+  const [facts, others] = [old, now].map(({ callee }) => {
+    const { agent, tool } = factsOf(callee, {})
+    return canonical({ agent, tool })
+  })
+  return facts === others || !old.entries.some(asksWhoCalls)
+}
+
+/** What an entry does, without what it says. */
+const contentOf = ({ effect, when, allow, obligations }: Side['entries'][number]): string =>
+  canonical({ effect, when, allow, obligations })
+
+function asksWhoCalls({ when }: Side['entries'][number]): boolean {
+  const { condition } = when ? readCondition(when) : {}
+  return (
+    condition !== undefined && leavesIn(condition).some(({ path }) => path.root === 'tool' || path.root === 'agent')
+  )
+}
+
+interface Proof {
+  /** `loosened`: there is a combination of answers that is looser; whether it is a call is another question. */
+  readonly verdict: Verdict
+  readonly leads: readonly Lead[]
+}
+
+const isProven = ({ verdict }: Proof): boolean => verdict === 'equal' || verdict === 'tightened'
+
+/** Answers under which the later version is looser. */
+type Lead = ReadonlyMap<Question, Answer>
+
+/** Asks all combinations of answers; `not_proven` where there are too many. */
+function prove(old: Side, now: Side): Proof {
+  const asked = interview(old, now, now.callee.schemas)
+  if (!asked) return { verdict: 'not_proven', leads: [] }
+  const { questions } = asked
+  const total = questions.reduce((product, { answers }) => product * answers.length, 1)
+  if (total === 0) return { verdict: 'equal', leads: [] }
+  if (total * (asked.cost + 1) > MAX_WORK) return { verdict: 'not_proven', leads: [] }
+  const leads: Lead[] = []
+  let stricter = false
+  for (let number = 0; number < total; number++) {
+    const answers = combination(questions, number)
+    const [was, is] = decideBoth(asked, answers, old, now)
+    if (was.error !== undefined || is.error !== undefined) return { verdict: 'not_proven', leads: [] }
+    if (isLooser(was, is)) leads.push(answers)
+    else stricter ||= isLooser(is, was)
+    if (leads.length >= MAX_LEADS) break
+  }
+  return { verdict: leads.length > 0 ? 'loosened' : stricter ? 'tightened' : 'equal', leads }
+}
+
+function combination(questions: readonly Question[], number: number): Lead {
+  let rest = number
+  return new Map(
+    questions.map((question) => {
+      const answer = question.answers[rest % question.answers.length]!
+      rest = Math.floor(rest / question.answers.length)
+      return [question, answer]
+    }),
+  )
+}
+
+function decideBoth(asked: Interview, lead: Lead, old: Side, now: Side): readonly [Decision, Decision] {
+  const args: Record<string, JsonValue> = {}
+  for (const [{ key }, { given }] of lead) if (given !== undefined) args[key] = given
+  const on = (set: Interview['before'], { callee }: Side): Decision =>
+    decide({ own: set, ancestors: [] }, ASKED, factsOf(callee, args), callee.sideEffectClass)
+  return [on(asked.before, old), on(asked.after, now)]
+}
+
+/**
+ * The same for the policies that differ, without those that both versions have: where these alone are no looser for any call,
+ * nor are they together with the same others. Undefined where that is not proven. A grant is no such policy where it lifts the
+ * default of an irreversible action: what it does depends on all others.
+ */
+function proveChanged(old: Side, now: Side): Proof | undefined {
+  const [before, after] = [new Set(old.entries.map(contentOf)), new Set(now.entries.map(contentOf))]
+  const common = (entry: Side['entries'][number]): boolean =>
+    before.has(contentOf(entry)) && after.has(contentOf(entry))
+  // What both versions have decides alike only where it asks nothing that differs between them.
+  const kept = (entry: Side['entries'][number]): boolean => !common(entry) || asksWhoCalls(entry)
+  const [fewer, others] = [old, now].map((side): Side => ({ ...side, entries: side.entries.filter(kept) })) as [
+    Side,
+    Side,
+  ]
+  if (fewer.entries.length === old.entries.length && others.entries.length === now.entries.length) return undefined
+  const defaults = [old, now].some(({ callee }) => callee.sideEffectClass === 'irreversible_action')
+  const lost = defaults && now.callee.sideEffectClass !== 'irreversible_action'
+  if (lost || (defaults && [fewer, others].some(({ entries }) => entries.some(({ effect }) => effect === 'grant'))))
+    return undefined
+  return prove(withoutDefault(fewer), withoutDefault(others))
+}
+
+/** Gates alone, whatever the class asks for. */
+function withoutDefault({ callee, entries }: Side): Side {
+  const { sideEffectClass: _, ...rest } = callee
+  return { callee: rest, entries }
+}
+
+/** Looks for a call that the later version lets through more easily: around every literal, then in combinations. */
+function findWitness(
+  before: Version,
+  after: Version,
+  sides: readonly [Side, Side],
+  leads: readonly Lead[],
+): Witness | undefined {
+  const cost = sides.reduce((sum, { entries }) => sum + entries.length, 1)
+  const starts = leads.map((lead) => {
+    const chosen = new Map<string, Choice>()
+    for (const [{ subject }, { choice }] of lead) if (subject && choice) chosen.set(subject.text, choice)
+    return chosen
+  })
+  for (const proposal of proposals(sides, after.callee.schemas, starts, Math.ceil(MAX_WORK / cost / 5))) {
+    const witness = judge(before, after, proposal)
+    if (witness) return witness
+  }
+  return undefined
+}
+
+function judge(before: Version, after: Version, { args, context }: Proposal): Witness | undefined {
+  const told = Object.keys(context).length === 0 ? {} : { context }
+  const call = { tool: after.callee.id, arguments: args, ...told, before: 'allow', after: 'allow' } as const
+  const [was, is] = [replay(before, call), replay(after, call)]
+  if (!isLooser(was, is) || !after.callee.schemas.every((schema) => checkValue(schema, args).length === 0))
+    return undefined
+  return { ...call, before: was.decision, after: is.decision }
+}

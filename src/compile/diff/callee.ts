@@ -1,0 +1,153 @@
+/** What an agent version may call, and the facts under which its policies decide about it. */
+import type { Facts, Measure, Sets } from '../../policy/decision.ts'
+import { argumentAt } from '../../policy/path.ts'
+import type { JsonValue } from '../../base/json.ts'
+import type { SideEffectClass } from '../../spec/document.ts'
+import type { PolicyEntry } from '../../spec/policy-set.ts'
+import type { BoundAgent, JsonSchema, Snapshot } from '../../spec/snapshot.ts'
+import type { Closure } from './closure.ts'
+
+export interface Callee {
+  readonly agent: Snapshot
+  readonly kind: 'tool' | 'agent'
+  readonly wire: string
+  /** `namespace.name`. */
+  readonly id: string
+  readonly sideEffectClass?: SideEffectClass
+  /** Arguments must satisfy each of these. */
+  readonly schemas: readonly JsonSchema[]
+  readonly facts: Facts['tool']
+  /** True for a late-bound edge: version and labels are only known when it is called. */
+  readonly late: boolean
+  /** True for a policy that is compared alone: whatever agent and tool it is for is the same for both versions, and not known. */
+  readonly anyone?: boolean
+}
+
+/** Arguments of a delegation for which nobody wrote a schema. Source: decisions, section 9. */
+const MESSAGE: JsonSchema = {
+  type: 'object',
+  properties: { message: { type: 'string' } },
+  required: ['message'],
+  additionalProperties: false,
+}
+
+export function calleesOf(closure: Closure, agent: Snapshot): readonly Callee[] {
+  return [
+    ...agent.tools.map((tool): Callee => ({
+      agent,
+      kind: 'tool',
+      wire: tool.wire,
+      id: tool.id,
+      ...(tool.sideEffectClass && { sideEffectClass: tool.sideEffectClass }),
+      schemas: tool.inputSchemas,
+      facts: {
+        id: tool.id,
+        version: tool.version,
+        wire_name: tool.wire,
+        kind: tool.mcp ? 'mcp' : 'tool',
+        ...(tool.mcp && { mcp_server: tool.mcp.server }),
+        ...(tool.sideEffectClass && { side_effect_class: tool.sideEffectClass }),
+        labels: tool.labels,
+      },
+      late: false,
+    })),
+    ...agent.agents.map((bound): Callee => {
+      const child = bound.lateBound ? undefined : closure.agents.get(bound.id)
+      return {
+        agent,
+        kind: 'agent',
+        wire: bound.wire,
+        id: bound.id,
+        schemas: delegation(bound, child),
+        facts: {
+          id: bound.id,
+          version: child?.version ?? '',
+          wire_name: bound.wire,
+          kind: 'agent',
+          labels: child?.labels ?? {},
+        },
+        late: bound.lateBound,
+      }
+    }),
+  ]
+}
+
+function delegation({ inputSchema, lateBound }: BoundAgent, child: Snapshot | undefined): readonly JsonSchema[] {
+  const schema = inputSchema ?? child?.inputContract
+  return schema !== undefined ? [schema] : lateBound ? [] : [MESSAGE]
+}
+
+/** The policies that concern a call, those of ancestors included: their gates and lists apply below them, their grants do not. */
+export function entriesFor({ own, ancestors }: Sets, { wire, id }: Callee): readonly PolicyEntry[] {
+  const ids = new Set(own.index[wire])
+  const found = new Map(own.entries.filter((entry) => ids.has(entry.id)).map((entry) => [entry.id, entry]))
+  for (const { entries, inherited } of ancestors)
+    for (const entry of entries)
+      if (inherited.includes(entry.id) && entry.effect !== 'grant' && (entry.scope === undefined || entry.scope === id))
+        found.set(entry.id, entry)
+  return [...found.values()]
+}
+
+/** What else than the arguments a call depends on, by the path that names it; absent = the first call of a plain run. */
+export type Context = Readonly<Record<string, JsonValue>>
+
+/** A Monday, noon. */
+const NOON = Date.UTC(2026, 0, 5, 12)
+
+/** Facts of a call of `callee`, told for the policies of `callee.agent`. */
+export function factsOf({ agent, facts: tool }: Callee, args: JsonValue, context: Context = {}): Facts {
+  const given = (path: string, otherwise: JsonValue): never =>
+    // The table of domains gives each path values of its own type only.
+    (Object.hasOwn(context, path) ? context[path] : otherwise) as never
+  const trigger = given('principal.trigger_name', 'api') as string | null
+  return {
+    args,
+    tool,
+    agent: {
+      id: agent.id,
+      version: agent.version,
+      ...(agent.riskTier !== undefined && { risk_tier: agent.riskTier }),
+      classifications: agent.classifications,
+      labels: agent.labels,
+    },
+    run: {
+      depth: given('run.depth', 0),
+      is_subagent: given('run.is_subagent', false),
+      iteration: given('run.iteration', 1),
+      elapsed_seconds: given('run.elapsed_seconds', 0),
+      tokens_used: given('run.tokens_used', 0),
+      trigger_type: given('run.trigger_type', 'api'),
+      taint: given('run.taint', false),
+    },
+    session: {
+      run_count: given('session.run_count', 1),
+      tokens_used: given('session.tokens_used', 0),
+      elapsed_seconds: given('session.elapsed_seconds', 0),
+    },
+    principal: {
+      type: given('principal.type', 'api_key'),
+      id: given('principal.id', 'someone'),
+      ...(trigger !== null && { trigger_name: trigger }),
+    },
+    svc: { dispatch: { trigger: given('svc.dispatch.trigger', 'none') }, limit: given('svc.limit', 'none') },
+    now: given('time.now', NOON),
+    history(scope, whose, measure, windowMs) {
+      const word = typeof measure === 'string' ? measure : `total(${measure.total})`
+      const key = historyKey(`history.${scope}.${whose}.${word}`, windowMs)
+      if (!Object.hasOwn(context, key)) return firstCall(measure, args)
+      const value = context[key]
+      return typeof value === 'number' ? value : undefined
+    },
+  }
+}
+
+/** One key for each measure: those of two windows are two values. */
+export const historyKey = (path: string, windowMs: number | undefined): string =>
+  windowMs === undefined ? path : `${path} in ${windowMs / 1000}s`
+
+/** What the first call of a run counts: itself. */
+function firstCall(measure: Measure, args: JsonValue): number | undefined {
+  if (typeof measure === 'string') return measure === 'attempts' || measure === 'executed' ? 1 : 0
+  const value = argumentAt(args, measure.total)
+  return typeof value === 'number' ? value : undefined
+}

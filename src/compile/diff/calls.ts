@@ -1,0 +1,372 @@
+/** What changed about the calls of one agent: tools, sub-agents, and what is decided about them. */
+import { major } from 'semver'
+import { canonical } from '../../base/json.ts'
+import type { Sets } from '../../policy/decision.ts'
+import type { SideEffectClass } from '../../spec/document.ts'
+import type { Origin, PolicyEntry } from '../../spec/policy-set.ts'
+import type { BoundAgent, BoundTool, JsonSchema, Snapshot } from '../../spec/snapshot.ts'
+import { compareAuthority, type Authority, type Verdict } from './authority.ts'
+import { calleesOf, entriesFor, type Callee } from './callee.ts'
+import { change, type Change } from './change.ts'
+import type { Closure } from './closure.ts'
+import { accepts, compareSchemas } from './schema.ts'
+import { sayEntry, sayWitness } from './words.ts'
+
+/** One agent in both versions. */
+export interface Pair {
+  readonly before: { readonly closure: Closure; readonly agent: Snapshot }
+  readonly after: { readonly closure: Closure; readonly agent: Snapshot }
+}
+
+export function callChanges(pair: Pair): readonly Change[] {
+  const agent = pair.after.agent.id
+  const [old, now] = [pair.before, pair.after].map(({ closure, agent }) => calleesOf(closure, agent)) as [
+    readonly Callee[],
+    readonly Callee[],
+  ]
+  const matched = match(old, now)
+  const gone = old.filter((each) => !matched.some(([was]) => was === each))
+  const added = now.filter((each) => !matched.some(([, is]) => is === each))
+  return [
+    ...added.map((each) => additionOf(agent, each, pair.after.agent)),
+    ...gone.map((each) =>
+      change(each.kind === 'tool' ? 'tool.removed' : 'agent.removed', {
+        agent,
+        tool: each.id,
+        from: each.id,
+        say: `${each.id} removed`,
+      }),
+    ),
+    ...matched.flatMap(([was, is]) => [...authorityChanges(pair, was, is), ...bindingChanges(was, is)]),
+  ]
+}
+
+/** What an agent that was not there before brings along. */
+export const newAgentChanges = (closure: Closure, agent: Snapshot): readonly Change[] =>
+  calleesOf(closure, agent).map((each) => additionOf(agent.id, each, agent))
+
+function additionOf(agent: string, callee: Callee, snapshot: Snapshot): Change {
+  const policies = entriesFor({ own: snapshot.policies, ancestors: [] }, callee).map(({ policy }) => policy)
+  const guarded = policies.length > 0 ? `policies ${[...new Set(policies)].sort().join(', ')}` : 'no policy'
+  const told = { agent, tool: callee.id, to: callee.id }
+  if (callee.kind === 'agent')
+    return callee.late
+      ? change('agent.added', {
+          ...told,
+          widens: true,
+          say: `sub-agent ${callee.id} added, late bound: what it may do is not known`,
+        })
+      : change('agent.added', { ...told, say: `sub-agent ${callee.id} added` })
+  const sideEffects = callee.sideEffectClass ?? 'undeclared class'
+  return change('tool.added', {
+    ...told,
+    widens: callee.sideEffectClass !== 'read_only',
+    say: `${callee.id} added (${sideEffects}), ${guarded}`,
+  })
+}
+
+/** The same thing in both versions: by id, and where one is bound several times, by wire name first. */
+function match(old: readonly Callee[], now: readonly Callee[]): readonly (readonly [Callee, Callee])[] {
+  const free = new Set(old)
+  const found = new Map<Callee, Callee>()
+  const take = (is: Callee, fits: (was: Callee) => boolean): void => {
+    const was = found.has(is)
+      ? undefined
+      : [...free].find((each) => each.id === is.id && each.kind === is.kind && fits(each))
+    if (!was) return
+    free.delete(was)
+    found.set(is, was)
+  }
+  for (const is of now) take(is, (was) => was.wire === is.wire)
+  for (const is of now) take(is, () => true)
+  return [...found].map(([is, was]) => [was, is])
+}
+
+function authorityChanges(pair: Pair, was: Callee, is: Callee): readonly Change[] {
+  const agent = is.agent.id
+  const told = { agent, tool: is.id }
+  const ways = chainsOf(pair).map(
+    ([before, after]) =>
+      [
+        { callee: was, sets: { own: was.agent.policies, ancestors: before } },
+        { callee: is, sets: { own: is.agent.policies, ancestors: after } },
+      ] as const,
+  )
+  const { verdict, witness } = worst(ways.map(([before, after]) => compareAuthority(before, after)))
+  const [above, below] = ways[0]!.map(({ callee, sets }) => entriesFor(sets, callee)) as [
+    readonly PolicyEntry[],
+    readonly PolicyEntry[],
+  ]
+  const [fewer, more] = [without(above, below), without(below, above)]
+  const [from, to] = [fewer, more].map((entries) => entries.map(sayEntry).sort().join('; ') || null)
+  const path = pathOf([...more, ...fewer])
+  const changes: Change[] = []
+  if (verdict === 'loosened' || verdict === 'not_proven') {
+    const how = verdict === 'loosened' ? `looser; ${witness ? sayWitness(witness) : ''}` : 'not proven to be as strict'
+    changes.push(
+      change('authority.widened', {
+        ...told,
+        verdict,
+        ...(witness && { witness }),
+        from: from!,
+        to: to!,
+        path,
+        say: `${is.id}: ${arrow(from!, to!)}${how}`,
+      }),
+    )
+  } else if (verdict === 'tightened')
+    changes.push(
+      change('authority.narrowed', {
+        ...told,
+        verdict,
+        from: from!,
+        to: to!,
+        path,
+        say: `${is.id}: ${arrow(from!, to!)}stricter`,
+      }),
+    )
+  else if (fewer.length > 0 || more.length > 0)
+    changes.push(
+      change('authority.equal', {
+        ...told,
+        verdict,
+        from: from!,
+        to: to!,
+        path,
+        say: `${is.id}: ${arrow(from!, to!)}as strict as before`,
+      }),
+    )
+  // Gates of ancestors are told of the ancestor.
+  const [old, now] = [was, is].map((callee) => entriesFor({ own: callee.agent.policies, ancestors: [] }, callee)) as [
+    readonly PolicyEntry[],
+    readonly PolicyEntry[],
+  ]
+  const names = new Set(now.filter(isGate).map(({ policy }) => policy))
+  const boundaries = new Set(is.agent.boundaries)
+  const removed = new Set(
+    old
+      .filter(
+        (entry) =>
+          isGate(entry) && !names.has(entry.policy) && entry.origin.some((origin) => isTold(origin, boundaries)),
+      )
+      .map(({ policy }) => policy),
+  )
+  for (const policy of [...removed].sort())
+    changes.push(
+      change('gate.removed', {
+        ...told,
+        from: policy,
+        path: pathOf(old.filter((entry) => entry.policy === policy)),
+        say: `${is.id}: the policy ${policy} no longer applies`,
+      }),
+    )
+  return changes
+}
+
+/** Removals of defaults and boundaries are told once for the agent; one that stood in for a boundary's policy is no policy. */
+const isTold = ({ kind, boundary }: Origin, boundaries: ReadonlySet<string>): boolean =>
+  kind !== 'default' && kind !== 'synthetic' && (kind !== 'boundary' || boundaries.has(boundary!))
+
+const isGate = ({ effect }: PolicyEntry): boolean => effect !== 'grant'
+
+const arrow = (from: string | null, to: string | null): string =>
+  from === null && to === null ? '' : `${from ?? 'no policy'} → ${to ?? 'no policy'}, `
+
+function without(entries: readonly PolicyEntry[], others: readonly PolicyEntry[]): readonly PolicyEntry[] {
+  const ids = new Set(others.map(({ id }) => id))
+  return entries.filter(({ id }) => !ids.has(id))
+}
+
+function pathOf(entries: readonly PolicyEntry[]): string | null {
+  const origin = entries.flatMap((entry) => entry.origin).find(({ path }) => path !== undefined)
+  if (origin?.path === undefined) return null
+  return origin.line === undefined ? origin.path : `${origin.path}:${origin.line}`
+}
+
+const SERIOUS: readonly Verdict[] = ['loosened', 'not_proven', 'tightened', 'equal']
+
+const worst = (all: readonly Authority[]): Authority =>
+  all.reduce((a, b) => (SERIOUS.indexOf(b.verdict) < SERIOUS.indexOf(a.verdict) ? b : a))
+
+/** Ways from the root to one agent that are compared; more of them repeat what these say. */
+const MAX_CHAINS = 8
+
+type Chain = readonly Snapshot[]
+
+/** The ancestors under which the agent runs in both versions, way by way. */
+function chainsOf({ before, after }: Pair): readonly (readonly [Sets['ancestors'], Sets['ancestors']])[] {
+  const [old, now] = [chainsTo(before.closure, before.agent.id), chainsTo(after.closure, after.agent.id)]
+  const text = (chain: Chain): string => chain.map(({ id }) => id).join(' ')
+  const policies = (chain: Chain): Sets['ancestors'] => chain.map((each) => each.policies)
+  const both = now.flatMap((chain) => {
+    const same = old.find((each) => text(each) === text(chain))
+    return same ? [[policies(same), policies(chain)] as const] : []
+  })
+  return both.length > 0 ? both : [[[], []]]
+}
+
+function chainsTo({ root, agents }: Closure, id: string): readonly Chain[] {
+  const found: Chain[] = []
+  const visit = (at: Snapshot, above: Chain): void => {
+    if (found.length >= MAX_CHAINS || above.includes(at)) return
+    if (at.id === id) found.push(above)
+    for (const child of at.agents) {
+      const next = child.lateBound ? undefined : agents.get(child.id)
+      if (next) visit(next, [...above, at])
+    }
+  }
+  visit(root, [])
+  return found
+}
+
+function bindingChanges(was: Callee, is: Callee): readonly Change[] {
+  const told = { agent: is.agent.id, tool: is.id }
+  const changes: Change[] = []
+  if (was.wire !== is.wire)
+    changes.push(
+      change('wire_name.changed', {
+        ...told,
+        from: was.wire,
+        to: is.wire,
+        say: `${is.id}: called ${was.wire} → ${is.wire}`,
+      }),
+    )
+  changes.push(...classChange(told, was.sideEffectClass, is.sideEffectClass))
+  changes.push(...inputChanges(told, together(was.schemas), together(is.schemas)))
+  const [tool, other] = [was, is].map(({ agent, wire }) => agent.tools.find((each) => each.wire === wire))
+  if (tool && other) changes.push(...toolChanges(told, tool, other))
+  const [edge, next] = [was, is].map(({ agent, wire }) => agent.agents.find((each) => each.wire === wire))
+  if (edge && next) changes.push(...edgeChanges(told, edge, next))
+  return changes
+}
+
+export function classChange(
+  told: Told,
+  was: SideEffectClass | undefined,
+  is: SideEffectClass | undefined,
+): readonly Change[] {
+  const raised = rankOf(is) - rankOf(was)
+  if (raised === 0) return []
+  const [from, to] = [was ?? 'undeclared', is ?? 'undeclared']
+  return [
+    change(raised > 0 ? 'class.raised' : 'class.lowered', { ...told, from, to, say: `${told.tool}: ${from} → ${to}` }),
+  ]
+}
+
+interface Told {
+  readonly agent: string
+  readonly tool?: string
+}
+
+/** What became of an input. A new optional property narrows nothing, though an open object may have carried one by that name. */
+export function inputChanges(told: Told, before: JsonSchema, after: JsonSchema): readonly Change[] {
+  const name = told.tool === undefined ? 'input' : `${told.tool}: input`
+  if (!accepts(after, before, true))
+    return [
+      change('input.narrowed', {
+        ...told,
+        say: `${name} accepts less than before, or is not proven to accept as much`,
+      }),
+    ]
+  if (!accepts(before, after)) return [change('input.widened', { ...told, say: `${name} accepts more than before` })]
+  return accepts(after, before) ? [] : [change('input.widened', { ...told, say: `${name} describes more than before` })]
+}
+
+export function outputChanges(told: Told, before: JsonSchema, after: JsonSchema): readonly Change[] {
+  const name = told.tool === undefined ? 'output' : `${told.tool}: output`
+  const verdict = compareSchemas(before, after)
+  if (verdict === 'equal') return []
+  return verdict === 'narrowed'
+    ? [change('output.narrowed', { ...told, say: `${name} is stricter` })]
+    : [
+        change('output.widened', {
+          ...told,
+          say: `${name} guarantees less than before, or is not proven to guarantee as much`,
+        }),
+      ]
+}
+
+const together = (schemas: readonly JsonSchema[]): JsonSchema =>
+  schemas.length === 0 ? true : schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] }
+
+/** An undeclared class is treated as unsafe, but asks for no approval. */
+const CLASSES: readonly (SideEffectClass | undefined)[] = [
+  'read_only',
+  'idempotent_write',
+  'non_idempotent_write',
+  undefined,
+  'irreversible_action',
+]
+
+const rankOf = (sideEffects: SideEffectClass | undefined): number => CLASSES.indexOf(sideEffects)
+
+function toolChanges(told: Told, was: BoundTool, is: BoundTool): readonly Change[] {
+  const changes = [...outputChanges(told, was.outputSchema ?? true, is.outputSchema ?? true)]
+  const [from, to] = [was, is].map(({ mcp }) => (mcp ? `${mcp.server}/${mcp.tool}` : 'no MCP server')) as [
+    string,
+    string,
+  ]
+  if (from !== to) changes.push(change('tool.route', { ...told, from, to, say: `${told.tool}: ${from} → ${to}` }))
+  if (was.version !== is.version)
+    changes.push(
+      change('tool.version', {
+        ...told,
+        from: was.version,
+        to: is.version,
+        say: `${told.tool} ${was.version} → ${is.version}`,
+      }),
+    )
+  if (was.description !== is.description)
+    changes.push(change('description.changed', { ...told, say: `${told.tool}: description` }))
+  if (canonical(was.labels) !== canonical(is.labels))
+    changes.push(
+      change('metadata.changed', {
+        ...told,
+        from: { ...was.labels },
+        to: { ...is.labels },
+        say: `${told.tool}: labels`,
+      }),
+    )
+  return changes
+}
+
+function edgeChanges(told: Told, was: BoundAgent, is: BoundAgent): readonly Change[] {
+  const changes: Change[] = []
+  if (was.lateBound !== is.lateBound)
+    changes.push(
+      is.lateBound
+        ? change('edge.late_bound', {
+            ...told,
+            from: was.version ?? null,
+            say: `sub-agent ${is.id} is late bound: what it may do is not known`,
+          })
+        : change('edge.pinned', {
+            ...told,
+            to: is.version ?? null,
+            say: `sub-agent ${is.id} is pinned to ${is.version}`,
+          }),
+    )
+  else if (was.version !== undefined && is.version !== undefined && was.version !== is.version) {
+    const kind = major(is.version) > major(was.version) ? 'child.major' : 'child.version'
+    changes.push(
+      change(kind, {
+        ...told,
+        from: was.version,
+        to: is.version,
+        say: `sub-agent ${is.id} ${was.version} → ${is.version}`,
+      }),
+    )
+  }
+  if (was.result !== is.result)
+    changes.push(
+      change('result.changed', {
+        ...told,
+        from: was.result,
+        to: is.result,
+        say: `${is.id}: result ${was.result} → ${is.result}`,
+      }),
+    )
+  if (was.description !== is.description)
+    changes.push(change('description.changed', { ...told, say: `sub-agent ${is.id}: description` }))
+  return changes
+}

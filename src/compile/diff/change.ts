@@ -1,0 +1,122 @@
+/** What may change from one version to the next, and which bump of the version each change asks for. Source: bundles, section 5. */
+import type { JsonValue } from '../../base/json.ts'
+import type { Verdict, Witness } from './authority.ts'
+
+export type Severity = 'major' | 'minor' | 'patch'
+
+interface Row {
+  readonly severity: Severity
+  /** True where a version may do what its predecessor could not: publishing it needs `--allow-widen`. */
+  readonly widens?: boolean
+}
+
+export const CHANGES = {
+  'authority.widened': { severity: 'major', widens: true },
+  'authority.narrowed': { severity: 'minor' },
+  'authority.equal': { severity: 'patch' },
+  'gate.removed': { severity: 'major', widens: true },
+  'default_policy.removed': { severity: 'major', widens: true },
+  'boundary.removed': { severity: 'major', widens: true },
+  'boundary.added': { severity: 'minor' },
+  'class.raised': { severity: 'major', widens: true },
+  'class.lowered': { severity: 'minor' },
+  'edge.late_bound': { severity: 'major', widens: true },
+  'edge.pinned': { severity: 'minor' },
+  'tool.added': { severity: 'minor' },
+  'tool.removed': { severity: 'minor' },
+  'tool.route': { severity: 'minor' },
+  'tool.version': { severity: 'patch' },
+  'agent.added': { severity: 'minor' },
+  'agent.removed': { severity: 'minor' },
+  'agent.replaced': { severity: 'major', widens: true },
+  'child.major': { severity: 'minor' },
+  'child.version': { severity: 'patch' },
+  'wire_name.changed': { severity: 'minor' },
+  'result.changed': { severity: 'minor' },
+  'secret.added': { severity: 'minor' },
+  'secret.removed': { severity: 'minor' },
+  'secret.changed': { severity: 'minor' },
+  'mcp_server.added': { severity: 'minor' },
+  'mcp_server.removed': { severity: 'minor' },
+  'mcp_server.changed': { severity: 'minor' },
+  'model.changed': { severity: 'minor' },
+  'limit.raised': { severity: 'minor' },
+  'limit.lowered': { severity: 'minor' },
+  'limit.changed': { severity: 'minor' },
+  'input.narrowed': { severity: 'major' },
+  'input.widened': { severity: 'minor' },
+  'output.widened': { severity: 'major' },
+  'output.narrowed': { severity: 'minor' },
+  'output.format': { severity: 'major' },
+  'output.strict_dropped': { severity: 'major' },
+  'output.strict_added': { severity: 'minor' },
+  'output.on_invalid': { severity: 'minor' },
+  'instructions.changed': { severity: 'patch' },
+  'description.changed': { severity: 'patch' },
+  'metadata.changed': { severity: 'patch' },
+  'content.changed': { severity: 'patch' },
+} satisfies Record<string, Row>
+
+export type ChangeKind = keyof typeof CHANGES
+
+export interface Change {
+  readonly kind: ChangeKind
+  readonly severity: Severity
+  /** See `Row.widens`. */
+  readonly widens: boolean
+  /** `namespace.name` of the agent that changes; of the document where one stands alone. */
+  readonly agent: string
+  /** `namespace.name` of what is called. */
+  readonly tool?: string
+  readonly verdict?: Verdict
+  readonly witness?: Witness
+  readonly from: JsonValue
+  readonly to: JsonValue
+  /** `policies/limit.yaml:11`, where it is known. */
+  readonly path: string | null
+  /** One line for people, without the agent's name. */
+  readonly say: string
+}
+
+export interface Difference {
+  /** True when a change is major or widens authority. */
+  readonly breaking: boolean
+  readonly widens: boolean
+  /** The smallest bump; undefined when nothing changed. */
+  readonly required?: Severity
+  readonly changes: readonly Change[]
+}
+
+type Told = Pick<Change, 'agent' | 'say'> & Partial<Omit<Change, 'kind' | 'severity' | 'agent' | 'say'>>
+
+/** @param told `widens` where it depends on more than the kind */
+export function change(kind: ChangeKind, told: Told): Change {
+  const row: Row = CHANGES[kind]
+  const { agent, tool, verdict, witness, from = null, to = null, path = null, say } = told
+  const { severity, widens = false } = { ...row, ...(told.widens !== undefined && { widens: told.widens }) }
+  return {
+    kind,
+    severity,
+    widens,
+    agent,
+    ...(tool !== undefined && { tool }),
+    ...(verdict && { verdict }),
+    ...(witness && { witness }),
+    from,
+    to,
+    path,
+    say,
+  }
+}
+
+const ORDER: readonly Severity[] = ['major', 'minor', 'patch']
+
+export function differenceOf(changes: readonly Change[]): Difference {
+  const sorted = changes.toSorted((a, b) => weight(a) - weight(b))
+  const required = ORDER.find((severity) => changes.some((each) => each.severity === severity))
+  const widens = changes.some((each) => each.widens)
+  return { breaking: required === 'major' || widens, widens, ...(required && { required }), changes: sorted }
+}
+
+/** What widens first, then by bump. */
+const weight = ({ widens, severity }: Change): number => (widens ? 0 : 1 + ORDER.indexOf(severity))

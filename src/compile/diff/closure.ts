@@ -1,0 +1,38 @@
+/** What is compared: an agent version with every agent that it pins. */
+import type { CompiledBundle, Snapshot } from '../../spec/snapshot.ts'
+
+export interface Closure {
+  readonly root: Snapshot
+  /** The root and every pinned agent below it, by `namespace.name`. */
+  readonly agents: ReadonlyMap<string, Snapshot>
+}
+
+/** The closure of an agent of a compiled bundle. @throws Error when the bundle lacks a member, which compile never leaves out */
+export function closureIn({ agents }: Pick<CompiledBundle, 'agents'>, id: string): Closure {
+  const found = new Map<string, Snapshot>()
+  const visit = (at: string): Snapshot => {
+    const snapshot = agents.find((each) => each.id === at)
+    if (!snapshot) throw new Error(`${at} is not in the bundle.`)
+    if (!found.has(at)) {
+      found.set(at, snapshot)
+      for (const child of snapshot.agents) if (!child.lateBound) visit(child.id)
+    }
+    return snapshot
+  }
+  return { root: visit(id), agents: found }
+}
+
+/** The same from a place where versions are kept. @param load a pinned version; undefined = it is not there, and is left out */
+export async function closureOf(
+  root: Snapshot,
+  load: (id: string, version: string) => Promise<Snapshot | undefined>,
+): Promise<Closure> {
+  const agents = new Map([[root.id, root]])
+  // A map iterates over what is added meanwhile.
+  for (const snapshot of agents.values())
+    for (const { id, version } of snapshot.agents) {
+      const child = version === undefined || agents.has(id) ? undefined : await load(id, version)
+      if (child) agents.set(id, child)
+    }
+  return { root, agents }
+}

@@ -1,0 +1,40 @@
+/** What one version may do that another could not, and what else is different. Source: bundles, section 5; policies, section 7. */
+import { agentChanges } from './agent.ts'
+import { callChanges, newAgentChanges } from './calls.ts'
+import { change, differenceOf, type Change, type Difference } from './change.ts'
+import type { Closure } from './closure.ts'
+
+/** Compares two closures, agent by agent. Agents are the same when their ids are. */
+export function diffClosures(before: Closure, after: Closure): Difference {
+  const changes: Change[] = []
+  if (before.root.id !== after.root.id)
+    changes.push(
+      change('agent.replaced', {
+        agent: after.root.id,
+        from: before.root.id,
+        to: after.root.id,
+        say: `the root is another agent: ${before.root.id} → ${after.root.id}`,
+      }),
+    )
+  for (const agent of after.agents.values()) {
+    const earlier = before.agents.get(agent.id)
+    if (!earlier) changes.push(...newAgentChanges(after, agent))
+    // An agent that is the same may still be under other ancestors, whose gates apply to it.
+    else
+      changes.push(
+        ...callChanges({ before: { closure: before, agent: earlier }, after: { closure: after, agent } }),
+        ...agentChanges(earlier, agent),
+      )
+  }
+  const { root } = after
+  if (changes.length === 0 && before.root.digest !== root.digest)
+    changes.push(
+      change('content.changed', {
+        agent: root.id,
+        from: before.root.digest,
+        to: root.digest,
+        say: 'only the version, or names of policies',
+      }),
+    )
+  return differenceOf(changes)
+}

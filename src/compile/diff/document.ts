@@ -1,0 +1,114 @@
+/** What changed about a Tool or Policy document that is published on its own. Source: bundles, section 5. */
+import { canonical } from '../../base/json.ts'
+import { sealSet } from '../../policy/policy-set.ts'
+import type { PolicyDocument, ToolDocument } from '../../spec/document.ts'
+import type { PolicyEntry } from '../../spec/policy-set.ts'
+import type { PublishedDocument, Snapshot } from '../../spec/snapshot.ts'
+import { entryOf } from '../policy-entry.ts'
+import { compareAuthority, type Version } from './authority.ts'
+import { classChange, inputChanges, outputChanges } from './calls.ts'
+import { change, differenceOf, type Change, type Difference } from './change.ts'
+import { sayEntry, sayWitness } from './words.ts'
+
+/** Both are of the same kind and id. Publishing has checked their shape and put schemas in by value. */
+export const diffDocuments = (before: PublishedDocument, after: PublishedDocument): Difference =>
+  differenceOf(
+    after.kind === 'Tool'
+      ? toolChanges(after.id, before.document as unknown as ToolDocument, after.document as unknown as ToolDocument)
+      : policyChanges(
+          after.id,
+          before.document as unknown as PolicyDocument,
+          after.document as unknown as PolicyDocument,
+        ),
+  )
+
+function toolChanges(
+  id: string,
+  { spec: was, metadata: old }: ToolDocument,
+  { spec: is, metadata: now }: ToolDocument,
+): readonly Change[] {
+  const told = { agent: id, tool: id }
+  const changes: Change[] = [
+    ...inputChanges(told, was.input_schema?.inline ?? true, is.input_schema?.inline ?? true),
+    ...outputChanges(told, was.output_schema?.inline ?? true, is.output_schema?.inline ?? true),
+    ...classChange(told, was.side_effect_class, is.side_effect_class),
+    ...(was.default_policies ?? [])
+      .filter((policy) => !is.default_policies?.includes(policy))
+      .map((policy) =>
+        change('default_policy.removed', { ...told, from: policy, say: `${id}: default policy ${policy} removed` }),
+      ),
+    ...(is.default_policies ?? [])
+      .filter((policy) => !was.default_policies?.includes(policy))
+      .map((policy) =>
+        change('authority.narrowed', { ...told, to: policy, say: `${id}: default policy ${policy} added` }),
+      ),
+  ]
+  if (was.description !== is.description)
+    changes.push(change('description.changed', { ...told, say: `${id}: description` }))
+  if (canonical(old.labels ?? {}) !== canonical(now.labels ?? {}))
+    changes.push(change('metadata.changed', { ...told, say: `${id}: labels` }))
+  return changes
+}
+
+function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument): readonly Change[] {
+  const [was, is] = [before, after].map((policy) => entryOf(id, policy)) as [
+    PolicyEntry | undefined,
+    PolicyEntry | undefined,
+  ]
+  const [from, to] = [was, is].map((entry) => (entry ? sayEntry(entry) : null)) as [string | null, string | null]
+  const told = { agent: id, from, to }
+  // A narrower scope takes a gate away from other tools.
+  if (!was || !is || (was.scope !== is.scope && is.scope !== undefined))
+    return [change('authority.widened', { ...told, verdict: 'not_proven', say: `${id}: not proven to be as strict` })]
+  // An irreversible action, since only there a grant does anything.
+  const results = [undefined, 'irreversible_action' as const].map((effects) =>
+    compareAuthority(alone(was, effects), alone(is, effects)),
+  )
+  const found = ['loosened', 'not_proven', 'tightened'].flatMap(
+    (verdict) => results.find((each) => each.verdict === verdict) ?? [],
+  )[0]
+  if (!found)
+    return was.id === is.id
+      ? []
+      : [change('authority.equal', { ...told, verdict: 'equal', say: `${id}: as strict as before` })]
+  const { verdict, witness } = found
+  if (verdict === 'tightened')
+    return [change('authority.narrowed', { ...told, verdict, say: `${id}: ${from} → ${to}, stricter` })]
+  const how = witness ? `looser; ${sayWitness(witness)}` : 'not proven to be as strict'
+  return [
+    change('authority.widened', {
+      ...told,
+      verdict,
+      ...(witness && { witness }),
+      say: `${id}: ${from} → ${to}, ${how}`,
+    }),
+  ]
+}
+
+/** A call of some tool that only this policy is about. */
+function alone(entry: PolicyEntry, sideEffectClass: 'irreversible_action' | undefined): Version {
+  const id = entry.scope ?? 'any.tool'
+  const set = sealSet({
+    v: 1,
+    compiler: '1',
+    agent: 'any.agent',
+    entries: [entry],
+    index: { call: [entry.id] },
+    inherited: [],
+  })
+  return {
+    callee: {
+      // What asks for the agent or the tool is a question of its own.
+      agent: { id: 'any.agent', version: '', classifications: [], labels: {}, policies: set } as unknown as Snapshot,
+      kind: 'tool',
+      wire: 'call',
+      id,
+      ...(sideEffectClass && { sideEffectClass }),
+      schemas: [],
+      facts: { id, version: '', wire_name: 'call', kind: 'tool', labels: {} },
+      late: false,
+      anyone: true,
+    },
+    sets: { own: set, ancestors: [] },
+  }
+}

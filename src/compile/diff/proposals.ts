@@ -1,0 +1,184 @@
+/** Calls that two versions may decide differently: values around everything that their policies name. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { readCondition, type Leaf } from '../../policy/condition.ts'
+import type { Path, Segment } from '../../policy/path.ts'
+import { sampleOf } from '../../providers/sample.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
+import type { Context } from './callee.ts'
+import { choicesOf, EXACT, type Choice } from './classes.ts'
+import { argumentDomain, fieldDomain, namedIn } from './domain.ts'
+import { leavesIn, subjectText, subjectsOf, type Side } from './questions.ts'
+
+export interface Proposal {
+  readonly args: JsonObject
+  readonly context: Context
+}
+
+/** What is varied: a path, and the values that are tried there. */
+interface Pool {
+  readonly text: string
+  readonly path: Path
+  readonly choices: readonly Choice[]
+}
+
+type Chosen = ReadonlyMap<string, Choice>
+
+/**
+ * First the leads, each as it is and with one other value changed; then a plain call with one, with two, with all values changed.
+ * @param starts values by path under which a difference is expected
+ * @param limit of proposals
+ */
+export function* proposals(
+  sides: readonly Side[],
+  schemas: readonly JsonSchema[],
+  starts: readonly Chosen[],
+  limit: number,
+): Generator<Proposal> {
+  const base = baseOf(schemas)
+  const pools = poolsOf(sides, schemas, base)
+  const make = (chosen: Chosen): Proposal => build(base, pools, chosen)
+  let made = 0
+  for (const start of [...starts, new Map<string, Choice>()]) {
+    yield make(start)
+    for (const pool of pools)
+      for (const choice of start.has(pool.text) ? [] : pool.choices) {
+        if (made++ >= limit) return
+        yield make(new Map([...start, [pool.text, choice]]))
+      }
+  }
+  const total = pools.reduce((product, { choices }) => product * choices.length, 1)
+  if (made + total <= limit) {
+    for (let number = 0; number < total; number++) yield make(nth(pools, number))
+    return
+  }
+  for (const [index, first] of pools.entries())
+    for (const second of pools.slice(index + 1))
+      for (const a of first.choices)
+        for (const b of second.choices) {
+          if (made++ >= limit) return
+          yield make(
+            new Map([
+              [first.text, a],
+              [second.text, b],
+            ]),
+          )
+        }
+}
+
+function nth(pools: readonly Pool[], number: number): Chosen {
+  let rest = number
+  return new Map(
+    pools.map(({ text, choices }) => {
+      const choice = choices[rest % choices.length]!
+      rest = Math.floor(rest / choices.length)
+      return [text, choice]
+    }),
+  )
+}
+
+/** A call that the schemas accept, as far as one can be made up. */
+function baseOf(schemas: readonly JsonSchema[]): JsonObject {
+  const sample = sampleOf(schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] as JsonValue[] }, {})
+  return isJsonObject(sample) ? sample : {}
+}
+
+function poolsOf(sides: readonly Side[], schemas: readonly JsonSchema[], base: JsonObject): readonly Pool[] {
+  const pools = new Map<string, Pool>()
+  for (const { text, path, leaves, lists, domain } of subjectsOf(sides, schemas).values())
+    pools.set(text, { text, path, choices: choicesOf(leaves, lists, domain, usual(base, path)) })
+  for (const { entries } of sides)
+    for (const { when } of entries) {
+      const { condition } = when ? readCondition(when) : {}
+      for (const leaf of condition ? leavesIn(condition) : []) {
+        const text = subjectText(plain(leaf.path), leaf.windowMs)
+        if (leaf.path.root === 'tool' || leaf.path.root === 'agent' || isCovered(leaf)) continue
+        const known = pools.get(text)
+        const choices = [...(known?.choices ?? []), ...guesses(leaf, schemas)]
+        pools.set(text, { text, path: plain(leaf.path), choices })
+      }
+    }
+  return [...pools.values()].filter(({ choices }) => choices.length > 0)
+}
+
+const isCovered = ({ op, path }: Leaf): boolean =>
+  EXACT.includes(op) && path.fn === undefined && !path.segments.some((segment) => 'each' in segment)
+
+/** The path without its function: where the value is put. */
+function plain(path: Path): Path {
+  const { fn, ...rest } = path
+  return fn === undefined ? path : { ...rest, text: path.text.slice(fn.length + 1, -1) }
+}
+
+function usual(base: JsonObject, { root, segments }: Path): JsonValue | undefined {
+  if (root !== 'args') return undefined
+  return segments.reduce<JsonValue | undefined>(
+    (at, segment) =>
+      'key' in segment && isJsonObject(at) && Object.hasOwn(at, segment.key) ? at[segment.key] : undefined,
+    base,
+  )
+}
+
+/** Values for which a comparison probably comes out one way or the other. */
+function guesses({ path, op, value }: Leaf, schemas: readonly JsonSchema[]): readonly Choice[] {
+  if (path.root === 'time') return HOURS
+  const literals = Array.isArray(value) ? value : [value]
+  const values = literals.flatMap((literal) => around(path, op, literal))
+  const domain = path.root === 'args' ? argumentDomain(schemas, path.segments) : fieldDomain(plain(path))
+  const all = [...values, ...(domain ? namedIn(domain) : []), 'other', 1]
+  return [...new Set(all)].map((each) => ({ value: each }))
+}
+
+/** Half a week of hours, from a Thursday midnight to a Monday. */
+const HOURS: readonly Choice[] = Array.from({ length: 24 * 4 }, (_, hour) => ({
+  value: Date.UTC(2026, 0, 1, hour),
+}))
+
+function around({ fn }: Path, op: Leaf['op'], literal: JsonValue): readonly JsonValue[] {
+  if (fn === 'length') return typeof literal === 'number' ? lengths(literal) : []
+  if (typeof literal === 'number') return [literal, literal - 1, literal + 1]
+  if (typeof literal !== 'string') return [literal]
+  if (fn === 'host') return [`https://${literal}/`, `https://x.${literal}/`, 'https://other.example/']
+  if (fn === 'email_domain') return [`someone@${literal}`, 'someone@other.example']
+  if (op === 'cidr') return [literal.split('/')[0]!, '203.0.113.7', '10.0.0.1', '192.168.0.1']
+  if (op === 'semver') return [literal.replace(/^[^\d]*/, ''), '0.0.1', '1.0.0', '99.0.0']
+  return [literal, `${literal}x`, `x${literal}`, `x${literal}x`, literal.toUpperCase()]
+}
+
+const lengths = (literal: number): readonly JsonValue[] =>
+  [literal - 1, literal, literal + 1]
+    .filter((each) => Number.isInteger(each) && each >= 0 && each <= 1000)
+    .flatMap((each) => ['x'.repeat(each), Array.from({ length: each }, () => 'x')])
+
+function build(base: JsonObject, pools: readonly Pool[], chosen: Chosen): Proposal {
+  let args: JsonValue = base
+  const context: Record<string, JsonValue> = {}
+  for (const { text, path } of pools) {
+    const choice = chosen.get(text)
+    if (!choice) continue
+    if (path.root === 'args') args = put(args, path.segments, choice)
+    else if (!('state' in choice)) context[text] = choice.value
+    // Null stands for a field that is not there and for a measure that cannot be told.
+    else context[text] = null
+  }
+  return { args: isJsonObject(args) ? args : {}, context }
+}
+
+/** A copy with another value at a path; what is not on the way to it is made. */
+function put(at: JsonValue | undefined, segments: readonly Segment[], choice: Choice): JsonValue {
+  const [first, ...rest] = segments
+  if (!first) return 'state' in choice ? 'unreadable' : choice.value
+  if ('each' in first) return [put(undefined, rest, choice)]
+  if ('index' in first) {
+    const list: JsonValue[] = Array.isArray(at) ? [...at] : []
+    while (list.length <= Math.min(first.index, 100)) list.push(null)
+    list[first.index] = put(list[first.index], rest, choice)
+    return list
+  }
+  const members: JsonObject = isJsonObject(at) ? at : {}
+  if (rest.length === 0 && 'state' in choice) {
+    if (choice.state === 'unreadable') return 'unreadable'
+    const { [first.key]: _, ...others } = members
+    return others
+  }
+  return { ...members, [first.key]: put(members[first.key], rest, choice) }
+}

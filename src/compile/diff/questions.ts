@@ -1,0 +1,210 @@
+/**
+ * Two sets of policies as questions that can be asked one by one. Every path that is compared becomes a question whose answers
+ * are all the cases there are; a comparison of which the cases cannot be listed (a pattern, a function, the time of day) becomes
+ * a question of its own: true, false, or unknown. The questions are independent, so there are more combinations than calls:
+ * what holds for all combinations holds for all calls.
+ */
+import { canonical, type JsonValue } from '../../base/json.ts'
+import { readCondition, writeCondition, type Condition, type Leaf } from '../../policy/condition.ts'
+import type { Facts } from '../../policy/decision.ts'
+import { evaluate } from '../../policy/evaluate.ts'
+import { readArgumentPath, type Path } from '../../policy/path.ts'
+import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
+import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
+import { factsOf, historyKey, type Callee } from './callee.ts'
+import { choicesOf, EXACT, listText, type Choice } from './classes.ts'
+import { argumentDomain, fieldDomain, type Domain } from './domain.ts'
+
+/** The name under which the rewritten policies are decided. */
+export const ASKED = 'asked'
+
+export interface Side {
+  readonly callee: Callee
+  readonly entries: readonly PolicyEntry[]
+}
+
+export interface Question {
+  /** Name of the argument that carries the answer. */
+  readonly key: string
+  /** The path that is asked about; absent for a comparison that stands for itself. */
+  readonly subject?: Subject
+  readonly answers: readonly Answer[]
+}
+
+export interface Answer {
+  /** What the argument is; undefined = left out. */
+  readonly given: JsonValue | undefined
+  readonly choice?: Choice
+}
+
+export interface Subject {
+  /** Path of an argument, or the key of what else a call depends on. */
+  readonly text: string
+  readonly path: Path
+  readonly leaves: readonly Leaf[]
+  readonly lists: readonly (readonly string[])[]
+  readonly domain: Domain
+}
+
+export interface Interview {
+  readonly before: PolicySet
+  readonly after: PolicySet
+  readonly questions: readonly Question[]
+  /** Comparisons of one decision of each set. */
+  readonly cost: number
+}
+
+/** @param schemas arguments satisfy each @returns undefined where a condition cannot be read */
+export function interview(before: Side, after: Side, schemas: readonly JsonSchema[]): Interview | undefined {
+  const sides = [before, after].map((side) => ({ side, parts: side.entries.map(partOf) }))
+  if (sides.some(({ parts }) => parts.some((part) => part === undefined))) return undefined
+  const subjects = subjectsOf([before, after], schemas)
+  const keys = new Map([...subjects.keys()].map((text, index) => [text, `s${index}`]))
+  const own = new Map<string, Question>()
+  let cost = 0
+
+  const rewrite = (condition: Condition, callee: Callee, name: string): Condition => {
+    if ('not' in condition) return { not: rewrite(condition.not, callee, name) }
+    if ('all' in condition) return { all: condition.all.map((each) => rewrite(each, callee, name)) }
+    if ('any' in condition) return { any: condition.any.map((each) => rewrite(each, callee, name)) }
+    cost++
+    const { leaf } = condition
+    const key = isExact(leaf) ? keys.get(subjectText(leaf.path, leaf.windowMs)) : undefined
+    if (key !== undefined) return { leaf: moved(leaf, key) }
+    return { leaf: { path: pathTo(alone(own, leaf, callee, name)), op: 'eq', value: true } }
+  }
+  const [first, second] = sides.map(({ side, parts }, index) =>
+    setOf(
+      (parts as Part[]).map(({ entry, condition }) => {
+        const key = entry.allow && keys.get(canonicalField(entry.allow.field))
+        if (entry.allow && key === undefined) throw new Error(`${entry.allow.field} is no argument path.`)
+        const { when: _, allow, ...rest } = entry
+        const content = {
+          ...rest,
+          ...(condition && { when: writeCondition(rewrite(condition, side.callee, String(index))) }),
+          ...(allow && { allow: { field: `args.${key}.v`, values: allow.values } }),
+        }
+        return { ...content, id: entryIdOf(content) }
+      }),
+    ),
+  ) as [PolicySet, PolicySet]
+  const asked = [...subjects.values()].map((subject): Question => {
+    const key = keys.get(subject.text)!
+    return { key, subject, answers: answersOf(subject, key) }
+  })
+  return { before: first, after: second, questions: [...asked, ...own.values()], cost: cost + before.entries.length }
+}
+
+/** The paths that the policies of both sides compare exactly, with all that is compared there. */
+export function subjectsOf(sides: readonly Side[], schemas: readonly JsonSchema[]): ReadonlyMap<string, Subject> {
+  const found = new Map<string, { path: Path; leaves: Leaf[]; lists: (readonly string[])[] }>()
+  const at = (text: string, path: Path) => {
+    const known = found.get(text) ?? { path, leaves: [], lists: [] }
+    found.set(text, known)
+    return known
+  }
+  for (const { entries } of sides)
+    for (const entry of entries) {
+      const list = entry.allow && readArgumentPath(entry.allow.field)
+      if (list) at(list.text, list).lists.push(entry.allow!.values)
+      const { condition } = entry.when ? readCondition(entry.when) : {}
+      for (const leaf of condition ? leavesIn(condition) : [])
+        if (isExact(leaf)) at(subjectText(leaf.path, leaf.windowMs), leaf.path).leaves.push(leaf)
+    }
+  return new Map(
+    [...found].map(([text, { path, leaves, lists }]) => {
+      const domain = path.root === 'args' ? argumentDomain(schemas, path.segments) : fieldDomain(path)!
+      return [text, { text, path, leaves, lists, domain }]
+    }),
+  )
+}
+
+export const subjectText = (path: Path, windowMs: number | undefined): string => historyKey(path.text, windowMs)
+
+export function leavesIn(condition: Condition): readonly Leaf[] {
+  if ('leaf' in condition) return [condition.leaf]
+  if ('not' in condition) return leavesIn(condition.not)
+  return ('all' in condition ? condition.all : condition.any).flatMap(leavesIn)
+}
+
+/** True for fields that are known of each version before any call. */
+interface Part {
+  readonly entry: PolicyEntry
+  readonly condition?: Condition
+}
+
+function partOf(entry: PolicyEntry): Part | undefined {
+  if (entry.when === undefined) return { entry }
+  const { condition } = readCondition(entry.when)
+  return condition && { entry, condition }
+}
+
+const isExact = ({ path, op }: Leaf): boolean =>
+  EXACT.includes(op) &&
+  path.fn === undefined &&
+  (path.root === 'args' ? !path.segments.some((segment) => 'each' in segment) : fieldDomain(path) !== undefined)
+
+const canonicalField = (field: string): string => readArgumentPath(field)?.text ?? field
+
+/** A comparison as a question of its own, the same for both sides; what is known of a version is its side's alone. */
+function alone(questions: Map<string, Question>, leaf: Leaf, callee: Callee, side: string): string {
+  const { root } = leaf.path
+  const ofVersion = !callee.anyone && (root === 'agent' || root === 'tool')
+  const known = ofVersion && !(root === 'tool' && callee.late)
+  const text = `${ofVersion ? side : ''}:${canonical(writeCondition({ leaf }))}`
+  const found = questions.get(text)
+  if (found) return found.key
+  const key = `q${questions.size}`
+  const answers = known
+    ? [TRUTHS[evaluate({ leaf }, factsOf(callee, {})).truth]]
+    : leaf.op === 'exists' || leaf.op === 'type'
+      ? [TRUTHS.true, TRUTHS.false]
+      : [TRUTHS.true, TRUTHS.false, TRUTHS.unknown]
+  questions.set(text, { key, answers: answers.map((given) => ({ given })) })
+  return key
+}
+
+/** What `eq true` makes of an argument. */
+const TRUTHS = { true: true, false: false, unknown: undefined } as const
+
+/** One answer for each way in which the comparisons of a subject come out. */
+function answersOf(subject: Subject, key: string): readonly Answer[] {
+  const { leaves, lists, domain } = subject
+  const outcomes = new Map<string, Answer>()
+  const tests = leaves.map((leaf): Condition => ({ leaf: moved(leaf, key) }))
+  for (const choice of choicesOf(leaves, lists, domain)) {
+    const given = givenOf(choice)
+    const facts = { args: { [key]: given } } as unknown as Facts
+    const outcome = JSON.stringify([
+      ...tests.map((test) => evaluate(test, facts).truth),
+      ...lists.map((list) => 'value' in choice && list.includes(listText(choice.value!))),
+    ])
+    if (!outcomes.has(outcome)) outcomes.set(outcome, { given, choice })
+  }
+  return [...outcomes.values()]
+}
+
+function givenOf(choice: Choice): JsonValue {
+  if (!('state' in choice)) return { v: choice.value }
+  return choice.state === 'absent' ? {} : 'unreadable'
+}
+
+const moved = ({ op, value, ifMissing }: Leaf, key: string): Leaf => ({
+  path: { text: `args.${key}.v`, root: 'args', segments: [{ key }, { key: 'v' }] },
+  op,
+  value,
+  ...(ifMissing !== undefined && { ifMissing }),
+})
+
+const pathTo = (key: string): Path => ({ text: `args.${key}`, root: 'args', segments: [{ key }] })
+
+const setOf = (entries: readonly PolicyEntry[]): PolicySet =>
+  sealSet({
+    v: 1,
+    compiler: '1',
+    agent: ASKED,
+    entries,
+    index: { [ASKED]: entries.map(({ id }) => id) },
+    inherited: [],
+  })

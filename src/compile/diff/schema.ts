@@ -1,0 +1,241 @@
+/** Whether every value that one JSON Schema accepts is accepted by another. What cannot be proven is not so. */
+import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
+import { checkValue } from '../../tools/check.ts'
+import { listed, pointedAt, typesOf } from './domain.ts'
+
+export type Contract = 'equal' | 'narrowed' | 'widened' | 'changed'
+
+/** What became of a contract: `changed` = neither side is proven to accept all that the other does. */
+export function compareSchemas(before: JsonSchema, after: JsonSchema): Contract {
+  const [kept, added] = [accepts(after, before), accepts(before, after)]
+  if (kept && added) return 'equal'
+  return kept ? 'widened' : added ? 'narrowed' : 'changed'
+}
+
+/**
+ * True when `wide` is proven to accept every value that `narrow` accepts.
+ * @param declared a property that only `wide` describes, and that `narrow` leaves open, is taken for one that was never sent
+ */
+export function accepts(wide: JsonSchema, narrow: JsonSchema, declared = false): boolean {
+  return covers({ wideRoot: wide, narrowRoot: narrow, declared, open: new Set() }, wide, narrow)
+}
+
+interface Roots {
+  readonly wideRoot: JsonSchema
+  readonly narrowRoot: JsonSchema
+  readonly declared: boolean
+  /** Pairs under comparison: one that is met again holds where all others do. */
+  readonly open: Set<string>
+}
+
+/** Keywords that say something to people only. */
+const SILENT = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
+])
+
+function covers(roots: Roots, wide: JsonValue, narrow: JsonValue): boolean {
+  if (wide === true || narrow === false) return true
+  if (wide === false) return false
+  if (!isJsonObject(wide) || (narrow !== true && !isJsonObject(narrow))) return false
+  const key = `${canonical(wide)} ${canonical(narrow)}`
+  if (roots.open.has(key)) return true
+  const known = roots.open.size
+  roots.open.add(key)
+  const holds = coversAll(roots, wide, narrow === true ? {} : narrow)
+  // What was found meanwhile may rest on this pair. A set keeps the order in which its members came.
+  if (!holds) for (const each of [...roots.open].slice(known)) roots.open.delete(each)
+  return holds
+}
+
+function coversAll(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean {
+  const finite = valuesOf(narrow)
+  if (finite) return finite.every((value) => acceptsValue(roots, wide, value) || refusesValue(roots, narrow, value))
+  const { $ref, allOf, ...own } = narrow
+  // A schema that refers to another, or lists several, accepts what all of them accept: no more than any one of them.
+  const parts: readonly JsonValue[] = [
+    ...(typeof $ref === 'string' ? [pointedAt(roots.narrowRoot, $ref)] : []),
+    ...(Array.isArray(allOf) ? allOf : []),
+  ].filter((part) => part !== undefined)
+  if (parts.some((part) => covers(roots, wide, part))) return true
+  for (const choice of ['anyOf', 'oneOf'])
+    if (Array.isArray(own[choice]) && own[choice].every((each) => covers(roots, wide, each))) return true
+  return Object.keys(wide).every((keyword) => SILENT.has(keyword) || implies(roots, keyword, wide, narrow))
+}
+
+/** The values of an enumeration; undefined for any other schema. */
+function valuesOf(schema: JsonObject): readonly JsonValue[] | undefined {
+  if (Object.hasOwn(schema, 'const')) return [schema['const']!]
+  if (Array.isArray(schema['enum'])) return schema['enum']
+  const types = typesOf(schema)
+  if (!types?.every((type) => type === 'boolean' || type === 'null')) return undefined
+  return types.flatMap((type): JsonValue[] => (type === 'null' ? [null] : [true, false]))
+}
+
+const acceptsValue = ({ wideRoot }: Roots, schema: JsonObject, value: JsonValue): boolean =>
+  checkValue(withDefinitions(schema, wideRoot), value).length === 0
+
+const refusesValue = ({ narrowRoot }: Roots, schema: JsonObject, value: JsonValue): boolean => {
+  const found = checkValue(withDefinitions(schema, narrowRoot), value)
+  // A schema that cannot be checked refuses nothing for certain.
+  return found.length > 0 && !found[0]!.message.startsWith('cannot be checked')
+}
+
+/** A part of a schema with what its references point at. */
+const withDefinitions = (schema: JsonObject, root: JsonSchema): JsonObject =>
+  isJsonObject(root) && schema !== root
+    ? {
+        ...(root['$defs'] !== undefined && { $defs: root['$defs'] }),
+        ...(root['definitions'] !== undefined && { definitions: root['definitions'] }),
+        ...schema,
+      }
+    : schema
+
+/** Types that a keyword says something about; a value of another type satisfies it. */
+const ABOUT: Readonly<Record<string, readonly string[]>> = {
+  minimum: ['number', 'integer'],
+  maximum: ['number', 'integer'],
+  exclusiveMinimum: ['number', 'integer'],
+  exclusiveMaximum: ['number', 'integer'],
+  multipleOf: ['number', 'integer'],
+  minLength: ['string'],
+  maxLength: ['string'],
+  pattern: ['string'],
+  format: ['string'],
+  items: ['array'],
+  prefixItems: ['array'],
+  minItems: ['array'],
+  maxItems: ['array'],
+  uniqueItems: ['array'],
+  contains: ['array'],
+  properties: ['object'],
+  patternProperties: ['object'],
+  additionalProperties: ['object'],
+  propertyNames: ['object'],
+  required: ['object'],
+  minProperties: ['object'],
+  maxProperties: ['object'],
+}
+
+/** True when what `narrow` says implies this keyword of `wide`. */
+function implies(roots: Roots, keyword: string, wide: JsonObject, narrow: JsonObject): boolean {
+  const value = wide[keyword]!
+  const about = ABOUT[keyword]
+  if (about && typesOf(narrow)?.every((type) => !about.includes(type))) return true
+  const least = (key: string) => numberIn(narrow, key)
+  switch (keyword) {
+    case '$ref': {
+      const target = typeof value === 'string' ? pointedAt(roots.wideRoot, value) : undefined
+      return target !== undefined && covers(roots, target, narrow)
+    }
+    case 'allOf':
+      return Array.isArray(value) && value.every((each) => covers(roots, each, narrow))
+    case 'anyOf':
+      return (
+        Array.isArray(value) &&
+        (alike(roots, narrow[keyword], value) || value.some((each) => covers(roots, each, narrow)))
+      )
+    case 'type':
+      return typesFit(typesOf(wide) ?? [], typesOf(narrow))
+    case 'minimum':
+      return atLeast(least('minimum'), value) || atLeast(least('exclusiveMinimum'), value)
+    case 'maximum':
+      return atMost(least('maximum'), value) || atMost(least('exclusiveMaximum'), value)
+    case 'exclusiveMinimum':
+      return atLeast(least('exclusiveMinimum'), value) || above(least('minimum'), value)
+    case 'exclusiveMaximum':
+      return atMost(least('exclusiveMaximum'), value) || above(value, least('maximum'))
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return value === 0 || atLeast(least(keyword), value)
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return atMost(least(keyword), value)
+    case 'multipleOf':
+      return isMultiple(
+        least('multipleOf') ?? (typesOf(narrow)?.every((type) => type === 'integer') ? 1 : undefined),
+        value,
+      )
+    case 'uniqueItems':
+      return value === false || narrow['uniqueItems'] === true
+    case 'required':
+      return listed(wide, 'required').every((name) => listed(narrow, 'required').includes(name))
+    case 'properties':
+      return propertiesFit(roots, value, narrow)
+    case 'additionalProperties':
+      return additionalFit(roots, wide, narrow)
+    case 'items':
+      return narrow['prefixItems'] === undefined && covers(roots, value, narrow['items'] ?? true)
+    default:
+      return alike(roots, narrow[keyword], value)
+  }
+}
+
+const typesFit = (wide: readonly string[], narrow: readonly string[] | undefined): boolean =>
+  narrow !== undefined && narrow.every((type) => wide.includes(type) || (type === 'integer' && wide.includes('number')))
+
+function propertiesFit(roots: Roots, wide: JsonValue, narrow: JsonObject): boolean {
+  if (!isJsonObject(wide)) return false
+  const { properties, patternProperties, additionalProperties = true } = narrow
+  const known = isJsonObject(properties) ? properties : {}
+  return Object.entries(wide).every(([name, schema]) => {
+    if (Object.hasOwn(known, name)) return covers(roots, schema, known[name]!)
+    if (patternProperties !== undefined) return schema === true
+    if (roots.declared && additionalProperties === true) return true
+    return covers(roots, schema, additionalProperties)
+  })
+}
+
+function additionalFit(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean {
+  const allowed = wide['additionalProperties']!
+  if (allowed === true) return true
+  if (narrow['patternProperties'] !== undefined || wide['patternProperties'] !== undefined)
+    return ['additionalProperties', 'patternProperties', 'properties'].every((key) =>
+      alike(roots, wide[key], narrow[key]),
+    )
+  const [known, others] = [wide, narrow].map(({ properties }) => (isJsonObject(properties) ? properties : {})) as [
+    JsonObject,
+    JsonObject,
+  ]
+  return (
+    covers(roots, allowed, narrow['additionalProperties'] ?? true) &&
+    Object.entries(others).every(([name, schema]) => Object.hasOwn(known, name) || covers(roots, allowed, schema))
+  )
+}
+
+const numberIn = (schema: JsonObject, key: string): number | undefined =>
+  typeof schema[key] === 'number' ? schema[key] : undefined
+
+const atLeast = (has: number | undefined, wanted: JsonValue): boolean =>
+  has !== undefined && typeof wanted === 'number' && has >= wanted
+
+const atMost = (has: number | undefined, wanted: JsonValue): boolean =>
+  has !== undefined && typeof wanted === 'number' && has <= wanted
+
+const above = (a: JsonValue | undefined, b: JsonValue | undefined): boolean =>
+  typeof a === 'number' && typeof b === 'number' && a > b
+
+const isMultiple = (of: number | undefined, step: JsonValue): boolean =>
+  of !== undefined && typeof step === 'number' && Number.isInteger(of / step)
+
+/** The same text, and where it refers to something, to the same. */
+function alike({ wideRoot, narrowRoot }: Roots, a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  const text = canonical(a ?? null)
+  return text === canonical(b ?? null) && (!text.includes('"$ref"') || canonical(wideRoot) === canonical(narrowRoot))
+}

@@ -1,0 +1,50 @@
+/** Policies and calls in one line. */
+import { canonical } from '../../base/json.ts'
+import { readCondition } from '../../policy/condition.ts'
+import { describeCondition, describeValue } from '../../policy/describe.ts'
+import type { Effect, Obligations, PolicyEntry } from '../../spec/policy-set.ts'
+import type { Witness } from './authority.ts'
+
+const EFFECTS: Readonly<Record<Effect, string>> = {
+  grant: 'allow',
+  restrict: 'allow only',
+  require_approval: 'require approval',
+  escalate: 'escalate',
+  deny: 'deny',
+}
+
+/** `acme.limit: require approval when args.amount > 100`. */
+export function sayEntry({ policy, effect, when, allow, obligations }: PolicyEntry): string {
+  const condition = when && readCondition(when).condition
+  return [
+    `${policy}: ${EFFECTS[effect]}`,
+    ...(allow ? [`${allow.values.join(', ')} as ${allow.field}`] : []),
+    ...(condition ? [`when ${describeCondition(condition)}`] : []),
+    ...sayObligations(obligations),
+  ].join(' ')
+}
+
+function sayObligations({
+  approvals_required: approvals,
+  comprehension_required: comprehension,
+  timeout,
+  approver_role: role,
+}: Obligations): string[] {
+  const parts = [
+    ...(approvals !== undefined && approvals > 1 ? [`${approvals} approvals`] : []),
+    ...(comprehension ? ['comprehension'] : []),
+    ...(role === undefined ? [] : [`role ${role}`]),
+    ...(timeout ? [`${timeout.default} after ${timeout.after_minutes} min`] : []),
+  ]
+  return parts.length === 0 ? [] : [`(${parts.join(', ')})`]
+}
+
+/** `{"amount":250} was require_approval, is allow`. */
+export function sayWitness({ arguments: args, context, before, after }: Witness): string {
+  const where = Object.entries(context ?? {}).map(([path, value]) => `${path} ${describeValue(value)}`)
+  const outcome = before === after ? `is still ${after}, with less asked for` : `was ${before}, is ${after}`
+  return `${shorten(canonical(args))}${where.length > 0 ? ` with ${where.join(', ')}` : ''} ${outcome}`
+}
+
+/** Longer arguments are cut: the JSON has them whole. */
+const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

@@ -1,0 +1,236 @@
+/** The closure of agents: who delegates to whom, without cycles, versions that differ and secrets that clash. Source: bundles, section 1. */
+import { readAgentRef } from '../documents/reference.ts'
+import type { Document } from '../documents/document.ts'
+import type { AgentBinding } from '../spec/document.ts'
+import type { Snapshot } from '../spec/snapshot.ts'
+import { whyNowhere } from './refuse.ts'
+import { checkPinned, idOfDocument, report, typed, type Member, type Spot, type Target, type Work } from './work.ts'
+
+/** Where a document does not say. Source: authoring format, "Limits". */
+const DEFAULT_DEPTH = 5
+
+export async function graph(work: Work): Promise<void> {
+  const { subject } = work
+  if (subject?.kind !== 'Agent') return
+  const done = new Map<Document, Member>()
+  const root = await walk(work, subject, [], done)
+  if (!root) return
+  checkVersions(work)
+  checkDepth(work, root)
+  checkSecrets(work, root)
+}
+
+/** Depth first, so that `members` holds each agent after those it delegates to. `path` is the ids from the root to here. */
+async function walk(
+  work: Work,
+  document: Document,
+  path: readonly string[],
+  done: Map<Document, Member>,
+): Promise<Member | undefined> {
+  const known = done.get(document)
+  if (known) return known
+  const agent = typed(work, document, 'Agent')
+  if (!agent) return undefined
+  const member: Member = {
+    document,
+    agent,
+    id: idOfDocument(document),
+    edges: [],
+    bindings: [],
+    defaults: [],
+    instructions: '',
+  }
+  done.set(document, member)
+  for (const [index, binding] of (agent.spec.agents ?? []).entries()) {
+    const at = { document, pointer: `/spec/agents/${index}/ref` }
+    const target = await follow(work, binding, at, [...path, member.id], done)
+    if (target) member.edges.push({ binding, at: { document, pointer: `/spec/agents/${index}` }, target, policies: [] })
+  }
+  work.members.push(member)
+  return member
+}
+
+async function follow(
+  work: Work,
+  binding: AgentBinding,
+  at: Spot,
+  path: readonly string[],
+  done: Map<Document, Member>,
+): Promise<Target | undefined> {
+  const ref = readAgentRef(binding.ref)
+  if (binding.late_bound)
+    return ref.form === 'floating'
+      ? { at: 'late', id: ref.id }
+      : report(
+          work,
+          'subagent/ref-form',
+          at,
+          `A late-bound agent is named by its id alone: namespace.name, not "${binding.ref}".`,
+        )
+  switch (ref.form) {
+    case 'path':
+      return followPath(work, ref.path, at, path, done)
+    case 'pinned':
+      return followPin(work, ref.id, ref.version, at, path)
+    case 'range':
+      return report(
+        work,
+        'subagent/range',
+        at,
+        `An agent outside the bundle is pinned to one version; "${ref.range}" is a range.`,
+      )
+    case 'floating':
+      return report(work, 'subagent/ref-form', at, `"${binding.ref}" names no version.`, {
+        fix: `Write ${ref.id}@1.2.3, or add late_bound: true.`,
+      })
+    default:
+      return report(
+        work,
+        'subagent/ref-form',
+        at,
+        `"${binding.ref}" is neither a path, nor namespace.name@version, nor namespace.name with late_bound.`,
+      )
+  }
+}
+
+async function followPath(
+  work: Work,
+  written: string,
+  at: Spot,
+  path: readonly string[],
+  done: Map<Document, Member>,
+): Promise<Target | undefined> {
+  const resolution = work.workspace.resolve(at.document, written)
+  if (!('path' in resolution)) return report(work, 'subagent/missing', at, whyNowhere(written, resolution))
+  const [document, ...others] = work.workspace.documentsAt(resolution.path).filter((each) => each.kind === 'Agent')
+  if (!document) return report(work, 'subagent/missing', at, `${resolution.path} holds no Agent document.`)
+  if (others.length > 0)
+    return report(work, 'subagent/missing', at, `${resolution.path} holds more than one Agent document.`)
+  const id = idOfDocument(document)
+  if (path.includes(id)) return reportCycle(work, at, path, id)
+  const member = await walk(work, document, path, done)
+  return member && { at: 'local', member }
+}
+
+async function followPin(
+  work: Work,
+  id: string,
+  version: string,
+  at: Spot,
+  path: readonly string[],
+): Promise<Target | undefined> {
+  if (path.includes(id)) return reportCycle(work, at, path, id)
+  const known = work.externals.get(`${id}@${version}`)
+  const snapshot = known ?? (await work.published.agent(id, version))
+  if (!snapshot) return report(work, 'subagent/missing', at, `${id}@${version} is not published.`)
+  if (!known) checkPinned(work, 'Agent', snapshot, at)
+  for (const child of snapshot.agents)
+    if (
+      !child.lateBound &&
+      child.version !== undefined &&
+      !(await followPin(work, child.id, child.version, at, [...path, id]))
+    )
+      return undefined
+  work.externals.set(`${id}@${version}`, snapshot)
+  return { at: 'published', snapshot }
+}
+
+const reportCycle = (work: Work, at: Spot, path: readonly string[], id: string): undefined =>
+  report(
+    work,
+    'subagent/cycle',
+    at,
+    `Agents delegate in a circle: ${[...path.slice(path.indexOf(id)), id].join(' -> ')}.`,
+    {
+      fix: 'Remove one of the edges, or make it late_bound: true.',
+    },
+  )
+
+function checkVersions(work: Work): void {
+  const versions = new Map<string, { readonly version: string; readonly where: string }>()
+  const check = (id: string, version: string, where: string, at: Spot): void => {
+    const known = versions.get(id)
+    if (!known) versions.set(id, { version, where })
+    else if (known.where !== where)
+      report(
+        work,
+        'subagent/version-conflict',
+        at,
+        `${id} is in this bundle twice: ${known.version} (${known.where}) and ${version} (${where}).`,
+      )
+  }
+  for (const { document, agent, id } of work.members)
+    check(id, agent.metadata.version, document.path, { document, pointer: '/metadata/version' })
+  for (const snapshot of work.externals.values())
+    check(snapshot.id, snapshot.version, `published ${snapshot.version}`, pinnedAt(work, snapshot))
+}
+
+/** The first edge that leads to a published agent; that of the root for one that is reached through others. */
+function pinnedAt(work: Work, snapshot: Snapshot): Spot {
+  const edge = work.members
+    .flatMap(({ edges }) => edges)
+    .find(({ target }) => target.at === 'published' && target.snapshot === snapshot)
+  return edge
+    ? { document: edge.at.document, pointer: `${edge.at.pointer}/ref` }
+    : { document: work.subject!, pointer: '/spec/agents' }
+}
+
+function checkDepth(work: Work, root: Member): void {
+  const allowed = root.agent.spec.limits?.max_subagent_depth ?? DEFAULT_DEPTH
+  const longest = longestPath(work, { at: 'local', member: root }, new Map())
+  if (longest.length - 1 > allowed)
+    report(
+      work,
+      'limits/depth-exceeded',
+      { document: root.document, pointer: '/spec/limits/max_subagent_depth' },
+      `Delegation goes ${longest.length - 1} deep (${longest.join(' -> ')}), but max_subagent_depth is ${allowed}.`,
+    )
+}
+
+/** Ids along the longest way down, the target's own first. */
+function longestPath(work: Work, target: Target, known: Map<string, readonly string[]>): readonly string[] {
+  if (target.at === 'late') return []
+  const id = target.at === 'local' ? target.member.id : target.snapshot.id
+  const found = known.get(id)
+  if (found) return found
+  const next: readonly Target[] =
+    target.at === 'local'
+      ? target.member.edges.map((edge) => edge.target)
+      : target.snapshot.agents.flatMap((child): Target[] => {
+          const snapshot = work.externals.get(`${child.id}@${child.version}`)
+          return snapshot ? [{ at: 'published', snapshot }] : []
+        })
+  const longest = next.map((each) => longestPath(work, each, known)).reduce((a, b) => (b.length > a.length ? b : a), [])
+  const path = [id, ...longest]
+  known.set(id, path)
+  return path
+}
+
+function checkSecrets(work: Work, root: Member): void {
+  const variables = new Map<string, { readonly env: string; readonly agent: string }>()
+  const check = (
+    agent: string,
+    secrets: Readonly<Record<string, { readonly fromEnv: string }>>,
+    spotOf: (name: string) => Spot,
+  ): void => {
+    for (const [name, { fromEnv }] of Object.entries(secrets)) {
+      const known = variables.get(name)
+      if (!known) variables.set(name, { env: fromEnv, agent })
+      else if (known.env !== fromEnv)
+        report(
+          work,
+          'secret/conflict',
+          spotOf(name),
+          `The secret "${name}" is ${fromEnv} in ${agent} and ${known.env} in ${known.agent}.`,
+          {
+            fix: 'Give each variable a name of its own.',
+          },
+        )
+    }
+  }
+  // The root speaks first: its meaning of a name is the one the others clash with.
+  for (const { document, agent, id } of [root, ...work.members.filter((each) => each !== root)])
+    check(id, agent.secrets ?? {}, (name) => ({ document, pointer: `/secrets/${name}/fromEnv` }))
+  for (const snapshot of work.externals.values())
+    check(`${snapshot.id}@${snapshot.version}`, snapshot.secrets, () => pinnedAt(work, snapshot))
+}

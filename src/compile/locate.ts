@@ -1,0 +1,71 @@
+/** What is compiled: the bundle and root agent that a path means. Source: bundles, section 1. */
+import { fail } from '../base/failure.ts'
+import type { Document } from '../documents/document.ts'
+import { directoryOf, isUnder } from '../documents/paths.ts'
+import { report, typed, type Work } from './work.ts'
+
+/** @throws Failure `no_documents`, `ambiguous_reference` where the path means nothing or more than one thing */
+export function locate(work: Work): void {
+  const found = findRoot(work)
+  if (found.kind === 'Bundle') return openBundle(work, found)
+  work.subject = found
+  if (found.kind !== 'Agent') return
+  const bundle = work.workspace.documents.find((each) => each.kind === 'Bundle' && rootOf(work, each)?.includes(found))
+  if (bundle) return openBundle(work, bundle)
+  const agent = typed(work, found, 'Agent')
+  if (agent?.spec.agents?.length)
+    report(
+      work,
+      'agent/needs-bundle',
+      { document: found, pointer: '/spec/agents' },
+      `${work.root || found.path} delegates to other agents, so it is published by a Bundle.`,
+      {
+        fix: 'Add a Bundle document whose spec.root is this agent.',
+      },
+    )
+}
+
+function findRoot(work: Work): Document {
+  const { workspace } = work
+  const root = work.root.replace(/^\.\//, '').replace(/\/+$/, '').replace(/^\.$/, '')
+  const here = workspace.documentsAt(root)
+  const [only] = here
+  if (only) return here.find((each) => each.kind === 'Bundle') ?? here.find((each) => each.kind === 'Agent') ?? only
+  const below = workspace.documents.filter((each) => isUnder(root, each.path))
+  const bundles = below.filter((each) => each.kind === 'Bundle')
+  const nearest = bundles.filter((each) => directoryOf(each.path) === root)
+  const agents = below.filter((each) => each.kind === 'Agent')
+  const candidates = [nearest, bundles, agents, below].find((each) => each.length > 0)
+  if (!candidates) throw fail('no_documents', { where: root || workspace.root || '.' })
+  if (candidates.length > 1)
+    throw fail('ambiguous_reference', { text: root || '.', candidates: candidates.map((each) => each.path).join(', ') })
+  return candidates[0]!
+}
+
+function openBundle(work: Work, bundle: Document): void {
+  work.bundle = bundle
+  const value = typed(work, bundle, 'Bundle')
+  if (!value) return
+  const at = { document: bundle, pointer: '/spec/root' }
+  const agents = rootOf(work, bundle)
+  const [root, ...others] = agents ?? []
+  if (!root) return report(work, 'bundle/root-missing', at, `spec.root names no Agent document: ${value.spec.root}.`)
+  work.subject = root
+  if (others.length > 0 || work.workspace.documentsAt(root.path).length > 1)
+    report(
+      work,
+      'doc/multiple-documents',
+      { document: root, pointer: '' },
+      `${root.path} is the root agent's file; it holds one document.`,
+    )
+}
+
+/** Agents in the file that `spec.root` names. */
+function rootOf(work: Work, bundle: Document): readonly Document[] | undefined {
+  const value = bundle.at('spec.root')[0]?.value
+  if (typeof value !== 'string') return undefined
+  const resolved = work.workspace.resolve(bundle, value)
+  return 'path' in resolved
+    ? work.workspace.documentsAt(resolved.path).filter((each) => each.kind === 'Agent')
+    : undefined
+}

@@ -1,0 +1,108 @@
+/** Which policies are attached where, and to which calls. Source: policies, section 3. */
+import { isJsonObject } from '../base/json.ts'
+import { toolDocument, toolsOf, type ToolUse } from './bindings.ts'
+import type { Document, FoundText } from './document.ts'
+import { oncePerObject, oncePerWorkspace } from './once.ts'
+import type { Resolution, Workspace } from './workspace.ts'
+
+export interface Attachment {
+  /** The id or the path as written. */
+  readonly at: FoundText
+  readonly written: string
+  /** Policy documents that it names: none, one, or several versions of one id. */
+  readonly policies: readonly Document[]
+  /** Set for `{ref}`. */
+  readonly resolution?: Resolution
+}
+
+const PLACES = ['spec.default_policies', 'spec.tools.*.policies', 'spec.agents.*.policies']
+
+export const attachmentsOf = oncePerObject((workspace, document: Document): readonly Attachment[] =>
+  PLACES.flatMap((place) => [...document.texts(`${place}.*`), ...document.texts(`${place}.*.ref`)]).map((at) =>
+    attachmentAt(workspace, document, at),
+  ),
+)
+
+function attachmentAt(workspace: Workspace, document: Document, at: FoundText): Attachment {
+  if (at.key !== 'ref') return { at, written: at.value, policies: workspace.find(document, 'Policy', at.value) }
+  const resolution = workspace.resolve(document, at.value)
+  const policies =
+    'path' in resolution ? workspace.documentsAt(resolution.path).filter(({ kind }) => kind === 'Policy') : []
+  return { at, written: at.value, policies, resolution }
+}
+
+/** The bindings whose calls a policy gates: those it is attached to, in so far as its scope allows. */
+export const gatedBindings = (workspace: Workspace, policy: Document): readonly ToolUse[] => [
+  ...(gates(workspace).get(policy)?.bindings ?? []),
+]
+
+/** Agents that a policy concerns. */
+export const gatedAgents = (workspace: Workspace, policy: Document): readonly Document[] => [
+  ...(gates(workspace).get(policy)?.agents ?? []),
+]
+
+interface Gated {
+  readonly agents: Set<Document>
+  readonly bindings: Set<ToolUse>
+}
+
+const gates = oncePerWorkspace((workspace): ReadonlyMap<Document, Gated> => {
+  const gated = new Map<Document, Gated>()
+  const gate = (policy: Document, agent: Document, uses: readonly ToolUse[]): void => {
+    const entry = gated.get(policy) ?? { agents: new Set(), bindings: new Set() }
+    gated.set(policy, entry)
+    const scope = scopeOf(policy)
+    entry.agents.add(agent)
+    for (const use of uses) if (scope === undefined || use.ref?.id === scope) entry.bindings.add(use)
+  }
+  for (const agent of workspace.documents.filter(({ kind }) => kind === 'Agent')) {
+    const uses = toolsOf(agent)
+    for (const boundary of agent.texts('metadata.governance.authority_boundaries.*'))
+      for (const policy of linkedPolicies(workspace, agent, boundary.value)) gate(policy, agent, uses)
+    for (const { at, policies } of attachmentsOf(workspace, agent)) {
+      const everywhere = at.pointer.startsWith('/spec/default_policies/')
+      for (const policy of policies)
+        gate(policy, agent, everywhere ? uses : uses.filter((use) => at.pointer.startsWith(`${use.pointer}/policies/`)))
+    }
+    for (const use of uses) {
+      const tool = toolDocument(workspace, use)
+      for (const { policies } of tool === undefined ? [] : attachmentsOf(workspace, tool))
+        for (const policy of policies) gate(policy, agent, [use])
+    }
+  }
+  return gated
+})
+
+/** Policies that are linked to a boundary of an agent, of those that are published with it. */
+export const linkedPolicies = (workspace: Workspace, agent: Document, boundary: string): readonly Document[] =>
+  links(workspace)(agent).get(boundary) ?? []
+
+const links = oncePerWorkspace((workspace) => oncePerGroup(workspace, linksIn))
+
+/** Policies by the boundary to which they are linked. */
+function linksIn(documents: readonly Document[]): ReadonlyMap<string, readonly Document[]> {
+  const links = new Map<string, Document[]>()
+  for (const policy of documents)
+    for (const { value } of policy.kind === 'Policy' ? policy.texts('spec.decision.authority_ref') : []) {
+      const linked = links.get(value)
+      if (linked === undefined) links.set(value, [policy])
+      else linked.push(policy)
+    }
+  return links
+}
+
+/** Computes something about the documents that are published together, once for each such group. */
+function oncePerGroup<T>(workspace: Workspace, compute: (documents: readonly Document[]) => T): (of: Document) => T {
+  const known = new Map<readonly Document[], T>()
+  return (of) => {
+    const group = workspace.neighbours(of)
+    if (!known.has(group)) known.set(group, compute(group))
+    return known.get(group)!
+  }
+}
+
+/** The tool that `scope: tool:<id>` names. */
+export function scopeOf(policy: Document): string | undefined {
+  const scope = isJsonObject(policy.value['spec']) ? policy.value['spec']['scope'] : undefined
+  return typeof scope === 'string' && scope.startsWith('tool:') ? scope.slice('tool:'.length) : undefined
+}

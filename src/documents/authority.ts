@@ -1,0 +1,121 @@
+/** Which policies concern the calls of a binding, as far as documents say. Source: policies, sections 3, 4 and 6. */
+import { attachmentsOf, linkedPolicies, scopeOf } from './attachments.ts'
+import { effectiveClass, toolDocument, type Binding, type ToolUse } from './bindings.ts'
+import { edgesOf } from './closure.ts'
+import { conditionOf } from './conditions.ts'
+import type { Document } from './document.ts'
+import { leavesOf } from '../policy/condition.ts'
+import { oncePerObject, oncePerWorkspace } from './once.ts'
+import type { Project } from './rule.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface Authority {
+  readonly policies: readonly Document[]
+  /** True when some policy that may concern the calls is not among the documents. */
+  readonly unseen: boolean
+  /** True when a boundary without a policy asks for an approval. */
+  readonly synthetic: boolean
+}
+
+export type Effect = 'grant' | 'list' | 'gate'
+
+/** What a policy does; undefined where it says nothing that can be read. */
+export function effectOf(policy: Document): Effect | undefined {
+  const type = policy.at('spec.decision.type')[0]?.value
+  if (type !== 'allow') return typeof type === 'string' ? 'gate' : undefined
+  return policy.at('spec.allow').length > 0 ? 'list' : 'grant'
+}
+
+/** Everything that decides about the calls of a tool binding. */
+export function authorityOver(project: Project, use: ToolUse): Authority {
+  const known = authorities.get(project) ?? new WeakMap<ToolUse, Authority>()
+  authorities.set(project, known)
+  const authority = known.get(use) ?? readAuthority(project, use)
+  known.set(use, authority)
+  return authority
+}
+
+/** Several rules ask about each binding. */
+const authorities = new WeakMap<Project, WeakMap<ToolUse, Authority>>()
+
+function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Authority {
+  const { agent } = use
+  const tool = toolDocument(workspace, use)
+  const attached = [
+    ...attachmentsOf(workspace, agent).filter(({ at }) => concerns(at.pointer, use)),
+    ...(tool === undefined ? [] : attachmentsOf(workspace, tool)),
+  ]
+  const boundaries = [...lineage(workspace, agent)].flatMap((each) => boundariesOf(workspace, each))
+  const laid = guardrails.map((path) => workspace.documentsAt(path).filter(({ kind }) => kind === 'Policy'))
+  const all = [
+    ...attached.flatMap(({ policies }) => policies),
+    ...boundaries.flatMap(({ policies }) => policies),
+    ...laid.flat(),
+  ]
+  const policies = [...new Set(all)].filter((policy) => {
+    const scope = scopeOf(policy)
+    return scope === undefined || scope === use.ref?.id
+  })
+  return {
+    policies,
+    unseen:
+      attached.some((each) => each.policies.length === 0) ||
+      laid.some((each) => each.length === 0) ||
+      (tool === undefined && use.value['mcp'] === undefined && !use.builtin),
+    synthetic: boundaries.some((each) => each.policies.length === 0) && effectiveClass(workspace, use) !== 'read_only',
+  }
+}
+
+/** True when something may stop a call of the binding, or when that cannot be told. */
+export function isGated(project: Project, use: ToolUse): boolean {
+  const { policies, unseen, synthetic } = authorityOver(project, use)
+  return unseen || synthetic || policies.some(stops) || needsApproval(project, use, policies)
+}
+
+/** A gate or a list that speaks of ordinary calls. */
+export function stops(policy: Document): boolean {
+  const effect = effectOf(policy)
+  if (effect === undefined || effect === 'grant') return false
+  const condition = conditionOf(policy)
+  // Rules about failures of the runtime route these to a person; they stop no call.
+  return condition === undefined || !leavesOf(condition).every(({ path }) => path.root === 'svc')
+}
+
+/** The side-effect default: an irreversible action needs an approval unless a grant lifts it. */
+const needsApproval = (project: Project, use: ToolUse, policies: readonly Document[]): boolean =>
+  effectiveClass(project.workspace, use) === 'irreversible_action' &&
+  !policies.some((policy) => effectOf(policy) === 'grant')
+
+/** True for a place of an agent whose attachments concern the calls of a binding. */
+const concerns = (pointer: string, { pointer: own }: Binding): boolean =>
+  pointer.startsWith('/spec/default_policies/') || pointer.startsWith(`${own}/policies/`)
+
+export interface Boundary {
+  readonly id: string
+  /** Pointer into the agent. */
+  readonly pointer: string
+  readonly policies: readonly Document[]
+}
+
+/** The boundaries of an agent with the policies that are linked to them. */
+export const boundariesOf = oncePerObject((workspace, agent: Document): readonly Boundary[] =>
+  agent.texts('metadata.governance.authority_boundaries.*').map(({ value, pointer }) => ({
+    id: value,
+    pointer,
+    policies: linkedPolicies(workspace, agent, value),
+  })),
+)
+
+/** An agent and those that delegate to it, at whatever distance: their boundaries reach its calls. */
+function lineage(workspace: Workspace, agent: Document): ReadonlySet<Document> {
+  const found = new Set([agent])
+  for (const each of found) for (const parent of parents(workspace).get(each) ?? []) found.add(parent)
+  return found
+}
+
+const parents = oncePerWorkspace((workspace): ReadonlyMap<Document, readonly Document[]> => {
+  const above = new Map<Document, Document[]>()
+  for (const agent of workspace.documents)
+    for (const { child } of edgesOf(workspace, agent)) above.set(child, [...(above.get(child) ?? []), agent])
+  return above
+})

@@ -1,0 +1,128 @@
+/** Tool and sub-agent bindings with the documents they name. Source: bundles, section 1; decisions, section 14. */
+import { rcompare, satisfies } from 'semver'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../spec/document.ts'
+import type { Document } from './document.ts'
+import { oncePerWorkspace } from './once.ts'
+import { oncePerObject } from './once.ts'
+import { pointerTo } from './pointer.ts'
+import {
+  BUILTIN_TOOLS,
+  deriveWireName,
+  isRange,
+  isVersion,
+  readAgentRef,
+  readLogicalRef,
+  type LogicalRef,
+} from './reference.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface Binding {
+  /** Of the binding in its document. */
+  readonly pointer: string
+  readonly value: JsonObject
+  readonly agent: Document
+}
+
+export interface ToolUse extends Binding {
+  /** Undefined when `ref` is no logical id with an optional range. */
+  readonly ref: LogicalRef | undefined
+  readonly builtin: boolean
+}
+
+export const textAt = (object: JsonObject, key: string): string | undefined => {
+  const value = object[key]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** `spec.tools[]` of an agent, those that are mappings. */
+export function toolsOf(agent: Document): readonly ToolUse[] {
+  const known = tools.get(agent)
+  if (known !== undefined) return known
+  const uses = bindingsAt(agent, 'tools').map((binding) => {
+    const ref = readLogicalRef(textAt(binding.value, 'ref') ?? '')
+    return { ...binding, ref, builtin: ref !== undefined && BUILTIN_TOOLS.includes(ref.id) }
+  })
+  tools.set(agent, uses)
+  return uses
+}
+
+/** Documents do not change, and many rules ask. */
+const tools = new WeakMap<Document, readonly ToolUse[]>()
+
+/** `spec.agents[]` of an agent, those that are mappings. */
+export const subAgentsOf = (agent: Document): Binding[] => bindingsAt(agent, 'agents')
+
+function bindingsAt(agent: Document, key: 'tools' | 'agents'): Binding[] {
+  if (agent.kind !== 'Agent') return []
+  const { spec } = agent.value
+  const list = isJsonObject(spec) ? spec[key] : undefined
+  if (!Array.isArray(list)) return []
+  return list.flatMap((value, index) =>
+    isJsonObject(value) ? [{ pointer: pointerTo(`/spec/${key}`, index), value, agent }] : [],
+  )
+}
+
+/** The Tool document that a binding gets from the workspace: the highest version that its range allows. */
+export const toolDocument = oncePerObject((workspace, use: ToolUse): Document | undefined => {
+  const known = chosen(workspace)
+  if (!known.has(use)) known.set(use, chooseTool(workspace, use))
+  return known.get(use)
+})
+
+const chosen = oncePerWorkspace(() => new WeakMap<ToolUse, Document | undefined>())
+
+function chooseTool(workspace: Workspace, use: ToolUse): Document | undefined {
+  if (use.ref === undefined) return undefined
+  const { id, range } = use.ref
+  const fitting = workspace
+    .find(use.agent, 'Tool', id)
+    .filter(({ identity }) => isVersion(identity!.version) && fits(identity!.version, range))
+  return fitting.sort((a, b) => rcompare(a.identity!.version, b.identity!.version))[0]
+}
+
+/** A version fits a range; without a range every release fits. */
+export const fits = (version: string, range: string | undefined): boolean =>
+  range !== undefined && !isRange(range) ? false : satisfies(version, range ?? '*')
+
+/** Where an edge to a sub-agent leads within the workspace; undefined for another edge, or when there is no Agent. */
+export function childOf(workspace: Workspace, edge: Binding): Document | undefined {
+  const ref = readAgentRef(textAt(edge.value, 'ref') ?? '')
+  if (ref.form !== 'path' || edge.value['late_bound'] === true) return undefined
+  const found = workspace.resolve(edge.agent, ref.path)
+  return 'path' in found ? workspace.documentsAt(found.path).find(({ kind }) => kind === 'Agent') : undefined
+}
+
+/** The name that the model sees; undefined when nothing says it. */
+export function wireNameOf(workspace: Workspace, binding: Binding): string | undefined {
+  const as = textAt(binding.value, 'as')
+  if (as !== undefined) return as
+  const ref = textAt(binding.value, 'ref') ?? ''
+  if (binding.pointer.startsWith('/spec/tools/')) return derived(readLogicalRef(ref)?.name)
+  const target = readAgentRef(ref)
+  if (target.form === 'path' || target.form === 'versioned-path')
+    return derived(childOf(workspace, binding)?.identity?.name)
+  return derived(readLogicalRef(ref)?.name)
+}
+
+const derived = (name: string | undefined): string | undefined =>
+  name === undefined ? undefined : deriveWireName(name)
+
+export const classOf = (value: JsonValue | undefined): SideEffectClass | undefined =>
+  SIDE_EFFECT_CLASSES.find((each) => each === value)
+
+/** The class that holds for a binding: the stricter of its own and the Tool document's; undefined when neither says one. */
+export function effectiveClass(workspace: Workspace, use: ToolUse): SideEffectClass | undefined {
+  const own = classOf(use.value['side_effect_class'])
+  const declared = declaredClass(toolDocument(workspace, use))
+  if (own === undefined || declared === undefined) return own ?? declared
+  return rank(own) > rank(declared) ? own : declared
+}
+
+export function declaredClass(tool: Document | undefined): SideEffectClass | undefined {
+  const spec = tool?.value['spec']
+  return isJsonObject(spec) ? classOf(spec['side_effect_class']) : undefined
+}
+
+/** From harmless to irreversible. */
+export const rank = (each: SideEffectClass): number => SIDE_EFFECT_CLASSES.indexOf(each)

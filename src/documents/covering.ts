@@ -1,0 +1,47 @@
+/** Policies that decide wherever another one would. Source: policies, section 4. */
+import { leavesOf, type Condition } from '../policy/condition.ts'
+import { gatedBindings, scopeOf } from './attachments.ts'
+import { conditionOf } from './conditions.ts'
+import type { Document } from './document.ts'
+import { implies, satisfiable } from './reasoning.ts'
+import type { Workspace } from './workspace.ts'
+
+/**
+ * A policy of one of the types `over` that fires for every call for which this one, of one of the types `of`, fires.
+ * Of two that say the same the later is covered. Only what reads one argument is compared, so that they are unknown together.
+ */
+export function covering(
+  workspace: Workspace,
+  policy: Document,
+  of: readonly string[],
+  over: readonly string[],
+): Document | undefined {
+  if (!isOf(policy, of)) return undefined
+  const own = conditionOf(policy)
+  const calls = gatedBindings(workspace, policy)
+  if (own === undefined || calls.length === 0 || !satisfiable(own) || fieldOf(own) === undefined) return undefined
+  return workspace.neighbours(policy).find((other) => {
+    if (other === policy || other.kind !== 'Policy' || !isOf(other, over)) return false
+    const condition = conditionOf(other)
+    const reached = gatedBindings(workspace, other)
+    if (!calls.every((use) => reached.some((each) => each.agent === use.agent && each.pointer === use.pointer)))
+      return false
+    if (condition === undefined) return other.at('spec.conditions').length === 0 && scopeOf(other) === scopeOf(policy)
+    if (fieldOf(condition) !== fieldOf(own) || !implies(own, condition)) return false
+    const equal = implies(condition, own) && isOf(other, of)
+    return !equal || workspace.documents.indexOf(other) < workspace.documents.indexOf(policy)
+  })
+}
+
+const isOf = (policy: Document, types: readonly string[]): boolean =>
+  policy.kind === 'Policy' && policy.texts('spec.decision.type').some(({ value }) => types.includes(value))
+
+/** The one field that is read, with what absence counts as; undefined where there are several, or elements of a list. */
+function fieldOf(condition: Condition): string | undefined {
+  const leaves = leavesOf(condition)
+  const fields = new Set(leaves.map(({ path, ifMissing }) => `${path.text} ${String(ifMissing)}`))
+  const simple = leaves.every(
+    ({ path, windowMs }) => windowMs === undefined && !path.segments.some((segment) => 'each' in segment),
+  )
+  return fields.size === 1 && simple ? [...fields][0] : undefined
+}

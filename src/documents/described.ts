@@ -1,0 +1,25 @@
+/** What tools and sub-agents say about themselves to a model. */
+import type { JsonValue } from '../base/json.ts'
+import { keywords } from './schema-faults.ts'
+import type { Document } from './document.ts'
+import { schemasOf } from './schemas.ts'
+import type { WrittenText } from './texts.ts'
+import type { Workspace } from './workspace.ts'
+
+const PLACES = ['spec.description', 'spec.tools.*.description', 'spec.agents.*.description']
+
+/** Descriptions of tools, sub-agents and their arguments; those of policies are for people. */
+export function describedTexts(workspace: Workspace, document: Document): WrittenText[] {
+  if (document.kind !== 'Agent' && document.kind !== 'Tool') return []
+  const own = PLACES.flatMap((place) => document.texts(place)).map((at) => ({ text: at.value, at }))
+  const inner = schemasOf(workspace, document).flatMap(({ schema }) =>
+    schema === undefined
+      ? []
+      : keywords(schema.value, 'description').flatMap(({ pointer, value }) =>
+          isText(value) ? [{ text: value, at: schema.spans.placeOf(schema.base + pointer) }] : [],
+        ),
+  )
+  return [...own, ...inner]
+}
+
+const isText = (value: JsonValue): value is string => typeof value === 'string'

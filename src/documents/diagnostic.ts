@@ -1,0 +1,112 @@
+/** A finding: something about a document that its author should know. It is a value; it is never thrown. */
+import type { Span } from './source.ts'
+
+export const SEVERITIES = ['error', 'warning', 'info'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+/** Replaces the span in the file by the text; an empty span inserts. */
+export interface Edit {
+  readonly path: string
+  readonly range: Span
+  readonly text: string
+}
+
+export interface Fix {
+  /** What to do, as an order: "write 100 without quotes". */
+  readonly description: string
+  /** Safe to apply without a person; empty = only the description helps. */
+  readonly edits: readonly Edit[]
+}
+
+/** Where the other half of the fault stands. */
+export interface Related {
+  readonly path: string
+  readonly range: Span
+  readonly message: string
+}
+
+/** Source: command line, `svc lint` (the JSON shape); lint rules, "Message shape". */
+export interface Diagnostic {
+  readonly rule: string
+  readonly severity: Severity
+  /** One sentence: what is wrong, with the author's own names. */
+  readonly message: string
+  /** What would happen if it stayed. */
+  readonly why?: string
+  readonly fix?: Fix
+  readonly path: string
+  /** JSON pointer into the document; empty for the whole file. */
+  readonly pointer: string
+  readonly range: Span
+  readonly related: readonly Related[]
+  /** The command that explains the rule. */
+  readonly docs: string
+}
+
+/** The fix that writes another scalar in place of what stands there: in quotes where the file's language asks for them. */
+export function replacement(
+  at: { readonly path: string; readonly range: Span },
+  value: string | number | boolean,
+  description = `Write ${value}.`,
+): Fix {
+  const plain =
+    typeof value !== 'string' ||
+    (!at.path.endsWith('.json') &&
+      /^[A-Za-z_][\w./-]*(?::[\w./-]+)?$/.test(value) &&
+      !/^(?:true|false|null)$/i.test(value))
+  return {
+    description,
+    edits: [{ path: at.path, range: at.range, text: plain ? String(value) : JSON.stringify(value) }],
+  }
+}
+
+/** What a finding says beside its place. */
+export interface Saying {
+  readonly why?: string
+  readonly fix?: string | Fix
+  readonly related?: readonly Related[]
+}
+
+export interface Place {
+  readonly path: string
+  readonly pointer: string
+  readonly range: Span
+}
+
+/** The one maker of findings: fills what follows from the rule's name and leaves out what was not said. */
+export function diagnostic(
+  rule: string,
+  severity: Severity,
+  place: Place,
+  message: string,
+  saying: Saying = {},
+): Diagnostic {
+  const fix = typeof saying.fix === 'string' ? { description: saying.fix, edits: [] } : saying.fix
+  return {
+    rule,
+    severity,
+    message,
+    ...(saying.why !== undefined && { why: saying.why }),
+    ...(fix !== undefined && { fix }),
+    path: place.path,
+    pointer: place.pointer,
+    range: place.range,
+    related: saying.related ?? [],
+    docs: `svc explain ${rule}`,
+  }
+}
+
+/** By file, then position, then severity and rule: the order in which every report lists findings. */
+export function sortDiagnostics(findings: readonly Diagnostic[]): Diagnostic[] {
+  return [...findings].sort(
+    (a, b) =>
+      compare(a.path, b.path) ||
+      a.range.start.offset - b.range.start.offset ||
+      SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
+      compare(a.rule, b.rule) ||
+      compare(a.message, b.message),
+  )
+}
+
+/** By code unit: the same on every machine, whatever its locale. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

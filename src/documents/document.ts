@@ -1,0 +1,213 @@
+/** An authoring document with the place of everything in it. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { idOf, type AnyDocument, type Kind } from '../spec/document.ts'
+import type { Place } from './diagnostic.ts'
+import { pointerTo, segmentsOf } from './pointer.ts'
+import type { Source, Span } from './source.ts'
+import type { Member, Node } from './yaml.ts'
+
+export interface DocumentIdentity {
+  /** `namespace.name`. */
+  readonly id: string
+  readonly namespace: string
+  readonly name: string
+  readonly version: string
+}
+
+/** A value found in a document: what stands there, under which key, where. */
+export interface Found extends Place {
+  readonly value: JsonValue
+  /** Key of the mapping, or index of the list, under which it stands. */
+  readonly key: string
+  /** Place of the key; of the value in a list. */
+  readonly keyRange: Span
+  /** True for a scalar written without quotes. */
+  readonly plain: boolean
+}
+
+export interface FoundText extends Found {
+  readonly value: string
+}
+
+/** Where the values of a text stand. */
+export interface Spans {
+  readonly source: Source
+  readonly root: Node
+  /** Where the value at a pointer stands; undefined where there is none. */
+  spanOf(pointer: string): Span | undefined
+  /** Where the key of the value at a pointer stands; the value's own place in a list. */
+  keySpanOf(pointer: string): Span | undefined
+  /** Place of the value at a pointer or, where it is absent, of the nearest mapping or list that should hold it. */
+  placeOf(pointer: string): Place
+  /** Values at a dotted path, `*` for every member, a number for one item of a list: `secrets.*`, `spec.tools.0.ref`. Empty where nothing stands. */
+  at(path: string): readonly Found[]
+  /** The same, of which those that are texts and not empty. */
+  texts(path: string): readonly FoundText[]
+}
+
+export interface Document extends Spans {
+  readonly kind: Kind
+  /** Relative to the workspace, `/` separated. */
+  readonly path: string
+  /** 0 for the first document of the file. */
+  readonly index: number
+  readonly value: JsonObject
+  /** True when the shape is that of its kind: `value` may then be read as the type of `spec/document.ts`. */
+  readonly sound: boolean
+  /** Absent when namespace, name or version is missing or no text. */
+  readonly identity?: DocumentIdentity
+}
+
+export interface DocumentParts {
+  readonly kind: Kind
+  readonly index: number
+  readonly value: JsonObject
+  readonly sound: boolean
+  readonly source: Source
+  readonly root: Node
+}
+
+export function createDocument(parts: DocumentParts): Document {
+  const { source, root, ...own } = parts
+  const identity = identityOf(parts.value)
+  return { ...own, path: source.path, ...(identity && { identity }), ...createSpans(source, root) }
+}
+
+export function createSpans(source: Source, root: Node): Spans {
+  const span = (node: { readonly start: number; readonly end: number }): Span => source.span(node.start, node.end)
+  return {
+    source,
+    root,
+    spanOf(pointer) {
+      const found = walk(root, pointer)
+      return found.rest === 0 ? span(found.node) : undefined
+    },
+    keySpanOf(pointer) {
+      const found = walk(root, pointer)
+      return found.rest === 0 ? span(found.member ?? found.node) : undefined
+    },
+    placeOf(pointer) {
+      const found = walk(root, pointer)
+      // A whole mapping underlined helps nobody: its key says which one it is.
+      const shown = found.rest === 0 && !isCollection(found.node) ? found.node : (found.member ?? head(found.node))
+      return { path: source.path, pointer, range: span(shown) }
+    },
+    at: (path) => find(source, root, split(path)),
+    texts: (path) =>
+      find(source, root, split(path)).filter(
+        (found): found is FoundText => typeof found.value === 'string' && found.value !== '',
+      ),
+  }
+}
+
+/** The document as its kind's type; undefined for another kind, or where the shape is wrong. */
+export function asKind<K extends Kind>(
+  document: Document,
+  kind: K,
+): Extract<AnyDocument, { readonly kind: K }> | undefined {
+  // The shape check has proven the type.
+  return document.kind === kind && document.sound
+    ? (document.value as unknown as Extract<AnyDocument, { readonly kind: K }>)
+    : undefined
+}
+
+function identityOf(value: JsonObject): DocumentIdentity | undefined {
+  const { metadata } = value
+  if (!isJsonObject(metadata)) return undefined
+  const { namespace, name, version } = metadata
+  if (typeof namespace !== 'string' || typeof name !== 'string' || typeof version !== 'string') return undefined
+  return { id: idOf({ namespace, name }), namespace, name, version }
+}
+
+const isCollection = (node: Node): boolean => node.members !== undefined || node.items !== undefined
+
+/** First key of a mapping, first line of a list: enough to show which one. */
+function head(node: Node): { readonly start: number; readonly end: number } {
+  const first = node.members?.values().next().value
+  return first ?? { start: node.start, end: Math.min(node.end, node.start + 1) }
+}
+
+/** Goes as far along the pointer as there are values. `rest` counts the segments that lead nowhere. */
+function walk(root: Node, pointer: string): { readonly node: Node; readonly member?: Member; readonly rest: number } {
+  const segments = segmentsOf(pointer)
+  let node = root
+  let member: Member | undefined
+  for (const [index, segment] of segments.entries()) {
+    const next = node.members?.get(segment)
+    const child = next?.node ?? (/^\d+$/.test(segment) ? node.items?.[Number(segment)] : undefined)
+    if (child === undefined) return { node, ...(member && { member }), rest: segments.length - index }
+    node = child
+    member = next
+  }
+  return { node, ...(member && { member }), rest: 0 }
+}
+
+/** A value with its place, which is worked out when it is asked for: most values that are looked at are right. */
+class Finding implements Found {
+  readonly path: string
+  readonly value: JsonValue
+  readonly key: string
+  readonly plain: boolean
+  readonly pointer: string
+  readonly #source: Source
+  readonly #node: Node
+  readonly #member: Member | undefined
+
+  constructor(source: Source, node: Node, member: Member | undefined, key: string, pointer: string) {
+    this.path = source.path
+    this.value = node.value
+    this.key = key
+    this.plain = node.plain
+    this.pointer = pointer
+    this.#source = source
+    this.#node = node
+    this.#member = member
+  }
+
+  get range(): Span {
+    return this.#source.span(this.#node.start, this.#node.end)
+  }
+
+  get keyRange(): Span {
+    const shown = this.#member ?? this.#node
+    return this.#source.span(shown.start, shown.end)
+  }
+}
+
+const paths = new Map<string, readonly string[]>()
+
+/** The segments of a dotted path: rules ask for few paths, of every document. */
+function split(path: string): readonly string[] {
+  const known = paths.get(path)
+  if (known !== undefined) return known
+  const segments = path.split('.')
+  // Paths that are made of pointers are asked for once.
+  if (!/\d/.test(path)) paths.set(path, segments)
+  return segments
+}
+
+function find(source: Source, root: Node, path: readonly string[]): Found[] {
+  const found: Found[] = []
+  const visit = (node: Node, member: Member | undefined, key: string, pointer: string, depth: number): void => {
+    const segment = path[depth]
+    if (segment === undefined) {
+      found.push(new Finding(source, node, member, key, pointer))
+      return
+    }
+    if (segment === '*') {
+      if (node.members !== undefined)
+        for (const each of node.members.values())
+          visit(each.node, each, each.key, pointerTo(pointer, each.key), depth + 1)
+      if (node.items !== undefined)
+        for (const [index, item] of node.items.entries())
+          visit(item, undefined, String(index), pointerTo(pointer, index), depth + 1)
+      return
+    }
+    const next = node.members?.get(segment)
+    if (next !== undefined) return visit(next.node, next, segment, pointerTo(pointer, segment), depth + 1)
+    const item = node.items !== undefined && /^\d+$/.test(segment) ? node.items[Number(segment)] : undefined
+    if (item !== undefined) visit(item, undefined, segment, pointerTo(pointer, segment), depth + 1)
+  }
+  visit(root, undefined, '', '', 0)
+  return found
+}

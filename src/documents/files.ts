@@ -1,0 +1,109 @@
+/** Where files come from: a directory, or memory. Source: bundles, section 2. */
+import { lstatSync, readdirSync, readFileSync, realpathSync, type Dirent } from 'node:fs'
+import { join } from 'node:path'
+import { parseIgnore } from './ignore.ts'
+
+export interface Files {
+  /** Regular files, relative, `/` separated, sorted by code unit. */
+  readonly paths: readonly string[]
+  /** Symbolic links that were met; none is followed. */
+  readonly links: readonly string[]
+  /** Bytes, or undefined where there is no such regular file. Each file is read once: what is hashed is what is parsed. */
+  read(path: string): Uint8Array | undefined
+  /** Size in bytes; 0 where there is no such file. */
+  size(path: string): number
+  /** Every path that was read or measured so far, sorted: what a result depends on beside the list of paths. */
+  seen?(): readonly string[]
+}
+
+/** Directories that hold no documents, besides those that begin with a dot. */
+const SKIPPED = new Set(['node_modules'])
+
+/** A list of ignored paths beside the documents. */
+export const IGNORE_FILE = '.svcignore'
+
+/** The files of a directory. `overlay` stands in for, or is added to, what is on the disk. */
+export function directoryFiles(directory: string, overlay: Readonly<Record<string, string>> = {}): Files {
+  const root = realpathSync(directory)
+  const paths: string[] = []
+  const links: string[] = []
+  const known = new Set<string>()
+  const seen = new Set<string>()
+  const ignored = parseIgnore(readIfThere(join(root, IGNORE_FILE)))
+  const visit = (prefix: string): void => {
+    const entries = entriesOf(join(root, prefix))
+    if (prefix !== '' && isDataDirectory(entries)) return
+    for (const entry of entries) {
+      const path = `${prefix}${entry.name}`
+      if (entry.isSymbolicLink()) {
+        if (!ignored.matches(path) && !ignored.matches(`${path}/`)) links.push(path)
+      } else if (entry.isDirectory()) {
+        if (!entry.name.startsWith('.') && !SKIPPED.has(entry.name) && !ignored.matches(`${path}/`)) visit(`${path}/`)
+      } else if (entry.isFile() && !ignored.matches(path)) {
+        paths.push(path)
+        known.add(path)
+      }
+    }
+  }
+  visit('')
+  for (const path of Object.keys(overlay)) if (!known.has(path)) paths.push(path)
+  const cache = new Map<string, Uint8Array>(Object.entries(overlay).map(([path, text]) => [path, Buffer.from(text)]))
+  return {
+    paths: paths.sort(),
+    links: links.sort(),
+    seen: () => [...seen].sort(),
+    read(path) {
+      seen.add(path)
+      const found = cache.get(path)
+      if (found !== undefined || !known.has(path)) return found
+      const bytes = readFileSync(join(root, path))
+      cache.set(path, bytes)
+      return bytes
+    },
+    size(path) {
+      seen.add(path)
+      return cache.get(path)?.length ?? (known.has(path) ? lstatSync(join(root, path)).size : 0)
+    },
+  }
+}
+
+/** Files that are in no directory: standard input, an archive, a test. */
+export function memoryFiles(files: Readonly<Record<string, string | Uint8Array>>): Files {
+  const bytes = new Map(
+    Object.entries(files).map(([path, content]) => [
+      path,
+      typeof content === 'string' ? Buffer.from(content) : content,
+    ]),
+  )
+  return {
+    paths: [...bytes.keys()].sort(),
+    links: [],
+    read: (path) => bytes.get(path),
+    size: (path) => bytes.get(path)?.length ?? 0,
+  }
+}
+
+/** What a server keeps may lie in the project under any name; none of it was written by an author. */
+const isDataDirectory = (entries: readonly Dirent[]): boolean =>
+  DATA_FILES.every((name) => entries.some((entry) => entry.name === name && entry.isFile()))
+
+const DATA_FILES = ['data.db', 'lock.db']
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch (error) {
+    // A directory that this user may not read holds nothing for him.
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return []
+    throw error
+  }
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}

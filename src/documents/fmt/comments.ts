@@ -1,0 +1,15 @@
+import { Lexer } from 'yaml'
+
+/** What the lexer says before the source of a scalar, which may begin with `#` in a block. */
+const SCALAR = '\u001f'
+
+/** The comments of a text, in order, without space at their ends. */
+export function commentsOf(text: string): string[] {
+  const comments: string[] = []
+  let before = ''
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme.startsWith('#') && before !== SCALAR) comments.push(lexeme.trimEnd())
+    before = lexeme
+  }
+  return comments
+}

@@ -1,0 +1,108 @@
+/** What changes between two texts, line by line, as `diff -u` shows it. */
+
+/** Unchanged lines shown around a change. */
+const CONTEXT = 3
+/** Changed lines up to which the shortest difference is looked for; beyond, everything between the common ends is shown as changed. */
+const MAX_CHANGES = 1000
+
+interface Line {
+  readonly sign: ' ' | '-' | '+'
+  readonly text: string
+}
+
+/** Ends with a line break; empty when the texts are the same. */
+export function unifiedDiff(path: string, before: string, after: string): string {
+  if (before === after) return ''
+  const lines = compare(linesOf(before), linesOf(after))
+  const out = [`--- ${path}`, `+++ ${path}`]
+  for (const [from, to] of hunks(lines)) {
+    const count = (signs: string, start: number, end: number): number =>
+      lines.slice(start, end).filter(({ sign }) => signs.includes(sign)).length
+    const side = (signs: string): string => {
+      const size = count(signs, from, to)
+      const first = count(signs, 0, from) + (size === 0 ? 0 : 1)
+      return size === 1 ? `${first}` : `${first},${size}`
+    }
+    out.push(`@@ -${side(' -')} +${side(' +')} @@`, ...lines.slice(from, to).map(({ sign, text }) => sign + text))
+  }
+  return `${out.join('\n')}\n`
+}
+
+/** A last line without a break is another line than one with it. */
+function linesOf(text: string): string[] {
+  const lines = text.split('\n')
+  const last = lines.pop()!
+  return last === '' ? lines : [...lines, `${last}\n\\ No newline at end of file`]
+}
+
+/** Ranges of lines to show: changes with what surrounds them, joined where they meet. */
+function hunks(lines: readonly Line[]): [number, number][] {
+  const found: [number, number][] = []
+  for (const [at, { sign }] of lines.entries()) {
+    if (sign === ' ') continue
+    const [from, to] = [Math.max(0, at - CONTEXT), Math.min(lines.length, at + 1 + CONTEXT)]
+    const last = found.at(-1)
+    if (last !== undefined && from <= last[1]) last[1] = to
+    else found.push([from, to])
+  }
+  return found
+}
+
+function compare(before: readonly string[], after: readonly string[]): Line[] {
+  let head = 0
+  while (head < before.length && head < after.length && before[head] === after[head]) head++
+  let tail = 0
+  while (
+    tail < before.length - head &&
+    tail < after.length - head &&
+    before[before.length - 1 - tail] === after[after.length - 1 - tail]
+  )
+    tail++
+  const same = (text: string): Line => ({ sign: ' ', text })
+  return [
+    ...before.slice(0, head).map(same),
+    ...shortest(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
+    ...before.slice(before.length - tail).map(same),
+  ]
+}
+
+/** E. W. Myers, "An O(ND) difference algorithm and its variations": the furthest points reached by each number of changes. */
+function shortest(a: readonly string[], b: readonly string[]): Line[] {
+  const trace: Map<number, number>[] = []
+  let reached = new Map<number, number>([[1, 0]])
+  for (let changes = 0; changes <= Math.min(a.length + b.length, MAX_CHANGES); changes++) {
+    const next = new Map<number, number>()
+    for (let k = -changes; k <= changes; k += 2) {
+      let x = goesDown(reached, k, changes) ? reached.get(k + 1)! : reached.get(k - 1)! + 1
+      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++
+      next.set(k, x)
+      if (x >= a.length && x - k >= b.length) return retrace(a, b, [...trace, reached])
+    }
+    trace.push(reached)
+    reached = next
+  }
+  return [...a.map((text): Line => ({ sign: '-', text })), ...b.map((text): Line => ({ sign: '+', text }))]
+}
+
+const goesDown = (reached: ReadonlyMap<number, number>, k: number, changes: number): boolean =>
+  k === -changes || (k !== changes && (reached.get(k - 1) ?? -1) < (reached.get(k + 1) ?? -1))
+
+/** The way back from the end. `trace[n]` holds what n - 1 changes reached. */
+function retrace(a: readonly string[], b: readonly string[], trace: readonly ReadonlyMap<number, number>[]): Line[] {
+  const lines: Line[] = []
+  let [x, y] = [a.length, b.length]
+  for (let changes = trace.length - 1; changes >= 0; changes--) {
+    const reached = trace[changes]!
+    const k = x - y
+    const from = goesDown(reached, k, changes) ? k + 1 : k - 1
+    const [fromX, fromY] = changes === 0 ? [0, 0] : [reached.get(from)!, reached.get(from)! - from]
+    while (x > fromX && y > fromY) {
+      lines.push({ sign: ' ', text: a[--x]! })
+      y--
+    }
+    if (changes === 0) break
+    if (x === fromX) lines.push({ sign: '+', text: b[--y]! })
+    else lines.push({ sign: '-', text: a[--x]! })
+  }
+  return lines.reverse()
+}

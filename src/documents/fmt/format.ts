@@ -1,0 +1,77 @@
+/**
+ * The canonical form of a document: keys in the order of the schema, two spaces of indentation, quotes only where they change the value.
+ * Source: command line, `svc fmt`.
+ */
+import type { Diagnostic } from '../diagnostic.ts'
+import { decode, type FileInput } from '../read.ts'
+import { createSource } from '../source.ts'
+import { readYaml, type Node } from '../yaml.ts'
+import { commentsOf } from './comments.ts'
+import { printJson } from './json.ts'
+import { printYaml } from './print.ts'
+
+/** The text in its canonical form, or why it stays as it is. */
+export type Formatted =
+  | { readonly text: string; readonly changed: boolean }
+  | { readonly findings: readonly Diagnostic[] }
+  /** The form would lose a comment or change a value: a place where YAML allows comments and its editors do not. */
+  | { readonly kept: string }
+
+/**
+ * Formats the documents of a file. Values, comments and the order of documents stay; formatting twice changes nothing more.
+ * `.json` files become JSON, every other YAML.
+ */
+export function format(file: FileInput): Formatted {
+  const { source, findings } = decode(file)
+  if (source === undefined) return { findings }
+  const reading = readYaml(source)
+  if (reading.findings.length > 0) return { findings: reading.findings }
+  const { path } = file
+  const json = path.endsWith('.json')
+  const text = json ? printJson(reading.roots[0]) : settled(source.text)
+  if (text === undefined) return { kept: 'its comments would move each time it is formatted' }
+  const changed = text !== source.text || findings.length > 0
+  if (!changed || json) return { text, changed }
+  const lost = lossOf(reading.roots, source.text, readYaml(createSource(path, text)).roots, text)
+  return lost === undefined ? { text, changed } : { kept: lost }
+}
+
+/** A comment that is printed may be read as belonging to another line: printed again, it stays. */
+const ROUNDS = 4
+
+function settled(written: string): string | undefined {
+  let text = written
+  for (let round = 0; round <= ROUNDS; round++) {
+    const next = printYaml(text)
+    if (next === text) return text
+    text = next
+  }
+  return undefined
+}
+
+/** What one text says and the other does not. The form is checked on every file: a formatter must never lose a word. */
+function lossOf(before: readonly Node[], from: string, after: readonly Node[], to: string): string | undefined {
+  if (before.length !== after.length || before.some((root, at) => !alike(root.value, after[at]!.value)))
+    return 'a value would change'
+  const kept = commentsOf(to)
+  for (const comment of commentsOf(from)) {
+    const at = kept.indexOf(comment)
+    if (at < 0) return `the comment "${comment}" stands where it cannot be kept`
+    kept.splice(at, 1)
+  }
+  return undefined
+}
+
+/** Equal but for the order of keys. */
+function alike(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [keysA, keysB] = [Object.keys(a), Object.keys(b)]
+  return (
+    keysA.length === keysB.length &&
+    keysA.every(
+      (key) => Object.hasOwn(b, key) && alike((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+    )
+  )
+}

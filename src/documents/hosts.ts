@@ -1,0 +1,16 @@
+/** What can be said about an address without asking anybody. */
+import ipaddr from 'ipaddr.js'
+
+export const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined)
+
+/** This machine, by name or address. @param host as `URL.hostname` writes it */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host)
+
+/** An address of a private network, of this link, or of a cloud's metadata service; names are nobody's address. */
+export function isInternal(host: string): boolean {
+  if (isLoopback(host)) return false
+  if (/^metadata(?:\.google\.internal)?$/.test(host)) return true
+  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  return ipaddr.isValid(bare) && ipaddr.process(bare).range() !== 'unicast'
+}

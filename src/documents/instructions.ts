@@ -1,0 +1,32 @@
+/** The instructions of an agent, wherever they stand. */
+import type { Place } from './diagnostic.ts'
+import type { Document } from './document.ts'
+import { createSource } from './source.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface Instructions {
+  readonly text: string
+  /** A part of the text as a place; for instructions in the document, the whole of them. */
+  placeOf(start: number, length: number): Place
+}
+
+/** Undefined where there are none, or where they cannot be found. */
+export function instructionsOf(workspace: Workspace, agent: Document): Instructions | undefined {
+  if (agent.kind !== 'Agent') return undefined
+  const [inline] = agent.texts('spec.instructions.text')
+  if (inline !== undefined) return { text: inline.value, placeOf: () => inline }
+  const [ref] = agent.texts('spec.instructions.ref')
+  const version = agent.at('spec.instructions.version')[0]?.value
+  if (ref === undefined) return undefined
+  const found = workspace.resolve(
+    agent,
+    ref.value,
+    typeof version === 'string' || typeof version === 'number' ? version : undefined,
+  )
+  if (!('path' in found)) return undefined
+  const source = createSource(found.path, workspace.text(found.path))
+  return {
+    text: source.text,
+    placeOf: (start, length) => ({ path: found.path, pointer: '', range: source.span(start, start + length) }),
+  }
+}

@@ -1,0 +1,92 @@
+/** A directory or a set of texts as a workspace. */
+import { realpathSync } from 'node:fs'
+import { diagnostic, type Diagnostic } from './diagnostic.ts'
+import type { Document } from './document.ts'
+import { directoryFiles, memoryFiles, type Files } from './files.ts'
+import { parseGlobs } from './ignore.ts'
+import { readDocuments } from './read.ts'
+import { createSource } from './source.ts'
+import { createWorkspace, type Workspace } from './workspace.ts'
+import { MAX_FILE_BYTES } from './yaml.ts'
+
+export interface LoadOptions {
+  /** Files or directories, relative to the root, that were named: findings are of these only, and each file is held to be a document. */
+  readonly focus?: readonly string[]
+  /** Globs of the files that may hold documents; absent = every `.yaml`, `.yml` and `.json`. */
+  readonly include?: readonly string[]
+  /** Texts that stand in for files, by path: what an editor or standard input holds. */
+  readonly overlay?: Readonly<Record<string, string>>
+}
+
+/**
+ * Reads all documents below a directory. `node_modules`, dot directories and what `.svcignore` names are left out, symbolic links are not followed.
+ * @throws the file system's error when the directory cannot be read
+ */
+export function loadWorkspace(root: string, options: LoadOptions = {}): Promise<Workspace> {
+  return Promise.resolve().then(() => assemble(realpathSync(root), directoryFiles(root, options.overlay), options))
+}
+
+/** The same from memory: paths, relative and `/` separated, with their content. */
+export function loadFiles(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  options: Omit<LoadOptions, 'overlay'> = {},
+): Workspace {
+  return assemble('', memoryFiles(files), options)
+}
+
+function assemble(root: string, files: Files, options: LoadOptions): Workspace {
+  const focus = options.focus
+    ?.map((path) => path.replace(/^\.\//, '').replace(/\/+$/, ''))
+    .map((path) => (path === '.' ? '' : path))
+  const included = options.include === undefined ? undefined : parseGlobs(options.include)
+  const documents: Document[] = []
+  const findings: Diagnostic[] = []
+  const read: string[] = []
+  for (const path of files.paths) {
+    const named = focus?.includes(path) ?? false
+    if (
+      !named &&
+      (!/\.(?:ya?ml|json)$/.test(path) || OURS_BUT_NO_DOCUMENT.test(path) || included?.matches(path) === false)
+    )
+      continue
+    if (files.size(path) > MAX_FILE_BYTES) {
+      if (named || looksLikeOurs(files, path)) {
+        read.push(path)
+        findings.push(tooLarge(path))
+      }
+      continue
+    }
+    const result = readDocuments({ path, bytes: files.read(path)! }, { named })
+    if (result.documents.length > 0 || result.findings.length > 0) read.push(path)
+    documents.push(...result.documents)
+    findings.push(...result.findings)
+  }
+  return createWorkspace({
+    root,
+    files,
+    documents,
+    findings,
+    read,
+    ...(focus !== undefined && !focus.includes('') && { focus }),
+  })
+}
+
+/** Files of the project that are no documents, whatever is in them. */
+const OURS_BUT_NO_DOCUMENT = /(?:^|\/)(?:svc\.config\.ya?ml|package(?:-lock)?\.json|tsconfig[^/]*\.json)$/
+
+/** A large file of someone else's is none of our business. */
+const looksLikeOurs = (files: Files, path: string): boolean => {
+  const head = new TextDecoder().decode(files.read(path)!.subarray(0, 4096))
+  return /^[\s{,]*["']?apiVersion["']?\s*:\s*["']?svc\b/im.test(head)
+}
+
+const tooLarge = (path: string): Diagnostic =>
+  diagnostic(
+    'doc/too-large',
+    'error',
+    { path, pointer: '', range: createSource(path, '').span(0, 0) },
+    `The file is larger than ${MAX_FILE_BYTES / 1024} KiB.`,
+    {
+      fix: 'Move long texts to files of their own and name them with `ref`.',
+    },
+  )

@@ -1,0 +1,185 @@
+/** What may be written where the cursor stands. */
+import { OPERATORS } from '../../policy/operators.ts'
+import { API_VERSION, KINDS } from '../../spec/document.ts'
+import type { Document } from '../document.ts'
+import { directoryOf, extensionOf, isUnder } from '../paths.ts'
+import { BUILTIN_TOOLS } from '../reference.ts'
+import type { Workspace } from '../workspace.ts'
+import { cursorAt, keysBelow, type Cursor } from './cursor.ts'
+import { fieldAt, generalPath, holdsMore, keysAt, type Field } from './field.ts'
+
+export interface Completion {
+  readonly label: string
+  /** What is written in place of the word; the label when absent. */
+  readonly insert?: string
+  readonly kind: 'key' | 'value' | 'document' | 'file' | 'secret'
+  /** One line beside the label. */
+  readonly detail?: string
+  readonly documentation?: string
+}
+
+export interface Completions {
+  /** Offsets of the text that a choice replaces. */
+  readonly start: number
+  readonly end: number
+  readonly items: readonly Completion[]
+}
+
+/**
+ * @param path of the file, whose text in the workspace may be older than `text`
+ * @param providers names of the project configuration
+ */
+export function complete(
+  workspace: Workspace,
+  path: string,
+  text: string,
+  offset: number,
+  providers: readonly string[] = [],
+): Completions {
+  const cursor = cursorAt(text, offset)
+  const { start, end, at } = cursor
+  const items: Completion[] = []
+  if (at !== 'value') items.push(...keysOf(cursor))
+  if (at !== 'key') items.push(...valuesOf(workspace, path, cursor, providers))
+  return { start, end, items }
+}
+
+function keysOf({ kind, path, siblings, at, key }: Cursor): Completion[] {
+  if (kind === undefined)
+    return path.length > 0
+      ? []
+      : ['apiVersion', 'kind', 'metadata', 'spec']
+          .filter((each) => !siblings.has(each))
+          .map((each) => ({ label: each, insert: `${each}: `, kind: 'key' }))
+  // A line with its colon needs only the name.
+  const tail = at === 'key' && key !== undefined ? '' : ': '
+  return keysAt(kind, path)
+    .filter((each) => !siblings.has(each.key))
+    .map(({ key: name, field }) => ({
+      label: name,
+      insert: name + (tail !== '' && holdsMore(kind, [...path, name]) ? ':' : tail),
+      kind: 'key',
+      ...(field.required && { detail: 'required' }),
+      ...(field.description !== undefined && { documentation: field.description }),
+    }))
+}
+
+function valuesOf(workspace: Workspace, path: string, cursor: Cursor, providers: readonly string[]): Completion[] {
+  const { kind, key } = cursor
+  const place = key === undefined ? cursor.path : [...cursor.path, key]
+  if (place.length === 1 && key === 'kind') return KINDS.map(asValue)
+  if (place.length === 1 && key === 'apiVersion') return [asValue(API_VERSION)]
+  if (kind === undefined) return []
+  if (kind === 'Policy' && place[0] === 'spec' && place[1] === 'conditions' && key === 'op')
+    return Object.entries(OPERATORS).map(([label, { word }]) => ({ label, kind: 'value', detail: word }))
+  const field = fieldAt(kind, place)
+  const named = namedElsewhere(workspace, path, cursor, `${kind} ${generalPath(kind, place) ?? place.join('.')}`)
+  return [
+    ...named,
+    ...(field?.values ?? []).map((label) => withDefault(label, field!)),
+    ...(key === 'provider' ? providers : []).map(asValue),
+    ...(field?.examples ?? []).filter((each) => !providers.includes(each)).map(asValue),
+  ]
+}
+
+const asValue = (label: string): Completion => ({ label, kind: 'value' })
+
+const withDefault = (label: string, field: Field): Completion => ({
+  label,
+  kind: 'value',
+  ...(field.default === label && { detail: 'default' }),
+})
+
+/** What is named elsewhere: documents, files, secrets, servers. */
+function namedElsewhere(workspace: Workspace, path: string, cursor: Cursor, place: string): Completion[] {
+  const { documents } = workspace
+  const base = bundleOf(workspace, path)
+  const ofKind = (kind: Document['kind']): Document[] =>
+    documents.filter((each) => each.kind === kind && each.identity !== undefined && each.path !== path)
+  const ids = (kind: Document['kind'], write: (document: Document) => string): Completion[] => [
+    ...new Map(
+      ofKind(kind).map((each) => [
+        write(each),
+        { label: write(each), kind: 'document' as const, detail: each.path, ...descriptionOf(each) },
+      ]),
+    ).values(),
+  ]
+  const files = (matches: (file: string) => boolean): Completion[] =>
+    workspace.files.paths
+      .filter((file) => isUnder(base, file) && file !== path && matches(file))
+      .map((file) => ({ label: base === '' ? file : file.slice(base.length + 1), kind: 'file' }))
+  const documentFiles = (kind: Document['kind']): Completion[] => {
+    const paths = new Set(ofKind(kind).map((each) => each.path))
+    return files((file) => paths.has(file))
+  }
+  switch (place) {
+    case 'Agent spec.tools.*.ref':
+      return [
+        ...ids('Tool', ({ identity }) => `${identity!.id}@^${identity!.version}`),
+        ...BUILTIN_TOOLS.map((label) => ({ label, kind: 'document' as const, detail: 'of svc itself' })),
+      ]
+    case 'Agent spec.agents.*.ref':
+    case 'Bundle spec.root':
+      return documentFiles('Agent')
+    case 'Agent spec.default_policies.*':
+    case 'Agent spec.tools.*.policies.*':
+    case 'Agent spec.agents.*.policies.*':
+    case 'Tool spec.default_policies.*':
+      return ids('Policy', ({ identity }) => identity!.id)
+    case 'Agent spec.default_policies.*.ref':
+    case 'Agent spec.tools.*.policies.*.ref':
+    case 'Agent spec.agents.*.policies.*.ref':
+      return documentFiles('Policy')
+    case 'Policy spec.scope':
+      return ids('Tool', ({ identity }) => `tool:${identity!.id}`)
+    case 'Policy spec.decision.authority_ref':
+      return boundaries(documents, 'metadata.governance.authority_boundaries.*')
+    case 'Agent metadata.governance.authority_boundaries.*':
+      return boundaries(documents, 'spec.decision.authority_ref')
+    case 'Agent spec.model.secret':
+    case 'Agent spec.mcp_servers.*.auth.secret':
+      return keysBelow(cursor.lines, 'secrets').map((label) => ({ label, kind: 'secret' }))
+    case 'Agent spec.tools.*.mcp.server':
+      return serversIn(cursor.lines).map(asValue)
+    case 'Agent spec.instructions.ref':
+      return files((file) => /\.(?:md|txt)$/.test(file))
+    default:
+      return /(?:schema|inputSchema)\.ref$/.test(place)
+        ? files((file) => /^\.(?:json|ya?ml)$/.test(extensionOf(file)) && workspace.documentsAt(file).length === 0)
+        : []
+  }
+}
+
+const descriptionOf = (document: Document): Pick<Completion, 'documentation'> => {
+  const [found] = [...document.texts('spec.description'), ...document.texts('spec.purpose')]
+  return found === undefined ? {} : { documentation: found.value }
+}
+
+const boundaries = (documents: readonly Document[], at: string): Completion[] => [
+  ...new Map(
+    documents
+      .flatMap((document) => document.texts(at).map(({ value }) => ({ value, document })))
+      .map(({ value, document }) => [
+        value,
+        { label: value, kind: 'value' as const, detail: document.identity?.id ?? document.path },
+      ]),
+  ).values(),
+]
+
+/** Names of `spec.mcp_servers`, written in either order of keys. */
+function serversIn(lines: readonly string[]): string[] {
+  const at = lines.findIndex((line) => /^\s+mcp_servers:/.test(line))
+  if (at < 0) return []
+  const indent = lines[at]!.search(/\S/)
+  const rest = lines.slice(at + 1)
+  const end = rest.findIndex((line) => /^\s*[\w"']/.test(line) && line.search(/\S/) <= indent)
+  return rest
+    .slice(0, end < 0 ? undefined : end)
+    .flatMap((line) => /^\s*(?:-\s+)?name:\s*["']?([^\s"'#]+)/.exec(line)?.[1] ?? [])
+}
+
+/** The directory from which a document of this file names paths. */
+function bundleOf(workspace: Workspace, path: string): string {
+  const [document] = workspace.documentsAt(path)
+  return document === undefined ? directoryOf(path) : workspace.bundleDirectory(document)
+}

@@ -1,0 +1,165 @@
+/**
+ * Where a cursor stands in a text that may be half written, read from its lines and their indentation: no parser understands
+ * a line before it is finished. Mappings in brackets are not looked into.
+ */
+import type { Kind } from '../../spec/document.ts'
+import { isKind } from './field.ts'
+
+export interface Cursor {
+  /** What the document around it says it is. */
+  readonly kind: Kind | undefined
+  /** Keys above it, `*` for an item of a list; the mapping or list to which the line belongs. */
+  readonly path: readonly string[]
+  /** The key of the line, where it has one. */
+  readonly key: string | undefined
+  /** Where the cursor is: at a key, at the value behind one, or behind the dash of an item, where both may come. */
+  readonly at: 'key' | 'value' | 'item'
+  /** What is written of the word, before the cursor and after it: offsets in the text. */
+  readonly start: number
+  readonly end: number
+  /** Keys that the same mapping has already. */
+  readonly siblings: ReadonlySet<string>
+  /** Lines of the document, for what is declared in it. */
+  readonly lines: readonly string[]
+}
+
+/** What opens at a column of a line: an item of a list, or a key. */
+interface Opener {
+  readonly column: number
+  readonly name: string
+}
+
+interface Line {
+  readonly openers: readonly Opener[]
+  /** What follows the last opener. */
+  readonly rest: string
+  /** Column where the rest begins. */
+  readonly column: number
+}
+
+const KEY = /^("[^"]*"|'[^']*'|[^\s#:"'{}[\],&*!|>%@`-][^:#{}[\],]*?)\s*:(?=\s|$)/
+
+export function cursorAt(text: string, offset: number): Cursor {
+  const before = text.slice(0, offset).split('\n')
+  const all = text.split(/\r?\n/)
+  const number = before.length - 1
+  const column = before[number]!.length
+  const first = all.findLastIndex((line, at) => at < number && isBreak(line)) + 1
+  const next = all.findIndex((line, at) => at >= number && at >= first && isBreak(line))
+  const lines = all.slice(first, next < 0 ? undefined : next)
+  const here = number - first
+  const line = lines[here] ?? ''
+  const parsed = readLine(line)
+  const key = parsed.openers.at(-1)
+  const named = key !== undefined && key.name !== ITEM ? key : undefined
+  const dashes = parsed.openers.filter(({ name }) => name === ITEM)
+  const behind = named !== undefined && column > line.indexOf(':', named.column)
+  const at = behind ? 'value' : dashes.length > 0 && named === undefined ? 'item' : 'key'
+  // An empty line belongs to the mapping whose indentation the cursor has.
+  const own = named?.column ?? (line.trim() === '' ? column : parsed.column)
+  const path = pathTo(lines, here, own, dashes)
+  const [start, end] = wordAround(line, column, behind ? parsed.column : own)
+  const lineStart = offset - column
+  return {
+    kind: kindIn(lines),
+    path,
+    key: named?.name,
+    at,
+    start: lineStart + start,
+    end: lineStart + end,
+    siblings: siblingsOf(lines, here, own),
+    lines,
+  }
+}
+
+/** The names of the keys below a key at the top level: `secrets`. */
+export function keysBelow(lines: readonly string[], name: string): string[] {
+  const at = lines.findIndex((line) => line.startsWith(`${name}:`))
+  if (at < 0) return []
+  const found: string[] = []
+  let indent: number | undefined
+  for (const line of lines.slice(at + 1)) {
+    const { openers } = readLine(line)
+    const first = openers[0]
+    if (first === undefined) continue
+    if (first.column === 0) break
+    indent ??= first.column
+    if (first.column === indent && first.name !== ITEM) found.push(first.name)
+  }
+  return found
+}
+
+const ITEM = '*'
+
+const isBreak = (line: string): boolean => /^(?:---|\.\.\.)(?:\s|$)/.test(line)
+
+function kindIn(lines: readonly string[]): Kind | undefined {
+  for (const line of lines) {
+    const found = /^kind:\s*["']?(\w+)/.exec(line)?.[1]
+    if (isKind(found)) return found
+  }
+  return undefined
+}
+
+function readLine(line: string): Line {
+  const openers: Opener[] = []
+  let column = line.length - line.trimStart().length
+  for (;;) {
+    const dash = /^-(?:\s+|$)/.exec(line.slice(column))
+    if (dash === null) break
+    openers.push({ column, name: ITEM })
+    column += dash[0].length
+  }
+  const rest = line.slice(column)
+  const key = rest.startsWith('#') ? null : KEY.exec(rest)
+  if (key === null) return { openers: rest.startsWith('#') ? [] : openers, rest, column }
+  openers.push({ column, name: key[1]!.replace(/^["']|["']$/g, '') })
+  const value = line.slice(column + key[0].length)
+  return { openers, rest: value.trimStart(), column: column + key[0].length + value.length - value.trimStart().length }
+}
+
+function pathTo(lines: readonly string[], here: number, own: number, dashes: readonly Opener[]): string[] {
+  const path: string[] = []
+  let limit = own
+  let inList = false
+  const open = ({ column, name }: Opener): void => {
+    // The items of a list may stand under its key, at the same column.
+    if (column >= limit && !(inList && name !== ITEM && column === limit)) return
+    path.unshift(name)
+    limit = column
+    inList = name === ITEM
+  }
+  for (const dash of [...dashes].reverse()) open(dash)
+  for (let at = here - 1; at >= 0; at--) for (const opener of [...readLine(lines[at]!).openers].reverse()) open(opener)
+  return path
+}
+
+/** The part of a value or a key around the cursor. */
+function wordAround(line: string, column: number, from: number): [number, number] {
+  const start = Math.min(from, column)
+  const rest = line.slice(column)
+  const comment = rest.search(/\s#|:(?:\s|$)/)
+  const end = comment < 0 ? rest.trimEnd().length : comment
+  return [start, column + end]
+}
+
+function siblingsOf(lines: readonly string[], here: number, column: number): ReadonlySet<string> {
+  const found = new Set<string>()
+  const look = (at: number): boolean => {
+    const { openers } = readLine(lines[at]!)
+    const key = openers.find((each) => each.name !== ITEM)
+    const first = openers[0]
+    if (first === undefined) return true
+    if (key?.column === column && at !== here) found.add(key.name)
+    return first.column >= column
+  }
+  // The line with the dash is the first of its item: the items around it are other mappings.
+  if (!readLine(lines[here] ?? '').openers.some(({ name, column: at }) => name === ITEM && at < column))
+    for (let at = here - 1; at >= 0 && look(at); at--);
+  for (let at = here + 1; at < lines.length; at++) {
+    const first = readLine(lines[at]!).openers[0]
+    if (first !== undefined && first.column < column) break
+    look(at)
+  }
+  return found
+}

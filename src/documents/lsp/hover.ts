@@ -1,0 +1,44 @@
+/** What an editor tells about the word under the cursor, in Markdown. */
+import type { Diagnostic } from '../diagnostic.ts'
+import { findRule } from '../lint.ts'
+import type { Rule } from '../rule.ts'
+import { cursorAt } from './cursor.ts'
+import { fieldAt, type Field } from './field.ts'
+
+/** The page of the field, and of each rule that the place breaks; undefined where there is nothing to tell. */
+export function hover(text: string, offset: number, findings: readonly Diagnostic[]): string | undefined {
+  const broken = findings.filter(
+    ({ range }) => range.start.offset <= offset && offset <= Math.max(range.end.offset, range.start.offset + 1),
+  )
+  const { kind, path, key } = cursorAt(text, offset)
+  const place = key === undefined ? path : [...path, key]
+  const field = kind === undefined || place.length === 0 ? undefined : fieldAt(kind, place)
+  const rules = [...new Set(broken.map(({ rule }) => findRule(rule)))].filter((rule) => rule !== undefined)
+  const pages = [...rules.map(rulePage), ...(field === undefined ? [] : [fieldPage(place, field)])]
+  return pages.length === 0 ? undefined : pages.join('\n\n---\n\n')
+}
+
+function fieldPage(place: readonly string[], field: Field): string {
+  const name = place.map((each, at) => (each === '*' ? '[]' : at === 0 ? each : `.${each}`)).join('')
+  const traits = [
+    field.type,
+    field.required && 'required',
+    field.default !== undefined && `default \`${field.default}\``,
+  ]
+  return [
+    `**${name}** ${traits.filter((each) => each !== undefined && each !== false).join(', ')}`.trimEnd(),
+    ...(field.description === undefined ? [] : [field.description]),
+    ...(field.values === undefined ? [] : [`One of ${field.values.map((each) => `\`${each}\``).join(', ')}.`]),
+  ].join('\n\n')
+}
+
+function rulePage({ name, severity, law, fix, source, good }: Rule): string {
+  const examples = Object.entries(good).map(([path, text]) => `\`\`\`yaml\n# ${path}\n${text.trimEnd()}\n\`\`\``)
+  return [
+    `**${name}** ${severity}`,
+    law,
+    fix,
+    ...examples,
+    `Source: ${source}. \`svc explain ${name}\` shows more.`,
+  ].join('\n\n')
+}

@@ -1,0 +1,28 @@
+import type { Workspace } from './workspace.ts'
+
+/** Computes something about a workspace the first time it is asked for: documents do not change. */
+export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (workspace: Workspace) => T {
+  const known = new WeakMap<Workspace, { readonly value: T }>()
+  return (workspace) => {
+    const before = known.get(workspace)
+    if (before !== undefined) return before.value
+    const value = compute(workspace)
+    known.set(workspace, { value })
+    return value
+  }
+}
+
+/** The same for each of the objects of a workspace: documents, bindings. */
+export function oncePerObject<K extends object, T>(
+  compute: (workspace: Workspace, key: K) => T,
+): (workspace: Workspace, key: K) => T {
+  const tables = oncePerWorkspace(() => new WeakMap<K, { readonly value: T }>())
+  return (workspace, key) => {
+    const table = tables(workspace)
+    const before = table.get(key)
+    if (before !== undefined) return before.value
+    const value = compute(workspace, key)
+    table.set(key, { value })
+    return value
+  }
+}

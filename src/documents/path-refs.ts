@@ -1,0 +1,26 @@
+import type { Document, FoundText } from './document.ts'
+import { readAgentRef } from './reference.ts'
+import { INPUT_SCHEMA } from './schemas.ts'
+
+const PLACES = [
+  'spec.root',
+  'spec.instructions.ref',
+  'output.schema.ref',
+  'spec.tools.*.input_schema.ref',
+  'spec.agents.*.input_schema.ref',
+  'spec.input_schema.ref',
+  'spec.output_schema.ref',
+  'spec.default_policies.*.ref',
+  'spec.tools.*.policies.*.ref',
+  'spec.agents.*.policies.*.ref',
+  'spec.model.provider_options.script',
+]
+
+/** Every path that a document names. */
+export function pathsIn(document: Document): FoundText[] {
+  const agents = document.texts('spec.agents.*.ref').filter(({ value }) => /path/.test(readAgentRef(value).form))
+  const contract = document
+    .texts('metadata.annotations.*')
+    .filter(({ key }) => document.kind === 'Agent' && key === INPUT_SCHEMA)
+  return [...PLACES.flatMap((place) => document.texts(place)), ...agents, ...contract]
+}

@@ -1,0 +1,27 @@
+/** Paths inside a bundle: relative, `/` separated. Source: bundles, section 2; security, S22. */
+
+/**
+ * A path as the author wrote it, without `./`, or what is wrong with it.
+ * Refused: absolute, `..`, backslash, drive, NUL, empty names, a trailing dot or space, anything but NFC.
+ */
+export function checkPath(written: string): { readonly path: string } | { readonly problem: string } {
+  const path = written.replace(/^(?:\.\/)+/, '')
+  if (path === '' || path === '.') return { problem: 'it names no file' }
+  if (path.includes('\0')) return { problem: 'it contains NUL' }
+  if (path.includes('\\')) return { problem: 'it contains a backslash; directories are separated by `/`' }
+  if (path.startsWith('/')) return { problem: 'it is absolute' }
+  if (/^[A-Za-z]:/.test(path)) return { problem: 'it begins with a drive' }
+  if (path.normalize('NFC') !== path) return { problem: 'it is not in Unicode form NFC' }
+  const names = path.split('/')
+  if (names.includes('..')) return { problem: 'it leaves its directory with `..`' }
+  if (names.some((name) => name === '' || name === '.')) return { problem: 'it has an empty name in it' }
+  if (names.some((name) => /[. ]$/.test(name))) return { problem: 'a name in it ends with a dot or a space' }
+  return { path }
+}
+
+export const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+export const joinPath = (directory: string, path: string): string => (directory === '' ? path : `${directory}/${path}`)
+export const isUnder = (directory: string, path: string): boolean =>
+  directory === '' || path.startsWith(`${directory}/`)
+/** With the dot; empty when the last name has none. */
+export const extensionOf = (path: string): string => /[^/](\.[^./]+)$/.exec(path)?.[1] ?? ''

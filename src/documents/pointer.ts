@@ -1,0 +1,19 @@
+/** JSON pointers (RFC 6901). */
+
+export const pointerTo = (parent: string, key: string | number): string =>
+  typeof key === 'number' || !/[~/]/.test(key)
+    ? `${parent}/${key}`
+    : `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+export function segmentsOf(pointer: string): string[] {
+  const segments = pointer.split('/').slice(1)
+  return pointer.includes('~')
+    ? segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+    : segments
+}
+
+/** `/spec/tools/0/ref` as people write it: `spec.tools[0].ref`. */
+export const inWords = (pointer: string): string =>
+  segmentsOf(pointer)
+    .map((segment, index) => (/^\d+$/.test(segment) ? `[${segment}]` : index === 0 ? segment : `.${segment}`))
+    .join('')

@@ -1,0 +1,43 @@
+/** What the calls that a policy gates may bring, by the input schemas of the tools. */
+import { leavesOf, type Condition } from '../policy/condition.ts'
+import { gatedBindings } from './attachments.ts'
+import type { Document } from './document.ts'
+import { inputOf } from './inputs.ts'
+import { accepts, propertyAt } from './property.ts'
+import { domainAt, type Domains } from './reasoning.ts'
+import type { SchemaText } from './schemas.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface KnownCalls {
+  /** Logical id. */
+  readonly tool: string
+  readonly schema: SchemaText
+  readonly domains: Domains
+}
+
+/** One entry a binding; undefined where the arguments of one of them are not known. */
+export function domainsOf(workspace: Workspace, policy: Document): readonly KnownCalls[] | undefined {
+  const known: KnownCalls[] = []
+  for (const use of gatedBindings(workspace, policy)) {
+    const schema = inputOf(workspace, use)
+    if (schema === undefined) return undefined
+    known.push({
+      tool: use.ref?.id ?? '',
+      schema,
+      domains: (path) => (path.root === 'args' ? domainAt(schema.value, path.segments) : undefined),
+    })
+  }
+  return known
+}
+
+/** True where a comparison is with another type: another rule says that. */
+export const mismatched = (known: readonly KnownCalls[], condition: Condition): boolean =>
+  leavesOf(condition).some(
+    (leaf) =>
+      leaf.path.root === 'args' &&
+      leaf.path.fn === undefined &&
+      known.some(({ schema }) => {
+        const property = propertyAt(schema.value, leaf.path.segments)
+        return property !== undefined && !accepts(property.types, leaf)
+      }),
+  )

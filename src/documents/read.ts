@@ -1,0 +1,172 @@
+/** Text or bytes of a file into authoring documents, with a finding for everything that is wrong with their form. */
+import { isJsonObject, type JsonValue } from '../base/json.ts'
+import { API_VERSION, KINDS, type Kind } from '../spec/document.ts'
+import { diagnostic, replacement, type Diagnostic } from './diagnostic.ts'
+import { createDocument, type Document } from './document.ts'
+import { checkShape, type SchemaName } from './shape.ts'
+import { createSource, type Source } from './source.ts'
+import { nearest } from './suggest.ts'
+import { readYaml, type Node } from './yaml.ts'
+
+export interface FileInput {
+  /** Relative to the workspace, `/` separated. */
+  readonly path: string
+  readonly text?: string
+  readonly bytes?: Uint8Array
+}
+
+export interface ReadOptions {
+  /**
+   * True for a file that was named: all in it is held to be a document. Else (the default) what neither says
+   * `apiVersion: svc/…` nor has one of the four kinds belongs to someone else and is passed over.
+   */
+  readonly named?: boolean
+}
+
+export interface ReadDocuments {
+  readonly documents: Document[]
+  readonly findings: Diagnostic[]
+}
+
+/** Reads the documents of a file. Documents with a wrong shape are among them, with `sound: false`. */
+export function readDocuments(file: FileInput, options: ReadOptions = {}): ReadDocuments {
+  const { source, findings } = decode(file)
+  if (source === undefined) return { documents: [], findings }
+  const reading = readYaml(source)
+  if (reading.roots.length === 0 && options.named !== true && !seemsOurs(source.text))
+    return { documents: [], findings: [] }
+  const documents: Document[] = []
+  let ours = options.named === true || reading.roots.length === 0
+  for (const [index, root] of reading.roots.entries()) {
+    // A `---` with nothing behind it is no document.
+    if (root.value === null && reading.roots.length > 1) continue
+    if (!options.named && !isOurs(root.value)) continue
+    ours = true
+    const read = readOne(source, root, index)
+    findings.push(...read.findings)
+    if (read.document !== undefined) documents.push(read.document)
+  }
+  return ours ? { documents, findings: [...reading.findings, ...findings] } : { documents: [], findings: [] }
+}
+
+export interface ReadValues {
+  readonly values: readonly JsonValue[]
+  readonly findings: readonly Diagnostic[]
+}
+
+/** Reads a YAML or JSON file that is no authoring document (scenario, model script): its values, one for each `---`. */
+export function readValues(file: FileInput): ReadValues {
+  const { source, findings } = decode(file)
+  if (source === undefined) return { values: [], findings }
+  const reading = readYaml(source)
+  return { values: reading.roots.map((root) => root.value), findings: [...findings, ...reading.findings] }
+}
+
+/** Bytes as UTF-8. No source where they are none. */
+export function decode(file: FileInput): { readonly source?: Source; readonly findings: Diagnostic[] } {
+  const at = { path: file.path, pointer: '', range: createSource(file.path, '').span(0, 0) }
+  let text = file.text
+  if (text === undefined) {
+    try {
+      text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes)
+    } catch {
+      return {
+        findings: [
+          diagnostic('doc/not-utf8', 'error', at, 'The file is not UTF-8.', {
+            fix: 'Save it as UTF-8 without a byte order mark.',
+          }),
+        ],
+      }
+    }
+  }
+  if (!text.startsWith('\uFEFF')) return { source: createSource(file.path, text), findings: [] }
+  return {
+    source: createSource(file.path, text.slice(1)),
+    findings: [
+      diagnostic('doc/bom', 'warning', at, 'The file begins with a byte order mark.', {
+        fix: 'Save it as UTF-8 without a byte order mark.',
+      }),
+    ],
+  }
+}
+
+function readOne(
+  source: Source,
+  root: Node,
+  index: number,
+): { readonly document?: Document; readonly findings: Diagnostic[] } {
+  const value = root.value
+  const place = { path: source.path, pointer: '', range: source.span(root.start, Math.min(root.end, root.start + 1)) }
+  if (!isJsonObject(value))
+    return {
+      findings: [
+        diagnostic(
+          'doc/schema',
+          'error',
+          place,
+          'A document is a mapping with `apiVersion`, `kind`, `metadata` and `spec`.',
+        ),
+      ],
+    }
+  const findings: Diagnostic[] = []
+  const kind = kindOf(value['kind'])
+  const document = createDocument({ kind: kind ?? 'Agent', index, value, sound: false, source, root })
+  const version = value['apiVersion']
+  if (version !== API_VERSION) findings.push(wrongVersion(document, version))
+  if (value['kind'] !== kind || kind === undefined) findings.push(wrongKind(document, value['kind']))
+  // Without a kind nothing can be said about the rest.
+  if (kind === undefined) return { findings }
+  findings.push(...checkShape(kind.toLowerCase() as SchemaName, document))
+  return {
+    document: findings.length === 0 ? createDocument({ kind, index, value, sound: true, source, root }) : document,
+    findings,
+  }
+}
+
+/** The kind that is said, whatever its case. */
+function kindOf(value: JsonValue | undefined): Kind | undefined {
+  return typeof value === 'string' ? KINDS.find((kind) => kind.toLowerCase() === value.toLowerCase()) : undefined
+}
+
+function wrongVersion(document: Document, found: JsonValue | undefined): Diagnostic {
+  const place = document.placeOf('/apiVersion')
+  if (found === undefined)
+    return diagnostic('doc/api-version', 'error', place, `\`apiVersion: ${API_VERSION}\` is missing.`, {
+      fix: `Add \`apiVersion: ${API_VERSION}\`.`,
+    })
+  return diagnostic(
+    'doc/api-version',
+    'error',
+    place,
+    `apiVersion must be \`${API_VERSION}\`, but is ${JSON.stringify(found)}.`,
+    {
+      fix: replacement(place, API_VERSION),
+    },
+  )
+}
+
+function wrongKind(document: Document, found: JsonValue | undefined): Diagnostic {
+  const place = document.placeOf('/kind')
+  const list = `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)}`
+  if (found === undefined) return diagnostic('doc/kind-unknown', 'error', place, `\`kind\` is missing: ${list}.`)
+  const near = typeof found === 'string' ? nearest(found, KINDS) : undefined
+  return diagnostic(
+    'doc/kind-unknown',
+    'error',
+    place,
+    `kind must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+    {
+      ...(near !== undefined && { fix: replacement(place, near) }),
+    },
+  )
+}
+
+function isOurs(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false
+  const { apiVersion, kind } = value
+  if (typeof apiVersion === 'string' && /^svc\b/i.test(apiVersion)) return true
+  return kindOf(kind) !== undefined && (isJsonObject(value['metadata']) || isJsonObject(value['spec']))
+}
+
+/** For text that no parser reads: does it look like a document of ours? */
+const seemsOurs = (text: string): boolean => /^[\s{,]*["']?apiVersion["']?\s*:\s*["']?svc\b/im.test(text)

@@ -1,0 +1,204 @@
+/**
+ * What can be proven about conditions by intervals and lists of values. Every answer is on the safe side: what is not
+ * proven counts as possible. Source: lint rules, "policy"; policies, section 2.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { leavesOf, type Condition, type Leaf } from '../policy/condition.ts'
+import { operator, type Operator } from '../policy/operators.ts'
+import type { Path, Segment } from '../policy/path.ts'
+import { accepts } from './property.ts'
+
+/** The values that an argument may have, as far as its schema says them plainly. */
+export interface Domain {
+  readonly values?: readonly JsonValue[]
+  readonly low?: Bound
+  readonly high?: Bound
+  readonly integer: boolean
+  readonly types: readonly string[]
+  /** True when every call has it. */
+  readonly required: boolean
+}
+
+interface Bound {
+  readonly at: number
+  /** True when the bound itself is left out. */
+  readonly open: boolean
+}
+
+export type Domains = (path: Path) => Domain | undefined
+
+const nothingKnown: Domains = () => undefined
+
+/** False when no call can make the condition true. */
+export const satisfiable = (condition: Condition, domains: Domains = nothingKnown): boolean =>
+  (branches(condition, true) ?? [[]]).some((branch) => possible(branch, domains))
+
+/** True when every call makes the condition true: never false, and never unknown. */
+export function alwaysTrue(condition: Condition, domains: Domains): boolean {
+  const refuting = branches(condition, false)
+  return (
+    refuting !== undefined &&
+    !refuting.some((branch) => possible(branch, domains)) &&
+    leavesOf(condition).every((leaf) => {
+      const { path, op, ifMissing } = leaf
+      const domain = path.fn === undefined ? domains(path) : undefined
+      return (
+        domain !== undefined &&
+        (op === 'exists' || ifMissing !== undefined || domain.required) &&
+        isJudged(leaf, domain)
+      )
+    })
+  )
+}
+
+/** True when every value that makes the first true makes the second true. */
+export function implies(first: Condition, second: Condition, domains: Domains = nothingKnown): boolean {
+  const [one, other] = [branches(first, true), branches(second, false)]
+  if (one === undefined || other === undefined || one.length * other.length > MAX_BRANCHES) return false
+  return !one.some((a) => other.some((b) => possible([...a, ...b], domains)))
+}
+
+/** What the schema of the arguments says about one of them; undefined where it says nothing plainly. */
+export function domainAt(schema: JsonObject | boolean, segments: readonly Segment[]): Domain | undefined {
+  let here: JsonValue | undefined = schema
+  let required = segments.length > 0
+  for (const segment of segments) {
+    if (!isJsonObject(here) || !('key' in segment)) return undefined
+    const { properties, required: names }: JsonObject = here
+    required &&= Array.isArray(names) && names.includes(segment.key)
+    here = isJsonObject(properties) && Object.hasOwn(properties, segment.key) ? properties[segment.key] : undefined
+  }
+  if (!isJsonObject(here)) return undefined
+  const types = [here['type']].flat().filter((each) => typeof each === 'string')
+  const values = valuesOf(here, types)
+  const low = bound(here['minimum'], here['exclusiveMinimum'], Math.max)
+  const high = bound(here['maximum'], here['exclusiveMaximum'], Math.min)
+  const integer = types.length === 1 && types[0] === 'integer'
+  return { ...(values && { values }), ...(low && { low }), ...(high && { high }), integer, types, required }
+}
+
+function valuesOf(schema: JsonObject, types: readonly string[]): readonly JsonValue[] | undefined {
+  if (Object.hasOwn(schema, 'const')) return [schema['const']!]
+  if (Array.isArray(schema['enum'])) return schema['enum']
+  return types.length === 1 && types[0] === 'boolean' ? [true, false] : undefined
+}
+
+function bound(
+  closed: JsonValue | undefined,
+  open: JsonValue | undefined,
+  tighter: (a: number, b: number) => number,
+): Bound | undefined {
+  const bounds = [
+    ...(typeof closed === 'number' ? [{ at: closed, open: false }] : []),
+    ...(typeof open === 'number' ? [{ at: open, open: true }] : []),
+  ]
+  return bounds.length === 0 ? undefined : bounds.reduce((a, b) => tightest(a, b, tighter))
+}
+
+const tightest = (a: Bound, b: Bound, tighter: (a: number, b: number) => number): Bound =>
+  a.at === b.at ? { at: a.at, open: a.open || b.open } : tighter(a.at, b.at) === a.at ? a : b
+
+/** A leaf, or its opposite. */
+interface Literal {
+  readonly leaf: Leaf
+  readonly holds: boolean
+}
+
+/** More ways to be true than this are not looked at. */
+const MAX_BRANCHES = 256
+
+/** The condition, or its opposite, as alternatives of leaves that hold together; undefined when there are too many. */
+function branches(condition: Condition, holds: boolean): readonly (readonly Literal[])[] | undefined {
+  if ('leaf' in condition) return [[{ leaf: condition.leaf, holds }]]
+  if ('not' in condition) return branches(condition.not, !holds)
+  const together = 'all' in condition === holds
+  const members = ('all' in condition ? condition.all : condition.any).map((each) => branches(each, holds))
+  let result: readonly (readonly Literal[])[] | undefined = together ? [[]] : []
+  for (const member of members) {
+    if (member === undefined || result === undefined) return undefined
+    result = together ? result.flatMap((left) => member.map((right) => [...left, ...right])) : [...result, ...member]
+    if (result.length > MAX_BRANCHES) result = undefined
+  }
+  return result
+}
+
+function possible(branch: readonly Literal[], domains: Domains): boolean {
+  const groups = new Map<string, Literal[]>()
+  for (const each of branch) {
+    const { path, windowMs } = each.leaf
+    // Elements of a list, and windows of another length, are other values under the same name.
+    if (path.segments.some((segment) => 'each' in segment) || windowMs !== undefined) continue
+    groups.set(path.text, [...(groups.get(path.text) ?? []), each])
+  }
+  return [...groups.values()].every((group) => groupPossible(group, domains))
+}
+
+function groupPossible(group: readonly Literal[], domains: Domains): boolean {
+  const { path } = group[0]!.leaf
+  const domain = path.fn === undefined && path.root === 'args' ? domains(path) : undefined
+  if (domain?.required !== true && group.every(holdsAbsent)) return true
+  const tests = group.map(testOf)
+  const passes = (value: JsonValue): boolean =>
+    tests.every((test) => test(value)) && within(value, domain) && (domain?.values?.includes(value) ?? true)
+  const values = [...group.flatMap((each) => [listed(each)].filter((list) => list !== undefined)), domain?.values].find(
+    (list) => list !== undefined,
+  )
+  if (values !== undefined) return values.some(passes)
+  if (group.some(isNumeric) && group.some(isTextual)) return false
+  return group.every((each) => each.leaf.op !== 'exists' || (each.leaf.value === true) === each.holds)
+    ? roomLeft(group, domain)
+    : false
+}
+
+const holdsAbsent = ({ leaf, holds }: Literal): boolean => {
+  if (leaf.op === 'exists') return (leaf.value === false) === holds
+  return leaf.ifMissing !== undefined && leaf.ifMissing === holds
+}
+
+const testOf = ({ leaf, holds }: Literal): ((value: JsonValue) => boolean) => {
+  const judge = operator(leaf.op).judge(leaf.value, 'unknown')
+  return (value) => judge(value) === (holds ? 'true' : 'false')
+}
+
+/** The values that alone can make it hold. */
+function listed({ leaf, holds }: Literal): readonly JsonValue[] | undefined {
+  if (leaf.op === (holds ? 'eq' : 'ne')) return [leaf.value]
+  return leaf.op === (holds ? 'in' : 'not_in') ? (leaf.value as JsonValue[]) : undefined
+}
+
+const NUMERIC: readonly Operator[] = ['gt', 'gte', 'lt', 'lte']
+const TEXTUAL: readonly Operator[] = ['starts_with', 'ends_with', 'matches', 'cidr', 'semver']
+const isNumeric = ({ leaf }: Literal): boolean => NUMERIC.includes(leaf.op)
+const isTextual = ({ leaf }: Literal): boolean => TEXTUAL.includes(leaf.op)
+
+function within(value: JsonValue, domain: Domain | undefined): boolean {
+  if (typeof value !== 'number' || domain === undefined) return true
+  const { low, high, integer } = domain
+  if (integer && !Number.isInteger(value)) return false
+  if (low !== undefined && (low.open ? value <= low.at : value < low.at)) return false
+  return high === undefined || (high.open ? value < high.at : value <= high.at)
+}
+
+function roomLeft(group: readonly Literal[], domain: Domain | undefined): boolean {
+  let { low, high } = domain ?? {}
+  for (const { leaf, holds } of group) {
+    if (!NUMERIC.includes(leaf.op)) continue
+    const at = Number(leaf.value)
+    const above = (leaf.op === 'gt' || leaf.op === 'gte') === holds
+    const open = (leaf.op === 'gt' || leaf.op === 'lt') === holds
+    if (above) low = low === undefined ? { at, open } : tightest(low, { at, open }, Math.max)
+    else high = high === undefined ? { at, open } : tightest(high, { at, open }, Math.min)
+  }
+  if (low === undefined || high === undefined) return true
+  if (domain?.integer !== true) return low.at < high.at || (low.at === high.at && !low.open && !high.open)
+  const least = low.open ? Math.floor(low.at) + 1 : Math.ceil(low.at)
+  const most = high.open ? Math.ceil(high.at) - 1 : Math.floor(high.at)
+  return least <= most
+}
+
+/** For every value of the domain the comparison is true or false. */
+function isJudged(leaf: Leaf, { types, values }: Domain): boolean {
+  const judge = operator(leaf.op).judge(leaf.value, 'unknown')
+  if (values !== undefined) return values.every((value) => judge(value) !== 'unknown')
+  return types.length === 1 && types[0] !== 'array' && types[0] !== 'object' && accepts(types, leaf)
+}

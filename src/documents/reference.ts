@@ -1,0 +1,62 @@
+/** The forms of references between documents. Source: bundles, section 1; authoring format, "Versioning". */
+import { valid, validRange } from 'semver'
+
+/** A tool or an agent by logical id, `namespace.name[@range]`. */
+export interface LogicalRef {
+  /** `namespace.name`. */
+  readonly id: string
+  readonly namespace: string
+  readonly name: string
+  /** What follows the `@`; undefined without one. */
+  readonly range?: string
+}
+
+const LOGICAL = /^([^\s@/]+)\.([^\s@/.]+)(?:@([^]*))?$/
+
+export function readLogicalRef(text: string): LogicalRef | undefined {
+  const [, namespace, name, range] = LOGICAL.exec(text) ?? []
+  if (namespace === undefined || name === undefined) return undefined
+  return { id: `${namespace}.${name}`, namespace, name, ...(range !== undefined && { range }) }
+}
+
+export const isLogicalId = (text: string): boolean => readLogicalRef(text)?.range === undefined && LOGICAL.test(text)
+
+/** A semver range that npm's semver reads; the empty text is none. */
+export const isRange = (text: string): boolean => text.trim() !== '' && validRange(text) !== null
+
+/** An exact semver version: no `v`, no range. */
+export const isVersion = (text: string): boolean => /^\d/.test(text) && valid(text) !== null
+
+/** What `spec.agents[].ref` says. */
+export type AgentRef =
+  | { readonly form: 'path'; readonly path: string }
+  | { readonly form: 'pinned'; readonly id: string; readonly version: string }
+  | { readonly form: 'floating'; readonly id: string }
+  | { readonly form: 'range'; readonly id: string; readonly range: string }
+  | { readonly form: 'versioned-path'; readonly path: string; readonly version: string }
+  | { readonly form: 'unknown' }
+
+const DOCUMENT_EXTENSION = /\.(?:ya?ml|json)$/
+
+/** A reference with `/` or a document extension is a path; every other is a logical id. */
+export function readAgentRef(text: string): AgentRef {
+  const at = text.lastIndexOf('@')
+  const before = at > 0 ? text.slice(0, at) : text
+  if (before.includes('/') || DOCUMENT_EXTENSION.test(before))
+    return at > 0 ? { form: 'versioned-path', path: before, version: text.slice(at + 1) } : { form: 'path', path: text }
+  const logical = readLogicalRef(text)
+  if (logical === undefined) return { form: 'unknown' }
+  const { id, range } = logical
+  if (range === undefined) return { form: 'floating', id }
+  return isVersion(range) ? { form: 'pinned', id, version: range } : { form: 'range', id, range }
+}
+
+/** Names that every provider accepts for a tool. */
+export const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/
+
+/** The name of a tool or sub-agent on the wire, derived from the last part of its id. Source: decisions, section 14. */
+export const deriveWireName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+
+/** The tools that the engine itself carries out. Source: decisions, section 10. */
+export const BUILTIN_TOOLS: readonly string[] = ['svc.ask_user', 'svc.request_input', 'svc.read_file']
+export const BUILTIN_VERSION = '1.0.0'

@@ -1,0 +1,68 @@
+import type { Edit } from './diagnostic.ts'
+import type { Spans } from './document.ts'
+import { segmentsOf } from './pointer.ts'
+import type { Node } from './yaml.ts'
+
+/**
+ * Edits that take a member out of its mapping, or an item out of its list, and leave every comment.
+ * Empty where that cannot be done without touching more: the last member of a mapping, or one whose text an alias shares.
+ */
+export function removalOf({ source, root }: Spans, pointer: string): Edit[] {
+  const segments = segmentsOf(pointer)
+  const key = segments.pop()
+  const parent = key === undefined ? undefined : follow(root, segments)
+  if (parent === undefined || key === undefined || parent.alias) return []
+  const entries = [
+    ...(parent.members?.values() ?? []),
+    ...(parent.items ?? []).map((node) => ({ key: '', start: node.start, node })),
+  ].map(({ start, node }) => ({ start, end: node.end, node }))
+  const at = parent.members === undefined ? Number(key) : [...parent.members.keys()].indexOf(key)
+  const entry = entries[at]
+  if (entry === undefined || entries.length === 1 || entry.node.alias) return []
+  const cut = isFlow(source.text, parent)
+    ? flowCut(entries, at)
+    : blockCut(source.text, entry, parent.items !== undefined)
+  if (cut === undefined) return []
+  const [start, end] = cut
+  // A comment between two entries belongs to nobody that is told here: it stays, and so does the entry.
+  const beside = source.text.slice(start, entry.start) + source.text.slice(entry.end, end)
+  return beside.includes('#') || COMMENT.test(source.text.slice(entry.start, entry.end))
+    ? []
+    : [{ path: source.path, range: source.span(start, end), text: '' }]
+}
+
+/** A text with this in it loses its fix, no more. */
+const COMMENT = /(?:^|\s)#/
+
+interface Entry {
+  readonly start: number
+  readonly end: number
+}
+
+function follow(root: Node, segments: readonly string[]): Node | undefined {
+  let node: Node | undefined = root
+  for (const segment of segments)
+    node = node?.members?.get(segment)?.node ?? (/^\d+$/.test(segment) ? node?.items?.[Number(segment)] : undefined)
+  return node
+}
+
+const isFlow = (text: string, node: Node): boolean => text[node.start] === '{' || text[node.start] === '['
+
+/** From the end of the entry before to its own end; the first one up to the start of the next. */
+function flowCut(entries: readonly Entry[], at: number): readonly [number, number] {
+  const entry = entries[at]!
+  return at === 0 ? [entry.start, entries[1]!.start] : [entries[at - 1]!.end, entry.end]
+}
+
+/** The lines of the entry. Undefined where something else begins on its first line, or follows on its last. */
+function blockCut(text: string, { start, end }: Entry, item: boolean): readonly [number, number] | undefined {
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  const before = text.slice(line, start)
+  const next = text.indexOf('\n', end)
+  const close = next < 0 ? text.length : next
+  const after = text.slice(end, close).trim()
+  if (!(item ? /^ *- *$/ : /^ *$/).test(before) || (after !== '' && !after.startsWith('#'))) return undefined
+  // A comment beside the entry stays on a line of its own.
+  if (after !== '') return item ? undefined : [start, end]
+  return [line, next < 0 ? close : next + 1]
+}

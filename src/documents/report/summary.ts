@@ -1,0 +1,37 @@
+import type { Diagnostic } from '../diagnostic.ts'
+import { isUnder } from '../paths.ts'
+import type { Workspace } from '../workspace.ts'
+
+/** What a report is made from, beside the findings. */
+export interface ReportInput {
+  readonly workspace: Workspace
+  /** For the text report; false when absent. */
+  readonly color?: boolean
+}
+
+export interface Summary {
+  /** True without errors. */
+  readonly ok: boolean
+  /** Files that hold documents, of those in focus. */
+  readonly files: number
+  readonly errors: number
+  readonly warnings: number
+  /** Findings that `--fix` would mend. */
+  readonly fixable: number
+}
+
+export function summarise(findings: readonly Diagnostic[], workspace: Workspace): Summary {
+  const count = (severity: Diagnostic['severity']): number =>
+    findings.filter((each) => each.severity === severity).length
+  const { focus } = workspace
+  const files = workspace.read.filter(
+    (path) => focus === undefined || focus.some((each) => path === each || isUnder(each, path)),
+  )
+  return {
+    ok: count('error') === 0,
+    files: files.length,
+    errors: count('error'),
+    warnings: count('warning'),
+    fixable: findings.filter(({ fix }) => (fix?.edits.length ?? 0) > 0).length,
+  }
+}

@@ -1,0 +1,70 @@
+/** What a lint rule is. One rule, one module under `rules/`. Source: lint rules. */
+import type { JsonObject } from '../base/json.ts'
+import type { Config } from '../spec/config.ts'
+import type { Kind } from '../spec/document.ts'
+import type { Place, Saying, Severity } from './diagnostic.ts'
+import type { Document } from './document.ts'
+import type { Workspace } from './workspace.ts'
+
+export type RuleName = `${string}/${string}`
+
+/**
+ * Files by path. A document may leave out what plays no part in the example: `apiVersion`, `metadata` and required keys of `spec`.
+ * They are the rule's tests and its page of documentation.
+ */
+export type Example = Readonly<Record<string, string>>
+
+export interface Rule {
+  readonly name: RuleName
+  readonly severity: Severity
+  /** Severity under the profile `strict`, where it is another one. */
+  readonly strict?: Severity
+  /** The law in one sentence. */
+  readonly law: string
+  /** What to do about it, as an order. */
+  readonly fix: string
+  /** The public document and section that states it. */
+  readonly source: string
+  readonly bad: Example
+  readonly good: Example
+  /** True when the rule looks at other files; left out by `--no-cross-file`. */
+  readonly crossFile?: true
+  /** True for a rule of the profile `strict` alone, unless the configuration names it. */
+  readonly strictOnly?: true
+  /** Absent for what reading a file itself finds. */
+  readonly check?: (document: Document, report: Report, project: Project) => void
+}
+
+/**
+ * Reports a fault.
+ * @param at a place, or a JSON pointer into the document (where it is absent, the mapping that should hold it is shown)
+ */
+export type Report = (at: Place | string, message: string, saying?: Saying & { readonly severity?: Severity }) => void
+
+/** What a rule may know beside the document. */
+export interface Project {
+  readonly workspace: Workspace
+  readonly published: Published
+  readonly providers: NonNullable<Config['providers']>
+  /** Paths of the operator's own Policy documents, which concern every agent. */
+  readonly guardrails: readonly string[]
+  /** Environment variables by name; absent unless they are to be checked. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** What is known of the server that will run the agents; absent offline. */
+  readonly server?: ServerFacts
+}
+
+export interface ServerFacts {
+  /** Identities that can approve: the operator and the active API keys. */
+  readonly approvers: number
+  /** Agents, `namespace.name`, of which a trigger hides the timeline, with the trigger's name. */
+  readonly hidden: Readonly<Record<string, string>>
+}
+
+/** What was published before, as far as references need it. */
+export interface Published {
+  /** Versions of a document that may be chosen, in any order; empty when there is none. */
+  versions(kind: Exclude<Kind, 'Bundle'>, id: string): readonly string[]
+  /** A Tool or Policy as it was published; undefined where it was not, or is not known yet. */
+  document?(kind: 'Tool' | 'Policy', id: string, version: string): JsonObject | undefined
+}

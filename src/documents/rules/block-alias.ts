@@ -1,0 +1,16 @@
+import { replacement } from '../diagnostic.ts'
+import type { Rule } from '../rule.ts'
+
+export const blockAlias: Rule = {
+  name: 'policy/block-alias',
+  severity: 'info',
+  law: '`block` is another word for `deny`.',
+  fix: 'Write deny.',
+  source: 'Authoring format, "decision": `block` is treated as `deny`',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: block}}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny}}\n' },
+  check(document, report) {
+    for (const type of document.kind === 'Policy' ? document.texts('spec.decision.type') : [])
+      if (type.value === 'block') report(type, '`block` is treated as `deny`.', { fix: replacement(type, 'deny') })
+  },
+}

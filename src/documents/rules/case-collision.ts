@@ -1,0 +1,23 @@
+import { directoryOf, isUnder } from '../paths.ts'
+import type { Rule } from '../rule.ts'
+
+export const caseCollision: Rule = {
+  name: 'bundle/case-collision',
+  severity: 'error',
+  law: 'Two paths of a bundle differ by more than case: elsewhere they would be one file.',
+  fix: 'Rename one of the two.',
+  source: 'Bundles, section 2',
+  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'System.md': 'a\n', 'system.md': 'b\n' },
+  good: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'system.md': 'b\n' },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    if (document.kind !== 'Bundle') return
+    const first = new Map<string, string>()
+    for (const path of workspace.files.paths.filter((each) => isUnder(directoryOf(document.path), each))) {
+      const folded = path.normalize('NFC').toLowerCase()
+      const before = first.get(folded)
+      if (before === undefined) first.set(folded, path)
+      else report('/kind', `"${before}" and "${path}" differ by case only.`, { fix: 'Rename one of them.' })
+    }
+  },
+}

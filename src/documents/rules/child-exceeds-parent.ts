@@ -1,0 +1,42 @@
+import { edgesOf } from '../closure.ts'
+import type { Rule } from '../rule.ts'
+
+export const childExceedsParent: Rule = {
+  name: 'limits/child-exceeds-parent',
+  severity: 'warning',
+  law: 'A sub-agent has no larger limits than the agent that delegates to it.',
+  fix: 'Lower the limit of the sub-agent.',
+  source: 'Authoring format, "Limits": limits cap a whole run; decisions, section 13: tokens of descendants count',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_tokens_per_run: 10000}\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec: {limits: {max_tokens_per_run: 50000}}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_tokens_per_run: 10000}\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec: {limits: {max_tokens_per_run: 5000}}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    for (const { child } of edgesOf(workspace, document))
+      for (const name of CAPS) {
+        const [own] = document.at(`spec.limits.${name}`)
+        const [other] = child.at(`spec.limits.${name}`)
+        if (typeof own?.value !== 'number' || typeof other?.value !== 'number' || other.value <= own.value) continue
+        report(
+          other,
+          `${name} is ${other.value} here, but ${own.value} in ${document.identity?.id ?? document.path}, which delegates to this agent.`,
+          {
+            related: [{ path: own.path, range: own.range, message: `${own.value} here` }],
+          },
+        )
+      }
+  },
+}
+
+const CAPS = ['max_tokens_per_run', 'max_wall_clock_seconds']

@@ -1,0 +1,31 @@
+import { effectiveClass, toolDocument, toolsOf } from '../bindings.ts'
+import type { Rule } from '../rule.ts'
+
+export const classMissing: Rule = {
+  name: 'tool/class-missing',
+  severity: 'warning',
+  strict: 'error',
+  law: 'The binding or the Tool document says what a call does to the world.',
+  fix: 'Add `side_effect_class` to the Tool document or the binding.',
+  source: 'Authoring format, "Side-effect class values"',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    for (const use of toolsOf(document)) {
+      if (use.builtin || use.ref === undefined || effectiveClass(workspace, use) !== undefined) continue
+      // A published Tool may say it; a reference to nothing is `tool/unresolved`.
+      if (toolDocument(workspace, use) === undefined && use.value['mcp'] === undefined) continue
+      report(`${use.pointer}/ref`, `Nothing says the side-effect class of ${use.ref.id}.`, {
+        why: 'An undeclared class needs no approval, and its calls are never repeated after a crash.',
+        fix: 'Add `side_effect_class` to the Tool document or the binding.',
+      })
+    }
+  },
+}

@@ -1,0 +1,39 @@
+import { oncePerWorkspace } from '../once.ts'
+import { leavesIn } from '../conditions.ts'
+import type { Rule } from '../rule.ts'
+
+export const classificationUnused: Rule = {
+  name: 'agent/classification-unused',
+  severity: 'info',
+  law: 'Where policies read some classifications of an agent, they read all of them.',
+  fix: 'Gate it too, or remove it.',
+  source: 'Policies, section 2: `agent.classifications`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {classifications: [pii, hr]}}\n',
+    'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: agent.classifications, op: contains, value: pii}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {classifications: [pii]}}\n',
+    'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: agent.classifications, op: contains, value: pii}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    const own = document.kind === 'Agent' ? document.texts('metadata.governance.classifications.*') : []
+    const read = classificationsRead(workspace)
+    if (!own.some(({ value }) => read.has(value))) return
+    for (const each of own)
+      if (!read.has(each.value)) report(each, `No policy reads the classification "${each.value}".`)
+  },
+}
+
+const classificationsRead = oncePerWorkspace(
+  ({ documents }): ReadonlySet<unknown> =>
+    new Set(
+      documents
+        .flatMap(leavesIn)
+        .filter(({ leaf }) => leaf.path.text.startsWith('agent.classifications'))
+        .flatMap(({ leaf }) => (Array.isArray(leaf.value) ? leaf.value : [leaf.value])),
+    ),
+)

@@ -1,0 +1,43 @@
+import { conditionOf, groupsIn } from '../conditions.ts'
+import { satisfiable } from '../reasoning.ts'
+import type { Rule } from '../rule.ts'
+
+export const contradiction: Rule = {
+  name: 'policy/contradiction',
+  severity: 'error',
+  law: 'Conditions that must all hold can hold together.',
+  fix: 'Write `any`, or correct a bound.',
+  source: 'Policies, section 2: `all`',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec:\n  conditions: {all: [{field: args.amount, op: gt, value: 500}, {field: args.amount, op: lt, value: 100}]}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec:\n  conditions: {any: [{field: args.amount, op: gt, value: 500}, {field: args.amount, op: lt, value: 100}]}\n',
+  },
+  check(document, report) {
+    if (document.kind !== 'Policy' || conditionOf(document) === undefined) return
+    for (const { form, pointer, members } of groupsIn(document)) {
+      if (form !== 'all' || members.some(({ condition }) => !satisfiable(condition))) continue
+      if (satisfiable({ all: members.map(({ condition }) => condition) })) continue
+      const [first, second] = pairOf(members) ?? []
+      const place = document.placeOf(second?.pointer ?? pointer)
+      report(place, 'These conditions never hold together.', {
+        ...(first !== undefined && {
+          related: [{ path: document.path, range: document.placeOf(first.pointer).range, message: 'excludes it' }],
+        }),
+      })
+    }
+  },
+}
+
+type Member = ReturnType<typeof groupsIn>[number]['members'][number]
+
+/** Two members that alone exclude each other. */
+function pairOf(members: readonly Member[]): readonly [Member, Member] | undefined {
+  for (const [index, second] of members.entries())
+    for (const first of members.slice(0, index))
+      if (!satisfiable({ all: [first.condition, second.condition] })) return [first, second]
+  return undefined
+}

@@ -1,0 +1,26 @@
+import type { Rule } from '../rule.ts'
+
+/** More people than this never answer in time. */
+const MOST = 10
+
+export const countRange: Rule = {
+  name: 'approval/count-range',
+  severity: 'error',
+  law: `From 1 to ${MOST} approvals are required.`,
+  fix: 'Write a number from 1 to 10.',
+  source: 'Authoring format, "decision": `approvals_required`; lint rules, "approval"',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 0, timeout: {after_minutes: 60, default: deny}}}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 60, default: deny}}}\n',
+  },
+  check(document, report) {
+    for (const count of document.kind === 'Policy' ? document.at('spec.decision.approvals_required') : []) {
+      if (typeof count.value !== 'number' || (count.value >= 1 && count.value <= MOST)) continue
+      report(count, `approvals_required must be from 1 to ${MOST}, but is ${count.value}.`)
+    }
+  },
+}

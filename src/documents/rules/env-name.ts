@@ -1,0 +1,27 @@
+import { looksLikeValue } from '../credentials.ts'
+import type { Rule } from '../rule.ts'
+
+export const envName: Rule = {
+  name: 'secret/env-name',
+  severity: 'warning',
+  law: 'The name of an environment variable has capitals, digits and `_` only, so that every shell can set it.',
+  fix: 'Use capital letters, digits and `_`.',
+  source: 'Lint rules, "secret"',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: anthropic-key}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
+  },
+  check(document, report) {
+    for (const variable of document.kind === 'Agent' ? document.texts('secrets.*.fromEnv') : []) {
+      const name = variable.value
+      if (/^[A-Z_][A-Z0-9_]*$/.test(name) || looksLikeValue(name)) continue
+      report(variable, `"${name}" is an unusual name for an environment variable.`, {
+        fix: `Rename it, for example to ${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}.`,
+      })
+    }
+  },
+}

@@ -1,0 +1,22 @@
+import type { Rule } from '../rule.ts'
+
+export const escalateUnhandled: Rule = {
+  name: 'output/escalate-unhandled',
+  severity: 'info',
+  law: 'An output that escalates waits for an operator.',
+  fix: 'Write `on_invalid: fail` where nobody operates.',
+  source: 'Authoring format, "output": `on_invalid`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\noutput: {format: json, strict: true, on_invalid: escalate, schema: {inline: {type: object}}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\noutput: {format: json, strict: true, on_invalid: fail, schema: {inline: {type: object}}}\n',
+  },
+  check(document, report) {
+    for (const found of document.kind === 'Agent' ? document.texts('output.on_invalid') : [])
+      if (found.value === 'escalate')
+        report(found, 'Only an operator can answer this escalation; until then the run waits.')
+  },
+}

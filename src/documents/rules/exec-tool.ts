@@ -1,0 +1,52 @@
+import { isJsonObject } from '../../base/json.ts'
+import { isGated } from '../authority.ts'
+import { toolsOf } from '../bindings.ts'
+import { wordsOf } from '../capabilities.ts'
+import { inputOf } from '../inputs.ts'
+import type { Rule } from '../rule.ts'
+
+export const execTool: Rule = {
+  name: 'security/exec-tool',
+  severity: 'warning',
+  law: 'A tool that runs what the model writes is gated.',
+  fix: 'Bound the argument by `enum` or `pattern`, and require an approval.',
+  source: 'Security, S16: commands and queries as free text',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: shell.run@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: run, namespace: shell, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {cmd: {type: string}}, additionalProperties: false}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: shell.run@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: run, namespace: shell, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {cmd: {type: string}}, additionalProperties: false}}\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  crossFile: true,
+  check(document, report, project) {
+    for (const use of toolsOf(document)) {
+      const schema = inputOf(project.workspace, use)?.value
+      const properties = isJsonObject(schema) ? schema['properties'] : undefined
+      if (!isJsonObject(properties)) continue
+      const runs = wordsOf(use.ref?.id ?? '').some((word) => EXECUTORS.has(word))
+      const argument = Object.entries(properties).find(
+        ([name, property]) =>
+          isJsonObject(property) &&
+          property['type'] === 'string' &&
+          !['enum', 'const', 'pattern'].some((key) => Object.hasOwn(property, key)) &&
+          (COMMANDS.has(name.toLowerCase()) || (runs && TEXTS.has(name.toLowerCase()))),
+      )
+      if (argument === undefined || isGated(project, use)) continue
+      report(
+        `${use.pointer}/ref`,
+        `${use.ref?.id ?? 'This tool'} runs whatever the model writes as "${argument[0]}", without a gate.`,
+      )
+    }
+  },
+}
+
+const EXECUTORS = new Set('shell bash sh exec eval python sql terminal command repl'.split(' '))
+const COMMANDS = new Set('cmd command shell script sql code bash'.split(' '))
+const TEXTS = new Set('input query text args program statement expression'.split(' '))

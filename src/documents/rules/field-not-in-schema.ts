@@ -1,0 +1,59 @@
+import { gatedBindings } from '../attachments.ts'
+import { fieldsIn } from '../conditions.ts'
+import { replacement } from '../diagnostic.ts'
+import { inputOf } from '../inputs.ts'
+import { missingIn } from '../property.ts'
+import type { Rule } from '../rule.ts'
+import { nearest } from '../suggest.ts'
+
+export const fieldNotInSchema: Rule = {
+  name: 'policy/field-not-in-schema',
+  severity: 'error',
+  law: 'An argument that a condition reads is one that the tool takes.',
+  fix: 'Write the argument as the input schema does.',
+  source: 'Policies, section 2: paths; section 1: arguments are validated against the effective input schema',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount: {type: number}}, additionalProperties: false}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.ammount, op: gt, value: 500}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount: {type: number}}, additionalProperties: false}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    const fields = fieldsIn(document).filter(({ path }) => path.root === 'args')
+    if (fields.length === 0) return
+    const schemas = gatedBindings(workspace, document).map((use) => inputOf(workspace, use))
+    for (const { pointer, path } of fields) {
+      const misses = schemas.map((schema) => schema && missingIn(schema.value, path.segments))
+      const [miss] = misses
+      // A policy of several tools may read what one of them lacks.
+      if (miss === undefined || misses.includes(undefined)) continue
+      const near = nearest(miss.name, miss.known)
+      const place = document.placeOf(pointer)
+      report(
+        place,
+        `No tool that this policy gates has an argument "${miss.name}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+        {
+          why: 'The comparison is unknown for every call: a gate stops them all, a grant none.',
+          ...(near !== undefined &&
+            path.fn === undefined && { fix: replacement(place, path.text.replace(miss.name, near)) }),
+          related: [
+            {
+              path: schemas[0]!.spans.source.path,
+              range: schemas[0]!.spans.placeOf(schemas[0]!.base + miss.pointer).range,
+              message: 'the arguments',
+            },
+          ],
+        },
+      )
+    }
+  },
+}

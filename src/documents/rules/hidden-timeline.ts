@@ -1,0 +1,44 @@
+import { gatedAgents } from '../attachments.ts'
+import { closureOf } from '../closure.ts'
+import type { Rule } from '../rule.ts'
+
+export const hiddenTimeline: Rule = {
+  name: 'approval/hidden-timeline',
+  severity: 'warning',
+  law: 'Who starts a run through a trigger that hides its timeline cannot answer its approvals.',
+  fix: 'Expose the timeline, or let an operator approve: svc inbox.',
+  source: 'HTTP API, "Timeline redaction": user tasks are not visible to API clients',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: hidden, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: shown, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace, server }) {
+    if (server === undefined || document.kind !== 'Agent' || document.identity === undefined) return
+    const { id } = document.identity
+    const trigger = Object.hasOwn(server.hidden, id) ? server.hidden[id] : undefined
+    if (trigger === undefined) return
+    const closure = closureOf(workspace, document)
+    const policy = workspace.documents.find(
+      (each) =>
+        each.kind === 'Policy' &&
+        each.at('spec.decision.type')[0]?.value === 'require_approval' &&
+        gatedAgents(workspace, each).some((agent) => closure.includes(agent)),
+    )
+    if (policy !== undefined)
+      report(
+        '/metadata/name',
+        `The trigger "${trigger}" hides the timeline, so its callers cannot answer the approvals of ${policy.identity?.id ?? 'this agent'}.`,
+      )
+  },
+}

@@ -1,0 +1,23 @@
+import { coerce } from 'semver'
+import { replacement } from '../diagnostic.ts'
+import { isVersion } from '../reference.ts'
+import type { Rule } from '../rule.ts'
+
+export const invalidSemver: Rule = {
+  name: 'id/invalid-semver',
+  severity: 'error',
+  law: '`metadata.version` is a semver label.',
+  fix: 'Write a semver version such as 1.2.0.',
+  source: 'Authoring format, "Versioning", 2',
+  bad: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: v1.2}\n' },
+  good: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.2.0"}\n' },
+  check(document, report) {
+    for (const version of document.texts('metadata.version')) {
+      if (isVersion(version.value)) continue
+      const meant = coerce(version.value)?.version
+      const fix =
+        meant === undefined ? 'Write a version such as "1.0.0".' : replacement(version, meant, `Write "${meant}".`)
+      report(version, `"${version.value}" is no semver version.`, { fix })
+    }
+  },
+}

@@ -1,0 +1,29 @@
+import { subAgentsOf } from '../bindings.ts'
+import type { Rule } from '../rule.ts'
+
+export const lateBoundAuthority: Rule = {
+  name: 'subagent/late-bound-authority',
+  severity: 'warning',
+  law: 'A delegation to whatever is deployed has a gate, since nobody knows at publish what it may do.',
+  fix: 'Attach a policy to the binding.',
+  source: 'Authoring format, "Sub-agent binding": `late_bound` resolves at call time',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true, description: Tells.}]\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true, description: Tells., policies: [pay.limit]}]\n',
+    'policy.yaml': 'kind: Policy\n',
+  },
+  check(document, report) {
+    for (const { pointer, value } of subAgentsOf(document)) {
+      if (value['late_bound'] !== true || (Array.isArray(value['policies']) && value['policies'].length > 0)) continue
+      report(
+        `${pointer}/late_bound`,
+        'What this sub-agent may do is unknown until it is called, and nothing gates the call.',
+      )
+    }
+  },
+}

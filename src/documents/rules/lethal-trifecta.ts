@@ -1,0 +1,80 @@
+import { isGated } from '../authority.ts'
+import { toolsOf, type ToolUse } from '../bindings.ts'
+import { capabilitiesOf, type Capabilities, type Confidence } from '../capabilities.ts'
+import { closureOf, edgesOf } from '../closure.ts'
+import type { Document } from '../document.ts'
+import type { Project, Rule } from '../rule.ts'
+
+export const lethalTrifecta: Rule = {
+  name: 'security/lethal-trifecta',
+  severity: 'error',
+  law: 'An agent has at most two of three ungated: private data, content of strangers, a way out (the Rule of Two).',
+  fix: 'Gate the way out, split the agent, or gate on `run.taint`.',
+  source: 'Security, S16; lint rules, "security": labels `svc/data`, `svc/content`, `svc/egress`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: crm.read@^1}, {ref: web.fetch@^1}, {ref: mail.send@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tools.yaml':
+      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: fetch, namespace: web, version: "1.0.0", labels: {svc/content: untrusted}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: crm.read@^1}, {ref: web.fetch@^1}, {ref: mail.send@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tools.yaml':
+      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: fetch, namespace: web, version: "1.0.0", labels: {svc/content: untrusted}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {conditions: {field: run.taint, value: true}, decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  crossFile: true,
+  check(document, report, project) {
+    if (document.kind !== 'Agent') return
+    const found = trifecta(project, document)
+    // Told at the agent that joins the three, not again at each that delegates to it.
+    if (
+      found === undefined ||
+      edgesOf(project.workspace, document).some(({ child }) => child !== document && trifecta(project, child))
+    )
+      return
+    const { egress, data, content, sure } = found
+    report(
+      pointerIn(project, document, egress),
+      `${nameOf(egress)} can carry out what ${nameOf(data)} reads, on the word of what ${nameOf(content)} brings.`,
+      {
+        why: 'Whoever writes what the agent reads can have private data sent to himself.',
+        related: [data, content].map((use) => ({
+          path: use.agent.path,
+          range: use.agent.placeOf(`${use.pointer}/ref`).range,
+          message: use === data ? 'private data' : 'content of strangers',
+        })),
+        ...(!sure && { severity: 'warning' }),
+      },
+    )
+  },
+}
+
+function trifecta(project: Project, agent: Document) {
+  const uses = closureOf(project.workspace, agent).flatMap(toolsOf)
+  const able = uses.map((use) => ({ use, can: capabilitiesOf(project.workspace, use) }))
+  const pick = (what: keyof Capabilities): { use: ToolUse; how: Confidence } | undefined => {
+    const open = able.filter(({ use, can }) => can[what] !== undefined && (what !== 'egress' || !isGated(project, use)))
+    const best = open.find(({ can }) => can[what] === 'label') ?? open[0]
+    return best && { use: best.use, how: best.can[what]! }
+  }
+  const [data, content, egress] = [pick('private'), pick('untrusted'), pick('egress')]
+  if (data === undefined || content === undefined || egress === undefined) return undefined
+  return {
+    data: data.use,
+    content: content.use,
+    egress: egress.use,
+    sure: [data, content, egress].every(({ how }) => how === 'label'),
+  }
+}
+
+const nameOf = ({ ref, pointer }: ToolUse): string => ref?.id ?? pointer
+
+/** The binding, or the delegation that leads to it. */
+function pointerIn({ workspace }: Project, agent: Document, use: ToolUse): string {
+  if (use.agent === agent) return `${use.pointer}/ref`
+  const edge = edgesOf(workspace, agent).find(({ child }) => closureOf(workspace, child).includes(use.agent))
+  return edge === undefined ? '/spec' : `${edge.pointer}/ref`
+}

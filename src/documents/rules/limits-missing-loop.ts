@@ -1,0 +1,25 @@
+import type { Rule } from '../rule.ts'
+
+export const limitsMissingLoop: Rule = {
+  name: 'limits/missing-loop',
+  severity: 'warning',
+  law: 'An agent with tools says how often it may call them.',
+  fix: 'Add `limits.max_loop_iterations`.',
+  source: 'Lint rules, "limit"',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n' },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 10}\n',
+  },
+  check(document, report) {
+    if (
+      document.kind !== 'Agent' ||
+      document.at('spec.tools.*').length === 0 ||
+      document.at('spec.limits.max_loop_iterations').length > 0
+    )
+      return
+    report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {
+      why: 'A model that loops would stop only at the guard of the server.',
+      fix: 'Add `limits: {max_loop_iterations: 25}`.',
+    })
+  },
+}

@@ -1,0 +1,25 @@
+import { OFFLINE_PROVIDERS } from '../../spec/document.ts'
+import type { Rule } from '../rule.ts'
+
+export const limitsMissingTokens: Rule = {
+  name: 'limits/missing-tokens',
+  severity: 'info',
+  strict: 'warning',
+  law: 'A run has a limit of tokens.',
+  fix: 'Add `limits.max_tokens_per_run`.',
+  source: 'Authoring format, "Limits"',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec: {model: {provider: anthropic, name: m}}\nsecrets: {anthropic: {fromEnv: K}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec: {model: {provider: anthropic, name: m}, limits: {max_tokens_per_run: 20000}}\nsecrets: {anthropic: {fromEnv: K}}\n',
+  },
+  check(document, report) {
+    if (document.kind !== 'Agent' || document.at('spec.limits.max_tokens_per_run').length > 0) return
+    const provider = document.at('spec.model.provider')[0]?.value
+    // These cost nothing.
+    if (typeof provider !== 'string' || OFFLINE_PROVIDERS.includes(provider)) return
+    report('/spec/limits', 'Nothing limits the tokens of a run.')
+  },
+}

@@ -1,0 +1,19 @@
+import type { Rule } from '../rule.ts'
+
+export const limitsNonPositive: Rule = {
+  name: 'limits/non-positive',
+  severity: 'error',
+  law: 'A limit is greater than zero.',
+  fix: 'Write a number above 0, or leave the limit out.',
+  source: 'Authoring format, "Limits"',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_loop_iterations: 0}\n' },
+  good: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_loop_iterations: 10}\n' },
+  check(document, report) {
+    for (const limit of document.kind === 'Agent' ? document.at('spec.limits.*') : []) {
+      if (typeof limit.value !== 'number' || limit.value > 0) continue
+      report(limit, `${limit.key} must be greater than zero, but is ${limit.value}.`, {
+        fix: 'Remove it for no limit.',
+      })
+    }
+  },
+}

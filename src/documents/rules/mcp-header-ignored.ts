@@ -1,0 +1,28 @@
+import { removalOf } from '../removal.ts'
+import type { Rule } from '../rule.ts'
+
+export const mcpHeaderIgnored: Rule = {
+  name: 'mcp/header-ignored',
+  severity: 'warning',
+  law: '`header` is named with `scheme: header` only.',
+  fix: 'Remove it, or write `scheme: header`.',
+  source: 'Authoring format, "MCP server entry": `bearer` sends an `Authorization` header',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k, header: X-Api-Key}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: header, secret: k, header: X-Api-Key}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  check(document, report) {
+    for (const header of document.kind === 'Agent' ? document.at('spec.mcp_servers.*.auth.header') : []) {
+      const auth = header.pointer.slice(0, header.pointer.lastIndexOf('/'))
+      const scheme = document.at(`${auth.slice(1).replaceAll('/', '.')}.scheme`)[0]?.value
+      if (scheme === 'bearer')
+        report(header, 'With `scheme: bearer` this header is never sent.', {
+          fix: { description: 'Remove it.', edits: removalOf(document, header.pointer) },
+        })
+    }
+  },
+}

@@ -1,0 +1,29 @@
+import type { Rule } from '../rule.ts'
+import { nearest } from '../suggest.ts'
+
+export const mcpSecretUndeclared: Rule = {
+  name: 'secret/undeclared',
+  severity: 'error',
+  law: "`auth.secret` of an MCP server names a key of the agent's `secrets`.",
+  fix: 'Declare it under `secrets`, or correct the name.',
+  source: 'Authoring format, "MCP server entry" and "Authentication"',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: s, url: "https://mcp.example/", auth: {scheme: bearer, secret: serch}}]\nsecrets: {search: {fromEnv: SEARCH_KEY}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: s, url: "https://mcp.example/", auth: {scheme: bearer, secret: search}}]\nsecrets: {search: {fromEnv: SEARCH_KEY}}\n',
+  },
+  check(document, report) {
+    if (document.kind !== 'Agent') return
+    const declared = document.at('secrets.*').map(({ key }) => key)
+    for (const use of document.texts('spec.mcp_servers.*.auth.secret')) {
+      if (declared.includes(use.value)) continue
+      const near = nearest(use.value, declared)
+      report(use, `No secret "${use.value}" is declared.${near === undefined ? '' : ` Did you mean "${near}"?`}`, {
+        fix: near === undefined ? `Add \`secrets: {${use.value}: {fromEnv: …}}\`.` : `Write ${near}.`,
+      })
+    }
+  },
+}

@@ -1,0 +1,23 @@
+import { isLoopback } from '../hosts.ts'
+import type { Rule } from '../rule.ts'
+
+export const mcpUrlNotHttps: Rule = {
+  name: 'mcp/url-not-https',
+  severity: 'error',
+  law: 'An MCP server is reached over https; over http on a loopback host only.',
+  fix: 'Write an https address.',
+  source: 'Authoring format, "MCP server entry": `url` is an HTTPS endpoint; decisions, section 14',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "http://mcp.example/"}]\n' },
+  good: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/"}]\n' },
+  check(document, report) {
+    for (const url of document.kind === 'Agent' ? document.texts('spec.mcp_servers.*.url') : []) {
+      const parsed = URL.canParse(url.value) ? new URL(url.value) : undefined
+      if (parsed?.protocol === 'https:') continue
+      if (parsed?.protocol === 'http:' && isLoopback(parsed.hostname))
+        report(url, `"${url.value}" is not https; that is fine on this machine only.`, { severity: 'info' })
+      else if (parsed?.protocol === 'http:')
+        report(url, `"${url.value}" is not https.`, { fix: `Write "${url.value.replace(/^http:/i, 'https:')}".` })
+      else report(url, `"${url.value}" is no https URL.`)
+    }
+  },
+}

@@ -1,0 +1,36 @@
+import { gatedBindings, scopeOf } from '../attachments.ts'
+import { declaredClass, effectiveClass } from '../bindings.ts'
+import { replacement } from '../diagnostic.ts'
+import type { Rule } from '../rule.ts'
+
+export const modifyAccept: Rule = {
+  name: 'approval/modify-accept',
+  severity: 'warning',
+  law: 'Arguments that an approver has edited are checked again before a write.',
+  fix: 'Write `on_modify: revalidate`.',
+  source: 'Authoring format, "decision": `on_modify`; policies, section 5',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, on_modify: accept, timeout: {after_minutes: 30, default: deny}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, on_modify: revalidate, timeout: {after_minutes: 30, default: deny}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    const modify = document.kind === 'Policy' ? document.at('spec.decision.on_modify')[0] : undefined
+    if (modify?.value !== 'accept') return
+    const scope = scopeOf(document)
+    const classes = [
+      ...(scope === undefined ? [] : workspace.find(document, 'Tool', scope).map(declaredClass)),
+      ...gatedBindings(workspace, document).map((use) => effectiveClass(workspace, use)),
+    ]
+    if (classes.some((each) => each !== undefined && each !== 'read_only'))
+      report(modify, 'What an approver edits would be written without another check.', {
+        fix: { ...replacement(modify, 'revalidate'), edits: [] },
+      })
+  },
+}

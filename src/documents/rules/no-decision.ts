@@ -1,0 +1,20 @@
+import type { Rule } from '../rule.ts'
+
+export const policyNoDecision: Rule = {
+  name: 'policy/no-decision',
+  severity: 'error',
+  law: 'A policy says what it decides.',
+  fix: 'Add `decision`.',
+  source: 'Policies, section 4: a policy without `decision` is an error at publish',
+  bad: {
+    'policy.yaml':
+      'apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: "1.0.0"}\nspec: {description: Large refunds.}\n',
+  },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {description: Large refunds., decision: {type: deny}}\n' },
+  check(document, report) {
+    if (document.kind !== 'Policy' || document.at('spec.decision').length > 0) return
+    report('/spec', 'The policy decides nothing: `spec.decision` is missing.', {
+      fix: 'Add `decision: {type: deny}`, or what it should decide.',
+    })
+  },
+}

@@ -1,0 +1,18 @@
+import type { Rule } from '../rule.ts'
+
+export const onInvalidWithoutSchema: Rule = {
+  name: 'output/on-invalid-without-schema',
+  severity: 'warning',
+  law: '`on_invalid` goes with a schema: it says what happens when validation fails.',
+  fix: 'Add `schema`, or remove `on_invalid`.',
+  source: 'Authoring format, "output": `on_invalid`',
+  bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry}\n' },
+  good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry, schema: {inline: {type: object}}}\n' },
+  check(document, report) {
+    if (document.kind !== 'Agent' || document.at('output.schema').length > 0) return
+    for (const { pointer } of document.at('output.on_invalid'))
+      report(pointer, '`on_invalid` is never used: there is no schema to validate against.', {
+        fix: 'Remove it, or add the schema.',
+      })
+  },
+}

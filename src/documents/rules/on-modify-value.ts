@@ -1,0 +1,19 @@
+import { oneOf } from '../one-of.ts'
+import type { Rule } from '../rule.ts'
+
+export const onModifyValue: Rule = {
+  name: 'approval/on-modify-value',
+  severity: 'error',
+  law: '`on_modify` is `revalidate`, `accept` or `reject`.',
+  fix: 'Write revalidate, accept or reject.',
+  source: 'Authoring format, "decision": `on_modify`; decisions, section 8',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, on_modify: re-validate, timeout: {after_minutes: 60, default: deny}}}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, on_modify: revalidate, timeout: {after_minutes: 60, default: deny}}}\n',
+  },
+  check: oneOf('spec.decision.on_modify', ['revalidate', 'accept', 'reject']),
+}

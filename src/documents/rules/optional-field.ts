@@ -1,0 +1,52 @@
+import { gatedBindings } from '../attachments.ts'
+import { effectOf } from '../authority.ts'
+import { conditionOf, leavesIn } from '../conditions.ts'
+import { inputOf } from '../inputs.ts'
+import { leavesOf } from '../../policy/condition.ts'
+import { domainAt } from '../reasoning.ts'
+import type { Rule } from '../rule.ts'
+
+export const optionalField: Rule = {
+  name: 'policy/optional-field',
+  severity: 'warning',
+  law: 'A gate that reads an argument which may be absent says what absence means: else it fires.',
+  fix: 'Add `if_missing: false`, or a condition with `exists`.',
+  source: 'Policies, section 2: a gate fires on true and on unknown',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {cc: {type: string}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.cc, op: eq, value: boss}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [cc], properties: {cc: {type: string}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.cc, op: eq, value: boss}}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    if (document.kind !== 'Policy' || effectOf(document) !== 'gate') return
+    const condition = conditionOf(document)
+    if (condition === undefined) return
+    const guarded = new Set(
+      leavesOf(condition)
+        .filter(({ op }) => op === 'exists')
+        .map(({ path }) => path.text),
+    )
+    const schemas = gatedBindings(workspace, document).flatMap((use) => {
+      const schema = inputOf(workspace, use)?.value
+      return schema === undefined ? [] : [schema]
+    })
+    for (const { pointer, leaf } of leavesIn(document)) {
+      if (leaf.path.root !== 'args' || leaf.ifMissing !== undefined || ABSENCE.has(leaf.op)) continue
+      if (guarded.has(leaf.path.text) || leaf.path.segments.some((segment) => 'each' in segment)) continue
+      if (!schemas.some((schema) => domainAt(schema, leaf.path.segments)?.required === false)) continue
+      report(`${pointer}/field`, `${leaf.path.text} may be left out; this gate then fires.`)
+    }
+  },
+}
+
+/** These know what absence is. */
+const ABSENCE: ReadonlySet<string> = new Set(['exists', 'type'])

@@ -1,0 +1,41 @@
+import { oncePerWorkspace } from '../once.ts'
+import type { Rule } from '../rule.ts'
+import { nearest } from '../suggest.ts'
+
+export const authorityOrphanRef: Rule = {
+  name: 'authority/orphan-ref',
+  severity: 'warning',
+  law: 'An `authority_ref` names a boundary that some agent declares.',
+  fix: 'Declare the boundary in `metadata.governance.authority_boundaries`, or remove the link.',
+  source: 'Policies, section 6',
+  bad: {
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: eu-data}}\n',
+    'agent.yaml': 'kind: Agent\n',
+  },
+  good: {
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: eu-data}}\n',
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [eu-data]}}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    if (document.kind !== 'Policy') return
+    const declared = boundaries(workspace)
+    for (const link of document.texts('spec.decision.authority_ref')) {
+      if (declared.has(link.value)) continue
+      const near = nearest(link.value, declared)
+      report(
+        link,
+        `No agent declares the boundary "${link.value}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+        { fix: 'Declare it in `metadata.governance.authority_boundaries`, or remove the link.' },
+      )
+    }
+  },
+}
+
+const boundaries = oncePerWorkspace(
+  ({ documents }): ReadonlySet<string> =>
+    new Set(
+      documents.flatMap((each) => each.texts('metadata.governance.authority_boundaries.*')).map(({ value }) => value),
+    ),
+)

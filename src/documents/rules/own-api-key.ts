@@ -1,0 +1,26 @@
+import { findCredential, OWN_KEY } from '../credentials.ts'
+import type { Rule } from '../rule.ts'
+import { writtenTexts } from '../texts.ts'
+
+export const ownApiKey: Rule = {
+  name: 'secret/own-api-key',
+  severity: 'error',
+  law: 'A document and the files it names hold no API key of svc.',
+  fix: 'Revoke it with `svc keys revoke`, and remove it.',
+  source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  instructions: {text: "Call us with svc_0123456789abcdefghijABCDEFGHIJ01234567."}\n',
+  },
+  good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Call us with svc.}\n' },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    for (const { text, at } of writtenTexts(workspace, document)) {
+      const found = findCredential(text, [OWN_KEY])
+      if (found !== undefined)
+        report(at, `This looks like an API key of svc (${found.shown}).`, {
+          fix: 'Revoke it with `svc keys revoke`, and remove it here.',
+        })
+    }
+  },
+}

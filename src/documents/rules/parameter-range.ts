@@ -1,0 +1,32 @@
+import type { Found } from '../document.ts'
+import type { Report, Rule } from '../rule.ts'
+
+export const parameterRange: Rule = {
+  name: 'model/parameter-range',
+  severity: 'warning',
+  law: 'Temperature is from 0 to 2, `top_p` above 0 up to 1, `max_output_tokens` at least 1.',
+  fix: 'Choose a value in the range.',
+  source: 'Authoring format, "spec.model": parameters are passed through to the provider',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 3}}\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 1}}\n',
+  },
+  check(document, report) {
+    if (document.kind !== 'Agent') return
+    for (const { name, fits, range } of RANGES)
+      for (const found of document.at(`spec.model.parameters.${name}`)) tell(found, name, fits, range, report)
+  },
+}
+
+function tell(found: Found, name: string, fits: (value: number) => boolean, range: string, report: Report): void {
+  if (typeof found.value === 'number' && !fits(found.value))
+    report(found, `${name} is ${found.value}; providers take ${range}.`)
+}
+
+const RANGES = [
+  { name: 'temperature', fits: (value: number) => value >= 0 && value <= 2, range: '0 to 2' },
+  { name: 'top_p', fits: (value: number) => value > 0 && value <= 1, range: 'more than 0, up to 1' },
+  { name: 'max_output_tokens', fits: (value: number) => value > 0, range: '1 or more' },
+]

@@ -1,0 +1,20 @@
+import { leavesIn } from '../conditions.ts'
+import type { Rule } from '../rule.ts'
+
+export const patternUnanchored: Rule = {
+  name: 'policy/pattern-unanchored',
+  severity: 'info',
+  law: 'A pattern says where it begins and ends; without `^` and `$` it matches anywhere in the value.',
+  fix: 'Add `^` and `$`.',
+  source: 'Policies, section 2: `matches` is unanchored',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: EU}}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: "^EU$"}}\n' },
+  check(document, report) {
+    for (const { pointer, leaf } of leavesIn(document)) {
+      if (leaf.op !== 'matches' || typeof leaf.value !== 'string') continue
+      const { value } = leaf
+      if (/^(?:\(\?[a-z]+\))?(?:\^|\\A)/.test(value) && /(?:\$|\\z)$/.test(value)) continue
+      report(`${pointer}/value`, `"${value}" matches anywhere in the value.`)
+    }
+  },
+}

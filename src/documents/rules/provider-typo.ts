@@ -1,0 +1,37 @@
+import { distance } from 'fastest-levenshtein'
+import { OFFLINE_PROVIDERS } from '../../spec/document.ts'
+import type { Rule } from '../rule.ts'
+
+const KNOWN = [
+  'anthropic',
+  'openai',
+  'openai-compatible',
+  'vendor_a',
+  'vendor_b',
+  'vendor_b-compatible',
+  ...OFFLINE_PROVIDERS,
+]
+
+export const providerTypo: Rule = {
+  name: 'model/provider-typo',
+  severity: 'warning',
+  law: 'A provider that is almost a known one is likely a slip.',
+  fix: 'Correct the name of the provider.',
+  source: 'Authoring format, "spec.model": any other non-empty name is accepted',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: antropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  check(document, report, { providers }) {
+    for (const provider of document.kind === 'Agent' ? document.texts('spec.model.provider') : []) {
+      const name = provider.value
+      if (KNOWN.includes(name) || Object.hasOwn(providers, name)) continue
+      const near = KNOWN.find((known) => distance(name, known) <= 2)
+      if (near !== undefined)
+        report(provider, `"${name}" is no provider that svc knows. Did you mean "${near}"?`, { fix: `Write ${near}.` })
+    }
+  },
+}

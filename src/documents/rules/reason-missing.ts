@@ -1,0 +1,23 @@
+import type { Rule } from '../rule.ts'
+
+export const reasonMissing: Rule = {
+  name: 'approval/reason-missing',
+  severity: 'info',
+  law: 'An approver reads why he is asked.',
+  fix: 'Add `decision.reason`.',
+  source: 'Authoring format, "decision": `reason` is stored in the approval payload',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, reason: Refund above 500, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  check(document, report) {
+    const type = document.kind === 'Policy' ? document.at('spec.decision.type')[0]?.value : undefined
+    if (type !== 'require_approval' && type !== 'escalate') return
+    if (document.texts('spec.decision.reason').every(({ value }) => value.trim() === ''))
+      report('/spec/decision/type', 'The approver is not told why.')
+  },
+}

@@ -1,0 +1,33 @@
+import { missingFile } from '../missing.ts'
+import type { Rule } from '../rule.ts'
+
+export const rootMissing: Rule = {
+  name: 'bundle/root-missing',
+  severity: 'error',
+  law: "A Bundle's root is an Agent document, by its path in the bundle.",
+  fix: 'Name the file of the root Agent.',
+  source: 'Authoring format, "Bundle document": `root`',
+  bad: { 'bundle.yaml': 'kind: Bundle\nspec: {root: /agent.yaml}\n', 'agent.yaml': 'kind: Agent\n' },
+  good: { 'bundle.yaml': 'kind: Bundle\nspec: {root: agent.yaml}\n', 'agent.yaml': 'kind: Agent\n' },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    for (const root of document.kind === 'Bundle' ? document.texts('spec.root') : []) {
+      if (root.value.startsWith('/')) {
+        report(root, `"${root.value}" is absolute; a root is a path in the bundle.`, {
+          fix: `Write ${root.value.replace(/^\/+/, '')}.`,
+        })
+        continue
+      }
+      const found = workspace.resolve(document, root.value)
+      const fault = missingFile(found, root)
+      if (fault !== undefined) report(root, fault.message, fault.saying)
+      if (!('path' in found)) continue
+      const kinds = workspace.documentsAt(found.path).map(({ kind }) => kind)
+      if (!kinds.includes('Agent'))
+        report(
+          root,
+          kinds.length === 0 ? `${found.path} holds no document.` : `${found.path} is a ${kinds[0]}, not an Agent.`,
+        )
+    }
+  },
+}

@@ -1,0 +1,35 @@
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { schemaRule } from '../schema-rule.ts'
+import { keywords } from '../schema-faults.ts'
+import { misfit } from '../schema-fit.ts'
+import { valueAt } from '../shape.ts'
+import type { Rule } from '../rule.ts'
+
+export const schemaDefaultInvalid: Rule = {
+  name: 'schema/default-invalid',
+  severity: 'warning',
+  law: 'A default and the examples of a schema fit the schema.',
+  fix: 'Write a value that fits.',
+  source: 'JSON Schema 2020-12, `default` and `examples`',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {count: {type: integer, default: "5"}}}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {count: {type: integer, default: 5}}}}\n',
+  },
+  crossFile: true,
+  check: schemaRule(({ value }, say) => {
+    const look = (at: string, found: JsonValue, holder: JsonValue | undefined): void => {
+      const why = isJsonObject(holder) ? misfit(holder, found) : undefined
+      if (why !== undefined) say(at, `${JSON.stringify(found)} does not fit: ${why}.`)
+    }
+    const holderOf = (pointer: string): JsonValue | undefined =>
+      valueAt(value, pointer.slice(0, pointer.lastIndexOf('/')))
+    for (const each of keywords(value, 'default')) look(each.pointer, each.value, holderOf(each.pointer))
+    for (const { pointer, value: list } of keywords(value, 'examples'))
+      for (const [index, each] of Array.isArray(list) ? list.entries() : [])
+        look(`${pointer}/${index}`, each, holderOf(pointer))
+  }),
+}

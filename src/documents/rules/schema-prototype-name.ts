@@ -1,0 +1,29 @@
+import { isJsonObject } from '../../base/json.ts'
+import { pointerTo } from '../pointer.ts'
+import { schemaRule } from '../schema-rule.ts'
+import { keywords } from '../schema-faults.ts'
+import type { Rule } from '../rule.ts'
+
+export const schemaPrototypeName: Rule = {
+  name: 'schema/prototype-name',
+  severity: 'warning',
+  law: 'A property has no name that every object of some languages has already.',
+  fix: 'Rename it.',
+  source: 'Security, S12: names of prototypes',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {constructor: {type: string}}}}\n',
+  },
+  good: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {builder: {type: string}}}}\n',
+  },
+  crossFile: true,
+  check: schemaRule(({ value }, say) => {
+    for (const { pointer, value: properties } of keywords(value, 'properties'))
+      for (const name of isJsonObject(properties) ? Object.keys(properties) : [])
+        if (NAMES.includes(name))
+          say(pointerTo(pointer, name), `"${name}" is a name of every object in JavaScript.`, {}, true)
+  }),
+}
+
+const NAMES = ['__proto__', 'constructor', 'prototype']

@@ -1,0 +1,29 @@
+import { missingFile } from '../missing.ts'
+import type { Rule } from '../rule.ts'
+import { schemasOf } from '../schemas.ts'
+
+export const schemaRefMissing: Rule = {
+  name: 'schema/ref-missing',
+  severity: 'error',
+  law: 'A schema file that is named exists and can be read.',
+  fix: 'Correct the path, or add the file.',
+  source: 'Authoring format, "Schema spec"',
+  bad: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {ref: schemas/refnd.json}\n',
+    'schemas/refund.json': '{"type": "object"}\n',
+  },
+  good: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {ref: schemas/refund.json}\n',
+    'schemas/refund.json': '{"type": "object"}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    for (const { at, ref, unreadable } of schemasOf(workspace, document)) {
+      if (ref === undefined || ref.written === '') continue
+      const fault = missingFile(ref.resolution, { ...at, value: ref.written })
+      if (fault !== undefined) report(at, fault.message, fault.saying)
+      else if (unreadable !== undefined)
+        report(at, `"${ref.written}" is no JSON Schema: ${unreadable.charAt(0).toLowerCase()}${unreadable.slice(1)}`)
+    }
+  },
+}

@@ -1,0 +1,40 @@
+import { isJsonObject } from '../../base/json.ts'
+import { schemaRule } from '../schema-rule.ts'
+import { keywords } from '../schema-faults.ts'
+import { valueAt } from '../shape.ts'
+import { nearest } from '../suggest.ts'
+import type { Rule } from '../rule.ts'
+
+export const schemaRequiredUndefined: Rule = {
+  name: 'schema/required-undefined',
+  severity: 'error',
+  law: 'A closed object declares every property that it requires.',
+  fix: 'Declare the property, or correct its name.',
+  source: 'JSON Schema 2020-12, `required` and `additionalProperties`',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amout], properties: {amount: {type: number}}, additionalProperties: false}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: number}}, additionalProperties: false}}\n',
+  },
+  crossFile: true,
+  check: schemaRule(({ value }, say) => {
+    for (const { pointer, value: names } of keywords(value, 'required')) {
+      const holder = valueAt(value, pointer.slice(0, pointer.lastIndexOf('/')))
+      if (!isJsonObject(holder) || !Array.isArray(names) || holder['additionalProperties'] !== false) continue
+      if (Object.hasOwn(holder, 'patternProperties')) continue
+      const declared = isJsonObject(holder['properties']) ? Object.keys(holder['properties']) : []
+      for (const [index, name] of names.entries()) {
+        if (typeof name !== 'string' || declared.includes(name)) continue
+        const near = nearest(name, declared)
+        say(
+          `${pointer}/${index}`,
+          `"${name}" is required, but the object has no such property and allows no other.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+          { why: 'No value fits this schema.', ...(near !== undefined && { fix: `Write ${near}.` }) },
+        )
+      }
+    }
+  }),
+}

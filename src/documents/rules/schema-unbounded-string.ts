@@ -1,0 +1,44 @@
+import { isJsonObject } from '../../base/json.ts'
+import { declaredClass } from '../bindings.ts'
+import { toolInput } from '../inputs.ts'
+import { keywords } from '../schema-faults.ts'
+import { valueAt } from '../shape.ts'
+import type { Rule } from '../rule.ts'
+
+export const schemaUnboundedString: Rule = {
+  name: 'schema/unbounded-string',
+  severity: 'warning',
+  law: 'A text that goes into an irreversible action has a bound.',
+  fix: 'Add `maxLength`, `pattern`, `format` or `enum`.',
+  source: 'Lint rules, "schema"',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, properties: {memo: {type: string}}, additionalProperties: false}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, properties: {memo: {type: string, maxLength: 200}}, additionalProperties: false}}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    const sideEffect = document.kind === 'Tool' ? declaredClass(document) : undefined
+    const severity = { irreversible_action: 'warning', non_idempotent_write: 'info' } as const
+    if (sideEffect !== 'irreversible_action' && sideEffect !== 'non_idempotent_write') return
+    const input = toolInput(workspace, document)
+    for (const { pointer, value } of input === undefined ? [] : keywords(input.value, 'type')) {
+      const parent = pointer.slice(0, pointer.lastIndexOf('/'))
+      const holder = valueAt(input!.value, parent)
+      if (value !== 'string' || !isJsonObject(holder) || parent === '') continue
+      if (BOUNDS.some((keyword) => Object.hasOwn(holder, keyword))) continue
+      report(
+        input!.spans.placeOf(input!.base + pointer),
+        `"${parent.split('/').at(-1)}" may be a text of any length.`,
+        {
+          severity: severity[sideEffect],
+        },
+      )
+    }
+  },
+}
+
+const BOUNDS = ['maxLength', 'pattern', 'format', 'enum', 'const', '$ref']

@@ -1,0 +1,20 @@
+import { replacement } from '../diagnostic.ts'
+import type { Rule } from '../rule.ts'
+
+export const schemaWithoutJson: Rule = {
+  name: 'output/schema-without-json',
+  severity: 'error',
+  law: 'An output with a schema has the format `json`.',
+  fix: 'Write `format: json`.',
+  source: 'Authoring format, "output"',
+  bad: { 'agent.yaml': 'kind: Agent\noutput: {schema: {inline: {type: object}}}\n' },
+  good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, schema: {inline: {type: object}}}\n' },
+  check(document, report) {
+    if (document.kind !== 'Agent' || document.at('output.schema').length === 0) return
+    const format = document.at('output.format')[0]
+    if (format === undefined)
+      report('/output/schema', 'The output has a schema, but its format is text.', { fix: 'Add `format: json`.' })
+    else if (format.value === 'text')
+      report(format, 'The output has a schema, but its format is text.', { fix: replacement(format, 'json') })
+  },
+}

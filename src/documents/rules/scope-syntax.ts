@@ -1,0 +1,23 @@
+import { replacement } from '../diagnostic.ts'
+import { isLogicalId } from '../reference.ts'
+import type { Rule } from '../rule.ts'
+
+export const scopeSyntax: Rule = {
+  name: 'policy/scope-syntax',
+  severity: 'error',
+  law: 'A scope has the form `tool:<namespace.name>`.',
+  fix: 'Write `tool:namespace.name`.',
+  source: 'Authoring format, "Policy document": `scope`',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {scope: pay.refund}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n' },
+  check(document, report) {
+    for (const scope of document.kind === 'Policy' ? document.texts('spec.scope') : []) {
+      const text = scope.value
+      if (text.startsWith('tool:') && isLogicalId(text.slice('tool:'.length))) continue
+      const meant = text.replace(/^tool:?\s*/, '').replace(/@.*$/, '')
+      report(scope, `"${text}" is no scope.`, {
+        fix: isLogicalId(meant) ? replacement(scope, `tool:${meant}`) : 'Write tool:namespace.name.',
+      })
+    }
+  },
+}

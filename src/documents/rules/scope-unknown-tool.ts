@@ -1,0 +1,37 @@
+import { scopeOf } from '../attachments.ts'
+import { toolsOf } from '../bindings.ts'
+import type { Rule } from '../rule.ts'
+import { nearest } from '../suggest.ts'
+import { readLogicalRef } from '../reference.ts'
+
+export const scopeUnknownTool: Rule = {
+  name: 'policy/scope-unknown-tool',
+  severity: 'warning',
+  law: 'The tool that a policy is scoped to exists, or is bound.',
+  fix: 'Correct the scope.',
+  source: 'Authoring format, "Policy document": `scope`',
+  bad: {
+    'tool.yaml': 'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wier"}\n',
+  },
+  good: {
+    'tool.yaml': 'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire"}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace, published }) {
+    const scope = document.kind === 'Policy' ? scopeOf(document) : undefined
+    if (scope === undefined || readLogicalRef(scope) === undefined) return
+    const around = workspace.neighbours(document)
+    const known = around.flatMap((each) =>
+      each.kind === 'Tool' ? (each.identity?.id ?? []) : toolsOf(each).flatMap(({ ref }) => ref?.id ?? []),
+    )
+    // A policy linted by itself may speak of tools that live elsewhere.
+    if (known.length === 0 || known.includes(scope) || published.versions('Tool', scope).length > 0) return
+    const near = nearest(scope, known)
+    report('/spec/scope', `No tool "${scope}" is known here.${near === undefined ? '' : ` Did you mean "${near}"?`}`, {
+      why: 'The policy never applies.',
+      ...(near !== undefined && { fix: `Write tool:${near}.` }),
+    })
+  },
+}

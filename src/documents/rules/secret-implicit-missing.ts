@@ -1,0 +1,33 @@
+import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
+import type { Rule } from '../rule.ts'
+
+export const secretImplicitMissing: Rule = {
+  name: 'model/secret-implicit-missing',
+  severity: 'error',
+  law: 'Without `model.secret`, a secret named after the provider exists. The offline providers need none.',
+  fix: 'Declare a secret, and name it in `model.secret`.',
+  source: 'Authoring format, "spec.model": `secret`',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\n' },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
+  },
+  check(document, report, { providers }) {
+    if (document.kind !== 'Agent' || document.at('spec.model.secret').length > 0) return
+    for (const provider of document.texts('spec.model.provider')) {
+      const mapped = Object.hasOwn(providers, provider.value) ? providers[provider.value]!.type : undefined
+      if (OFFLINE_PROVIDERS.includes(mapped ?? canonicalProvider(provider.value))) continue
+      const names = [provider.value, ...providerSpellings(provider.value)]
+      if (document.at('secrets.*').some(({ key }) => names.includes(key))) continue
+      report(
+        provider,
+        `No secret for the provider "${provider.value}": neither \`model.secret\` nor a secret named "${provider.value}" is there.`,
+        {
+          fix: `Add \`secrets: {${provider.value}: {fromEnv: ${variable(provider.value)}}}\`.`,
+        },
+      )
+    }
+  },
+}
+
+const variable = (provider: string): string => `${provider.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}_API_KEY`

@@ -1,0 +1,37 @@
+import { isJsonObject } from '../../base/json.ts'
+import { pointerTo } from '../pointer.ts'
+import { schemaRule } from '../schema-rule.ts'
+import { keywords } from '../schema-faults.ts'
+import type { Rule } from '../rule.ts'
+
+const look = schemaRule(({ value }, say) => {
+  for (const { pointer, value: properties } of keywords(value, 'properties'))
+    for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
+      const types = isJsonObject(property) ? [property['type']].flat() : []
+      if (SECRET.test(name) && (types.includes('string') || types[0] === undefined))
+        say(pointerTo(pointer, name), `The model would have to know the value of "${name}".`, {}, true)
+    }
+})
+
+export const secretInArgs: Rule = {
+  name: 'security/secret-in-args',
+  severity: 'warning',
+  law: 'No credential passes through the model.',
+  fix: 'Let the server that runs the tool hold the secret.',
+  source: 'Security, S5: models see no secrets',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {password: {type: string}}}}\n',
+  },
+  good: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {user: {type: string}}}}\n',
+  },
+  crossFile: true,
+  check(document, report, project) {
+    // What a tool answers is another matter; an agent's schemas are of what people send.
+    if (document.kind === 'Tool') look(document, report, project)
+  },
+}
+
+const SECRET =
+  /^(?:.*_)?(?:password|passwd|passphrase|api_?key|secret|secret_key|access_token|auth_token|private_key|token|pin_code|cvv)$/i

@@ -1,0 +1,35 @@
+import { cycleThrough, edgesOf } from '../closure.ts'
+import type { Rule } from '../rule.ts'
+
+export const subagentCycle: Rule = {
+  name: 'subagent/cycle',
+  severity: 'error',
+  law: 'Agents do not delegate in a circle, but through a late-bound edge.',
+  fix: 'Remove an edge, or bind it late.',
+  source: 'Bundles, section 1; authoring format, "Sub-agent binding": `late_bound`',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n',
+    'b.yaml':
+      'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: agent.yaml}]\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n',
+    'b.yaml':
+      'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: acme.desk, late_bound: true}]\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    if (document.kind !== 'Agent') return
+    for (const edge of edgesOf(workspace, document)) {
+      const cycle = cycleThrough(workspace, edge)
+      // Told once, where its first member begins it.
+      if (cycle === undefined || cycle.some(({ path }) => path < document.path)) continue
+      const names = cycle.map((each) => each.identity?.id ?? each.path).join(' → ')
+      report(`${edge.pointer}/ref`, `The agents delegate in a circle: ${names}.`, {
+        fix: 'Remove an edge, or make it `late_bound: true`.',
+      })
+    }
+  },
+}

@@ -1,0 +1,26 @@
+import { subAgentsOf, textAt } from '../bindings.ts'
+import { readAgentRef } from '../reference.ts'
+import type { Rule } from '../rule.ts'
+
+export const subagentRange: Rule = {
+  name: 'subagent/range',
+  severity: 'error',
+  law: 'An external sub-agent is pinned to an exact version.',
+  fix: 'Write one exact version.',
+  source: 'Authoring format, "Versioning", 3: `namespace.name@version`',
+  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@^1}]\n' },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2}]\n',
+  },
+  check(document, report) {
+    for (const { value, pointer } of subAgentsOf(document)) {
+      const ref = readAgentRef(textAt(value, 'ref') ?? '')
+      // With `late_bound`, any version is the fault: `subagent/ref-form`.
+      if (ref.form !== 'range' || value['late_bound'] === true) continue
+      report(`${pointer}/ref`, `"${ref.range}" is no exact version; a sub-agent is pinned.`, {
+        fix: `Write one such as ${ref.id}@1.0.0.`,
+      })
+    }
+  },
+}

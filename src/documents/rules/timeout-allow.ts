@@ -1,0 +1,36 @@
+import { gatedBindings, scopeOf } from '../attachments.ts'
+import { declaredClass, effectiveClass } from '../bindings.ts'
+import type { Rule } from '../rule.ts'
+
+export const timeoutAllow: Rule = {
+  name: 'approval/timeout-allow',
+  severity: 'warning',
+  law: 'Silence approves no write.',
+  fix: 'Write `default: deny`.',
+  source: 'Authoring format, "decision": `timeout.default` is the action when no decision arrives in time',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: allow}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    const timeout = document.kind === 'Policy' ? document.at('spec.decision.timeout.default')[0] : undefined
+    if (timeout?.value !== 'allow') return
+    const scope = scopeOf(document)
+    const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)
+    const calls = [
+      ...scoped.map((tool) => ({ id: tool.identity!.id, class: declaredClass(tool) })),
+      ...gatedBindings(workspace, document).map((use) => ({ id: use.ref?.id, class: effectiveClass(workspace, use) })),
+    ]
+    // What cannot be undone is an error of its own.
+    if (calls.some((each) => each.class === 'irreversible_action')) return
+    const write = calls.find((each) => each.class !== undefined && each.class !== 'read_only')
+    if (write !== undefined) report(timeout, `Silence would approve ${write.id ?? 'a write'}, which changes something.`)
+  },
+}

@@ -1,0 +1,22 @@
+import type { Rule } from '../rule.ts'
+
+export const timeoutRange: Rule = {
+  name: 'approval/timeout-range',
+  severity: 'error',
+  law: 'A timeout is at least one minute.',
+  fix: 'Write a number of minutes above 0.',
+  source: 'Authoring format, "decision": `timeout`',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 0, default: deny}}}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  check(document, report) {
+    for (const after of document.kind === 'Policy' ? document.at('spec.decision.timeout.after_minutes') : [])
+      if (typeof after.value === 'number' && after.value <= 0)
+        report(after, `after_minutes must be greater than zero, but is ${after.value}.`)
+  },
+}

@@ -1,0 +1,51 @@
+import { fits, toolDocument, toolsOf } from '../bindings.ts'
+import { BUILTIN_TOOLS, BUILTIN_VERSION, isRange } from '../reference.ts'
+import type { Rule } from '../rule.ts'
+import { nearest } from '../suggest.ts'
+
+export const toolUnresolved: Rule = {
+  name: 'tool/unresolved',
+  severity: 'error',
+  law: 'A Tool document satisfies each tool reference. A binding routed to an MCP server may have none.',
+  fix: 'Add the Tool document, publish it, or correct the reference.',
+  source: 'Bundles, section 1: `tools[].ref`',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refnd@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: read_only}\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: read_only}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace, published }) {
+    for (const use of toolsOf(document)) {
+      const at = document.texts('spec.tools.*.ref').find(({ pointer }) => pointer === `${use.pointer}/ref`)
+      if (use.ref === undefined || at === undefined || (use.ref.range !== undefined && !isRange(use.ref.range)))
+        continue
+      const { id, range, namespace } = use.ref
+      if (toolDocument(workspace, use) !== undefined) continue
+      const local = workspace.find(document, 'Tool', id).map(({ identity }) => identity!.version)
+      const versions = use.builtin ? [BUILTIN_VERSION] : [...new Set([...local, ...published.versions('Tool', id)])]
+      if (versions.some((version) => fits(version, range))) continue
+      if (versions.length > 0) {
+        report(
+          at,
+          `No version of ${id} satisfies ${range ?? '*'}: there ${versions.length === 1 ? 'is' : 'are'} ${versions.join(', ')}.`,
+        )
+        continue
+      }
+      if (use.value['mcp'] !== undefined && namespace !== 'svc') continue
+      const ids = workspace.documents
+        .filter(({ kind }) => kind === 'Tool')
+        .flatMap(({ identity }) => identity?.id ?? [])
+      const near = nearest(id, namespace === 'svc' ? BUILTIN_TOOLS : ids)
+      report(at, `Tool "${id}" is not in this project.${near === undefined ? '' : ` Did you mean ${near}?`}`, {
+        fix:
+          near === undefined
+            ? 'Add its Tool document, or publish it.'
+            : `Write ${range === undefined ? near : `${near}@${range}`}.`,
+      })
+    }
+  },
+}

@@ -1,0 +1,31 @@
+import { attachmentsOf } from '../attachments.ts'
+import { oncePerWorkspace } from '../once.ts'
+import type { Rule } from '../rule.ts'
+
+export const unusedPolicy: Rule = {
+  name: 'policy/unused-document',
+  severity: 'warning',
+  law: 'A Policy document of a bundle is attached somewhere, or linked to a boundary.',
+  fix: 'Attach it, link it with `authority_ref`, or remove it.',
+  source: 'Policies, section 3: which policies apply',
+  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'policy.yaml': 'kind: Policy\n' },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace, guardrails }) {
+    if (document.kind !== 'Policy' || document.identity === undefined || guardrails.includes(document.path)) return
+    if (document.at('spec.decision.authority_ref').length > 0 || attached(workspace).has(document)) return
+    if (workspace.neighbours(document).some(({ kind }) => kind === 'Bundle'))
+      report('/metadata/name', `${document.identity.id} is attached nowhere, so it decides nothing.`)
+  },
+}
+
+const attached = oncePerWorkspace(
+  (workspace) =>
+    new Set(workspace.documents.flatMap((each) => attachmentsOf(workspace, each)).flatMap(({ policies }) => policies)),
+)

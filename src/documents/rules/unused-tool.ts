@@ -1,0 +1,25 @@
+import { toolsOf } from '../bindings.ts'
+import { oncePerWorkspace } from '../once.ts'
+import type { Rule } from '../rule.ts'
+
+export const unusedTool: Rule = {
+  name: 'tool/unused-document',
+  severity: 'info',
+  law: 'A Tool document of a bundle is bound by one of its agents.',
+  fix: 'Bind it, or remove it.',
+  source: 'Bundles, section 1: what is reached from the root is the closure',
+  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'tool.yaml': 'kind: Tool\n' },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    if (document.kind !== 'Tool' || document.identity === undefined) return
+    if (!workspace.neighbours(document).some(({ kind }) => kind === 'Bundle')) return
+    if (!bound(workspace).has(document.identity.id)) report('/metadata/name', `No agent binds ${document.identity.id}.`)
+  },
+}
+
+const bound = oncePerWorkspace(({ documents }) => new Set(documents.flatMap(toolsOf).map(({ ref }) => ref?.id)))

@@ -1,0 +1,31 @@
+import { isJsonObject } from '../../base/json.ts'
+import type { Rule } from '../rule.ts'
+
+export const versionWithoutRef: Rule = {
+  name: 'doc/version-without-ref',
+  severity: 'warning',
+  law: '`version` of instructions and schemas goes with `ref`: it names a revision of that file.',
+  fix: 'Remove `version`, or name a file with `ref`.',
+  source: 'Authoring format, "Versioning", 4',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Help., version: 2}\n' },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: prompts/system.md, version: 2}\n',
+    'prompts/system-2.md': 'Help.\n',
+  },
+  check(document, report) {
+    const places = [
+      'spec.instructions',
+      'output.schema',
+      'spec.tools.*.input_schema',
+      'spec.agents.*.input_schema',
+      'spec.input_schema',
+      'spec.output_schema',
+    ]
+    for (const { value, pointer } of places.flatMap((place) => document.at(place))) {
+      if (!isJsonObject(value) || value['version'] === undefined || value['ref'] !== undefined) continue
+      report(`${pointer}/version`, '`version` says nothing here: it names a revision of the file that `ref` names.', {
+        fix: 'Remove it.',
+      })
+    }
+  },
+}

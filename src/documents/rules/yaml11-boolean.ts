@@ -1,0 +1,28 @@
+import { replacement } from '../diagnostic.ts'
+import type { Rule } from '../rule.ts'
+import { everyNode } from '../nodes.ts'
+
+export const yaml11Boolean: Rule = {
+  name: 'doc/yaml11-boolean',
+  severity: 'warning',
+  law: 'A truth value is written `true` or `false`; `yes`, `no`, `on` and `off` are texts in YAML 1.2.',
+  fix: 'Write true or false, or put the text in quotes.',
+  source: 'Authoring format, "Resources and their fields"; YAML 1.2, core schema',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: yes}}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: true}}\n' },
+  check(document, report) {
+    for (const { node, place } of everyNode(document)) {
+      if (!node.plain || typeof node.value !== 'string' || !/^(?:yes|no|on|off)$/i.test(node.value)) continue
+      // Where the schema wants a truth value, the shape check says it; in these a word is meant as a word.
+      if (BOOLEAN.test(place.pointer) || TEXTS.test(place.pointer)) continue
+      report(place, `\`${node.value}\` without quotes is a text, not a truth value.`, {
+        fix: replacement(place, /^(?:yes|on)$/i.test(node.value)),
+      })
+    }
+  },
+}
+
+const BOOLEAN = /\/(?:strict|late_bound|comprehension_required)$/
+/** Names, labels and prose; values that a list of texts holds. */
+const TEXTS =
+  /^\/(?:apiVersion|kind|metadata\/|secrets\/)|\/(?:description|purpose|text|reason|name|as|allow\/\d+|enum\/\d+|conditions\/.*value\/\d+)$/

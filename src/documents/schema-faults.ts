@@ -1,0 +1,90 @@
+/** What makes a JSON Schema invalid. */
+import type { ErrorObject } from 'ajv'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { metaSchema } from './generated/validators.js'
+import { inWords, pointerTo } from './pointer.ts'
+import { nearest } from './suggest.ts'
+import { valueAt } from './shape.ts'
+
+export interface SchemaFault {
+  /** Into the schema. */
+  readonly pointer: string
+  readonly message: string
+}
+
+export function schemaFaults(schema: JsonObject | boolean): SchemaFault[] {
+  const valid = metaSchema(schema)
+  const errors = valid ? [] : (metaSchema.errors ?? [])
+  const first = new Map<string, ErrorObject>()
+  for (const error of errors) {
+    // The words that are allowed say more than that something of another type is allowed too.
+    const before = first.get(error.instancePath)
+    if (before === undefined || (before.keyword !== 'enum' && error.keyword === 'enum'))
+      first.set(error.instancePath, error)
+  }
+  const faults = [...first.values()].map((error) => ({ pointer: error.instancePath, message: sayWhat(schema, error) }))
+  return valid ? [...localRefs(schema), ...patterns(schema)] : faults
+}
+
+function sayWhat(schema: JsonObject | boolean, error: ErrorObject): string {
+  const found = valueAt(schema, error.instancePath)
+  const name = inWords(error.instancePath) || 'The schema'
+  if (error.keyword === 'enum') {
+    const allowed = (error.params['allowedValues'] as JsonValue[]).map(String)
+    const near = typeof found === 'string' ? nearest(found, allowed) : undefined
+    return `${name} must be one of ${allowed.join(', ')}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`
+  }
+  return `${name} ${error.message ?? 'is not valid'}.`
+}
+
+/** `#/…` references that lead nowhere. */
+function localRefs(schema: JsonObject | boolean): SchemaFault[] {
+  return keywords(schema, '$ref').flatMap(({ pointer, value }) =>
+    typeof value === 'string' && /^#(?:\/|$)/.test(value) && valueAt(schema, decodeURI(value.slice(1))) === undefined
+      ? [{ pointer, message: `"${value}" leads nowhere in this schema.` }]
+      : [],
+  )
+}
+
+function patterns(schema: JsonObject | boolean): SchemaFault[] {
+  return keywords(schema, 'pattern').flatMap(({ pointer, value }) => {
+    try {
+      // JSON Schema patterns are read with the `u` flag.
+      if (typeof value === 'string') void new RegExp(value, 'u')
+      return []
+    } catch (error) {
+      return [
+        {
+          pointer,
+          message: `This pattern cannot be read: ${(error as Error).message.replace(/^Invalid regular expression: /, '')}.`,
+        },
+      ]
+    }
+  })
+}
+
+/** Keywords whose members are named by the author: a property may be called `pattern`. */
+const NAMING = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+/** Keywords that hold values, not schemas. */
+const VALUES = new Set(['const', 'enum', 'default', 'examples', 'required'])
+
+/** Every use of a keyword in a schema. */
+export function keywords(
+  schema: JsonObject | boolean,
+  keyword: string,
+): { readonly pointer: string; readonly value: JsonValue }[] {
+  const found: { pointer: string; value: JsonValue }[] = []
+  const visit = (value: JsonValue, pointer: string): void => {
+    if (Array.isArray(value)) for (const [index, each] of value.entries()) visit(each, pointerTo(pointer, index))
+    if (!isJsonObject(value)) return
+    for (const [key, each] of Object.entries(value)) {
+      const at = pointerTo(pointer, key)
+      if (key === keyword) found.push({ pointer: at, value: each })
+      else if (NAMING.has(key) && isJsonObject(each))
+        for (const [name, member] of Object.entries(each)) visit(member, pointerTo(at, name))
+      else if (!VALUES.has(key)) visit(each, at)
+    }
+  }
+  visit(schema, '')
+  return found
+}

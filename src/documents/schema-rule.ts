@@ -1,0 +1,24 @@
+import type { Saying } from './diagnostic.ts'
+import type { Rule } from './rule.ts'
+import { schemasOf, type SchemaText } from './schemas.ts'
+
+/** Says something about a place of the schema. @param key true to show the key of the property, not its value */
+type Say = (pointer: string, message: string, saying?: Saying, key?: boolean) => void
+
+/** A check of every schema that a document names or holds, told in the schema's own file. */
+export const schemaRule =
+  (look: (schema: SchemaText, say: Say) => void): NonNullable<Rule['check']> =>
+  (document, report, { workspace }) => {
+    for (const { schema, at } of schemasOf(workspace, document)) {
+      if (schema === undefined) continue
+      look(schema, (pointer, message, saying = {}, key = false) => {
+        const whole = schema.base + pointer
+        const place = schema.spans.placeOf(whole)
+        const elsewhere = place.path !== document.path
+        report(key ? { ...place, range: schema.spans.keySpanOf(whole) ?? place.range } : place, message, {
+          ...saying,
+          ...(elsewhere && { related: [{ path: at.path, range: at.range, message: 'named here' }] }),
+        })
+      })
+    }
+  }

@@ -1,0 +1,85 @@
+/** JSON Schemas that documents name or hold. Source: authoring format, "Schema spec". */
+import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { createSpans, type Document, type Found, type Spans } from './document.ts'
+import { decode } from './read.ts'
+import { readYaml } from './yaml.ts'
+import type { Resolution, Workspace } from './workspace.ts'
+
+/** Where documents of a kind have a schema spec. */
+const PLACES: Readonly<Record<Document['kind'], readonly string[]>> = {
+  Agent: ['output.schema', 'spec.tools.*.input_schema', 'spec.agents.*.input_schema'],
+  Tool: ['spec.input_schema', 'spec.output_schema'],
+  Policy: [],
+  Bundle: [],
+}
+
+/** The annotation that names the schema of a start's input. Source: decisions, section 4. */
+export const INPUT_SCHEMA = 'svc/input-schema'
+
+export interface SchemaUse {
+  /** What names or holds the schema. */
+  readonly at: Found
+  /** Set for a reference. */
+  readonly ref?: { readonly written: string; readonly resolution: Resolution }
+  /** The schema with its places; absent where a reference leads nowhere or to what cannot be read. */
+  readonly schema?: SchemaText
+  /** Why the file that was found cannot be read. */
+  readonly unreadable?: string
+}
+
+export interface SchemaText {
+  readonly spans: Spans
+  /** Pointer of the schema in its text: empty for a file of its own. */
+  readonly base: string
+  readonly value: JsonObject | boolean
+}
+
+/** Every schema of a document. */
+export function schemasOf(workspace: Workspace, document: Document): SchemaUse[] {
+  const specs = PLACES[document.kind]
+    .flatMap((place) => document.at(place))
+    .map((found) => schemaAt(workspace, document, found))
+  const contract = document.texts('metadata.annotations.*').find(({ key }) => key === INPUT_SCHEMA)
+  if (document.kind === 'Agent' && contract !== undefined)
+    specs.push(named(workspace, document, contract, contract.value))
+  return specs.filter((use) => use !== undefined)
+}
+
+/** What a schema spec says; undefined when it is none. */
+export function schemaAt(workspace: Workspace, document: Document, found: Found): SchemaUse | undefined {
+  if (!isJsonObject(found.value)) return undefined
+  const { ref, inline, version } = found.value
+  if (isJsonObject(inline))
+    return { at: found, schema: { spans: document, base: `${found.pointer}/inline`, value: inline } }
+  if (typeof ref !== 'string') return undefined
+  const at = document.at(`${dotted(found.pointer)}.ref`)[0] ?? found
+  return named(
+    workspace,
+    document,
+    at,
+    ref,
+    typeof version === 'string' || typeof version === 'number' ? version : undefined,
+  )
+}
+
+const dotted = (pointer: string): string => pointer.slice(1).replaceAll('/', '.')
+
+function named(
+  workspace: Workspace,
+  document: Document,
+  at: Found,
+  written: string,
+  version?: string | number,
+): SchemaUse {
+  const resolution = workspace.resolve(document, written, version)
+  const ref = { written, resolution }
+  if (!('path' in resolution)) return { at, ref }
+  const file = decode({ path: resolution.path, bytes: workspace.bytes(resolution.path) })
+  const reading = file.source && readYaml(file.source)
+  const fault = [...file.findings, ...(reading?.findings ?? [])].find(({ severity }) => severity === 'error')
+  if (fault !== undefined) return { at, ref, unreadable: fault.message }
+  const root = reading?.roots[0]
+  if (root === undefined || !(isJsonObject(root.value) || typeof root.value === 'boolean'))
+    return { at, ref, unreadable: 'A schema is a mapping.' }
+  return { at, ref, schema: { spans: createSpans(file.source!, root), base: '', value: root.value } }
+}

@@ -1,0 +1,21 @@
+/** Letters that look like others. Source: lint rules, id/confusable and security/mixed-script. */
+
+/** Cyrillic and Greek letters that nobody can tell from the Latin ones. */
+const LOOKALIKES: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ...'аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwӏlкkмmтtнhвbгr'.matchAll(/(.)(.)/gu),
+    ...'αaοoρpνvιiκkτtυuχxεe'.matchAll(/(.)(.)/gu),
+  ].map(([, other, latin]) => [other!, latin!]),
+)
+
+/** What a name looks like: the same for names that people may take for one another. */
+export const skeletonOf = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[-_ ]/g, '')
+    .replaceAll(/\P{ASCII}/gu, (letter) => LOOKALIKES[letter] ?? letter)
+
+/** True for a word with letters of Latin and of a script that looks like it. */
+export const isMixed = (text: string): boolean =>
+  /\p{Script=Latin}/u.test(text) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(text)

@@ -1,0 +1,321 @@
+/**
+ * The shape check: schema errors as findings for people, one for each fault, without follow-up noise.
+ * Source: authoring format, "Resources and their fields"; lint rules, "From schema errors to messages".
+ */
+import type { ErrorObject } from 'ajv'
+import { distance } from 'fastest-levenshtein'
+import { coerce } from 'semver'
+import { isJsonObject, type JsonValue } from '../base/json.ts'
+import { diagnostic, replacement, type Diagnostic, type Fix, type Saying } from './diagnostic.ts'
+import { keys } from './generated/keys.js'
+import { agent, bundle, config, policy, policytest, scenario, tool } from './generated/validators.js'
+import { inWords, pointerTo, segmentsOf } from './pointer.ts'
+import { nearest } from './suggest.ts'
+import type { Spans } from './document.ts'
+
+export type SchemaName = keyof typeof keys
+
+const validators = { agent, tool, policy, bundle, config, scenario, policytest } satisfies Record<SchemaName, unknown>
+
+/** True when the value has the shape. */
+export const hasShape = (schema: SchemaName, value: JsonValue): boolean => validators[schema](value)
+
+export function checkShape(schema: SchemaName, file: Spans): Diagnostic[] {
+  const validate = validators[schema]
+  if (validate(file.root.value)) return []
+  const errors = relevant(validate.errors ?? [])
+  const findings: Diagnostic[] = []
+  // Keys that dispatch speaks of, or that an unknown or misplaced one was surely meant to be: that they are missing is not said again.
+  const meant = new Set(['/apiVersion', '/kind'])
+  for (const error of errors)
+    if (error.keyword === 'additionalProperties') findings.push(strayKey(schema, file, error, meant))
+  for (const [pointer, names] of lackingKeys(errors, meant))
+    findings.push(
+      diagnostic('doc/schema', 'error', file.placeOf(pointer), `${nameOf(pointer)} needs ${listOf(names, 'and')}.`),
+    )
+  for (const error of errors) {
+    const found = explain(file, error)
+    if (found !== undefined) findings.push(found)
+  }
+  return findings
+}
+
+/** Errors that say something of their own: those inside a branch, or beside a wrong type, only repeat another one. */
+function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
+  const mistyped = new Set(errors.filter((error) => error.keyword === 'type').map((error) => error.instancePath))
+  return errors.filter((error) => {
+    if (error.keyword === 'if' || (error.keyword === 'pattern' && error.propertyName !== undefined)) return false
+    if (/\/oneOf\/\d+\//.test(error.schemaPath)) return false
+    if (error.keyword !== 'type' && mistyped.has(error.instancePath)) return false
+    // `limits/non-positive` says it for every limit.
+    return error.keyword !== 'minimum' || !error.instancePath.startsWith('/spec/limits/')
+  })
+}
+
+/** What each mapping lacks, without what a stray key was meant to be. */
+function lackingKeys(errors: readonly ErrorObject[], meant: ReadonlySet<string>): Map<string, string[]> {
+  const lacking = new Map<string, string[]>()
+  for (const error of errors) {
+    if (error.keyword !== 'required' || conditional(error)) continue
+    const key = missingProperty(error)
+    if (meant.has(pointerTo(error.instancePath, key))) continue
+    lacking.set(error.instancePath, [...(lacking.get(error.instancePath) ?? []), key])
+  }
+  return lacking
+}
+
+/** Required because of another value, which the message names. */
+const conditional = (error: ErrorObject): boolean => ['base_url', 'header'].includes(missingProperty(error))
+
+const missingProperty = (error: ErrorObject): string => String(error.params['missingProperty'])
+
+function explain(file: Spans, error: ErrorObject): Diagnostic | undefined {
+  const pointer = error.instancePath
+  const name = nameOf(pointer)
+  const say = (message: string, saying?: Saying): Diagnostic =>
+    diagnostic('doc/schema', 'error', file.placeOf(pointer), message, saying)
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return undefined
+    case 'type':
+      return wrongType(file, pointer, [error.params['type'] as string | string[]].flat())
+    case 'required':
+      if (missingProperty(error) === 'base_url')
+        return say('`base_url` is missing: an openai-compatible provider has no address of its own.', {
+          fix: 'Add the absolute http(s) URL of its chat-completion endpoint.',
+        })
+      if (missingProperty(error) === 'header')
+        return say('`header` is missing: with `scheme: header` the secret is sent in the header that is named.')
+      return undefined
+    case 'oneOf': {
+      const pair = pairAt(pointer, error)
+      const both = (error.params['passingSchemas'] as number[] | null) !== null
+      const choice = listOf(pair, 'or')
+      return both
+        ? say(`${name} has more than one of ${choice}.`, { fix: 'Keep one of them.' })
+        : say(`${name} needs exactly one of ${choice}.`)
+    }
+    case 'not':
+      return say('`temperature` and `top_p` must not both be set.', { fix: 'Keep one of them.' })
+    case 'false schema':
+      return diagnostic(
+        'doc/schema',
+        'error',
+        { ...file.placeOf(pointer), range: file.keySpanOf(pointer) ?? file.placeOf(pointer).range },
+        '`base_url` belongs to openai-compatible providers only.',
+        {
+          fix: 'Remove it, or set `provider: openai-compatible`.',
+        },
+      )
+    case 'const':
+    case 'enum': {
+      // Dispatch speaks of these.
+      if (pointer === '/kind' || pointer === '/apiVersion') return undefined
+      const allowed = (error.params['allowedValues'] as JsonValue[] | undefined) ?? [
+        error.params['allowedValue'] as JsonValue,
+      ]
+      return notAllowed(file, pointer, allowed.map(String))
+    }
+    case 'propertyNames': {
+      const key = String(error.params['propertyName'])
+      const at = pointerTo(pointer, key)
+      const what =
+        pointer === '/secrets'
+          ? 'A secret name begins with a lower-case letter and has only lower-case letters, digits, `_` and `-`.'
+          : 'A tool route is named by a logical id, or by `namespace.*`.'
+      return diagnostic(
+        'doc/schema',
+        'error',
+        { path: file.source.path, pointer: at, range: file.keySpanOf(at) ?? file.placeOf(pointer).range },
+        `"${key}" cannot be a name here. ${what}`,
+      )
+    }
+    case 'pattern':
+      return pointer.endsWith('/secret')
+        ? say(
+            `${name} is no secret name: it begins with a lower-case letter and has only lower-case letters, digits, \`_\` and \`-\`.`,
+          )
+        : say(`${name} is no duration such as \`500ms\`, \`30s\` or \`5m\`.`)
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return say(`${name} must not be empty.`)
+    default:
+      return say(`${name} ${error.message ?? 'is not valid'}.`)
+  }
+}
+
+const nameOf = (pointer: string): string => inWords(pointer) || 'The document'
+
+const listOf = (names: readonly string[], word: 'and' | 'or'): string => {
+  const quoted = names.map((name) => `\`${name}\``)
+  return quoted.length === 1 ? quoted[0]! : `${quoted.slice(0, -1).join(', ')} ${word} ${quoted.at(-1)}`
+}
+
+/** The properties of which exactly one is wanted, by where they stand. */
+function pairAt(pointer: string, error: ErrorObject): readonly string[] {
+  if (error.schemaPath.includes('route')) return ['command', 'http', 'mock']
+  if (pointer.endsWith('/instructions')) return ['ref', 'text']
+  return ['ref', 'inline']
+}
+
+function wrongType(file: Spans, pointer: string, wanted: readonly string[]): Diagnostic {
+  const found = valueAt(file.root.value, pointer)
+  const name = nameOf(pointer)
+  const place = file.placeOf(pointer)
+  const say = (rule: string, message: string, saying?: Saying): Diagnostic =>
+    diagnostic(rule, 'error', place, message, saying)
+  const written = file.source.text.slice(place.range.start.offset, place.range.end.offset)
+  if (wanted.includes('string') && (typeof found === 'number' || typeof found === 'boolean')) {
+    const meant = pointer === '/metadata/version' ? (coerce(written)?.version ?? written) : written
+    const fix: Fix = {
+      description: `Write "${meant}" in quotes.`,
+      edits: [{ path: place.path, range: place.range, text: JSON.stringify(meant) }],
+    }
+    return say(
+      'doc/unquoted-scalar',
+      `${name} must be a text, but ${written} without quotes is a ${typeof found}${typeof found === 'number' && String(found) !== written ? ` (${found})` : ''}.`,
+      { fix },
+    )
+  }
+  if (wanted.includes('boolean') && typeof found === 'string' && /^(?:yes|no|on|off|y|n)$/i.test(found)) {
+    const meant = /^(?:yes|on|y)$/i.test(found)
+    return say('doc/schema', `${name} must be true or false; YAML 1.2 reads \`${found}\` as text.`, {
+      fix: replacement(place, meant),
+    })
+  }
+  const what = found === null ? 'empty' : articleFor(typeNames[typeOf(found)]!)
+  return say(
+    'doc/schema',
+    `${name} must be ${wanted.map((each) => articleFor(typeNames[each] ?? each)).join(' or ')}, but is ${what}.`,
+  )
+}
+
+function notAllowed(file: Spans, pointer: string, allowed: readonly string[]): Diagnostic {
+  const found = valueAt(file.root.value, pointer)
+  const place = file.placeOf(pointer)
+  const near = typeof found === 'string' ? nearest(found, allowed) : undefined
+  const list = allowed.length === 1 ? `\`${allowed[0]}\`` : `one of ${allowed.map((each) => `\`${each}\``).join(', ')}`
+  return diagnostic(
+    'doc/schema',
+    'error',
+    place,
+    `${inWords(pointer)} must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+    {
+      ...(near !== undefined && { fix: `Write ${near}.` }),
+    },
+  )
+}
+
+/** What authors of other formats write in a binding, and what says the same here. */
+const notInBindings: Readonly<Record<string, string>> = {
+  name: 'The tool is named by `ref`; the name shown to the model is `as`.',
+  version: 'The version is pinned in `ref`: `namespace.name@1.0.0`.',
+  parameters: 'The arguments are described by `input_schema`.',
+  policy: 'Policies are listed in `policies`.',
+  agent: 'A sub-agent is bound under `spec.agents`.',
+}
+
+function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Set<string>): Diagnostic {
+  const parent = error.instancePath
+  const key = String(error.params['additionalProperty'])
+  const pointer = pointerTo(parent, key)
+  const place = { path: file.source.path, pointer, range: file.keySpanOf(pointer) ?? file.placeOf(parent).range }
+  const where = inWords(parent) || 'the top level'
+  const table = keys[schema]
+  const here = keysAt(table, parent)
+  const near = nearest(key, here)
+  const note = /^\/spec\/tools\/\d+$/.test(parent) && Object.hasOwn(notInBindings, key) ? notInBindings[key] : undefined
+  if (note !== undefined)
+    return diagnostic('doc/unknown-key', 'error', place, `A tool binding must not set \`${key}\`.`, { fix: note })
+  if (key === '<<')
+    return diagnostic('doc/unknown-key', 'error', place, 'Merge keys are not read: YAML 1.2 has none.', {
+      fix: 'Write the merged keys out.',
+    })
+  // One letter off is a slip of the hand, wherever else the word may belong.
+  const slip = near !== undefined && distance(key, near) === 1 && !present(file.root.value, parent, near)
+  const elsewhere = slip ? [] : homesOf(table, key)
+  if (elsewhere.length > 0) {
+    for (const home of elsewhere) meant.add(`/${home.replaceAll('.', '/')}`)
+    const homes = elsewhere.map((home) => `\`${home.replaceAll('.*', '[]')}\``)
+    return diagnostic(
+      'doc/misplaced-key',
+      'error',
+      place,
+      `\`${key}\` does not belong in ${where} but ${elsewhere.some((home) => !home.includes('.')) ? 'at the top level, beside `spec`' : `at ${homes.join(' or ')}`}.`,
+      {
+        fix: `Move it to ${homes[0]}.`,
+      },
+    )
+  }
+  if (near !== undefined && !present(file.root.value, parent, near)) {
+    meant.add(pointerTo(parent, near))
+    return diagnostic(
+      'doc/unknown-key',
+      'error',
+      place,
+      `\`${key}\` is no key of ${where}. Did you mean \`${near}\`?`,
+      {
+        fix: replacement(place, near),
+      },
+    )
+  }
+  const known = here.length === 0 ? '' : `Known here: ${here.map((each) => `\`${each}\``).join(', ')}.`
+  return diagnostic(
+    'doc/unknown-key',
+    'error',
+    place,
+    `\`${key}\` is no key of ${where}.`,
+    known === '' ? {} : { fix: known },
+  )
+}
+
+/** At most this many homes: a key such as `description` that lives everywhere is told nothing by a list. */
+const FEW = 3
+
+function homesOf(table: Readonly<Record<string, readonly string[]>>, key: string): string[] {
+  const homes = Object.entries(table)
+    .filter(([, members]) => members.includes(key))
+    .map(([path]) => (path === '' ? key : `${path}.${key}`))
+  const depth = (path: string): number => path.split('.').length
+  const shallowest = Math.min(...homes.map(depth))
+  const best = homes.filter((home) => depth(home) === shallowest)
+  return best.length <= FEW ? best : []
+}
+
+function keysAt(table: Readonly<Record<string, readonly string[]>>, pointer: string): readonly string[] {
+  const segments = segmentsOf(pointer)
+  const path = Object.keys(table).find((candidate) => {
+    const parts = candidate === '' ? [] : candidate.split('.')
+    return parts.length === segments.length && parts.every((part, index) => part === '*' || part === segments[index])
+  })
+  return path === undefined ? [] : table[path]!
+}
+
+const present = (value: JsonValue, parent: string, key: string): boolean => {
+  const holder = valueAt(value, parent)
+  return isJsonObject(holder) && Object.hasOwn(holder, key)
+}
+
+export function valueAt(value: JsonValue, pointer: string): JsonValue | undefined {
+  let here: JsonValue | undefined = value
+  for (const segment of segmentsOf(pointer)) {
+    if (Array.isArray(here)) here = here[Number(segment)]
+    else if (isJsonObject(here) && Object.hasOwn(here, segment)) here = here[segment]
+    else return undefined
+  }
+  return here
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'number',
+  integer: 'whole number',
+  boolean: 'truth value',
+  object: 'mapping',
+  array: 'list',
+  null: 'empty value',
+}
+const typeOf = (value: JsonValue | undefined): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+const articleFor = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`

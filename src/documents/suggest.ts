@@ -1,0 +1,29 @@
+import { distance } from 'fastest-levenshtein'
+
+/**
+ * The candidate an author most likely meant: equal but for case or separators, or at most a third of its letters (two
+ * for short words) away. Undefined when none is near enough to be worth naming.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined
+  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1
+  for (const candidate of candidates) {
+    if (candidate === word) continue
+    if (plainly(candidate) === plainly(word)) return candidate
+    const away = distance(word, candidate)
+    // Half a short word changed is another word.
+    if (away < bestDistance && away < Math.max(word.length, candidate.length) / 2) {
+      best = candidate
+      bestDistance = away
+    }
+  }
+  return best
+}
+
+/** A sentence to append to a message, with a space before it; empty when no candidate is near. */
+export const didYouMean = (word: string, candidates: Iterable<string>): string => {
+  const near = nearest(word, candidates)
+  return near === undefined ? '' : ` Did you mean "${near}"?`
+}
+
+const plainly = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, '')

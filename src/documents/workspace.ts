@@ -1,0 +1,152 @@
+/** The documents and files of one directory, and how references between them are resolved. */
+import { fail } from '../base/failure.ts'
+import type { Kind } from '../spec/document.ts'
+import type { Diagnostic } from './diagnostic.ts'
+import type { Document } from './document.ts'
+import type { Files } from './files.ts'
+import { checkPath, directoryOf, extensionOf, isUnder, joinPath } from './paths.ts'
+import { createSource, type Source } from './source.ts'
+import { nearest } from './suggest.ts'
+
+export interface Workspace {
+  /** Absolute path of the directory; empty for a workspace in memory. */
+  readonly root: string
+  readonly files: Files
+  /** In order of their paths, then of their place in the file. */
+  readonly documents: readonly Document[]
+  /** What is wrong with the form of the files; `lint` lists these too. */
+  readonly findings: readonly Diagnostic[]
+  /** Paths of which findings were asked for; absent = all. */
+  readonly focus?: readonly string[]
+  /** Document files that were read, good or bad. */
+  readonly read: readonly string[]
+  /**
+   * The directory of the bundle to which a document belongs: that of the nearest Bundle document above it, else its own.
+   * Empty for the workspace's root.
+   */
+  bundleDirectory(document: Document): string
+  /** Documents that are published together with this one: those under its bundle's directory, or all where no Bundle stands above it. */
+  neighbours(document: Document): readonly Document[]
+  /** Documents of a kind with a logical id `namespace.name`: those of the same bundle, or where it has none, of the workspace. */
+  find(from: Document, kind: Kind, id: string): readonly Document[]
+  /** Resolves a path that a document names. Source: bundles, section 1. */
+  resolve(from: Document, written: string, version?: string | number): Resolution
+  /** Documents in a file. */
+  documentsAt(path: string): readonly Document[]
+  /**
+   * Bytes of a file by its path in the workspace, as `resolve` gives it.
+   * @throws Failure `not_found`
+   */
+  bytes(path: string): Uint8Array
+  /** The same as text. */
+  text(path: string): string
+  /** The text with its lines, as findings show it; empty where there is no such file. */
+  source(path: string): Source
+}
+
+/** Where a reference leads: a path in the workspace, or why nowhere. */
+export type Resolution =
+  | { readonly path: string }
+  | { readonly problem: 'bad-path'; readonly says: string }
+  | { readonly problem: 'link'; readonly link: string }
+  | { readonly problem: 'missing'; readonly near?: string }
+  | { readonly problem: 'ambiguous'; readonly candidates: readonly string[] }
+
+/** Extensions that may be left out, in the order in which they are tried. */
+const EXTENSIONS = ['.yaml', '.yml', '.json', '.md', '.txt']
+
+export interface WorkspaceParts {
+  readonly root: string
+  readonly files: Files
+  readonly documents: readonly Document[]
+  readonly findings: readonly Diagnostic[]
+  readonly read: readonly string[]
+  readonly focus?: readonly string[]
+}
+
+export function createWorkspace(parts: WorkspaceParts): Workspace {
+  const { files, documents } = parts
+  const paths = new Set(files.paths)
+  const bundles = new Set(documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)))
+  const above = new Map<string, string | undefined>([['', bundles.has('') ? '' : undefined]])
+  const bundleOver = (directory: string): string | undefined => {
+    if (bundles.has(directory)) return directory
+    if (!above.has(directory)) above.set(directory, bundleOver(directoryOf(directory)))
+    return above.get(directory)
+  }
+  const bundleAbove = ({ path }: Document): string | undefined => bundleOver(directoryOf(path))
+  const bundleDirectory = (document: Document): string => bundleAbove(document) ?? directoryOf(document.path)
+  const groups = new Map<string | undefined, Document[]>()
+  for (const document of documents) push(groups, bundleAbove(document), document)
+  const neighbours = (document: Document): readonly Document[] => groups.get(bundleAbove(document)) ?? []
+  const byId = new Map<string, Document[]>()
+  const byPath = new Map<string, Document[]>()
+  for (const document of documents) {
+    push(byPath, document.path, document)
+    if (document.identity !== undefined) push(byId, `${document.kind} ${document.identity.id}`, document)
+  }
+
+  const bytes = (path: string): Uint8Array => {
+    const found = files.read(path)
+    if (found === undefined) throw fail('not_found', { what: `file ${path}` })
+    return found
+  }
+  const resolve = (from: Document, written: string, version?: string | number): Resolution => {
+    const checked = checkPath(written)
+    if ('problem' in checked) return { problem: 'bad-path', says: checked.problem }
+    const directories = [...new Set([bundleDirectory(from), directoryOf(from.path)])]
+    for (const directory of directories) {
+      const candidates = candidatesOf(joinPath(directory, checked.path), version)
+      const link = files.links.find((each) =>
+        candidates.some((candidate) => candidate === each || candidate.startsWith(`${each}/`)),
+      )
+      if (link !== undefined) return { problem: 'link', link }
+      const there = candidates.filter((candidate) => paths.has(candidate))
+      if (there.length > 1) return { problem: 'ambiguous', candidates: there }
+      if (there.length === 1) return { path: there[0]! }
+    }
+    const [directory] = directories
+    const near = nearest(
+      checked.path,
+      files.paths
+        .filter((path) => isUnder(directory!, path))
+        .map((path) => (directory === '' ? path : path.slice(directory!.length + 1))),
+    )
+    return { problem: 'missing', ...(near !== undefined && { near }) }
+  }
+
+  return {
+    ...parts,
+    bundleDirectory,
+    neighbours,
+    find(from, kind, id) {
+      const all = byId.get(`${kind} ${id}`) ?? []
+      const near = all.filter((each) => bundleAbove(each) === bundleAbove(from))
+      return near.length > 0 ? near : all
+    },
+    resolve,
+    documentsAt: (path) => byPath.get(path) ?? [],
+    bytes,
+    text: (path) => new TextDecoder().decode(bytes(path)),
+    // A byte order mark is left out here as in the documents, so that the places of findings fit.
+    source: (path) => byPath.get(path)?.[0]?.source ?? createSource(path, new TextDecoder().decode(files.read(path))),
+  }
+}
+
+/** Paths that a reference may mean. More than one that exists is a fault of the bundle. */
+function candidatesOf(path: string, version: string | number | undefined): string[] {
+  const extension = extensionOf(path)
+  const known = EXTENSIONS.includes(extension)
+  const stem = known ? path.slice(0, -extension.length) : path
+  const extensions = known ? [extension] : EXTENSIONS
+  const candidates = [path, ...(known ? [] : EXTENSIONS.map((each) => path + each))]
+  if (version !== undefined)
+    for (const each of extensions) candidates.push(`${stem}-${version}${each}`, `${stem}/${version}${each}`)
+  return candidates
+}
+
+function push<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
+  const group = groups.get(key)
+  if (group === undefined) groups.set(key, [value])
+  else group.push(value)
+}

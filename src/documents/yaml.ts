@@ -1,0 +1,376 @@
+/**
+ * The one reader of YAML and JSON, for lint, compile and publish, so that no two parts can read a document differently.
+ * YAML 1.2 core schema; no tags, no merge keys; a hostile text is an ordinary finding.
+ * Source: security, S10 and S26; bundles, section 2; performance, "What works", 7.
+ */
+import {
+  COLLECTION_STYLE,
+  CORE_SCHEMA,
+  EVENT_ID,
+  SCALAR_STYLE,
+  YAMLException,
+  getScalarValue,
+  parseEvents,
+  type AliasEvent,
+  type Event,
+  type MappingEvent,
+  type ScalarEvent,
+  type SequenceEvent,
+} from 'js-yaml'
+import { jsonDepth, type JsonObject, type JsonValue } from '../base/json.ts'
+import { diagnostic, type Diagnostic } from './diagnostic.ts'
+import type { Source } from './source.ts'
+
+/** Bytes of a file. */
+export const MAX_FILE_BYTES = 1024 * 1024
+/** Nested collections, aliases followed. */
+export const MAX_NESTING = 64
+/** Keys of one mapping. */
+const MAX_KEYS = 10_000
+/** Nodes after aliases are followed, for each node that is written. */
+const MAX_EXPANSION = 100
+
+/** A value and where it stands. Offsets are into the source's text. */
+export interface Node {
+  readonly start: number
+  readonly end: number
+  readonly value: JsonValue
+  /** Members of a mapping, by key, in the order of the text. */
+  readonly members?: ReadonlyMap<string, Member>
+  readonly items?: readonly Node[]
+  /** True for a scalar without quotes, whose type its spelling decides. */
+  readonly plain: boolean
+  /** True when the node is written elsewhere and only named here. */
+  readonly alias: boolean
+}
+
+export interface Member {
+  readonly key: string
+  readonly start: number
+  readonly end: number
+  readonly node: Node
+}
+
+export interface Reading {
+  /** Roots of the documents of the file, in order. Empty when the text cannot be read. */
+  readonly roots: readonly Node[]
+  readonly findings: readonly Diagnostic[]
+}
+
+/** Reads a text into documents. `.json` files are held to JSON, every other to YAML 1.2. */
+export function readYaml(source: Source): Reading {
+  const refuse = (rule: string, start: number, end: number, message: string, fix?: string): Reading => ({
+    roots: [],
+    findings: [finding(source, rule, start, end, message, fix)],
+  })
+  if (Buffer.byteLength(source.text) > MAX_FILE_BYTES)
+    return refuse(
+      'doc/too-large',
+      0,
+      0,
+      `The file is larger than ${MAX_FILE_BYTES / 1024} KiB.`,
+      'Move long texts to files of their own and name them with `ref`.',
+    )
+  if (source.path.endsWith('.json')) {
+    if (jsonDepth(source.text) > MAX_NESTING) return refuse('doc/too-large', 0, 0, tooDeep)
+    const fault = jsonFault(source.text)
+    if (fault !== undefined) return refuse('doc/syntax', fault.offset, fault.offset + 1, fault.message)
+  }
+  let events: Event[]
+  try {
+    events = parseEvents(source.text, { maxDepth: MAX_NESTING })
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    // What is missing at the end is missing after the last word, not on the empty line behind it.
+    const offset = Math.min(error.mark?.position ?? 0, source.text.trimEnd().length)
+    if (error.reason.includes('maxDepth')) return refuse('doc/too-large', offset, offset + 1, tooDeep)
+    return refuse(
+      'doc/syntax',
+      offset,
+      offset + 1,
+      sentence(PLAINLY[error.reason] ?? error.reason),
+      advice(source.text, offset),
+    )
+  }
+  return build(source, events)
+}
+
+/** What the parser says, where its own words do not help. */
+const PLAINLY: Readonly<Record<string, string>> = {
+  'deficient indentation': 'a bracket or quote is not closed, or the next line is indented too little',
+  'bad indentation of a mapping entry': 'this does not continue the mapping: a colon too many, or wrong indentation',
+  'end of the stream or a document separator is expected':
+    'the document ends before this: a colon may be missing, or the indentation is wrong',
+}
+
+const tooDeep = `Nested deeper than ${MAX_NESTING} levels.`
+
+interface Open {
+  readonly event: MappingEvent | SequenceEvent
+  readonly value: JsonObject | JsonValue[]
+  readonly members?: Map<string, Member>
+  readonly items?: Node[]
+  readonly anchor: string | undefined
+  /** The key that waits for its value. */
+  key?: { readonly name: string; readonly start: number; readonly end: number; readonly twin: boolean }
+  end: number
+  /** Nodes in it and levels below it, aliases followed. */
+  size: number
+  depth: number
+}
+
+/** One pass over the parser's events: values, spans and bounds together, without recursion. */
+function build(source: Source, events: readonly Event[]): Reading {
+  const { text } = source
+  const roots: Node[] = []
+  const findings: Diagnostic[] = []
+  const open: Open[] = []
+  const anchors = new Map<string, Node>()
+  const measures = new Map<Node, { size: number; depth: number }>()
+  let root: Node | undefined
+  let broken = false
+  let written = 0
+
+  const report = (rule: string, start: number, end: number, message: string, fix?: string): void => {
+    findings.push(finding(source, rule, start, end, message, fix))
+  }
+  const stop = (rule: string, start: number, end: number, message: string): void => {
+    if (!broken) report(rule, start, end, message)
+    broken = true
+  }
+
+  const place = (given: Node, size: number, depth: number): void => {
+    const parent = open.at(-1)
+    // What is left empty stands where it would have been written.
+    const node = given.start < 0 ? moved(given, parent?.key?.end ?? parent?.end ?? 0) : given
+    if (parent === undefined) {
+      root = node
+      if (size > MAX_EXPANSION * Math.max(written, 1))
+        stop(
+          'doc/too-large',
+          node.start,
+          node.start + 1,
+          `Its aliases expand to more than ${MAX_EXPANSION} times what is written.`,
+        )
+      return
+    }
+    parent.size += size
+    parent.depth = Math.max(parent.depth, depth + 1)
+    parent.end = Math.max(parent.end, node.end)
+    if (open.length + depth > MAX_NESTING) stop('doc/too-large', node.start, node.end, tooDeep)
+    if (parent.items !== undefined) {
+      parent.items.push(node)
+      ;(parent.value as JsonValue[]).push(node.value)
+    } else if (parent.key === undefined) {
+      asKey(parent, node)
+    } else {
+      const { name, start, end, twin } = parent.key
+      delete parent.key
+      if (twin) return
+      parent.members!.set(name, { key: name, start, end, node })
+      define(parent.value as JsonObject, name, node.value)
+      if (parent.members!.size === MAX_KEYS + 1)
+        stop('doc/too-large', start, end, `More than ${MAX_KEYS} keys in one mapping.`)
+    }
+  }
+
+  const asKey = (parent: Open, node: Node): void => {
+    const { start } = node
+    if (node.members !== undefined || node.items !== undefined)
+      report('doc/syntax', start, node.end, 'A key must be a text.')
+    // `1: x` has the key "1": names are texts, whatever type their spelling has.
+    const name = typeof node.value === 'string' ? node.value : text.slice(start, node.end)
+    const first = parent.members!.get(name)
+    if (first !== undefined)
+      findings.push(
+        diagnostic(
+          'doc/duplicate-key',
+          'error',
+          { path: source.path, pointer: '', range: source.span(start, node.end) },
+          `The key "${name}" is written twice.`,
+          {
+            fix: 'Merge the two.',
+            related: [{ path: source.path, range: source.span(first.start, first.end), message: 'first here' }],
+          },
+        ),
+      )
+    parent.key = { name, start, end: node.end, twin: first !== undefined }
+  }
+
+  const tagged = (event: { readonly tagStart: number; readonly tagEnd: number }): void => {
+    if (event.tagStart < 0) return
+    const tag = text.slice(event.tagStart, event.tagEnd)
+    report(
+      'doc/syntax',
+      event.tagStart,
+      event.tagEnd,
+      `The tag "${tag}" is not read: documents are plain data.`,
+      'Remove the tag and write the value itself.',
+    )
+  }
+  const anchorOf = (event: { readonly anchorStart: number; readonly anchorEnd: number }): string | undefined =>
+    event.anchorStart < 0 ? undefined : text.slice(event.anchorStart, event.anchorEnd)
+  const remember = (name: string | undefined, node: Node, size: number, depth: number): void => {
+    if (name === undefined) return
+    anchors.set(name, node)
+    measures.set(node, { size, depth })
+  }
+
+  const scalar = (event: ScalarEvent): void => {
+    tagged(event)
+    written++
+    const node = scalarNode(text, event)
+    if (typeof node.value === 'number' && !Number.isFinite(node.value))
+      report(
+        'doc/syntax',
+        node.start,
+        node.end,
+        `"${text.slice(node.start, node.end)}" is no number that JSON can say.`,
+      )
+    remember(anchorOf(event), node, 1, 0)
+    place(node, 1, 0)
+  }
+  const alias = (event: AliasEvent): void => {
+    written++
+    const name = text.slice(event.anchorStart, event.anchorEnd)
+    const target = anchors.get(name)
+    const [start, end] = [event.anchorStart - 1, event.anchorEnd]
+    if (target === undefined) {
+      const inside = open.some((each) => each.anchor === name)
+      report(
+        'doc/syntax',
+        start,
+        end,
+        inside ? `"*${name}" stands inside what it names.` : `No anchor "&${name}" stands before.`,
+      )
+      place({ start, end, value: null, plain: false, alias: true }, 1, 0)
+      return
+    }
+    const { size, depth } = measures.get(target)!
+    place({ ...target, start, end, alias: true }, size, depth)
+  }
+  const pop = (): void => {
+    const done = open.pop()
+    if (done === undefined) {
+      if (!broken) roots.push(root ?? { start: 0, end: 0, value: null, plain: true, alias: false })
+      return
+    }
+    const { event, value, members, items, anchor, size, depth } = done
+    const end = event.style === COLLECTION_STYLE.FLOW ? closingBracket(text, done.end) : done.end
+    const node: Node = {
+      start: event.start,
+      end,
+      value,
+      plain: false,
+      alias: false,
+      ...(members && { members }),
+      ...(items && { items }),
+    }
+    remember(anchor, node, size, depth)
+    place(node, size, depth)
+  }
+
+  for (const event of events) {
+    if (broken) break
+    switch (event.type) {
+      case EVENT_ID.DOCUMENT:
+        anchors.clear()
+        root = undefined
+        written = 0
+        for (const directive of event.directives)
+          if (directive.kind === 'yaml' && directive.version !== '1.2')
+            report(
+              'doc/syntax',
+              0,
+              0,
+              `Documents are YAML 1.2; the file says ${directive.version}.`,
+              'Remove the %YAML line.',
+            )
+        break
+      case EVENT_ID.MAPPING:
+      case EVENT_ID.SEQUENCE: {
+        tagged(event)
+        written++
+        const collection =
+          event.type === EVENT_ID.MAPPING ? { value: {}, members: new Map<string, Member>() } : { value: [], items: [] }
+        const anchor = anchorOf(event)
+        // From here on the name means this node, which is not complete: an alias inside it would be endless.
+        if (anchor !== undefined) anchors.delete(anchor)
+        open.push({ event, ...collection, anchor, end: event.start + 1, size: 1, depth: 0 })
+        break
+      }
+      case EVENT_ID.SCALAR:
+        scalar(event)
+        break
+      case EVENT_ID.ALIAS:
+        alias(event)
+        break
+      case EVENT_ID.POP:
+        pop()
+        break
+    }
+  }
+  return { roots: broken ? [] : roots, findings }
+}
+
+const moved = (node: Node, at: number): Node => ({ ...node, start: at, end: at })
+
+function scalarNode(text: string, event: ScalarEvent): Node {
+  const written = getScalarValue(text, event)
+  const { valueStart: start, valueEnd: end, style } = event
+  if (style === SCALAR_STYLE.PLAIN) {
+    const { value } = CORE_SCHEMA.resolveImplicitScalarTag(written)
+    return { start, end, value: value as JsonValue, plain: true, alias: false }
+  }
+  if (style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED)
+    return { start: start - 1, end: end + 1, value: written, plain: false, alias: false }
+  return { start, end: start + text.slice(start, end).trimEnd().length, value: written, plain: false, alias: false }
+}
+
+/** The offset after the bracket that closes a flow collection whose last child ends at `from`: only space, commas and comments lie between. */
+function closingBracket(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const char = text[at]
+    if (char === ']' || char === '}') return at + 1
+    if (char === '#') while (at + 1 < text.length && text[at + 1] !== '\n' && text[at + 1] !== '\r') at++
+  }
+  return text.length
+}
+
+/** Sets an own member, `__proto__` too: an assignment would change the object's prototype instead. */
+function define(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__')
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+  else object[key] = value
+}
+
+function finding(source: Source, rule: string, start: number, end: number, message: string, fix?: string): Diagnostic {
+  return diagnostic(rule, 'error', { path: source.path, pointer: '', range: source.span(start, end) }, message, {
+    ...(fix !== undefined && { fix }),
+  })
+}
+
+function jsonFault(text: string): { readonly offset: number; readonly message: string } | undefined {
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (error) {
+    const said = (error as Error).message
+    const offset = /at position (\d+)/.exec(said)?.[1]
+    return {
+      offset: offset === undefined ? 0 : Number(offset),
+      message: sentence(said.replace(/ in JSON at position.*$/s, '').replace(/, "[^]*$/, '')),
+    }
+  }
+}
+
+const sentence = (reason: string): string => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+
+function advice(text: string, offset: number): string | undefined {
+  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset + 1)
+  if (/^\s*\t/.test(line)) return 'Indent with spaces; YAML forbids tabs there.'
+  const char = text[offset]
+  if (char === '@' || char === '`' || char === '%')
+    return `Put the value in quotes: "${char}" cannot begin a plain text.`
+  return undefined
+}

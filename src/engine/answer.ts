@@ -1,0 +1,77 @@
+/** Answers to a run: of a user task, or a reply to its question. Source: HTTP API, "POST /v1/runs/{runId}/input". */
+import { fail, type Failure } from '../base/failure.ts'
+import type { RunId, WorkspaceId } from '../base/ids.ts'
+import type { MessageAccepted } from '../spec/api.ts'
+import type { Run } from '../spec/run.ts'
+import type { Answer } from '../spec/task.ts'
+import type { Store } from '../store/store.ts'
+import { advance } from './advance.ts'
+import type { Driver } from './drive.ts'
+import type { Draft } from './draft.ts'
+import type { EngineParts } from './engine.ts'
+import type { MessageFile } from './event.ts'
+import { answerTask } from './tasks.ts'
+
+export async function answer(
+  parts: EngineParts,
+  driver: Driver,
+  runId: RunId,
+  given: Answer,
+  hidden: boolean,
+): Promise<MessageAccepted> {
+  const { store } = parts
+  const run = await store.run(runId)
+  if (!run) throw fail('not_found', { what: 'run' })
+  const cleaned: Answer = { ...parts.redactor.json({ ...given, by: null }), by: given.by }
+  const { taskId } = cleaned
+  if (taskId !== undefined) {
+    if (hidden && cleaned.by.type === 'api_key') return refuse(run.status, fail('task_not_found'))
+    for (;;) {
+      const stored = await store.task(taskId)
+      const known = stored?.sessionId === run.sessionId ? stored : undefined
+      if (!known) return refuse(run.status, fail('task_not_found'))
+      const answered = await driver.post(run.sessionId, (draft) => answerTask(draft, runId, taskId, cleaned, known))
+      // It was decided after it was read: it is read again, as it was decided.
+      if (answered) return answered
+    }
+  }
+  const files = await filesOf(store, run.workspaceId, cleaned)
+  if (!files)
+    return refuse(
+      run.status,
+      fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
+    )
+  return driver.post(run.sessionId, (draft) => reply(draft, run, cleaned.text ?? '', files))
+}
+
+function reply(draft: Draft, run: Run, text: string, files: readonly MessageFile[]): MessageAccepted {
+  const { state } = draft.run(run.id)
+  const listens = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
+  if (!listens) {
+    const status = draft.statusNow(run.id)
+    return refuse(status, fail('run_not_waiting', { status }))
+  }
+  advance(draft, run.id, { type: 'message', text, files })
+  return { status: draft.statusNow(run.id) }
+}
+
+const refuse = (status: string, failure: Failure): MessageAccepted => ({
+  status,
+  error: failure.message,
+  code: failure.code,
+})
+
+/** The files of a reply as the workspace knows them; undefined when one of them is not there. */
+async function filesOf(
+  store: Store,
+  workspace: WorkspaceId,
+  given: Answer,
+): Promise<readonly MessageFile[] | undefined> {
+  const files: MessageFile[] = []
+  for (const item of given.files ?? []) {
+    const file = await store.fileByKey(workspace, item.objectKey)
+    if (!file || file.finalizedAt === null) return undefined
+    files.push({ filename: file.filename, mediaType: file.mediaType, objectKey: file.objectKey })
+  }
+  return files
+}

@@ -1,0 +1,339 @@
+/** The calls of one completion: each is judged, sent or handed to a person, and settled; then the model goes on. */
+import { digestOfJson } from '../base/digest.ts'
+import type { RunId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { ModelCall } from '../providers/provider.ts'
+import type { Call, RunState } from '../spec/run.ts'
+import type { UserTask } from '../spec/task.ts'
+import { checkValue } from '../tools/check.ts'
+import type { Outcome } from '../tools/tool.ts'
+import { ASK_USER, bind, isUnsafeCall, offeredMoves, toolNamed } from './bindings.ts'
+import { receive, spawn } from './delegate.ts'
+import { idempotencyKeyOf, type Draft } from './draft.ts'
+import { dispatchKey, type EventOf } from './event.ts'
+import { failed } from './ending.ts'
+import { edit, judge, routeToPerson } from './gate.ts'
+import { beforeCompletion, holdForAncestor, reach } from './limits.ts'
+import { askParent, hearAnswer, hearQuestion, isQuestion, standingOf, takesUp, takeUp } from './questions.ts'
+import { again, closeDispatch, MAX_ATTEMPTS, MAX_LIVE_ATTEMPTS, reconcile } from './recover.ts'
+import { settleCall, toolError } from './settle.ts'
+
+type Calling = Extract<RunState, { at: 'calling' }>
+
+/** Calls of a completion as they are recorded with it, before anything is judged. */
+export function propose(draft: Draft, id: RunId, turn: number, given: readonly ModelCall[]): Calling {
+  const moves = offeredMoves(draft.snapshot(id), standingOf(draft.run(id), draft.runs()))
+  const calls = given.map((each, index): Call => {
+    const call: Call = {
+      id: each.id,
+      index,
+      name: each.name,
+      ...bind(draft.snapshot(id), moves, each.name),
+      arguments: each.arguments,
+      argumentsDigest: digestOfJson(each.arguments),
+      attempt: 1,
+      state: { at: 'proposed' },
+    }
+    draft.record(id, turn, call)
+    return call
+  })
+  return { at: 'calling', turn, calls }
+}
+
+/**
+ * Takes the calls as far as they go without an answer from outside: judges what is proposed, sends what is ready, unsafe
+ * calls one at a time, and goes back to the model when each has its result.
+ */
+export function proceed(draft: Draft, id: RunId, { turn, calls: given }: Calling): RunState {
+  const calls = [...given]
+  for (const [index, call] of calls.entries()) {
+    // What fails the run also stops what has not been sent.
+    if (calls.some(endsRun)) break
+    calls[index] = step(draft, id, turn, calls, call)
+  }
+  const here: Calling = { at: 'calling', turn, calls }
+  draft.move(id, here)
+  const ending = calls.find(endsRun)
+  if (ending?.state.at === 'settled' && ending.state.ends && !calls.some((call) => call.state.at === 'sent')) {
+    return failed(ending.state.ends.errorCode, ending.state.ends.error)
+  }
+  if (calls.every((call) => call.state.at === 'settled')) return think(draft, id, turn + 1)
+  return here
+}
+
+/** Asks for the next completion, if a limit does not forbid it. */
+export function think(draft: Draft, id: RunId, turn: number, note?: JsonObject): RunState {
+  const unsent = draft.world.maySend ? {} : { unsent: true as const }
+  const thinking: RunState = { at: 'thinking', turn, attempt: 1, ...unsent, ...(note && { note }) }
+  const breach = beforeCompletion(draft, id)
+  return breach ? reach(draft, id, breach, thinking) : (holdForAncestor(draft, id, thinking) ?? thinking)
+}
+
+const endsRun = (call: Call): boolean => call.state.at === 'settled' && call.state.ends !== undefined
+
+/** One call as far as it goes by itself. */
+function step(draft: Draft, id: RunId, turn: number, all: readonly Call[], given: Call): Call {
+  let call = given
+  if (call.state.at === 'proposed') {
+    // An approval is used in the move that sends the call, so it is looked at again only when the way is free.
+    if (call.state.approved && !mayLeave(draft, id, all, call)) return call
+    call = judge(draft, id, turn, call)
+  }
+  return call.state.at === 'ready' && mayLeave(draft, id, all, call) ? send(draft, id, turn, call) : call
+}
+
+/** Unsafe calls go one at a time, so that at most one outcome of a run is ever unknown. */
+function mayLeave(draft: Draft, id: RunId, all: readonly Call[], call: Call): boolean {
+  if (!draft.world.maySend) return false
+  const snapshot = draft.snapshot(id)
+  if (!isUnsafeCall(snapshot, call)) return true
+  return !all.some(
+    (other) =>
+      other.id !== call.id &&
+      (other.state.at === 'sent' || other.state.at === 'unknown') &&
+      isUnsafeCall(snapshot, other),
+  )
+}
+
+function send(draft: Draft, id: RunId, turn: number, call: Call): Call {
+  if (call.kind === 'agent') return spawn(draft, id, turn, call)
+  if (call.kind === 'builtin') {
+    if (isQuestion(call)) return askParent(draft, id, turn, call)
+    if (takesUp(call)) return takeUp(draft, id, turn, call)
+    return call.ref === ASK_USER ? listen(draft, id, turn, call) : requestInput(draft, id, turn, call)
+  }
+  const snapshot = draft.snapshot(id)
+  const tool = toolNamed(snapshot, call.name)!
+  const route = draft.world.routeOf(snapshot, tool)
+  if (!route) {
+    const asked = routeToPerson(draft, id, turn, call, 'no_handler')
+    if (asked) return asked
+    const result = toolError('dispatch:no_handler', `Nothing handles ${tool.id} on this server.`)
+    return settleCall(draft, id, turn, call, { outcome: 'not_sent', result, isError: true })
+  }
+  draft.step(id, 'ToolCall', toolCallOf(draft, id, turn, call, route.route), { open: true })
+  const sent: Call = { ...call, state: { at: 'sent', sentAt: draft.now, notAfter: draft.now + route.timeoutMs } }
+  draft.record(id, turn, sent)
+  return sent
+}
+
+function toolCallOf(draft: Draft, id: RunId, turn: number, call: Call, route: string): JsonObject {
+  const tool = toolNamed(draft.snapshot(id), call.name)
+  return {
+    tool_call_id: call.id,
+    name: call.name,
+    ref: call.ref,
+    version: tool?.version ?? '',
+    arguments: call.arguments,
+    side_effect_class: tool?.sideEffectClass ?? null,
+    attempt: call.attempt,
+    idempotency_key: idempotencyKeyOf(id, turn, call.index),
+    route,
+  }
+}
+
+/** `svc.ask_user`. Source: decisions, section 10. */
+function listen(draft: Draft, id: RunId, turn: number, call: Call): Call {
+  if (draft.run(id).depth > 0) {
+    const result = toolError('not_available', 'Only the root agent can ask its user.')
+    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+  }
+  draft.step(id, 'ToolCall', toolCallOf(draft, id, turn, call, 'builtin'), { open: true })
+  const next: Call = { ...call, state: { at: 'listening' } }
+  draft.record(id, turn, next)
+  return next
+}
+
+interface InputRequest {
+  readonly kind: 'text' | 'number' | 'multi_option'
+  readonly prompt: string
+  readonly options?: readonly { readonly id: string; readonly label: string }[]
+  readonly min?: number
+  readonly max?: number
+}
+
+/** `svc.request_input`: a task of the kind that the model names. */
+function requestInput(draft: Draft, id: RunId, turn: number, call: Call): Call {
+  // The gate has checked the arguments against the schema of the tool.
+  const { kind, prompt, options, min, max } = call.arguments as unknown as InputRequest
+  draft.step(id, 'ToolCall', toolCallOf(draft, id, turn, call, 'builtin'), { open: true })
+  const task = draft.openTask({
+    runId: id,
+    kind,
+    callId: call.id,
+    title: prompt,
+    prompt,
+    ...(kind === 'multi_option' && options && { options }),
+    ...(kind === 'number' && min !== undefined && { min }),
+    ...(kind === 'number' && max !== undefined && { max }),
+  })
+  const next: Call = { ...call, state: { at: 'awaiting', task: task.id } }
+  draft.record(id, turn, next)
+  return next
+}
+
+/** The outcome of a dispatch. One of an attempt that is no longer the call's own says nothing any more. */
+export function callEnded(draft: Draft, id: RunId, here: Calling, event: EventOf<'call.ended'>): RunState | undefined {
+  const call = here.calls.find((each) => each.id === event.callId)
+  if (call?.state.at !== 'sent' || call.attempt !== event.attempt) return undefined
+  return proceed(draft, id, replace(here, conclude(draft, id, here.turn, call, event.outcome)))
+}
+
+function conclude(draft: Draft, id: RunId, turn: number, call: Call, outcome: Outcome): Call {
+  switch (outcome.at) {
+    case 'returned': {
+      const { result, isError, durationMs } = outcome
+      const misfit = isError ? [] : misfits(draft, id, call, result)
+      if (misfit.length === 0) {
+        return settleCall(draft, id, turn, call, {
+          outcome: isError ? 'failed' : 'executed',
+          result,
+          isError,
+          durationMs,
+        })
+      }
+      const told = toolError(
+        'invalid_result',
+        `${call.name} was executed, but its result does not match its output schema.`,
+        {
+          details: misfit,
+          result,
+        },
+      )
+      return settleCall(draft, id, turn, call, { outcome: 'executed', result: told, isError: true, durationMs })
+    }
+    case 'not_sent': {
+      const asked = outcome.code === 'no_handler' ? routeToPerson(draft, id, turn, call, 'no_handler') : undefined
+      if (asked) closeDispatch(draft, id, call, outcome.error)
+      if (asked) return { ...asked, attempt: call.attempt + 1 }
+      return settleCall(draft, id, turn, call, {
+        outcome: 'not_sent',
+        result: toolError(`dispatch:${outcome.code}`, outcome.error),
+        isError: true,
+      })
+    }
+    case 'unknown':
+      return again(draft, id, turn, call, {
+        error: outcome.error,
+        code: `dispatch:${outcome.code}`,
+        attempts: MAX_LIVE_ATTEMPTS,
+      })
+  }
+}
+
+function misfits(draft: Draft, id: RunId, call: Call, result: JsonValue): JsonObject[] {
+  const schema = toolNamed(draft.snapshot(id), call.name)?.outputSchema
+  return schema === undefined ? [] : checkValue(schema, result).map(({ path, message }) => ({ path, message }))
+}
+
+/** Calls that were sent by a process that is gone, and whatever else had not gone on yet. */
+export function wake(draft: Draft, id: RunId, here: Calling, inFlight: ReadonlySet<string>): RunState {
+  const calls = here.calls.map((call) =>
+    call.state.at === 'sent' && !inFlight.has(dispatchKey(id, call.id, call.attempt))
+      ? again(draft, id, here.turn, call, {
+          error: 'The server ended before the outcome was known.',
+          code: 'dispatch:broken',
+          attempts: MAX_ATTEMPTS,
+        })
+      : call,
+  )
+  return proceed(draft, id, { ...here, calls })
+}
+
+export function childEnded(
+  draft: Draft,
+  id: RunId,
+  here: Calling,
+  event: EventOf<'child.ended'>,
+): RunState | undefined {
+  const call = here.calls.find((each) => each.state.at === 'delegated' && each.state.child === event.child)
+  return call && proceed(draft, id, replace(here, receive(draft, id, here.turn, call, event.child)))
+}
+
+export function childAsked(
+  draft: Draft,
+  id: RunId,
+  here: Calling,
+  event: EventOf<'child.asked'>,
+): RunState | undefined {
+  const call = here.calls.find((each) => each.state.at === 'delegated' && each.state.child === event.child)
+  return call && proceed(draft, id, replace(here, hearQuestion(draft, id, here.turn, call, event)))
+}
+
+export function answeredQuestion(
+  draft: Draft,
+  id: RunId,
+  here: Calling,
+  event: EventOf<'question.answered'>,
+): RunState | undefined {
+  const call = here.calls.find((each) => each.id === event.callId && isQuestion(each) && each.state.at !== 'settled')
+  return call && proceed(draft, id, replace(here, hearAnswer(draft, id, here.turn, call, event)))
+}
+
+/** The reply to the first question that is open. */
+export function replied(
+  draft: Draft,
+  id: RunId,
+  here: Calling,
+  { text, files }: EventOf<'message'>,
+): RunState | undefined {
+  const call = here.calls.find((each) => each.state.at === 'listening')
+  if (!call) return undefined
+  const shown = files.map(({ filename, mediaType }): JsonObject => ({ filename, media_type: mediaType }))
+  draft.step(id, 'UserMessage', { text, ...(shown.length > 0 && { files: shown }), reply_to: call.id })
+  const result: JsonValue = shown.length > 0 ? { text, files: shown } : text
+  return proceed(draft, id, replace(here, settleCall(draft, id, here.turn, call, { outcome: 'executed', result })))
+}
+
+/** A task of one of the calls was decided. */
+export function decided(draft: Draft, id: RunId, here: Calling, task: UserTask): RunState | undefined {
+  const call = here.calls.find(
+    (each) => (each.state.at === 'awaiting' || each.state.at === 'unknown') && each.state.task === task.id,
+  )
+  return call && proceed(draft, id, replace(here, resolve(draft, id, here.turn, call, task)))
+}
+
+function resolve(draft: Draft, id: RunId, turn: number, call: Call, task: UserTask): Call {
+  const answer = task.answer!
+  switch (task.kind) {
+    case 'approval':
+    case 'escalation':
+      return answer.approved ? approve(draft, id, turn, call, task) : reject(draft, id, turn, call, task)
+    case 'anomaly_review':
+      return reconcile(draft, id, turn, call, task)
+    case 'multi_option':
+    case 'text':
+    case 'number':
+    // An escalated question is answered where it was asked (`tasks.ts`), never as a task of a call.
+    case 'aitl_escalation': {
+      const result = answer.selectedOptionId ?? answer.textValue ?? answer.numberValue ?? null
+      return settleCall(draft, id, turn, call, { outcome: 'executed', result })
+    }
+  }
+}
+
+function approve(draft: Draft, id: RunId, turn: number, call: Call, task: UserTask): Call {
+  const edited = task.answer?.arguments ? edit(call, task.answer.arguments) : call
+  const next: Call = { ...edited, state: { at: 'proposed', approved: { task: task.id, digest: task.actionDigest! } } }
+  draft.record(id, turn, next)
+  return next
+}
+
+function reject(draft: Draft, id: RunId, turn: number, call: Call, task: UserTask): Call {
+  const { comment, outcome } = task.answer!
+  const who = outcome === 'timed_out' ? 'nobody approved it in time' : 'rejected by a person'
+  const why = comment === undefined ? `${who}.` : `${who}. Reason: ${/[.!?]$/.test(comment) ? comment : `${comment}.`}`
+  return settleCall(draft, id, turn, call, {
+    outcome: 'rejected',
+    result: toolError('rejected', `Not executed: ${why} Do not repeat this call.`),
+    isError: true,
+    ...(task.onReject === 'fail' && {
+      ends: { error: `${call.name} was not executed: ${why}`, errorCode: 'rejected' as const },
+    }),
+  })
+}
+
+const replace = (here: Calling, call: Call): Calling => ({
+  ...here,
+  calls: here.calls.map((each) => (each.id === call.id ? call : each)),
+})

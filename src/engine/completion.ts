@@ -1,0 +1,183 @@
+/** What an answer of the model does to a run, and what its absence does. */
+import { backoffMs } from '../base/retry.ts'
+import type { RunId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { ModelCall } from '../providers/provider.ts'
+import type { RunState } from '../spec/run.ts'
+import { proceed, propose, think } from './calls.ts'
+import type { Draft } from './draft.ts'
+import { failed } from './ending.ts'
+import { completionKey, type EventOf } from './event.ts'
+import { afterCompletion, exhaustedAncestor, halt, reach } from './limits.ts'
+import { asksAboutLimit } from './on-limit.ts'
+import { conclude } from './output.ts'
+import { mostTokens } from './prompt.ts'
+import { escalateQuestion, openQuestions, passedOver, refuseUntilAnswered, takesUp, waitFor } from './questions.ts'
+
+type Thinking = Extract<RunState, { at: 'thinking' }>
+type BackingOff = Extract<RunState, { at: 'backing_off' }>
+
+/** Completions tried for one turn. Source: decisions, section 13: tried again twice. */
+const MAX_ATTEMPTS = 3
+
+export function answered(
+  draft: Draft,
+  id: RunId,
+  here: Thinking,
+  event: EventOf<'model.answered'>,
+): RunState | undefined {
+  if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
+  const { completion } = event
+  const { usage } = draft.run(id)
+  const calls = uniqueIds(draft, id, here.turn, completion.calls)
+  draft.use(id, {
+    inputTokens: usage.inputTokens + completion.usage.inputTokens,
+    outputTokens: usage.outputTokens + completion.usage.outputTokens,
+  })
+  draft.step(
+    id,
+    'Reasoning',
+    {
+      text: completion.text,
+      model: draft.run(id).llmModel,
+      finish_reason: completion.finishReason,
+      usage: { input_tokens: completion.usage.inputTokens, output_tokens: completion.usage.outputTokens },
+      tool_calls: calls.map((call): JsonObject => ({ id: call.id, name: call.name, arguments: call.arguments })),
+    },
+    {
+      tokens: completion.usage.inputTokens + completion.usage.outputTokens,
+      ...(completion.hidden && { hidden: completion.hidden }),
+    },
+  )
+  const exhausted = exhaustedAncestor(draft, id)
+  if (exhausted) {
+    // That ancestor ends in this same move, and this run with it.
+    draft.tell(exhausted.run, { type: 'exhausted', breach: exhausted.breach })
+    return here
+  }
+  const passed = attend(draft, id, here, calls)
+  if (passed) return passed
+  const breach = afterCompletion(draft, id, calls.length > 0)
+  if (calls.length > 0) {
+    const calling = propose(draft, id, here.turn, calls)
+    return breach ? reach(draft, id, breach, calling) : begin(draft, id, calling)
+  }
+  if (breach && !asksAboutLimit(draft, id, breach.limit)) return halt(draft, id, breach)
+  const next = conclude(draft, id, here.turn, completion.text, here.note?.['repair'] === true)
+  // A final answer that went beyond waits for the grant and is then the output.
+  return breach && next.at === 'done' && next.outcome === 'completed' ? reach(draft, id, breach, next) : next
+}
+
+/**
+ * A completion that passes over questions of children: the first time its calls are refused with the reason; after that,
+ * and when it calls nothing, the questions go to a person and the run waits for its children.
+ */
+function attend(draft: Draft, id: RunId, here: Thinking, given: readonly ModelCall[]): RunState | undefined {
+  if (openQuestions(draft.runs(), id).length === 0) return undefined
+  const calling = propose(draft, id, here.turn, given)
+  const passed = passedOver(draft, id, calling.calls)
+  if (passed.length === 0) return undefined
+  if (given.length > 0 && here.note?.['reminded'] !== true) {
+    const calls = calling.calls.map((call) =>
+      takesUp(call) ? call : refuseUntilAnswered(draft, id, here.turn, call, passed),
+    )
+    const state = begin(draft, id, { ...calling, calls })
+    return state.at === 'thinking' ? { ...state, note: { reminded: true } } : state
+  }
+  for (const question of passed) escalateQuestion(draft, question)
+  const waits = passed.map((question, at) => waitFor(question, given.length + at))
+  return begin(draft, id, { ...calling, calls: [...calling.calls, ...waits] })
+}
+
+/** Carries out the calls of a completion that no limit forbids. */
+export function begin(draft: Draft, id: RunId, calling: ReturnType<typeof propose>): RunState {
+  draft.use(id, { iterations: draft.run(id).usage.iterations + 1 })
+  return proceed(draft, id, calling)
+}
+
+export function modelFailed(
+  draft: Draft,
+  id: RunId,
+  here: Thinking,
+  event: EventOf<'model.failed'>,
+): RunState | undefined {
+  if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
+  draft.step(
+    id,
+    'Reasoning',
+    {
+      text: '',
+      model: draft.run(id).llmModel,
+      finish_reason: 'error',
+      usage: { input_tokens: 0, output_tokens: 0 },
+      tool_calls: [],
+    },
+    { error: event.error },
+  )
+  const { turn, lost, note } = here
+  const failures = here.attempt - (lost ?? 0)
+  if (!event.retryable || failures >= MAX_ATTEMPTS) return failed('model_error', event.error)
+  const until = draft.now + Math.round(backoffMs(failures + 1, draft.world.jitter, event.retryAfterMs))
+  draft.timer(id, 'retry', '', until)
+  return {
+    at: 'backing_off',
+    turn,
+    attempt: here.attempt + 1,
+    ...(lost !== undefined && { lost }),
+    until,
+    ...(note && { note }),
+  }
+}
+
+/**
+ * A completion that was asked for by a process that is gone is asked for again. Nobody knows what the lost one cost, so it
+ * is booked at the most it can have used. Source: reliability, "The honest promise at kill -9".
+ */
+export function lostCompletion(
+  draft: Draft,
+  id: RunId,
+  here: Thinking,
+  { inFlight }: EventOf<'woken'>,
+): RunState | undefined {
+  const { unsent, ...asked } = here
+  if (inFlight.has(completionKey(id, here.turn, here.attempt))) return undefined
+  if (unsent) return asked
+  const { inputTokens, outputTokens } = mostTokens(draft, id, here)
+  const { usage } = draft.run(id)
+  draft.use(id, { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
+  draft.step(
+    id,
+    'Reasoning',
+    {
+      text: '',
+      model: draft.run(id).llmModel,
+      finish_reason: 'error',
+      usage: { input_tokens: inputTokens, output_tokens: outputTokens },
+      tool_calls: [],
+    },
+    {
+      error: 'The server ended before the model had answered; its tokens are booked at the most they can be.',
+      tokens: inputTokens + outputTokens,
+    },
+  )
+  const next = think(draft, id, here.turn, here.note)
+  return next.at === 'thinking' ? { ...next, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 } : next
+}
+
+export function retryDue(draft: Draft, id: RunId, here: BackingOff): RunState | undefined {
+  if (draft.now < here.until) return undefined
+  draft.timer(id, 'retry', '', null)
+  const next = think(draft, id, here.turn, here.note)
+  const { attempt, lost } = here
+  return next.at === 'thinking' ? { ...next, attempt, ...(lost !== undefined && { lost }) } : next
+}
+
+/** Calls with ids that no earlier call of the run has: results are matched to calls by them. */
+function uniqueIds(draft: Draft, id: RunId, turn: number, calls: readonly ModelCall[]): readonly ModelCall[] {
+  const taken = new Set(draft.calls().flatMap((row) => (row.runId === id ? [row.callId] : [])))
+  return calls.map((call, index) => {
+    const unique = call.id === '' || taken.has(call.id) ? `${call.id || 'call'}_${turn}_${index}` : call.id
+    taken.add(unique)
+    return { ...call, id: unique }
+  })
+}

@@ -1,0 +1,333 @@
+/**
+ * One move of a session in the making: what was read, what has changed, and the `Turn` that says so. Nothing here reads a
+ * clock, a store or the network; a draft that is thrown away has done nothing.
+ */
+import type { Instant } from '../base/clock.ts'
+import type { EventId, Ids, RunId, StepId, TaskId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { EventKind, StoredEvent } from '../spec/event.ts'
+import { isTerminal, type Call, type Run, type RunState, type Usage } from '../spec/run.ts'
+import type { Session } from '../spec/session.ts'
+import type { BoundAgent, BoundTool, Snapshot } from '../spec/snapshot.ts'
+import type { Step, StepType } from '../spec/step.ts'
+import type { TaskStatus, UserTask } from '../spec/task.ts'
+import type { CallRow, Timer, TimerKey, TimerKind, Tree, Turn, Version } from '../store/store.ts'
+import type { RunEvent } from './event.ts'
+import { statusesOf } from './status.ts'
+import { toTaskContent, toTimelineItem } from './timeline.ts'
+
+/** What a move may know of the world, read beforehand. */
+export interface World {
+  /** Never before anything that the session already says. */
+  readonly now: Instant
+  readonly ids: Ids
+  snapshotOf(run: Run): Snapshot
+  /** The version a delegation would run; undefined when none is published or deployed. */
+  childOf(bound: BoundAgent): Version | undefined
+  /** Where a tool runs, and how long it may take; undefined when nothing handles it. */
+  routeOf(agent: Snapshot, tool: BoundTool): { readonly route: string; readonly timeoutMs: number } | undefined
+  /** Stored steps of a run, in order. */
+  stepsOf(run: RunId): readonly Step[]
+  /** Calls of this session so far, and those of the agent in other sessions where a policy looks back over a window. */
+  readonly calls: readonly CallRow[]
+  readonly callsElsewhere: readonly CallRow[]
+  /** False while the process is stopping: calls are decided and kept, but not sent. */
+  readonly maySend: boolean
+  /** Guard on iterations where the agent sets no limit. */
+  readonly maxIterations: number
+  /** 0 to 1. */
+  readonly jitter: number
+}
+
+export type NewTask = Omit<UserTask, 'id' | 'sessionId' | 'status' | 'votes' | 'createdAt'>
+
+export interface Draft {
+  readonly world: World
+  readonly now: Instant
+  readonly session: () => Session
+  run(id: RunId): Run
+  runs(): readonly Run[]
+  childrenOf(id: RunId): readonly Run[]
+  snapshot(id: RunId): Snapshot
+  put(run: Run): void
+  move(id: RunId, state: RunState): void
+  use(id: RunId, change: Partial<Usage>): void
+  setSession(change: Partial<Session>): void
+  /** Pending tasks, also of this draft. */
+  tasks(): readonly UserTask[]
+  /** A task that this draft has opened, changed or ended. */
+  changedTask(id: TaskId): UserTask | undefined
+  /** Status of a run as it is now, waits of descendants included. */
+  statusNow(id: RunId): Run['status']
+  stepsOf(id: RunId): readonly Step[]
+  /** The newest step of a run that fits. */
+  lastStep(id: RunId, fits: (step: Step) => boolean): Step | undefined
+  /** Adds a step and its event; `open` steps are closed later, `silent` ones have an event of another kind. */
+  step(id: RunId, type: StepType, content: JsonObject, about?: StepAbout): Step
+  closeStep(step: Step, error?: string): void
+  event(id: RunId, kind: EventKind, subject: string, data?: JsonObject): void
+  openTask(task: NewTask): UserTask
+  changeTask(task: UserTask, subject?: 'voted'): void
+  /** Ends a task and the step that asked for it. */
+  closeTask(task: UserTask, status: Exclude<TaskStatus, 'pending'>): void
+  calls(): readonly CallRow[]
+  record(id: RunId, turn: number, call: Call, state?: string): void
+  timer(id: RunId, kind: TimerKind, ref: string, at: Instant | null): void
+  /** Something that another run of the tree, or this one, has yet to be told in the same move. */
+  tell(id: RunId, event: RunEvent): void
+  told(): { readonly run: RunId; readonly event: RunEvent } | undefined
+  /** Derives statuses and waits, and says what changed; undefined when nothing did. */
+  turn(): Turn | undefined
+}
+
+export interface StepAbout {
+  readonly open?: boolean
+  readonly silent?: boolean
+  readonly tokens?: number
+  readonly error?: string
+  readonly hidden?: JsonObject
+}
+
+/** Stable over every attempt of one call. Source: reliability, "Records and protocol". */
+export const idempotencyKeyOf = (run: RunId, turn: number, index: number): string => `svc:${run}:${turn}:${index}`
+
+export function createDraft(tree: Tree, world: World): Draft {
+  const { now } = world
+  const before = new Map(tree.runs.map((run) => [run.id, run]))
+  const runs = new Map(before)
+  const tasks = new Map<TaskId, UserTask>(tree.tasks.map((task) => [task.id, task]))
+  const changedTasks = new Map<TaskId, UserTask>()
+  // Most moves look at no earlier call.
+  let known: Map<string, CallRow> | undefined
+  const calls = (): Map<string, CallRow> =>
+    (known ??= new Map(world.calls.map((row) => [keyOf(row.runId, row.callId), row])))
+  const changedCalls = new Map<string, CallRow>()
+  const steps: Step[] = []
+  const closed = new Map<StepId, { id: StepId; finishedAt: Instant; error: string | null }>()
+  const events: StoredEvent[] = []
+  const timers = new Map<string, { key: TimerKey; at: Instant | null }>()
+  const mail: { run: RunId; event: RunEvent }[] = []
+  let session = tree.session
+
+  const draft: Draft = {
+    world,
+    now,
+    session: () => session,
+    run: (id) => runs.get(id)!,
+    runs: () => [...runs.values()],
+    childrenOf: (id) => [...runs.values()].filter((run) => run.parentRunId === id),
+    snapshot: (id) => world.snapshotOf(runs.get(id)!),
+    put: (run) => void runs.set(run.id, run),
+    move: (id, state) => void runs.set(id, { ...runs.get(id)!, state }),
+    use: (id, change) => {
+      const run = runs.get(id)!
+      runs.set(id, { ...run, usage: { ...run.usage, ...change } })
+    },
+    setSession: (change) => {
+      session = { ...session, ...change }
+    },
+    tasks: () => [...tasks.values()],
+    changedTask: (id) => changedTasks.get(id),
+    statusNow: (id) => statusesOf([...runs.values()]).get(id)!,
+    stepsOf: (id) => [...world.stepsOf(id).map(asClosed), ...steps.filter((step) => step.runId === id)],
+    lastStep: (id, fits) =>
+      steps.findLast((step) => step.runId === id && fits(step)) ??
+      world.stepsOf(id).findLast((step) => fits(asClosed(step))),
+    step(id, type, content, { open = false, silent = false, tokens, error, hidden } = {}) {
+      const run = runs.get(id)!
+      const step: Step = {
+        id: world.ids.next(),
+        sessionId: session.id,
+        runId: id,
+        eventId: world.ids.next<'event'>() as EventId,
+        type,
+        sequence: run.lastSequence + 1,
+        ordinal: session.lastOrdinal + 1,
+        content,
+        ...(hidden && { hidden }),
+        tokensUsed: tokens ?? null,
+        error: error ?? null,
+        startedAt: now,
+        finishedAt: open ? null : now,
+      }
+      runs.set(id, { ...run, lastSequence: step.sequence })
+      session = { ...session, lastOrdinal: step.ordinal }
+      steps.push(step)
+      if (!silent) stepEvent(step, open ? 'started' : step.error === null ? 'completed' : 'failed')
+      return step
+    },
+    closeStep(step, error) {
+      const end = { id: step.id, finishedAt: now, error: error ?? null }
+      const fresh = steps.findIndex((each) => each.id === step.id)
+      if (fresh >= 0) steps[fresh] = { ...steps[fresh]!, ...end }
+      else closed.set(step.id, end)
+      stepEvent({ ...step, ...end }, error === undefined ? 'completed' : 'failed')
+    },
+    event(id, kind, subject, data = {}) {
+      const seq = session.lastSeq + 1
+      session = { ...session, lastSeq: seq }
+      events.push({
+        sessionId: session.id,
+        seq,
+        runId: id,
+        ts: now,
+        kind,
+        subject,
+        data: { sessionId: session.id, runId: id, ...data },
+      })
+    },
+    openTask(given) {
+      const task: UserTask = {
+        ...given,
+        id: world.ids.next(),
+        sessionId: session.id,
+        status: 'pending',
+        votes: [],
+        createdAt: now,
+      }
+      tasks.set(task.id, task)
+      changedTasks.set(task.id, task)
+      draft.step(task.runId, 'UserTaskReq', contentOf(task), { open: true })
+      draft.event(task.runId, 'user_task', 'engine.user_task.created', { task: contentOf(task) })
+      if (task.expiresAt !== undefined) draft.timer(task.runId, 'task_timeout', task.id, task.expiresAt)
+      return task
+    },
+    changeTask(task, subject) {
+      tasks.set(task.id, task)
+      changedTasks.set(task.id, task)
+      if (subject) draft.event(task.runId, 'user_task', `engine.user_task.${subject}`, { task: contentOf(task) })
+    },
+    closeTask(given, status) {
+      const task: UserTask = { ...given, status, completedAt: now }
+      tasks.delete(task.id)
+      changedTasks.set(task.id, task)
+      const asked = draft.lastStep(
+        task.runId,
+        (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === task.id,
+      )
+      if (asked) draft.closeStep({ ...asked, content: contentOf(task) })
+      if (task.expiresAt !== undefined) draft.timer(task.runId, 'task_timeout', task.id, null)
+      draft.event(task.runId, 'user_task', `engine.user_task.${status}`, { task: contentOf(task) })
+    },
+    calls: () => [...calls().values()],
+    record(id, turn, call, state) {
+      const key = keyOf(id, call.id)
+      const row: CallRow = {
+        sessionId: session.id,
+        runId: id,
+        callId: call.id,
+        agentId: runs.get(id)!.agentId,
+        ref: call.ref,
+        argumentsDigest: call.argumentsDigest,
+        arguments: call.arguments,
+        state: state ?? (call.state.at === 'settled' ? call.state.outcome : call.state.at),
+        attempt: call.attempt,
+        idempotencyKey: idempotencyKeyOf(id, turn, call.index),
+        at: calls().get(key)?.at ?? now,
+      }
+      calls().set(key, row)
+      changedCalls.set(key, row)
+    },
+    timer(id, kind, ref, at) {
+      timers.set(`${id} ${kind} ${ref}`, { key: { sessionId: session.id, runId: id, kind, ref }, at })
+    },
+    tell: (run, event) => void mail.push({ run, event }),
+    told: () => mail.shift(),
+    turn() {
+      deriveStatuses()
+      const changedRuns = [...runs.values()].filter((run) => run !== before.get(run.id))
+      if (changedRuns.length === 0 && events.length === 0 && timers.size === 0 && changedTasks.size === 0)
+        return undefined
+      const all = [...runs.values()]
+      const root = runs.get(session.rootRunId)!
+      session = {
+        ...session,
+        status: root.status,
+        output: root.output,
+        error: root.error,
+        finishedAt: root.finishedAt,
+        totalTokensUsed: all.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0),
+        runCount: all.length,
+      }
+      return {
+        session,
+        runs: changedRuns,
+        steps,
+        closedSteps: [...closed.values()],
+        tasks: [...changedTasks.values()],
+        calls: [...changedCalls.values()],
+        events,
+        setTimers: [...timers.values()].flatMap(({ key, at }): Timer[] => (at === null ? [] : [{ ...key, at }])),
+        clearTimers: [...timers.values()].flatMap(({ key, at }) => (at === null ? [key] : [])),
+        busy: all.some(isBusy),
+      }
+    },
+  }
+  return draft
+
+  function asClosed(step: Step): Step {
+    const end = closed.get(step.id)
+    return end ? { ...step, ...end } : step
+  }
+
+  function stepEvent(step: Step, what: 'started' | 'completed' | 'failed'): void {
+    const item = toTimelineItem(step, runs.get(step.runId)!) as unknown as JsonObject
+    draft.event(step.runId, 'step', `engine.step.${what}`, { step: item })
+  }
+
+  /** Deepest first, so that a reader sees the run that waits before those that wait with it. */
+  function deriveStatuses(): void {
+    const statuses = statusesOf([...runs.values()])
+    for (const { id } of [...runs.values()].sort((a, b) => b.depth - a.depth)) {
+      const run = runs.get(id)!
+      const status = statuses.get(id)!
+      if (status === run.status || isTerminal(run.status)) continue
+      runs.set(id, { ...run, status })
+      countWait(id, before.get(id)?.state.at === 'held', status)
+      if (isTerminal(status)) continue
+      const subject =
+        status === 'Running' || (status === 'WaitingForAITL' && run.status === 'WaitingForHITL') ? 'resumed' : 'paused'
+      draft.event(id, 'run', `engine.run.${subject}`, { status, output: null, error: null })
+      if (id === session.rootRunId)
+        draft.event(id, 'session', `engine.session.${subject}`, { status, output: null, error: null })
+    }
+  }
+
+  /** Starts or ends the wait for a person: such time is no part of the wall clock, and has a budget of its own. */
+  function countWait(id: RunId, wasHeld: boolean, status: Run['status']): void {
+    const run = runs.get(id)!
+    const { usage } = run
+    const limits = world.snapshotOf(run).limits
+    const grants = (name: keyof Usage['grants']): number => 1 + (usage.grants[name] ?? 0)
+    const waits = status === 'WaitingForHITL' || status === 'WaitingForResponse'
+    let { waitedMs } = usage
+    let heldMs = usage.heldMs ?? 0
+    if (usage.waitingSince !== null) {
+      if (wasHeld) heldMs += now - usage.waitingSince
+      else waitedMs += now - usage.waitingSince
+    }
+    draft.use(id, { waitedMs, waitingSince: waits ? now : null, ...(heldMs > 0 && { heldMs }) })
+    if (isTerminal(status)) return
+    if (limits.max_hitl_wait_minutes !== undefined) {
+      const budget = limits.max_hitl_wait_minutes * 60_000 * grants('max_hitl_wait_minutes')
+      draft.timer(id, 'hitl_wait', '', waits && run.state.at !== 'held' ? now + Math.max(0, budget - waitedMs) : null)
+    }
+    if (limits.max_wall_clock_seconds !== undefined) {
+      const budget = limits.max_wall_clock_seconds * 1000 * grants('max_wall_clock_seconds')
+      draft.timer(id, 'wall_clock', '', waits ? null : run.startedAt + waitedMs + heldMs + budget)
+    }
+  }
+}
+
+const keyOf = (run: RunId, callId: string): string => `${run} ${callId}`
+
+/** A task is shown by its own content alone, so that it reads the same in the timeline and in its events. */
+const contentOf = (task: UserTask): JsonObject => ({ ...toTaskContent(task) }) as unknown as JsonObject
+
+/** True while a restart has something to continue. A call that waits behind an unknown one waits for a person. */
+function isBusy(run: Run): boolean {
+  if (run.state.at === 'thinking') return true
+  if (run.state.at !== 'calling') return false
+  const at = run.state.calls.map((call) => call.state.at)
+  return at.includes('sent') || (!at.includes('unknown') && (at.includes('proposed') || at.includes('ready')))
+}

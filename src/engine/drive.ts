@@ -1,0 +1,419 @@
+/**
+ * The only loop. Each session is driven by itself: what has happened to it is applied to its tree, the turn is saved, the
+ * effects that the tree now asks for are begun, and what comes of them happens to it next.
+ */
+import { fail, isFailure } from '../base/failure.ts'
+import type { RunId, SessionId } from '../base/ids.ts'
+import type { Queue } from '../queue/queue.ts'
+import type { Timer, Tree, Turn } from '../store/store.ts'
+import { advance } from './advance.ts'
+import type { Bell } from './bell.ts'
+import { agentNamed, offeredMoves } from './bindings.ts'
+import { createDraft, type Draft, type World } from './draft.ts'
+import { effectsOf, perform, type Effect } from './effects.ts'
+import type { EngineParts } from './engine.ts'
+import type { RunEvent } from './event.ts'
+import { createLive, loadLive, take, type Live } from './live.ts'
+import { standingOf } from './questions.ts'
+import { timeOut } from './tasks.ts'
+import { createVersions, lookBackMs, type VersionCache, type Versions } from './versions.ts'
+
+export interface Driver {
+  /** Takes over a tree that was just stored, and begins its effects. */
+  adopt(turn: Turn): void
+  /**
+   * Does something to a session, after whatever happened to it before, and answers once it is durable.
+   * @throws Failure `not_found` for a session that is not there; `shutting_down`
+   */
+  post<T>(sessionId: SessionId, work: (draft: Draft) => T): Promise<T>
+  /** Continues a session that has work in flight, or had. */
+  wake(sessionId: SessionId): Promise<void>
+  /** Applies the timers that are due; answers when the next one is. */
+  fire(): Promise<number | undefined>
+  close(graceMs: number): Promise<void>
+}
+
+/** Timers applied in one go. */
+const TIMERS = 100
+/** After a save that failed for want of room or the like, the outcomes that could not be kept are tried again so much later. */
+const SAVE_AGAIN_MS = 1000
+
+interface Item {
+  readonly work: (draft: Draft) => unknown
+  /** The run that fails when this cannot be applied; absent where only the asker is concerned. */
+  readonly run?: RunId
+  /** The effect whose outcome this is. */
+  readonly effect?: string
+  /** True for what must not be lost when a save fails; whoever waits for anything else is told and may ask again. */
+  readonly kept?: boolean
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+interface Actor {
+  readonly id: SessionId
+  live: Live | undefined
+  inbox: Item[]
+  running: Promise<void> | undefined
+  stuck: boolean
+  readonly inFlight: Map<string, AbortController>
+}
+
+export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue): Driver {
+  const { store, clock, log, sends = true } = parts
+  const actors = new Map<SessionId, Actor>()
+  const cache: VersionCache = new Map()
+  const underWay = new Set<Promise<void>>()
+  let closing = false
+  let closed = false
+  /** Moves that look at other sessions' calls go one at a time, so that two cannot both be the last that is allowed. */
+  let lookingBack: Promise<unknown> = Promise.resolve()
+
+  const isClosed = (): boolean => closed
+
+  const actorOf = (id: SessionId): Actor => {
+    let actor = actors.get(id)
+    if (!actor) {
+      actor = { id, live: undefined, inbox: [], running: undefined, stuck: false, inFlight: new Map() }
+      actors.set(id, actor)
+    }
+    return actor
+  }
+
+  const versionsOf = (tree: Tree): Versions => createVersions(store, cache, tree.session.workspaceId)
+
+  const enqueue = <T>(
+    id: SessionId,
+    work: (draft: Draft) => T,
+    about: Pick<Item, 'run' | 'effect' | 'kept'> = {},
+  ): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      if (closed) return reject(fail('shutting_down'))
+      const actor = actorOf(id)
+      actor.inbox.push({ work, ...about, resolve: resolve as (value: unknown) => void, reject })
+      actor.stuck = false
+      return run(actor)
+    })
+
+  function run(actor: Actor): void {
+    if (closed || actor.running) return
+    actor.running = drive(actor).finally(() => {
+      actor.running = undefined
+      if (actor.inbox.length > 0 && !actor.stuck) return run(actor)
+      // A session that waits for a person or a time costs rows, not memory.
+      if (actor.inbox.length === 0 && actor.inFlight.size === 0) actors.delete(actor.id)
+    })
+  }
+
+  async function drive(actor: Actor): Promise<void> {
+    while (actor.inbox.length > 0 && !actor.stuck && !isClosed()) {
+      let batch: Item[] = []
+      try {
+        if (!actor.live) await load(actor)
+        batch = actor.inbox.splice(0)
+        const { live } = actor
+        if (!live) for (const item of batch) item.reject(fail('not_found', { what: 'run' }))
+        else await move(actor, live, batch)
+      } catch (error) {
+        putBack(actor, batch.length > 0 ? batch : actor.inbox.splice(0), error)
+      }
+    }
+  }
+
+  /** A session that was not in memory may have calls that a process before this one sent. */
+  async function load(actor: Actor): Promise<void> {
+    actor.live = await loadLive(store, actor.id, versionsOf)
+    if (!actor.live) return
+    const open = actor.live.tree.runs.filter((each) => each.state.at !== 'done')
+    const inFlight = new Set(actor.inFlight.keys())
+    actor.inbox.unshift(
+      ...open.map((each): Item => ({
+        run: each.id,
+        kept: true,
+        work: (draft) => advance(draft, each.id, { type: 'woken', inFlight }),
+        resolve() {},
+        reject() {},
+      })),
+    )
+  }
+
+  async function move(actor: Actor, live: Live, batch: readonly Item[]): Promise<void> {
+    await live.versions.prepare(live.tree.runs)
+    const windows = live.tree.runs.map((each) => lookBackMs(live.versions.of(each).snapshot))
+    if (Math.max(...windows) === 0) return commit(actor, live, batch)
+    const turn = lookingBack.then(() => commit(actor, live, batch))
+    lookingBack = turn.catch(() => {})
+    return turn
+  }
+
+  async function commit(actor: Actor, live: Live, batch: readonly Item[]): Promise<void> {
+    const { draft, results } = apply(live, await worldOf(live), batch)
+    const turn = draft.turn()
+    if (turn) {
+      try {
+        await store.save(turn)
+      } catch (error) {
+        if (!isFailure(error, 'run_moved_on')) throw error
+        // Another writer was faster: everything is read again, and the same things happen to what is there now.
+        actor.live = undefined
+        actor.inbox.unshift(...results.map(({ item }) => item))
+        return
+      }
+      take(live, turn, draft.now)
+      bell.ring(actor.id)
+      setAlarm(turn)
+    }
+    for (const { item } of results) if (item.effect !== undefined) actor.inFlight.delete(item.effect)
+    begin(actor, live)
+    for (const { item, value } of results) item.resolve(value)
+  }
+
+  /** Applies what happened, in order. What cannot be applied is a bug of ours: the run it concerns fails, the rest goes on. */
+  function apply(
+    live: Live,
+    world: World,
+    batch: readonly Item[],
+  ): { draft: Draft; results: { item: Item; value: unknown }[] } {
+    let items = [...batch]
+    for (;;) {
+      const draft = createDraft(live.tree, world)
+      const results: { item: Item; value: unknown }[] = []
+      const culprit = items.find((item) => {
+        try {
+          results.push({ item, value: item.work(draft) })
+          return false
+        } catch (error) {
+          if (!isFailure(error))
+            log.write('error', 'A session could not be moved.', {
+              sessionId: live.tree.session.id,
+              error: String(error),
+            })
+          item.reject(error)
+          return true
+        }
+      })
+      if (!culprit) return { draft, results }
+      items = items.flatMap((item) => (item === culprit ? giveUp(item) : [item]))
+    }
+  }
+
+  async function worldOf(live: Live): Promise<World> {
+    const { versions, tree } = live
+    const now = Math.max(clock.now(), live.lastAt)
+    const elsewhere = await Promise.all(
+      tree.runs.map(async (each) => {
+        const span = lookBackMs(versions.of(each).snapshot)
+        if (span === 0) return []
+        return (await store.calls({ agentId: each.agentId, since: now - span })).filter(
+          (row) => row.sessionId !== tree.session.id,
+        )
+      }),
+    )
+    return {
+      now,
+      ids: parts.ids,
+      snapshotOf: (each) => cache.get(each.agentVersionId)?.snapshot ?? versions.of(each).snapshot,
+      childOf: (bound) => versions.childOf(bound),
+      routeOf: (agent, tool) => parts.tools.route(agent, tool),
+      stepsOf: (id) => live.steps.get(id) ?? [],
+      calls: [...live.calls.values()],
+      callsElsewhere: [...new Map(elsewhere.flat().map((row) => [`${row.runId} ${row.callId}`, row])).values()],
+      maySend: sends && !closing,
+      maxIterations: parts.maxIterations ?? 100,
+      jitter: parts.random(),
+    }
+  }
+
+  /** Begins what the tree asks for and is not under way, and calls off what it no longer asks for. */
+  function begin(actor: Actor, live: Live): void {
+    const wanted = effectsOf(live.tree)
+    const keys = new Set(wanted.map((effect) => effect.key))
+    for (const [key, controller] of actor.inFlight) {
+      if (keys.has(key)) continue
+      controller.abort()
+      actor.inFlight.delete(key)
+    }
+    if (closing || !sends) return
+    for (const effect of wanted) {
+      if (actor.inFlight.has(effect.key)) continue
+      const controller = new AbortController()
+      actor.inFlight.set(effect.key, controller)
+      const done = watch(actor, live, effect, controller.signal)
+      underWay.add(done)
+      void done.finally(() => underWay.delete(done))
+    }
+  }
+
+  async function watch(actor: Actor, live: Live, effect: Effect, signal: AbortSignal): Promise<void> {
+    const { runId } = effect
+    const run = live.tree.runs.find((each) => each.id === runId)!
+    const { snapshot } = live.versions.of(run)
+    const veil = parts.redactor.stream()
+    const show = (text: string): void => {
+      if (text === '') return
+      bell.say({
+        sessionId: actor.id,
+        runId,
+        ts: clock.now(),
+        kind: 'step',
+        subject: 'engine.step.delta',
+        data: { sessionId: actor.id, runId, text },
+      })
+    }
+    const scene = {
+      run,
+      snapshot,
+      steps: [...(live.steps.get(runId) ?? [])],
+      moves: offeredMoves(snapshot, standingOf(run, live.tree.runs)),
+      childOf: (wire: string) => {
+        const bound = agentNamed(snapshot, wire)
+        return bound && live.versions.childOf(bound)
+      },
+    }
+    let event: RunEvent
+    try {
+      // The save comes back in the turn of the event loop that also answers whoever started the run: they go first.
+      event = parts.redactor.json(await perform(parts, effect, scene, (text) => show(veil.push(text)), signal))
+      show(veil.end())
+    } catch (error) {
+      if (signal.aborted) return
+      log.write('error', 'An effect failed in a way nobody expects.', {
+        runId,
+        effect: effect.do,
+        error: String(error),
+      })
+      event = lost(effect)
+    }
+    // What was called off is no longer waited for; the tree has said what that means.
+    if (signal.aborted || closed) return
+    await enqueue(actor.id, (draft) => advance(draft, runId, event), {
+      run: runId,
+      effect: effect.key,
+      kept: true,
+    }).catch(alreadyTold)
+  }
+
+  /** Resolves when no session is being moved. */
+  async function quiet(): Promise<void> {
+    for (const actor of actors.values()) await actor.running
+  }
+
+  function setAlarm(turn: Turn): void {
+    if (turn.setTimers.length > 0) queue().alarm(Math.min(...turn.setTimers.map((timer) => timer.at)))
+  }
+
+  /** Outcomes wait for better times; whoever waits for an answer is told. */
+  function putBack(actor: Actor, batch: readonly Item[], error: unknown): void {
+    if (!isFailure(error))
+      log.write('error', 'A session could not be saved.', { sessionId: actor.id, error: String(error) })
+    // What memory says may be wrong now, whichever way the save failed.
+    actor.live = undefined
+    const kept = batch.filter((item) => item.kept && !closed)
+    for (const item of batch) if (!kept.includes(item)) item.reject(error)
+    actor.inbox.unshift(...kept)
+    if (kept.length === 0) return
+    // Whoever asked meanwhile is not kept waiting for better times: for them it is tried again now.
+    actor.stuck = actor.inbox.every((item) => item.kept)
+    queue().alarm(clock.now() + SAVE_AGAIN_MS)
+  }
+
+  return {
+    adopt(turn) {
+      const actor = actorOf(turn.session.id)
+      const tree: Tree = { session: { ...turn.session, version: 0 }, runs: [], tasks: [] }
+      const live = createLive(tree, [], [], versionsOf(tree))
+      take(live, turn, turn.session.startedAt)
+      actor.live = live
+      bell.ring(actor.id)
+      setAlarm(turn)
+      actor.inbox.push({ work: () => undefined, resolve() {}, reject() {} })
+      run(actor)
+    },
+    post(sessionId, work) {
+      if (closing) return Promise.reject(fail('shutting_down'))
+      return enqueue(sessionId, work)
+    },
+    wake: (sessionId) =>
+      closing ? Promise.resolve() : enqueue(sessionId, () => undefined, { kept: true }).catch(alreadyTold),
+    async fire() {
+      for (const actor of actors.values()) {
+        if (!actor.stuck) continue
+        actor.stuck = false
+        run(actor)
+      }
+      for (;;) {
+        if (closing) return undefined
+        const due = await store.dueTimers(clock.now(), TIMERS)
+        if (due.length === 0) return store.nextTimerAt()
+        const fired = await Promise.allSettled(
+          due.map((timer) => enqueue(timer.sessionId, (draft) => ring(draft, timer))),
+        )
+        // What could not be saved is still due.
+        if (fired.some((each) => each.status === 'rejected')) return clock.now() + SAVE_AGAIN_MS
+      }
+    },
+    async close(graceMs) {
+      closing = true
+      const settled = (async () => {
+        while (underWay.size > 0) await Promise.all(underWay)
+        await quiet()
+      })()
+      let timeout: NodeJS.Timeout | undefined
+      await Promise.race([
+        settled,
+        new Promise((resolve) => {
+          timeout = setTimeout(resolve, graceMs)
+        }),
+      ])
+      clearTimeout(timeout)
+      closed = true
+      for (const actor of actors.values()) {
+        for (const controller of actor.inFlight.values()) controller.abort()
+        for (const item of actor.inbox.splice(0)) item.reject(fail('shutting_down'))
+      }
+      await quiet()
+    },
+  }
+}
+
+/** Who applies and saves has logged what went wrong; nobody waits for this answer. */
+const alreadyTold = (): void => {}
+
+/** A timer that has rung is gone, whatever it still means. */
+function ring(draft: Draft, timer: Timer): void {
+  draft.timer(timer.runId, timer.kind, timer.ref, null)
+  switch (timer.kind) {
+    case 'task_timeout':
+      timeOut(draft, timer.ref as Parameters<typeof timeOut>[1])
+      return
+    case 'retry':
+    case 'wall_clock':
+    case 'hitl_wait':
+      advance(draft, timer.runId, { type: `${timer.kind}.due` })
+      return
+    case 'call_deadline':
+    case 'quarantine':
+  }
+}
+
+/** An item that cannot be applied becomes the end of its run; if even that cannot be, it is dropped. */
+function giveUp(item: Item): Item[] {
+  const { run } = item
+  if (run === undefined || brokenBefore.has(item)) return []
+  const end: Item = { ...item, work: (draft) => advance(draft, run, { type: 'broken' }) }
+  brokenBefore.add(end)
+  return [end]
+}
+const brokenBefore = new WeakSet<Item>()
+
+/** An effect that threw has said nothing about the world: a call may have happened. */
+function lost(effect: Effect): RunEvent {
+  if (effect.do === 'complete') return { type: 'broken' }
+  const { id: callId, attempt } = effect.call
+  return {
+    type: 'call.ended',
+    callId,
+    attempt,
+    outcome: { at: 'unknown', code: 'broken', error: 'The call broke off.' },
+  }
+}

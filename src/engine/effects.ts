@@ -1,0 +1,165 @@
+/** What a session asks of the world, and how that becomes an event. */
+import type { RunId } from '../base/ids.ts'
+import { isFailure } from '../base/failure.ts'
+import type { JsonObject } from '../base/json.ts'
+import {
+  ProviderError,
+  type Completion,
+  type CompletionRequest,
+  type ModelTool,
+  type Provider,
+} from '../providers/provider.ts'
+import type { Call, Run } from '../spec/run.ts'
+import type { BoundTool, Snapshot } from '../spec/snapshot.ts'
+import type { Step } from '../spec/step.ts'
+import type { Tree, Version } from '../store/store.ts'
+import type { Outcome, Toolbox } from '../tools/tool.ts'
+import { attach } from './attach.ts'
+import { toolNamed } from './bindings.ts'
+import { idempotencyKeyOf } from './draft.ts'
+import type { EngineParts } from './engine.ts'
+import { completionKey, dispatchKey, type RunEvent } from './event.ts'
+import { delegationSchema } from './gate.ts'
+import { filesOf, toRequest } from './prompt.ts'
+
+export type Effect =
+  | {
+      readonly do: 'complete'
+      readonly key: string
+      readonly runId: RunId
+      readonly turn: number
+      readonly attempt: number
+      /** The same count without the tries that ended with their process. */
+      readonly tries: number
+      readonly note?: JsonObject
+    }
+  | { readonly do: 'invoke'; readonly key: string; readonly runId: RunId; readonly turn: number; readonly call: Call }
+
+/** All that is under way, or should be, where a tree stands. It follows from the tree alone, so recovery asks the same. */
+export const effectsOf = (tree: Tree): readonly Effect[] => tree.runs.flatMap(effectsOfRun)
+
+function effectsOfRun({ id, state }: Run): Effect[] {
+  if (state.at === 'thinking') {
+    const { turn, attempt, lost = 0, note } = state
+    const key = completionKey(id, turn, attempt)
+    return [{ do: 'complete', key, runId: id, turn, attempt, tries: attempt - lost, ...(note && { note }) }]
+  }
+  if (state.at !== 'calling') return []
+  return state.calls
+    .filter((call) => call.state.at === 'sent')
+    .map((call) => ({ do: 'invoke', key: dispatchKey(id, call.id, call.attempt), runId: id, turn: state.turn, call }))
+}
+
+/** What an effect may read of its session while it runs. */
+export interface Scene {
+  readonly run: Run
+  readonly snapshot: Snapshot
+  readonly steps: readonly Step[]
+  /** Tools that the engine offers this run beside those its author bound. */
+  readonly moves: readonly BoundTool[]
+  readonly childOf: (wire: string) => Version | undefined
+}
+
+/** Does what an effect says. Never throws for what the world does; a thrown error is a bug or an abort. */
+export async function perform(
+  parts: EngineParts,
+  effect: Effect,
+  scene: Scene,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<RunEvent> {
+  if (effect.do === 'invoke') {
+    const outcome = await invoke(parts, effect.turn, effect.call, scene, signal)
+    return { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome }
+  }
+  const { turn, attempt } = effect
+  try {
+    const provider = parts.providers.choose(scene.snapshot, scene.snapshot.model)
+    const attachments = await attach(parts.store, parts.blobs, scene.run.workspaceId, filesOf(scene.steps))
+    const tools = await offer(parts.tools, scene, signal)
+    const repair = effect.note?.['repair'] === true
+    const request = toRequest({ ...scene, turn, attempt: effect.tries, tools, attachments, repair })
+    return { type: 'model.answered', turn, attempt, completion: await complete(provider, request, say, signal) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ProviderError) {
+      const { message, retryable, retryAfterMs } = error
+      return {
+        type: 'model.failed',
+        turn,
+        attempt,
+        error: message,
+        retryable,
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      }
+    }
+    if (isFailure(error)) return { type: 'model.failed', turn, attempt, error: error.message, retryable: false }
+    throw error
+  }
+}
+
+async function complete(
+  provider: Provider,
+  request: CompletionRequest,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<Completion> {
+  for await (const part of provider.complete(request, signal)) {
+    if (part.type === 'end') return part.completion
+    say(part.text)
+  }
+  throw new ProviderError('The connection to the model broke before its answer was complete.', { retryable: true })
+}
+
+async function invoke(
+  { tools }: EngineParts,
+  turn: number,
+  call: Call,
+  scene: Scene,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const tool = toolNamed(scene.snapshot, call.name)!
+  const route = tools.route(scene.snapshot, tool)
+  if (!route || call.state.at !== 'sent')
+    return { at: 'not_sent', code: 'no_handler', error: `Nothing handles ${tool.id} on this server.` }
+  return route.invoke(
+    {
+      tool,
+      arguments: call.arguments,
+      idempotencyKey: idempotencyKeyOf(scene.run.id, turn, call.index),
+      callId: call.id,
+      attempt: call.attempt,
+      notAfter: call.state.notAfter,
+      run: {
+        id: scene.run.id,
+        sessionId: scene.run.sessionId,
+        agent: scene.snapshot.id,
+        version: scene.snapshot.version,
+      },
+    },
+    signal,
+  )
+}
+
+/** A tool whose arguments nobody describes takes any object; its server has the last word. */
+const ANY_OBJECT = { type: 'object' }
+
+/** Tools and agents as the model is shown them. */
+async function offer(toolbox: Toolbox, { snapshot, moves, childOf }: Scene, signal: AbortSignal): Promise<ModelTool[]> {
+  const tools = [...snapshot.tools, ...moves].map(async (tool): Promise<ModelTool> => {
+    if (tool.inputSchema !== undefined)
+      return { name: tool.wire, description: tool.description, schema: tool.inputSchema }
+    const found = await toolbox.describe(snapshot, tool, signal)
+    return {
+      name: tool.wire,
+      description: tool.description || (found?.description ?? ''),
+      schema: found?.schema ?? ANY_OBJECT,
+    }
+  })
+  const agents = snapshot.agents.map(({ wire, description, inputSchema }) => ({
+    name: wire,
+    description,
+    schema: delegationSchema(inputSchema, childOf(wire)?.snapshot.inputContract),
+  }))
+  return [...(await Promise.all(tools)), ...agents]
+}

@@ -1,0 +1,114 @@
+/** How a run ends: what it leaves open is closed, its descendants first, and whoever waits for it is told. */
+import type { RunId, TaskId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import type { ErrorCode, Run, RunState } from '../spec/run.ts'
+import type { Draft } from './draft.ts'
+
+type Done = Extract<RunState, { at: 'done' }>
+
+export const completed = (output: JsonValue): Done => ({ at: 'done', outcome: 'completed', output })
+export const failed = (errorCode: ErrorCode, error: string): Done => ({
+  at: 'done',
+  outcome: 'failed',
+  output: null,
+  error,
+  errorCode,
+})
+export const cancelled = (reason: string | null, by?: string): Done => ({
+  at: 'done',
+  outcome: 'cancelled',
+  output: null,
+  error: reason ?? 'Cancelled.',
+  errorCode: 'cancelled',
+  ...(by !== undefined && { cancelledBy: by }),
+})
+
+const WORDS = {
+  completed: ['Completed', 'completed'],
+  failed: ['Failed', 'failed'],
+  cancelled: ['Cancelled', 'cancelled'],
+} as const
+
+/** Brings a run to its end. Descendants end before it, so that the last event of a tree is the root's. */
+export function end(draft: Draft, id: RunId, done: Done): void {
+  const before = draft.run(id)
+  for (const child of draft.childrenOf(id)) {
+    if (child.state.at !== 'done') end(draft, child.id, cancelled('The run that asked for it ended.'))
+  }
+  leaveCalls(draft, before)
+  for (const task of draft.tasks()) {
+    if (task.runId === id || isAwaited(before, task.id))
+      draft.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
+  }
+  if (done.outcome === 'completed') draft.step(id, 'Output', { output: done.output })
+  const [status, word] = WORDS[done.outcome]
+  const error = done.error ?? null
+  draft.put({
+    ...draft.run(id),
+    state: done,
+    status,
+    output: done.output,
+    error,
+    errorCode: done.errorCode ?? null,
+    finishedAt: draft.now,
+    usage: closedWait(draft.run(id), draft.now),
+  })
+  const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = draft.snapshot(id).limits
+  if (before.state.at === 'backing_off') draft.timer(id, 'retry', '', null)
+  if (wallClock !== undefined) draft.timer(id, 'wall_clock', '', null)
+  if (hitlWait !== undefined) draft.timer(id, 'hitl_wait', '', null)
+  const { cancelledBy } = done
+  const result = { status, output: done.output, error }
+  const shown = { ...result, ...(cancelledBy !== undefined && { cancelled_by: cancelledBy }) }
+  draft.step(id, 'RunCompleted', shown, {
+    silent: true,
+    ...(error !== null && done.outcome === 'failed' && { error }),
+  })
+  draft.event(id, 'run', `engine.run.${word}`, {
+    ...result,
+    errorCode: done.errorCode ?? null,
+    ...(cancelledBy !== undefined && { cancelledBy }),
+  })
+  const { parentRunId, parentCallId } = before
+  if (parentRunId === null) {
+    draft.step(id, 'SessionCompleted', shown, {
+      silent: true,
+      ...(error !== null && done.outcome === 'failed' && { error }),
+    })
+    draft.event(id, 'session', `engine.session.${word}`, result)
+    return
+  }
+  draft.event(parentRunId, 'run', 'engine.subagent.completed', {
+    ...result,
+    childRunId: id,
+    agentName: before.agentName,
+    depth: before.depth,
+  })
+  if (parentCallId !== null) draft.tell(parentRunId, { type: 'child.ended', callId: parentCallId, child: id })
+}
+
+/** True for a question of this run that waits for a person as a task of the root. */
+const isAwaited = ({ state }: Run, task: TaskId): boolean =>
+  state.at === 'calling' && state.calls.some((call) => call.state.at === 'awaiting' && call.state.task === task)
+
+/** A call that was sent when its run ended is shown as what it is: nobody will look at its outcome. */
+function leaveCalls(draft: Draft, run: Run): void {
+  if (run.state.at !== 'calling') return
+  for (const call of run.state.calls) {
+    if (call.state.at === 'settled') continue
+    if (call.state.at === 'sent') draft.record(run.id, run.state.turn, call, 'unknown')
+    const open = draft.lastStep(run.id, (step) => step.finishedAt === null && step.content['tool_call_id'] === call.id)
+    if (open) {
+      draft.closeStep(
+        open,
+        call.state.at === 'sent' ? 'The run ended before the outcome was known.' : 'The run ended first.',
+      )
+    }
+  }
+}
+
+function closedWait(run: Run, now: number): Run['usage'] {
+  const { usage } = run
+  if (usage.waitingSince === null) return usage
+  return { ...usage, waitedMs: usage.waitedMs + (now - usage.waitingSince), waitingSince: null }
+}

@@ -1,0 +1,85 @@
+/** The doors of the engine: all that the server, the operator application and the demo may ask of it. */
+import type { Clock } from '../base/clock.ts'
+import type { AgentId, Ids, RunId, SessionId, WorkspaceId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Log } from '../base/log.ts'
+import type { Redactor } from '../base/secret.ts'
+import type { Blobs } from '../blobs/blobs.ts'
+import type { Providers } from '../providers/provider.ts'
+import type { Conversation, MessageAccepted, StartRunResponse } from '../spec/api.ts'
+import type { Delta, StoredEvent } from '../spec/event.ts'
+import type { Principal } from '../spec/key.ts'
+import type { RunStatus } from '../spec/run.ts'
+import type { TriggerType } from '../spec/session.ts'
+import type { Answer } from '../spec/task.ts'
+import type { StartLimits, Store } from '../store/store.ts'
+import type { Toolbox } from '../tools/tool.ts'
+
+export interface StartRequest {
+  readonly workspaceId: WorkspaceId
+  readonly agentId: AgentId
+  readonly principal: Principal
+  readonly triggerType: TriggerType
+  readonly triggerId: string | null
+  readonly triggerName: string | null
+  readonly input: JsonObject
+  readonly limits: StartLimits
+  /** `Idempotency-Key` with the digest of the body it came with. */
+  readonly idempotency?: { readonly key: string; readonly bodyDigest: string }
+}
+
+/** What a reader of events gets: stored events, model text as it arrives, and one mark where the replay ends. */
+export type Followed = StoredEvent | Delta | 'live'
+
+export interface EngineParts {
+  readonly store: Store
+  readonly providers: Providers
+  readonly tools: Toolbox
+  /** Absent where no file can be read (tests). */
+  readonly blobs?: Blobs
+  readonly clock: Clock
+  readonly ids: Ids
+  /** 0 to 1; jitter of retries. */
+  readonly random: () => number
+  readonly log: Log
+  readonly redactor: Redactor
+  /** False where work is only recorded: nothing leaves this process, and the next one that serves goes on. True when absent. */
+  readonly sends?: boolean
+  /** Guard where `limits.max_loop_iterations` is absent; 100 by default. */
+  readonly maxIterations?: number
+}
+
+export interface Engine {
+  /**
+   * Starts a run of the agent's deployed version. Resolves once session, run and first work item are durable.
+   * @throws Failure `no_deployed_version`, `input_contract_violation`, `file_not_found`, `provider_not_configured`,
+   *   `secret_not_set`, `rate_limited`, `concurrency_limited`, `plan_limit_exceeded`, `idempotency_key_reused`
+   *
+   * Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, section 4.
+   */
+  start(request: StartRequest): Promise<StartRunResponse>
+  /**
+   * Completes a task of the run or of a descendant, or replies to a conversational pause. What cannot be accepted is told in
+   * `error` and `code` and changes nothing.
+   * @param hidden true while the trigger hides the timeline: a key's `userTaskId` is then `task_not_found`
+   */
+  answer(runId: RunId, answer: Answer, hidden?: boolean): Promise<MessageAccepted>
+  /** Ends the run and its descendants; a terminal run keeps its status. */
+  cancel(
+    runId: RunId,
+    principal: Principal,
+    reason?: string,
+  ): Promise<{ readonly runId: RunId; readonly status: RunStatus }>
+  /**
+   * Events of the run, its descendants and its session after `after`, without a gap and without a repeat, then live; ends
+   * after the terminal event of the run (for the root: of the session).
+   */
+  follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<Followed>
+  /** Whole and unredacted; redaction is applied where it leaves. */
+  conversation(sessionId: SessionId): Promise<Conversation>
+  /** Continues what was in flight when the last process ended. Answers how many sessions that were. */
+  recover(): Promise<number>
+  /** Stops taking work; resolves when what is in flight is stored, or after `graceMs`. Runs go on at the next start. */
+  close(graceMs?: number): Promise<void>
+  readonly store: Store
+}

@@ -1,0 +1,93 @@
+/** Events of a run as they are stored, and model text as it arrives. Source: decisions, section 7. */
+import { fail } from '../base/failure.ts'
+import type { RunId } from '../base/ids.ts'
+import type { StoredEvent } from '../spec/event.ts'
+import { isTerminal, type Run } from '../spec/run.ts'
+import type { Store } from '../store/store.ts'
+import type { Bell } from './bell.ts'
+import type { Followed } from './engine.ts'
+
+/** Events read per query; bounds memory per reader to one page. */
+const PAGE = 256
+
+const LAST_OF_SESSION = new Set(['engine.session.completed', 'engine.session.failed', 'engine.session.cancelled'])
+const LAST_OF_RUN = new Set(['engine.run.completed', 'engine.run.failed', 'engine.run.cancelled'])
+
+/**
+ * Events of a run after `after`, without a gap and without a repeat: what is stored first, then what arrives. The store is
+ * the only buffer, so a slow reader costs one page of memory and a reader that was away misses nothing.
+ */
+export async function* follow(
+  store: Store,
+  bell: Bell,
+  id: RunId,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<Followed> {
+  const run = await store.run(id)
+  if (!run) throw fail('not_found', { what: 'run' })
+  const family = await createFamily(store, run)
+  const isLast = (event: StoredEvent): boolean =>
+    run.depth === 0 ? LAST_OF_SESSION.has(event.subject) : event.runId === id && LAST_OF_RUN.has(event.subject)
+  const ear = bell.listen(run.sessionId)
+  let cursor = after
+  let live = false
+  try {
+    if (await hasEnded(store, run, after, isLast)) return
+    while (!signal.aborted) {
+      const heard = ear.count() // before the read: what is stored meanwhile rings again
+      const deltas = ear.deltas()
+      const page = await store.events(run.sessionId, cursor, PAGE)
+      // A delta belongs to a step that is stored later, so it goes first; before the replay has ended it would be out of place.
+      for (const delta of live ? deltas : []) {
+        if (await family.has(delta.runId)) yield delta
+      }
+      for (const event of page) {
+        cursor = event.seq
+        if (event.kind === 'session' || (await family.has(event.runId))) yield event
+        if (isLast(event)) return
+      }
+      if (page.length === PAGE) continue
+      if (!live) {
+        live = true
+        yield 'live'
+      }
+      await ear.after(heard, signal)
+    }
+  } finally {
+    ear.close()
+  }
+}
+
+/** True when everything up to the end of the run lies at or before the cursor. */
+async function hasEnded(
+  store: Store,
+  run: Run,
+  after: number,
+  isLast: (event: StoredEvent) => boolean,
+): Promise<boolean> {
+  if (after === 0 || !isTerminal(run.status)) return false
+  for (let cursor = after; ;) {
+    const page = await store.events(run.sessionId, cursor, PAGE)
+    if (page.some(isLast)) return false
+    if (page.length < PAGE) return true
+    cursor = page.at(-1)!.seq
+  }
+}
+
+/** The run and its descendants. Runs are only added, so one that is known stays where it is. */
+async function createFamily(store: Store, run: Run): Promise<{ has(id: RunId): Promise<boolean> }> {
+  if (run.depth === 0) return { has: () => Promise.resolve(true) }
+  let parents = new Map<RunId, RunId | null>()
+  const read = async (): Promise<void> => {
+    parents = new Map((await store.runsOf(run.sessionId)).map((each) => [each.id, each.parentRunId]))
+  }
+  await read()
+  return {
+    async has(id) {
+      if (!parents.has(id)) await read()
+      for (let at: RunId | null = id; at !== null; at = parents.get(at) ?? null) if (at === run.id) return true
+      return false
+    },
+  }
+}

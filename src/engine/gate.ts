@@ -1,0 +1,339 @@
+/**
+ * What stands before every call: its binding, its arguments, its policies, and a person where one is asked for.
+ * Source: policies, sections 1, 4 and 5.
+ */
+import { digestOfJson, type Digest } from '../base/digest.ts'
+import type { Detail } from '../base/failure.ts'
+import type { DecisionId, RunId } from '../base/ids.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { decide } from '../policy/decide.ts'
+import type { Decision, Facts, Sets } from '../policy/decision.ts'
+import type { Call } from '../spec/run.ts'
+import type { JsonSchema } from '../spec/snapshot.ts'
+import type { UserTask } from '../spec/task.ts'
+import { checkValue } from '../tools/check.ts'
+import { agentNamed, isUnsafeCall, moveOf, textOf, toolNamed } from './bindings.ts'
+import type { Draft, NewTask } from './draft.ts'
+import { factsOf, factsOfAgent, factsOfTool, type DispatchTrigger } from './facts.ts'
+import { tooDeep } from './limits.ts'
+import { settleCall, toolError } from './settle.ts'
+
+/**
+ * Judges a proposed call: `ready` when it may be sent now, `awaiting` when a person is asked, else settled with the error
+ * that the model reads. A call that comes with an approval is judged again, and only what the approval answers is passed.
+ */
+export function judge(draft: Draft, id: RunId, turn: number, call: Call): Call {
+  const target = targetOf(draft, id, call)
+  if ('error' in target)
+    return settleCall(draft, id, turn, call, { outcome: 'invalid', result: target.error, isError: true })
+  const problems = problemsOf(target, call.arguments)
+  if (problems.length > 0) {
+    const result = toolError('invalid_arguments', `The arguments of ${call.name} are not valid.`, {
+      details: problems.map(({ path, message }) => ({ path, message })),
+    })
+    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+  }
+  if (target.isMove) return { ...call, state: { at: 'ready' } }
+  const decision = decideCall(draft, id, call, target)
+  const approved = call.state.at === 'proposed' ? call.state.approved : undefined
+  if (approved && decision.decision !== 'deny' && answers(draft, id, call, approved, decision)) {
+    return { ...call, state: { at: 'ready' } }
+  }
+  const decided = recordDecision(draft, id, call, decision, target.tool)
+  if (decision.decision === 'deny') {
+    const message = decision.message ?? decision.explanation
+    const result = toolError('denied', message, { decision_id: decided.decisionId! })
+    return settleCall(draft, id, turn, decided, { outcome: 'denied', result, isError: true })
+  }
+  if (decision.decision === 'allow') {
+    const ready: Call = { ...decided, state: { at: 'ready' } }
+    draft.record(id, turn, ready)
+    return ready
+  }
+  return ask(draft, id, turn, decided, decision, target.tool)
+}
+
+/** Writes a decision down, with what it was made from and nothing else tells later; its step is what `decision_id` names. */
+function recordDecision(
+  draft: Draft,
+  id: RunId,
+  call: Call,
+  decision: Decision,
+  tool: Facts['tool'],
+  trigger: DispatchTrigger = 'none',
+): Call {
+  const { run, session } = factsOf(draft, id, call, tool, trigger)
+  const { iteration, elapsed_seconds, tokens_used, taint } = run
+  const facts = {
+    run: { iteration, elapsed_seconds, tokens_used, taint },
+    session: { ...session },
+    ...(trigger !== 'none' && { dispatch: trigger }),
+    // What a delegation reaches may be another version tomorrow.
+    ...(tool.kind === 'agent' && { tool: { version: tool.version, labels: { ...tool.labels } } }),
+  }
+  const content = {
+    tool_call_id: call.id,
+    name: call.name,
+    decision: decision.decision,
+    policies: decision.policies.map((each): JsonObject => ({ ...each })),
+    explanation: decision.explanation,
+  }
+  const step = draft.step(id, 'PolicyDecision', content, { hidden: { facts } })
+  return { ...call, decisionId: step.id as string as DecisionId }
+}
+
+/** What a call would reach. */
+interface Target {
+  readonly tool: Facts['tool']
+  /** True for the engine's own moves: no policy is attached to them. */
+  readonly isMove?: boolean
+  /** Arguments must satisfy each. */
+  readonly schemas: readonly JsonSchema[]
+}
+
+/** Input of a delegation where neither the binding nor the child says more. Source: decisions, section 9. */
+const MESSAGE_INPUT: JsonSchema = {
+  type: 'object',
+  properties: { message: { type: 'string' } },
+  required: ['message'],
+  additionalProperties: false,
+}
+
+export const delegationSchema = (binding: JsonSchema | undefined, contract: JsonSchema | undefined): JsonSchema =>
+  binding ?? contract ?? MESSAGE_INPUT
+
+function targetOf(draft: Draft, id: RunId, call: Call): Target | { readonly error: JsonObject } {
+  const snapshot = draft.snapshot(id)
+  const move = moveOf(call)
+  if (move) return { tool: factsOfTool(move), schemas: move.inputSchemas, isMove: true }
+  const tool = toolNamed(snapshot, call.name)
+  if (tool) return { tool: factsOfTool(tool), schemas: tool.inputSchemas }
+  const agent = agentNamed(snapshot, call.name)
+  if (!agent) return { error: toolError('unknown_tool', `There is no tool named ${call.name}.`) }
+  const version = draft.world.childOf(agent)
+  if (!version) return { error: toolError('no_deployed_version', `No version of ${agent.id} can be run.`) }
+  const chain = chainOf(draft, id)
+  if (chain.includes(agent.id)) {
+    return {
+      error: toolError('delegation_cycle', `${agent.id} is already at work here: ${[...chain, agent.id].join(' > ')}.`),
+    }
+  }
+  const depth = tooDeep(draft, id)
+  if (depth) {
+    return {
+      error: toolError(
+        'limit:max_subagent_depth',
+        `Delegation may be nested ${depth.value} deep; this would be ${depth.used}.`,
+      ),
+    }
+  }
+  return {
+    tool: factsOfAgent(agent, version.snapshot),
+    schemas: [delegationSchema(agent.inputSchema, version.snapshot.inputContract)],
+  }
+}
+
+/** Names of the agents from the root to this run. */
+function chainOf(draft: Draft, id: RunId): readonly string[] {
+  const chain: string[] = []
+  for (let at: RunId | null = id; at !== null; at = draft.run(at).parentRunId) chain.unshift(draft.run(at).agentName)
+  return chain
+}
+
+function problemsOf(target: Target, value: JsonValue): readonly Detail[] {
+  if (!isJsonObject(value)) return [{ path: '', message: 'must be a JSON object' }]
+  if (typeof value['$unparsed'] === 'string')
+    return [{ path: '', message: 'must be a JSON object; what was sent is not valid JSON' }]
+  return target.schemas.flatMap((schema) => checkValue(schema, value))
+}
+
+/** The policies of the run's version and those of its ancestors, of which only the inherited gates count. */
+function setsOf(draft: Draft, id: RunId): Sets {
+  const ancestors = []
+  for (let above = draft.run(id).parentRunId; above !== null; above = draft.run(above).parentRunId) {
+    ancestors.push(draft.snapshot(above).policies)
+  }
+  return { own: draft.snapshot(id).policies, ancestors }
+}
+
+function decideCall(draft: Draft, id: RunId, call: Call, target: Target, trigger: DispatchTrigger = 'none'): Decision {
+  const decision = decide(setsOf(draft, id), call.name, factsOf(draft, id, call, target.tool, trigger))
+  return isDuplicate(draft, id, call) ? guardDuplicate(decision) : decision
+}
+
+/** A call that failed for certain, or never ran, is no earlier attempt. */
+const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'awaiting'])
+
+/** Models ask for the same thing twice. Source: reliability, "Duplicate guard". */
+function isDuplicate(draft: Draft, id: RunId, call: Call): boolean {
+  if (!isUnsafeCall(draft.snapshot(id), call)) return false
+  return draft
+    .calls()
+    .some(
+      (row) =>
+        row.runId === id &&
+        row.callId !== call.id &&
+        row.ref === call.ref &&
+        row.argumentsDigest === call.argumentsDigest &&
+        MAY_HAVE_HAPPENED.has(row.state),
+    )
+}
+
+function guardDuplicate(decision: Decision): Decision {
+  if (decision.decision === 'deny') return decision
+  const reasons = [...decision.reasons, 'duplicate_call']
+  if (decision.decision !== 'allow') return { ...decision, reasons }
+  return {
+    ...decision,
+    decision: 'require_approval',
+    reasons,
+    explanation: 'duplicate_call: the same tool was called with the same arguments before in this run.',
+    obligations: {
+      approvals_required: 1,
+      comprehension_required: false,
+      on_reject: 'return_to_agent',
+      on_modify: 'revalidate',
+    },
+  }
+}
+
+/** True when what was approved is what would run, and nothing more is asked of people now than was asked then. */
+function answers(
+  draft: Draft,
+  id: RunId,
+  call: Call,
+  approved: { task: string; digest: Digest },
+  decision: Decision,
+): boolean {
+  if (actionDigest(draft, id, call) !== approved.digest) return false
+  if (decision.decision === 'allow') return true
+  const asked = draft.lastStep(
+    id,
+    (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task,
+  )
+  if (decision.decision === 'escalate') return asked?.content['kind'] === 'escalation'
+  const needed = decision.obligations?.approvals_required ?? 1
+  return asked?.content['kind'] === 'escalation' || Number(asked?.content['approvals_required'] ?? 1) >= needed
+}
+
+/** Identity of an action: what is approved is what runs. Source: policies, section 5. */
+export function actionDigest(draft: Draft, id: RunId, call: Pick<Call, 'id' | 'name' | 'ref' | 'arguments'>): Digest {
+  const snapshot = draft.snapshot(id)
+  const agent = agentNamed(snapshot, call.name)
+  const version =
+    toolNamed(snapshot, call.name)?.version ?? (agent && draft.world.childOf(agent)?.snapshot.version) ?? ''
+  return digestOfJson({
+    agent_version_id: draft.run(id).agentVersionId,
+    run_id: id,
+    tool_call_id: call.id,
+    tool: { id: call.ref, version },
+    arguments: call.arguments,
+    policy_set: snapshot.policies.digest,
+  })
+}
+
+/**
+ * Puts a call that could not be carried out before a person, where a policy asks for that: one of type escalate or
+ * require_approval that tests `svc.dispatch`. Undefined where none does. Source: policies, section 2, root `svc`.
+ */
+export function routeToPerson(
+  draft: Draft,
+  id: RunId,
+  turn: number,
+  call: Call,
+  trigger: DispatchTrigger,
+): Call | undefined {
+  const { policies } = draft.snapshot(id)
+  const routing = policies.entries.filter(
+    (entry) => entry.when !== undefined && JSON.stringify(entry.when).includes('svc.dispatch'),
+  )
+  const target = routing.length > 0 ? targetOf(draft, id, call) : undefined
+  if (!target || 'error' in target) return undefined
+  const decision = decideCall(draft, id, call, target, trigger)
+  const decider = decision.policies[0]
+  const isRouted =
+    (decision.decision === 'escalate' || decision.decision === 'require_approval') &&
+    decider?.matched === 'true' &&
+    routing.some((entry) => entry.policy === decider.id)
+  return isRouted
+    ? ask(
+        draft,
+        id,
+        turn,
+        recordDecision(draft, id, call, decision, target.tool, trigger),
+        decision,
+        target.tool,
+        'dispatch',
+      )
+    : undefined
+}
+
+function ask(
+  draft: Draft,
+  id: RunId,
+  turn: number,
+  call: Call,
+  decision: Decision,
+  tool: Facts['tool'],
+  about?: 'dispatch',
+): Call {
+  const task = draft.openTask({ ...toTask(draft, id, call, decision, tool), ...(about && { about }) })
+  const next: Call = { ...call, state: { at: 'awaiting', task: task.id } }
+  draft.record(id, turn, next)
+  return next
+}
+
+function toTask(draft: Draft, id: RunId, call: Call, decision: Decision, tool: Facts['tool']): NewTask {
+  const owed = decision.obligations
+  const escalation = decision.decision === 'escalate'
+  const timeout = escalation && owed?.timeout?.default === 'escalate' ? undefined : owed?.timeout
+  const { tainted } = draft.run(id).usage
+  return {
+    runId: id,
+    kind: escalation ? 'escalation' : 'approval',
+    ...(escalation && { about: 'policy' as const }),
+    callId: call.id,
+    title: `${draft.run(id).agentName} wants to call ${call.name}`,
+    prompt: decision.explanation,
+    ...(decision.reasons.length > 0 && { reason: decision.reasons.join('; ') }),
+    tool: { name: call.name, ref: call.ref, version: tool.version, side_effect_class: tool.side_effect_class ?? null },
+    arguments: call.arguments,
+    argumentsDigest: call.argumentsDigest,
+    actionDigest: actionDigest(draft, id, call),
+    ...(call.decisionId && { decisionId: call.decisionId }),
+    policies: decision.policies,
+    ...(decision.authorityRef !== undefined && { authorityRef: decision.authorityRef }),
+    approvalsRequired: escalation ? 1 : (owed?.approvals_required ?? 1),
+    ...(owed?.comprehension_required && { comprehensionRequired: true }),
+    ...(owed?.approver_role !== undefined && { approverRole: owed.approver_role }),
+    ...(owed?.separation_of_duties && { separationOfDuties: true }),
+    ...(tainted && { context: { tainted: true } }),
+    onReject: owed?.on_reject ?? 'return_to_agent',
+    onModify: owed?.on_modify ?? 'revalidate',
+    ...(timeout && { onTimeout: timeout.default, expiresAt: draft.now + timeout.after_minutes * 60_000 }),
+  }
+}
+
+/** What is wrong with arguments that an approver edited; undefined when they may be voted on. */
+export function refuseEdit(draft: Draft, task: UserTask, call: Call, edited: JsonObject): string | undefined {
+  if (task.onModify === 'reject') return 'The arguments of this call may not be edited.'
+  const target = targetOf(draft, task.runId, call)
+  if ('error' in target) return textOf(target.error['message'])
+  const problem = problemsOf(target, edited)[0]
+  if (problem) return `The edited arguments are not valid: ${problem.path || 'they'} ${problem.message}.`
+  if (task.onModify === 'accept') return undefined
+  const decision = decideCall(draft, task.runId, edit(call, edited), target)
+  if (decision.decision === 'deny') return `The edited arguments are denied: ${decision.explanation}`
+  if (decision.decision === 'escalate' && task.kind !== 'escalation')
+    return `The edited arguments need an operator: ${decision.explanation}`
+  if ((decision.obligations?.approvals_required ?? 1) > (task.approvalsRequired ?? 1)) {
+    return `The edited arguments need more approvals: ${decision.explanation}`
+  }
+  return undefined
+}
+
+export const edit = (call: Call, edited: JsonObject): Call => ({
+  ...call,
+  arguments: edited,
+  argumentsDigest: digestOfJson(edited),
+})

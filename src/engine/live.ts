@@ -1,0 +1,66 @@
+/** A session in memory while something happens to it: what is stored, and what this process has under way. */
+import type { Instant } from '../base/clock.ts'
+import type { RunId, SessionId } from '../base/ids.ts'
+import type { Step } from '../spec/step.ts'
+import type { CallRow, Store, Tree, Turn } from '../store/store.ts'
+import type { Versions } from './versions.ts'
+
+export interface Live {
+  tree: Tree
+  readonly versions: Versions
+  readonly steps: Map<RunId, Step[]>
+  readonly calls: Map<string, CallRow>
+  /** Nothing that is said next may be said to be before this. */
+  lastAt: Instant
+}
+
+export function createLive(tree: Tree, steps: readonly Step[], calls: readonly CallRow[], versions: Versions): Live {
+  const live: Live = { tree, versions, steps: new Map(), calls: new Map(), lastAt: 0 }
+  for (const run of tree.runs) live.lastAt = Math.max(live.lastAt, run.startedAt, run.finishedAt ?? 0)
+  for (const step of steps) addStep(live, step)
+  for (const row of calls) live.calls.set(`${row.runId} ${row.callId}`, row)
+  return live
+}
+
+export async function loadLive(
+  store: Store,
+  id: SessionId,
+  versionsOf: (tree: Tree) => Versions,
+): Promise<Live | undefined> {
+  const tree = await store.load(id)
+  if (!tree) return undefined
+  const [steps, calls] = await Promise.all([store.stepsOfSession(id), store.calls({ sessionId: id })])
+  return createLive(tree, steps, calls, versionsOf(tree))
+}
+
+/** Takes over what a saved turn says. */
+export function take(live: Live, turn: Turn, now: Instant): void {
+  const runs = new Map(live.tree.runs.map((run) => [run.id, run]))
+  for (const run of turn.runs) runs.set(run.id, run)
+  const tasks = new Map(live.tree.tasks.map((task) => [task.id, task]))
+  for (const task of turn.tasks) {
+    if (task.status === 'pending') tasks.set(task.id, task)
+    else tasks.delete(task.id)
+  }
+  live.tree = {
+    session: { ...turn.session, version: turn.session.version + 1 },
+    runs: [...runs.values()],
+    tasks: [...tasks.values()],
+  }
+  for (const step of turn.steps) addStep(live, step)
+  for (const end of turn.closedSteps) {
+    for (const steps of live.steps.values()) {
+      const at = steps.findIndex((step) => step.id === end.id)
+      if (at >= 0) steps[at] = { ...steps[at]!, finishedAt: end.finishedAt, error: end.error }
+    }
+  }
+  for (const row of turn.calls) live.calls.set(`${row.runId} ${row.callId}`, row)
+  live.lastAt = Math.max(live.lastAt, now)
+}
+
+function addStep(live: Live, step: Step): void {
+  const steps = live.steps.get(step.runId)
+  if (steps) steps.push(step)
+  else live.steps.set(step.runId, [step])
+  live.lastAt = Math.max(live.lastAt, step.startedAt, step.finishedAt ?? 0)
+}

@@ -1,0 +1,180 @@
+/**
+ * The machine of a run.
+ *
+ *   started
+ *      |           model.failed                calls
+ *      v          .------------> backing_off
+ *   thinking <----'  retry.due ------'
+ *    |  |  ^
+ *    |  |  '--- every call has its result ---.
+ *    |  '------ model.answered, with calls --> calling      each call: proposed -> ready -> sent -> settled
+ *    |                                          |                          |                 |
+ *    |  model.answered, no calls                |                          '-> awaiting      '-> unknown
+ *    |                                          |                          '-> delegated, listening, asking
+ *    |--> reviewing  (output not valid, before an operator)
+ *    |--> held       (a limit, before an operator; goes on to what it held)
+ *    v
+ *   done             from everywhere: cancelled, a limit that halts, what cannot be mended
+ *
+ * A pair that is not listed in the table is refused: `next` answers undefined and nothing has changed.
+ */
+import type { RunId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { LimitName, RunState } from '../spec/run.ts'
+import type { UserTask } from '../spec/task.ts'
+import { answeredQuestion, callEnded, childAsked, childEnded, decided, proceed, replied, think, wake } from './calls.ts'
+import { answered, begin, lostCompletion, modelFailed, retryDue } from './completion.ts'
+import type { Draft } from './draft.ts'
+import { cancelled, completed, failed } from './ending.ts'
+import type { EventOf, RunEvent, RunEventType } from './event.ts'
+import { escalate, grant, halt, hitlWait, reach, wallClock } from './limits.ts'
+import { asksAboutLimit } from './on-limit.ts'
+import { readOutput } from './output.ts'
+import { filesIn, firstMessage } from './prompt.ts'
+
+type At = RunState['at']
+type StateAt<A extends At> = Extract<RunState, { at: A }>
+/** The next state; undefined when the event says nothing new here. */
+type Move<A extends At, T extends RunEventType> = (
+  draft: Draft,
+  id: RunId,
+  here: StateAt<A>,
+  event: EventOf<T>,
+) => RunState | undefined
+type Table = { readonly [A in At]: { readonly [T in RunEventType]?: Move<A, T> } }
+
+const cancel = (_: Draft, __: RunId, ___: RunState, { reason, by }: EventOf<'cancelled'>): RunState =>
+  cancelled(reason, by)
+const giveUp = (): RunState => failed('internal', 'Something went wrong on our side.')
+const stay = (): undefined => undefined
+
+/** Every legal move, one line each. */
+export const moves: Table = {
+  thinking: {
+    started: (draft, id, here) => start(draft, id, here),
+    'model.answered': answered,
+    'model.failed': modelFailed,
+    'wall_clock.due': outOfTime,
+    woken: lostCompletion,
+    cancelled: cancel,
+    broken: giveUp,
+  },
+  backing_off: {
+    'retry.due': retryDue,
+    'wall_clock.due': outOfTime,
+    woken: retryDue,
+    cancelled: cancel,
+    broken: giveUp,
+  },
+  calling: {
+    'call.ended': callEnded,
+    'child.ended': childEnded,
+    'task.closed': (draft, id, here, { task }) =>
+      task.about === 'limit' ? granted(draft, id, here, task) : decided(draft, id, here, task),
+    'child.asked': childAsked,
+    'question.answered': answeredQuestion,
+    message: replied,
+    'wall_clock.due': outOfTimeCalling,
+    'hitl_wait.due': waitedTooLong,
+    exhausted: (draft, id, _, { breach }) => halt(draft, id, breach),
+    woken: (draft, id, here, { inFlight }) => wake(draft, id, here, inFlight),
+    cancelled: cancel,
+    broken: giveUp,
+  },
+  held: {
+    'task.closed': (draft, id, here, { task }) => {
+      if (task.id !== here.task) return undefined
+      if (!task.answer?.approved) return refused(here.limit)
+      // What an ancestor waited for was granted to the ancestor.
+      if (task.runId === id) grant(draft, id, here.limit)
+      return goOn(draft, id, here.then)
+    },
+    woken: stay,
+    cancelled: cancel,
+    broken: giveUp,
+  },
+  reviewing: {
+    'task.closed': (draft, id, here, { task }) => {
+      if (task.about === 'limit') return granted(draft, id, here, task)
+      if (task.id !== here.task) return undefined
+      if (!task.answer?.approved) return failed('output_invalid', `The output is not valid: ${task.reason ?? ''}.`)
+      const read = readOutput(draft.snapshot(id), task.answer.textValue ?? '')
+      return 'value' in read ? completed(read.value) : undefined
+    },
+    'hitl_wait.due': waitedTooLong,
+    woken: stay,
+    cancelled: cancel,
+    broken: giveUp,
+  },
+  done: {},
+}
+
+/** Applies an event to a run: what it does is in the draft, the answer is the state after it. */
+export function next(draft: Draft, id: RunId, event: RunEvent): RunState | undefined {
+  const here = draft.run(id).state
+  // The table is typed row by row; that the pair belongs together is what the lookup itself says.
+  const move = moves[here.at][event.type] as Move<At, RunEventType> | undefined
+  return move?.(draft, id, here, event)
+}
+
+/** A run that begins says what it was asked, and asks the model. Source: decisions, section 4. */
+function start(draft: Draft, id: RunId, here: StateAt<'thinking'>): RunState {
+  const limit = draft.snapshot(id).limits.max_wall_clock_seconds
+  if (limit !== undefined) draft.timer(id, 'wall_clock', '', draft.now + limit * 1000)
+  const { input } = draft.run(id)
+  draft.event(id, 'run', 'engine.run.started', { status: 'Running', output: null, error: null })
+  const files = filesIn(input).map((filename): JsonObject => ({ filename }))
+  draft.step(id, 'UserMessage', { text: firstMessage(input), ...(files.length > 0 && { files }) })
+  return think(draft, id, here.turn)
+}
+
+function goOn(draft: Draft, id: RunId, then: RunState): RunState {
+  if (then.at === 'thinking') return think(draft, id, then.turn, then.note)
+  return then.at === 'calling' ? begin(draft, id, then) : then
+}
+
+function outOfTime(draft: Draft, id: RunId, here: StateAt<'thinking' | 'backing_off'>): RunState | undefined {
+  const breach = wallClock(draft, id)
+  draft.timer(id, 'retry', '', null)
+  return (
+    breach &&
+    reach(draft, id, breach, { at: 'thinking', turn: here.turn, attempt: 1, ...(here.note && { note: here.note }) })
+  )
+}
+
+/** Calls that are out are not called back for an operator: the limit is looked at again before the next completion. */
+function outOfTimeCalling(draft: Draft, id: RunId): RunState | undefined {
+  const breach = wallClock(draft, id)
+  if (!breach || asksAboutLimit(draft, id, breach.limit)) return undefined
+  return halt(draft, id, breach)
+}
+
+/** The run goes on waiting while an operator is asked: what it waits for may still be answered. */
+function waitedTooLong(draft: Draft, id: RunId, here: StateAt<'calling' | 'reviewing'>): RunState | undefined {
+  const breach = hitlWait(draft, id)
+  if (!breach) return undefined
+  if (!asksAboutLimit(draft, id, breach.limit)) return halt(draft, id, breach)
+  if (draft.tasks().some((task) => task.runId === id && task.about === 'limit')) return undefined
+  escalate(draft, id, breach)
+  return here
+}
+
+/** An operator's word on a limit of a run that went on waiting, or whose descendants are held by it. */
+function granted(draft: Draft, id: RunId, here: RunState, task: UserTask): RunState {
+  const limit = task.context?.['limit'] as LimitName
+  if (!task.answer?.approved) return refused(limit)
+  grant(draft, id, limit)
+  const { usage } = draft.run(id)
+  const { max_hitl_wait_minutes: wait } = draft.snapshot(id).limits
+  if (wait !== undefined && usage.waitingSince !== null) {
+    const budget = wait * 60_000 * (1 + (usage.grants.max_hitl_wait_minutes ?? 0))
+    draft.timer(id, 'hitl_wait', '', Math.max(draft.now, usage.waitingSince + budget - usage.waitedMs))
+  }
+  for (const run of draft.runs()) {
+    if (run.state.at === 'held' && run.state.task === task.id) draft.tell(run.id, { type: 'task.closed', task })
+  }
+  return here.at === 'calling' ? proceed(draft, id, here) : here
+}
+
+const refused = (limit: string): RunState =>
+  failed('limit_exceeded', `The limit ${limit} is reached, and an operator granted no more.`)

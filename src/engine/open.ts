@@ -1,0 +1,67 @@
+/** Puts the engine together. */
+import { fail } from '../base/failure.ts'
+import { createEmbeddedQueue } from '../queue/embedded.ts'
+import type { Queue } from '../queue/queue.ts'
+import { approverOf } from '../spec/key.ts'
+import { advance } from './advance.ts'
+import { answer } from './answer.ts'
+import { createBell } from './bell.ts'
+import { createDriver } from './drive.ts'
+import type { Engine, EngineParts } from './engine.ts'
+import { follow } from './follow.ts'
+import { start } from './start.ts'
+import { toConversation } from './timeline.ts'
+
+/** How long `close` waits for what is in flight. */
+const GRACE_MS = 10_000
+
+/** @param openQueue what wakes sessions; in process by default */
+export function createEngine(parts: EngineParts, openQueue: typeof createEmbeddedQueue = createEmbeddedQueue): Engine {
+  const { store } = parts
+  const bell = createBell()
+  const driver = createDriver(parts, bell, () => queue)
+  const queue: Queue = openQueue({ wake: (id) => driver.wake(id), fire: () => driver.fire() }, parts.clock)
+  let closing = false
+  return {
+    store,
+    start(request) {
+      if (closing) return Promise.reject(fail('shutting_down'))
+      return start(parts, request, (turn) => driver.adopt(turn))
+    },
+    answer: (runId, given, hidden = false) => answer(parts, driver, runId, given, hidden),
+    async cancel(runId, principal, reason) {
+      const run = await store.run(runId)
+      if (!run) throw fail('not_found', { what: 'run' })
+      const why = reason === undefined ? null : parts.redactor.text(reason)
+      const status = await driver.post(run.sessionId, (draft) => {
+        advance(draft, runId, { type: 'cancelled', reason: why, by: approverOf(principal) })
+        return draft.statusNow(runId)
+      })
+      return { runId, status }
+    },
+    follow: (runId, after, signal) => follow(store, bell, runId, after, signal),
+    async conversation(sessionId) {
+      const [session, runs, steps, tasks] = await Promise.all([
+        store.session(sessionId),
+        store.runsOf(sessionId),
+        store.stepsOfSession(sessionId),
+        store.tasksOfSession(sessionId),
+      ])
+      if (!session) throw fail('not_found', { what: 'session' })
+      return toConversation(session, runs, steps, tasks)
+    },
+    async recover() {
+      // A session that is loaded looks by itself at the calls that were sent and that nobody here waits for.
+      const busy = await store.busySessions()
+      for (const id of busy) queue.ring(id)
+      const next = await store.nextTimerAt()
+      if (next !== undefined) queue.alarm(next)
+      return busy.length
+    },
+    async close(graceMs = GRACE_MS) {
+      closing = true
+      await driver.close(graceMs)
+      await queue.close()
+    },
+  }
+}

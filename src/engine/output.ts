@@ -1,0 +1,74 @@
+/** Whether a final answer is what the agent promises. Source: decisions, section 16. */
+import type { Detail } from '../base/failure.ts'
+import type { RunId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import type { RunState } from '../spec/run.ts'
+import type { Snapshot } from '../spec/snapshot.ts'
+import { checkValue } from '../tools/check.ts'
+import { think } from './calls.ts'
+import type { Draft } from './draft.ts'
+import { completed, failed } from './ending.ts'
+
+/** How often an invalid output is sent back to the model. */
+const MAX_RETRIES = 2
+
+export type Read = { readonly value: JsonValue } | { readonly errors: readonly Detail[] }
+
+/** The output that a text stands for. */
+export function readOutput({ output }: Snapshot, text: string): Read {
+  if (output.format === 'text') return { value: text }
+  let value: JsonValue
+  try {
+    value = JSON.parse(text) as JsonValue
+  } catch (error) {
+    return { errors: [{ path: '', message: `is not JSON: ${error instanceof Error ? error.message : String(error)}` }] }
+  }
+  const errors = output.schema === undefined ? [] : checkValue(output.schema, value)
+  return errors.length === 0 ? { value } : { errors }
+}
+
+/** Completes the run with what the model said last, or does with an invalid output what the agent asks for. */
+export function conclude(draft: Draft, id: RunId, turn: number, text: string, repaired: boolean): RunState {
+  const snapshot = draft.snapshot(id)
+  const read = readOutput(snapshot, text)
+  if ('value' in read) {
+    if (snapshot.output.format === 'json')
+      draft.step(id, 'OutputValidation', { valid: true, errors: [], action: 'accept' })
+    return completed(read.value)
+  }
+  const action = actionOn(draft, id, repaired)
+  const errors = read.errors.map(({ path, message }) => ({ path, message }))
+  draft.step(id, 'OutputValidation', { valid: false, errors, action })
+  switch (action) {
+    case 'retry':
+      draft.use(id, { outputAttempts: draft.run(id).usage.outputAttempts + 1 })
+      return think(draft, id, turn + 1)
+    case 'repair':
+      return think(draft, id, turn + 1, { repair: true })
+    case 'escalate':
+      return {
+        at: 'reviewing',
+        turn,
+        task: draft.openTask({
+          runId: id,
+          kind: 'escalation',
+          about: 'output',
+          title: `${draft.run(id).agentName} gave an output that is not valid`,
+          prompt: 'Approve with the output as textValue, or reject to fail the run.',
+          reason: sayErrors(read.errors),
+          context: { output: text, errors },
+        }).id,
+      }
+    case 'fail':
+      return failed('output_invalid', `The output is not valid: ${sayErrors(read.errors)}.`)
+  }
+}
+
+function actionOn(draft: Draft, id: RunId, repaired: boolean): Snapshot['output']['on_invalid'] {
+  const wanted = draft.snapshot(id).output.on_invalid
+  if (wanted === 'retry') return draft.run(id).usage.outputAttempts < MAX_RETRIES ? 'retry' : 'fail'
+  return wanted === 'repair' && repaired ? 'fail' : wanted
+}
+
+export const sayErrors = (errors: readonly Detail[]): string =>
+  errors.map(({ path, message }) => (path === '' ? `the output ${message}` : `${path} ${message}`)).join('; ')

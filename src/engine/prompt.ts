@@ -1,0 +1,248 @@
+/** What the model reads: the steps of a run as messages. Pure; bytes of files are given. Source: decisions, sections 4 and 11. */
+import type { RunId } from '../base/ids.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type {
+  Completion,
+  CompletionRequest,
+  Message,
+  MessagePart,
+  ModelCall,
+  ModelTool,
+} from '../providers/provider.ts'
+import { estimateUsage } from '../providers/tokens.ts'
+import { isFileRef } from '../spec/file.ts'
+import type { Run } from '../spec/run.ts'
+import type { Snapshot } from '../spec/snapshot.ts'
+import type { Step } from '../spec/step.ts'
+import { textOf } from './bindings.ts'
+import type { Draft } from './draft.ts'
+
+/** Parts of a file by its leaf name. */
+export type Attachments = ReadonlyMap<string, readonly MessagePart[]>
+
+export interface PromptParts {
+  readonly snapshot: Snapshot
+  readonly run: Run
+  readonly turn: number
+  readonly attempt: number
+  readonly steps: readonly Step[]
+  readonly tools: readonly ModelTool[]
+  readonly attachments: Attachments
+  /** True when this completion's only task is to mend an output. */
+  readonly repair: boolean
+}
+
+export function toRequest({
+  snapshot,
+  run,
+  turn,
+  attempt,
+  steps,
+  tools,
+  attachments,
+  repair,
+}: PromptParts): CompletionRequest {
+  const { output } = snapshot
+  return {
+    model: snapshot.model,
+    system: snapshot.instructions.text,
+    messages: repair ? repairOf(snapshot, steps) : messagesOf(steps, attachments),
+    tools: repair ? [] : tools,
+    ...(output.format === 'json' && output.strict && output.schema !== undefined && { outputSchema: output.schema }),
+    run: {
+      id: run.id,
+      input: run.input,
+      turn,
+      attempt,
+      output: { format: output.format, ...(output.schema !== undefined && { schema: output.schema }) },
+      results: resultsOf(steps),
+    },
+  }
+}
+
+/** Output that a model which is given no limit is taken to have made at most. */
+const MAX_OUTPUT_TOKENS = 4096
+
+/** The most tokens that a completion can have used, as nearly as it can be told without its files. */
+export function mostTokens(
+  draft: Draft,
+  id: RunId,
+  { turn, note }: { readonly turn: number; readonly note?: JsonObject },
+): Completion['usage'] {
+  const snapshot = draft.snapshot(id)
+  const request = toRequest({
+    snapshot,
+    run: draft.run(id),
+    turn,
+    attempt: 1,
+    steps: draft.stepsOf(id),
+    tools: snapshot.tools.map(({ wire, description, inputSchema = true }) => ({
+      name: wire,
+      description,
+      schema: inputSchema,
+    })),
+    attachments: new Map(),
+    repair: note?.['repair'] === true,
+  })
+  const outputTokens = snapshot.model.parameters?.max_output_tokens ?? MAX_OUTPUT_TOKENS
+  return { inputTokens: estimateUsage(request, '', []).inputTokens, outputTokens }
+}
+
+/** Single properties whose text is the message itself. Source: decisions, section 4. */
+const MESSAGE_PROPERTIES: ReadonlySet<string> = new Set(['message', 'prompt', 'text', 'question', 'task'])
+
+/** First user message of a run. */
+export function firstMessage(input: JsonObject): string {
+  const entries = Object.entries(input)
+  if (entries.length === 0) return 'Begin.'
+  const [key, value] = entries[0]!
+  if (entries.length === 1 && MESSAGE_PROPERTIES.has(key) && typeof value === 'string') return value
+  return JSON.stringify(input, null, 2)
+}
+
+/** Leaf names of the files marked anywhere in a value, in order. */
+export function filesIn(value: JsonValue): readonly string[] {
+  if (isFileRef(value)) return [value.filename]
+  if (Array.isArray(value)) return value.flatMap(filesIn)
+  return isJsonObject(value) ? Object.values(value).flatMap(filesIn) : []
+}
+
+/** Leaf names of the files that the transcript shows. */
+export const filesOf = (steps: readonly Step[]): readonly string[] => [
+  ...new Set(steps.filter((step) => step.type === 'UserMessage').flatMap((step) => namesIn(step))),
+]
+
+function namesIn(step: Step): string[] {
+  const { files } = step.content
+  return Array.isArray(files)
+    ? files.flatMap((each) => (isJsonObject(each) && typeof each['filename'] === 'string' ? [each['filename']] : []))
+    : []
+}
+
+function messagesOf(steps: readonly Step[], attachments: Attachments): Message[] {
+  const messages: Message[] = []
+  // A provider wants every result right after the calls, so what a user sends meanwhile comes after them.
+  let later: Message[] = []
+  const results = resultMessages(steps)
+  const asked = new Set(
+    steps.flatMap((step) => (step.type === 'Reasoning' ? callsOf(step).map((call) => call.id) : [])),
+  )
+  const flush = (): void => {
+    messages.push(...later)
+    later = []
+  }
+  for (const step of steps) {
+    if (step.type === 'UserMessage') {
+      const files = namesIn(step).flatMap((name) => attachments.get(name) ?? [])
+      // The text of a reply is the result of the call that asked.
+      const text = step.content['reply_to'] === undefined ? [textPart(textOf(step.content['text']))] : []
+      if (text.length + files.length > 0) later.push({ role: 'user', parts: [...text, ...files] })
+    } else if (step.type === 'Reasoning' && step.error === null) {
+      flush()
+      const calls = callsOf(step)
+      const text = textOf(step.content['text'])
+      messages.push({ role: 'assistant', text, calls, ...(step.hidden && { hidden: step.hidden }) })
+      for (const call of calls) {
+        const result = results.get(call.id)
+        if (result) messages.push(result)
+      }
+    } else if (step.type === 'SubAgentResult' && !asked.has(textOf(step.content['tool_call_id']))) {
+      // The model did not call for this: its child went on after a question that was escalated by itself.
+      const result = results.get(textOf(step.content['tool_call_id']))
+      if (result?.role === 'tool')
+        later.push({ role: 'user', parts: [textPart(`A sub-agent has ended. ${result.content}`)] })
+    } else if (step.type === 'OutputValidation' && step.content['valid'] === false) {
+      later.push({ role: 'user', parts: [textPart(complaint(step))] })
+    }
+  }
+  flush()
+  return messages
+}
+
+const textPart = (text: string): MessagePart => ({ type: 'text', text })
+
+const callsOf = (step: Step): readonly ModelCall[] =>
+  (step.content['tool_calls'] ?? []) as unknown as readonly ModelCall[]
+
+const complaint = (step: Step): string =>
+  `Your answer is not valid: ${JSON.stringify(step.content['errors'])}. Answer again, with the whole JSON value and nothing else.`
+
+function resultMessages(steps: readonly Step[]): Map<string, Message> {
+  const edited = editedArguments(steps)
+  return new Map(
+    resultsOf(steps).map(({ name, callId, result, isError }): [string, Message] => {
+      const text = typeof result === 'string' ? result : JSON.stringify(result)
+      const changed = edited.get(callId)
+      const content =
+        changed === undefined
+          ? text
+          : `Executed with arguments that a person edited: ${JSON.stringify(changed)}\n\n${text}`
+      return [callId, { role: 'tool', callId, name, content, isError }]
+    }),
+  )
+}
+
+/** Arguments of calls that were sent with others than the model gave. */
+function editedArguments(steps: readonly Step[]): Map<string, JsonValue> {
+  const asked = new Map<string, JsonValue>(
+    steps.flatMap((step) =>
+      step.type === 'Reasoning' ? callsOf(step).map((call) => [call.id, call.arguments] as const) : [],
+    ),
+  )
+  const edited = new Map<string, JsonValue>()
+  for (const step of steps) {
+    if (step.type !== 'ToolCall') continue
+    const id = textOf(step.content['tool_call_id'])
+    const sent = step.content['arguments'] ?? null
+    if (asked.has(id) && JSON.stringify(asked.get(id)) !== JSON.stringify(sent)) edited.set(id, sent)
+  }
+  return edited
+}
+
+/** Results of all calls so far. */
+function resultsOf(steps: readonly Step[]): CompletionRequest['run']['results'] {
+  // A child's result belongs to the call that spawned it, or to the one that answered its question.
+  const delegations = new Map(
+    steps.flatMap((step) =>
+      step.type === 'SubAgentCall' || step.type === 'ToolCall'
+        ? [[step.content['tool_call_id'], textOf(step.content['name'])] as const]
+        : [],
+    ),
+  )
+  return steps.flatMap((step) => {
+    const callId = textOf(step.content['tool_call_id'])
+    if (step.type === 'ToolResult') {
+      return [
+        {
+          name: textOf(step.content['name']),
+          callId,
+          result: step.content['result'] ?? null,
+          isError: step.content['is_error'] === true,
+        },
+      ]
+    }
+    if (step.type !== 'SubAgentResult') return []
+    const { status, output = null, steps: trace } = step.content
+    const more = trace === undefined ? {} : { steps: trace }
+    const done = status === 'Completed'
+    const result: JsonValue = done
+      ? trace === undefined
+        ? output
+        : { output, ...more }
+      : { error: 'subagent_failed', status: status ?? null, message: step.error ?? '', ...more }
+    return [{ name: delegations.get(step.content['tool_call_id'] ?? null) ?? '', callId, result, isError: !done }]
+  })
+}
+
+/** The invalid answer, what is wrong with it, and the schema: all that mending it needs. */
+function repairOf({ output }: Snapshot, steps: readonly Step[]): Message[] {
+  const answer = steps.findLast((step) => step.type === 'Reasoning' && step.error === null)
+  const errors = steps.findLast((step) => step.type === 'OutputValidation')?.content['errors']
+  const parts = [
+    'Mend this JSON so that it is valid. Answer with the JSON value alone.',
+    `Errors: ${JSON.stringify(errors ?? [])}`,
+    ...(output.schema === undefined ? [] : [`Schema: ${JSON.stringify(output.schema)}`]),
+    textOf(answer?.content['text']),
+  ]
+  return [{ role: 'user', parts: [textPart(parts.join('\n\n'))] }]
+}

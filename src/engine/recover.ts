@@ -1,0 +1,132 @@
+/**
+ * Calls whose outcome nobody knows: the process that sent them is gone, or their tool never answered. Each is treated by its
+ * side-effect class. Source: reliability, "The honest promise at kill -9".
+ */
+import type { RunId } from '../base/ids.ts'
+import type { Call } from '../spec/run.ts'
+import type { UserTask } from '../spec/task.ts'
+import { isSafe, toolNamed } from './bindings.ts'
+import { idempotencyKeyOf, type Draft } from './draft.ts'
+import { routeToPerson } from './gate.ts'
+import { reviewedResult } from './reviewed.ts'
+import { openStepOf, settleCall, toolError } from './settle.ts'
+
+/** Dispatches of a safe call that time out or break, before the model is told. */
+export const MAX_LIVE_ATTEMPTS = 3
+/** Dispatches of a safe call over restarts. */
+export const MAX_ATTEMPTS = 10
+/** How long a tool is trusted to remember a key. Source: reliability, "The honest promise at kill -9". */
+const KEY_TTL_MS = 24 * 3600_000
+
+/**
+ * A dispatch whose outcome nobody knows. A safe call is sent again with the same key; any other is put before a person, and
+ * the model is told nothing, since it would call again. Source: reliability, "The honest promise at kill -9".
+ */
+export function again(
+  draft: Draft,
+  id: RunId,
+  turn: number,
+  call: Call,
+  lost: { error: string; code: string; attempts: number },
+): Call {
+  const tool = toolNamed(draft.snapshot(id), call.name)
+  const sentAt = call.state.at === 'sent' ? call.state.sentAt : draft.now
+  const keyIsKnown = tool?.sideEffectClass === 'read_only' || draft.now - sentAt < KEY_TTL_MS
+  if (isSafe(tool?.sideEffectClass) && keyIsKnown && call.attempt < lost.attempts) {
+    closeDispatch(draft, id, call, lost.error)
+    const ready: Call = { ...call, attempt: call.attempt + 1, state: { at: 'ready' } }
+    draft.record(id, turn, ready)
+    return ready
+  }
+  if (tool?.sideEffectClass === 'read_only') {
+    const asked = routeToPerson(draft, id, turn, call, 'timeout')
+    if (asked) {
+      closeDispatch(draft, id, call, lost.error)
+      return { ...asked, attempt: call.attempt + 1 }
+    }
+    return settleCall(draft, id, turn, call, {
+      outcome: 'failed',
+      result: toolError(lost.code, lost.error),
+      isError: true,
+    })
+  }
+  closeDispatch(draft, id, call, lost.error)
+  return review(draft, id, turn, call, lost.error)
+}
+
+/** Ends the step of a dispatch whose outcome is not its result. */
+export function closeDispatch(draft: Draft, id: RunId, call: Call, error: string): void {
+  const open = openStepOf(draft, id, call.id)
+  if (open) draft.closeStep(open, error)
+}
+
+const REVIEW_OPTIONS = [
+  { id: 'happened', label: 'It happened: go on with this result' },
+  { id: 'retry', label: 'It did not happen: send it again' },
+  { id: 'skip', label: 'It did not happen: tell the agent so' },
+  { id: 'stop', label: 'Fail the run' },
+] as const
+
+/** Opens the reconcile task of a call that may have happened. */
+function review(draft: Draft, id: RunId, turn: number, call: Call, why: string): Call {
+  const tool = toolNamed(draft.snapshot(id), call.name)
+  const sent = call.state.at === 'sent' ? call.state : undefined
+  const task = draft.openTask({
+    runId: id,
+    kind: 'anomaly_review',
+    callId: call.id,
+    title: `Nobody knows whether ${call.name} was executed`,
+    prompt: 'Look where the call would have left its mark, then say what happened.',
+    reason: why,
+    tool: {
+      name: call.name,
+      ref: call.ref,
+      version: tool?.version ?? '',
+      side_effect_class: tool?.sideEffectClass ?? null,
+    },
+    arguments: call.arguments,
+    argumentsDigest: call.argumentsDigest,
+    options: REVIEW_OPTIONS,
+    context: {
+      idempotency_key: idempotencyKeyOf(id, turn, call.index),
+      attempt: call.attempt,
+      ...(sent && { sent_at: new Date(sent.sentAt).toISOString(), not_after: new Date(sent.notAfter).toISOString() }),
+    },
+  })
+  const next: Call = { ...call, state: { at: 'unknown', task: task.id } }
+  draft.record(id, turn, next)
+  return next
+}
+
+/** What a person found out about a call that may have happened. */
+export function reconcile(draft: Draft, id: RunId, turn: number, call: Call, task: UserTask): Call {
+  const answer = task.answer!
+  switch (answer.selectedOptionId) {
+    case 'happened': {
+      const result = reviewedResult(answer, toolNamed(draft.snapshot(id), call.name)?.outputSchema)
+      return settleCall(draft, id, turn, call, { outcome: 'executed', result })
+    }
+    case 'retry': {
+      // The gate speaks again, so that what needed an approval needs a fresh one.
+      const next: Call = { ...call, attempt: call.attempt + 1, state: { at: 'proposed' } }
+      draft.record(id, turn, next)
+      return next
+    }
+    case 'stop':
+      return settleCall(draft, id, turn, call, {
+        outcome: 'skipped',
+        result: toolError('stopped', 'The run was stopped by a person.'),
+        isError: true,
+        ends: {
+          error: `The outcome of ${call.name} is unknown, and a person stopped the run.`,
+          errorCode: 'tool_failed',
+        },
+      })
+    default:
+      return settleCall(draft, id, turn, call, {
+        outcome: 'skipped',
+        result: toolError('not_executed', 'Not executed, decided by a person.'),
+        isError: true,
+      })
+  }
+}

@@ -1,0 +1,101 @@
+/** How a call gets its result: one place for the step, the row, the taint and the count of refusals. */
+import { digestOfJson } from '../base/digest.ts'
+import type { RunId } from '../base/ids.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type { Call, CallOutcome, ErrorCode } from '../spec/run.ts'
+import type { Step } from '../spec/step.ts'
+import { toolNamed } from './bindings.ts'
+import type { Draft } from './draft.ts'
+
+export interface Settled {
+  readonly outcome: CallOutcome
+  readonly result: JsonValue
+  readonly isError?: boolean
+  readonly durationMs?: number
+  readonly ends?: { readonly error: string; readonly errorCode: ErrorCode }
+}
+
+/** The same tool and arguments refused this often fail the run. Source: policies, section 4. */
+const MAX_REFUSALS = 3
+
+/** Gives a call its result, as a `ToolResult` step, and closes the step that opened it. */
+export function settleCall(draft: Draft, id: RunId, turn: number, call: Call, settled: Settled): Call {
+  const isError = settled.isError ?? false
+  const open = openStepOf(draft, id, call.id)
+  if (open) draft.closeStep(open, isError ? errorText(settled.result) : undefined)
+  draft.step(
+    id,
+    'ToolResult',
+    {
+      tool_call_id: call.id,
+      name: call.name,
+      result: settled.result,
+      is_error: isError,
+      duration_ms: settled.durationMs ?? 0,
+    },
+    isError ? { error: errorText(settled.result) } : {},
+  )
+  if (settled.outcome === 'executed' || settled.outcome === 'failed') taint(draft, id, call)
+  return settleAs(draft, id, turn, call, { ...settled, isError })
+}
+
+/** The same for a call whose result step is written elsewhere. */
+export function settleAs(draft: Draft, id: RunId, turn: number, call: Call, settled: Settled): Call {
+  const repeated =
+    settled.outcome === 'denied' || settled.outcome === 'rejected' ? countRefusal(draft, id, call) : undefined
+  const ends = settled.ends ?? repeated
+  const next: Call = {
+    ...call,
+    state: {
+      at: 'settled',
+      outcome: settled.outcome,
+      result: settled.result,
+      isError: settled.isError ?? false,
+      ...(ends && { ends }),
+    },
+  }
+  draft.record(id, turn, next)
+  return next
+}
+
+/** The open step of a call: its dispatch, or the delegation it stands for. */
+export const openStepOf = (draft: Draft, id: RunId, callId: string): Step | undefined =>
+  draft.lastStep(
+    id,
+    (step) =>
+      step.finishedAt === null &&
+      (step.type === 'ToolCall' || step.type === 'SubAgentCall') &&
+      step.content['tool_call_id'] === callId,
+  )
+
+/** A tool error as the model reads it. */
+export const toolError = (error: string, message: string, more: JsonObject = {}): JsonObject => ({
+  error,
+  message,
+  ...more,
+})
+
+const errorText = (result: JsonValue): string => {
+  if (isJsonObject(result) && typeof result['message'] === 'string') return result['message']
+  return typeof result === 'string' ? result : JSON.stringify(result)
+}
+
+function countRefusal(draft: Draft, id: RunId, call: Call): Settled['ends'] {
+  const key = digestOfJson({ ref: call.ref, arguments: call.arguments })
+  const { refusals } = draft.run(id).usage
+  const times = (Object.hasOwn(refusals, key) ? refusals[key]! : 0) + 1
+  draft.use(id, { refusals: { ...refusals, [key]: times } })
+  if (times < MAX_REFUSALS) return undefined
+  return {
+    error: `${call.name} was refused ${times} times with the same arguments.`,
+    errorCode: 'repeated_denial',
+  }
+}
+
+/** What an untrusted source said is in the transcript from now on. Source: policies, section 2, `run.taint`. */
+function taint(draft: Draft, id: RunId, call: Call): void {
+  const tool = toolNamed(draft.snapshot(id), call.name)
+  if (!tool || tool.builtin) return
+  if (tool.labels['svc/content'] === 'untrusted' || (tool.mcp !== undefined && tool.version === ''))
+    draft.use(id, { tainted: true })
+}

@@ -1,0 +1,185 @@
+/** Starting a run. Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, section 4. */
+import type { Digest } from '../base/digest.ts'
+import { fail } from '../base/failure.ts'
+import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { StartRunResponse } from '../spec/api.ts'
+import { approverOf, type Principal } from '../spec/key.ts'
+import type { Session } from '../spec/session.ts'
+import type { Snapshot } from '../spec/snapshot.ts'
+import type { IdempotencyClaim, Started, Tree, Turn, Version } from '../store/store.ts'
+import { checkValue } from '../tools/check.ts'
+import { advance } from './advance.ts'
+import { newRun } from './delegate.ts'
+import { createDraft, type World } from './draft.ts'
+import type { EngineParts, StartRequest } from './engine.ts'
+import { filesIn } from './prompt.ts'
+
+/** How long an `Idempotency-Key` is remembered. Source: decisions, section 2. */
+const KEPT_MS = 24 * 3600_000
+
+/** @param adopt takes over the stored tree; it is not called when nothing was started */
+export async function start(
+  parts: EngineParts,
+  request: StartRequest,
+  adopt: (turn: Turn) => void,
+): Promise<StartRunResponse> {
+  const { store, clock } = parts
+  const route = `POST /v1/agents/${request.agentId}/runs`
+  const principal = approverOf(request.principal)
+  const { idempotency } = request
+  if (idempotency) {
+    const before = await store.replay(principal, route, idempotency.key, idempotency.bodyDigest as Digest, clock.now())
+    if (before) return answerOf(before)
+  }
+  const version = await deployed(parts, request)
+  const input = parts.redactor.json(request.input)
+  checkInput(version.snapshot, input)
+  await checkFiles(parts, request, input)
+  await checkModels(parts, version)
+  const turn = firstTurn(parts, request, version, input)
+  const response: StartRunResponse = {
+    sessionId: turn.session.id,
+    runId: turn.session.rootRunId,
+    status: 'Running',
+    totalTokensUsed: 0,
+    output: null,
+    agentId: request.agentId,
+    triggerId: request.triggerId,
+  }
+  const claim: IdempotencyClaim | undefined = idempotency && {
+    principal,
+    route,
+    key: idempotency.key,
+    bodyDigest: idempotency.bodyDigest as Digest,
+    response: { ...response } as JsonObject,
+    expiresAt: clock.now() + KEPT_MS,
+  }
+  const started = await store.start(turn, request.limits, claim)
+  if (started.outcome !== 'started') return answerOf(started)
+  adopt(turn)
+  return response
+}
+
+/** What a start is answered with that begins nothing. */
+function answerOf(started: Started): StartRunResponse {
+  switch (started.outcome) {
+    case 'replayed':
+      return { ...(started.response as unknown as StartRunResponse), duplicateDelivery: true }
+    case 'key_reused':
+      throw fail('idempotency_key_reused')
+    case 'rate_limited':
+      throw fail('rate_limited', { limit: started.limit }, { retryAfterSeconds: started.retryAfterSeconds })
+    case 'concurrency_limited':
+      throw fail('concurrency_limited', { limit: started.limit }, { retryAfterSeconds: 1 })
+    case 'plan_limited':
+      throw fail('plan_limit_exceeded', { limit: started.limit, value: started.value })
+    case 'started':
+      throw new Error('A start that began a run is answered by its run.')
+  }
+}
+
+async function deployed({ store }: EngineParts, { agentId, workspaceId }: StartRequest): Promise<Version> {
+  const agent = await store.agent(agentId)
+  if (!agent || agent.workspaceId !== workspaceId) throw fail('not_found', { what: 'agent' })
+  const version = agent.deployedVersionId && (await store.version(agent.deployedVersionId))
+  if (!version) throw fail('no_deployed_version', { agent: agent.name })
+  return version
+}
+
+function checkInput({ id, inputContract }: Snapshot, input: JsonObject): void {
+  if (inputContract === undefined) return
+  const details = checkValue(inputContract, input).map(({ path, message }) => ({ path: `/input${path}`, message }))
+  if (details.length > 0) throw fail('input_contract_violation', { agent: id }, { details })
+}
+
+async function checkFiles({ store }: EngineParts, { workspaceId }: StartRequest, input: JsonObject): Promise<void> {
+  for (const filename of filesIn(input)) {
+    if (!(await store.fileByName(workspaceId, filename))) throw fail('file_not_found', { filename })
+  }
+}
+
+/** A model that cannot be reached for want of a name or a secret is told now, for every agent that the run is sure to know. */
+async function checkModels({ store, providers }: EngineParts, root: Version): Promise<void> {
+  const seen = new Set<string>()
+  const check = async ({ snapshot, workspaceId }: Version): Promise<void> => {
+    if (seen.has(snapshot.digest)) return
+    seen.add(snapshot.digest)
+    providers.choose(snapshot, snapshot.model)
+    for (const { digest } of snapshot.agents) {
+      const child = digest && (await store.versionByDigest(workspaceId, digest))
+      if (child) await check(child)
+    }
+  }
+  await check(root)
+}
+
+function firstTurn(parts: EngineParts, request: StartRequest, version: Version, input: JsonObject): Turn {
+  const { snapshot } = version
+  const now = parts.clock.now()
+  const run = newRun(version, {
+    id: parts.ids.next<'run'>() as RunId,
+    sessionId: parts.ids.next<'session'>() as SessionId,
+    parentRunId: null,
+    parentCallId: null,
+    depth: 0,
+    input,
+    startedAt: now,
+  })
+  const session: Session = {
+    id: run.sessionId,
+    workspaceId: request.workspaceId,
+    agentId: request.agentId,
+    agentName: snapshot.id,
+    agentVersionId: version.id,
+    versionLabel: snapshot.version,
+    llmModel: snapshot.model.name,
+    triggerType: request.triggerType,
+    triggeredBy: starterOf(request.principal),
+    triggerId: request.triggerId as TriggerId | null,
+    triggerName: request.triggerName,
+    rootRunId: run.id,
+    status: 'Running',
+    totalTokensUsed: 0,
+    runCount: 1,
+    output: null,
+    error: null,
+    input,
+    startContext: {
+      userInput: input,
+      version: snapshot.version,
+      llmModel: snapshot.model.name,
+      limits: { ...snapshot.limits },
+      instructionsDigest: snapshot.instructions.digest,
+      bundleDigest: version.closureDigest,
+    },
+    startedAt: now,
+    finishedAt: null,
+    version: 0,
+    lastSeq: 0,
+    lastOrdinal: 0,
+  }
+  const tree: Tree = { session, runs: [], tasks: [] }
+  const draft = createDraft(tree, worldOf(parts, version, now))
+  draft.put(run)
+  draft.event(run.id, 'session', 'engine.session.started', { status: 'Running', output: null, error: null })
+  advance(draft, run.id, { type: 'started' })
+  return draft.turn()!
+}
+
+/** The world of a first turn: nothing has happened yet. */
+const worldOf = (parts: EngineParts, version: Version, now: number): World => ({
+  now,
+  ids: parts.ids,
+  snapshotOf: () => version.snapshot,
+  childOf: () => undefined,
+  routeOf: () => undefined,
+  stepsOf: () => [],
+  calls: [],
+  callsElsewhere: [],
+  maySend: true,
+  maxIterations: parts.maxIterations ?? 100,
+  jitter: 0,
+})
+
+const starterOf = (principal: Principal): string | null => (principal.type === 'schedule' ? null : principal.id)

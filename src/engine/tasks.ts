@@ -1,0 +1,303 @@
+/** Decides a user task: by an answer or by time. Source: decisions, section 8; policies, section 5. */
+import { digestOfJson } from '../base/digest.ts'
+import { fail, type Failure } from '../base/failure.ts'
+import type { RunId, TaskId } from '../base/ids.ts'
+import { canonical, isJsonObject, type JsonObject } from '../base/json.ts'
+import type { MessageAccepted } from '../spec/api.ts'
+import { approverOf } from '../spec/key.ts'
+import type { Call } from '../spec/run.ts'
+import { isOperatorOnly, type Answer, type TaskAnswer, type UserTask, type Vote } from '../spec/task.ts'
+import { checkValue } from '../tools/check.ts'
+import { advance } from './advance.ts'
+import { textOf, toolNamed } from './bindings.ts'
+import type { Draft } from './draft.ts'
+import { actionDigest, edit, refuseEdit } from './gate.ts'
+import { readOutput, sayErrors } from './output.ts'
+import { reviewedResult } from './reviewed.ts'
+import { approvalsOf } from './timeline.ts'
+
+/**
+ * Takes an answer to a task of the run or of a descendant.
+ * @param known the task as it was stored when the answer arrived
+ * @returns undefined when the task was decided since `known` was read, and nothing has changed
+ */
+export function answerTask(
+  draft: Draft,
+  id: RunId,
+  taskId: TaskId,
+  answer: Answer,
+  known: UserTask,
+): MessageAccepted | undefined {
+  expireDue(draft)
+  const here = draft.tasks().find((each) => each.id === taskId) ?? draft.changedTask(taskId)
+  if (!here && known.status === 'pending') return undefined
+  const task = here ?? known
+  const accepted = (): MessageAccepted => ({ status: draft.statusNow(id), userTaskId: taskId })
+  const refuse = (failure: Failure): MessageAccepted => ({ ...accepted(), error: failure.message, code: failure.code })
+  if (!isBelow(draft, task.runId, id)) return refuse(fail('task_not_found'))
+  if (answer.by.type !== 'operator' && isOperatorOnly(task.kind)) return refuse(fail('operator_only'))
+  if (isRepetition(task, answer)) return { ...accepted(), duplicate: true }
+  if (task.status !== 'pending' || hasVoted(task, answer)) return refuse(fail('task_already_completed'))
+  const failure = whyNot(draft, task, answer)
+  if (failure) return refuse(failure)
+  if (task.kind === 'approval' || task.kind === 'escalation') vote(draft, task, answer)
+  else close(draft, task, { ...toAnswer(task, answer), outcome: 'answered' })
+  return accepted()
+}
+
+/** What a task comes to when nobody answers it in time. */
+export function timeOut(draft: Draft, taskId: TaskId): boolean {
+  const task = draft.tasks().find((each) => each.id === taskId)
+  if (!task || task.expiresAt === undefined || task.expiresAt > draft.now) return false
+  if (task.onTimeout === 'escalate') {
+    draft.closeTask({ ...task, answer: { outcome: 'timed_out' } }, 'expired')
+    const { expiresAt: _, onTimeout: __, comprehensionRequired: ___, ...same } = task
+    handOver(draft, task, draft.openTask({ ...same, kind: 'escalation', about: 'timeout', approvalsRequired: 1 }))
+    return true
+  }
+  close(draft, task, { outcome: 'timed_out', approved: task.onTimeout === 'allow' }, 'expired')
+  return true
+}
+
+/** The call that waited for one task waits for another. */
+function handOver(draft: Draft, from: UserTask, to: UserTask): void {
+  const { state } = draft.run(from.runId)
+  if (state.at !== 'calling') return
+  const calls = state.calls.map((call): Call =>
+    call.id === from.callId ? { ...call, state: { at: 'awaiting', task: to.id } } : call,
+  )
+  draft.move(from.runId, { ...state, calls })
+}
+
+/** An answer that comes after the time is up finds the task decided, whether or not its timer has rung yet. */
+function expireDue(draft: Draft): void {
+  for (const task of draft.tasks()) timeOut(draft, task.id)
+}
+
+function vote(draft: Draft, task: UserTask, answer: Answer): void {
+  const approved = answer.approved ?? true
+  const edited = approved ? editedArguments(answer) : undefined
+  const comment = commentOf(answer)
+  const ballot: Vote = {
+    approver: approverOf(answer.by),
+    approved,
+    at: draft.now,
+    ...(comment !== undefined && { comment }),
+  }
+  const votes = edited ? [ballot] : [...task.votes, ballot]
+  const call = callOf(draft, task)
+  const changed: UserTask = {
+    ...task,
+    votes,
+    ...(edited &&
+      call && {
+        arguments: edited,
+        argumentsDigest: digestOfJson(edited),
+        actionDigest: actionDigest(draft, task.runId, edit(call, edited)),
+      }),
+  }
+  if (approved && approvalsOf(changed) < (task.approvalsRequired ?? 1)) {
+    draft.changeTask(changed, 'voted')
+    return
+  }
+  // What runs is what the task shows last, however many voted for it.
+  const wasEdited = call && isJsonObject(changed.arguments) && changed.argumentsDigest !== call.argumentsDigest
+  close(draft, changed, {
+    ...toAnswer(task, answer),
+    outcome: approved ? 'approved' : 'rejected',
+    approved,
+    ...(approved && wasEdited && { arguments: changed.arguments as JsonObject }),
+  })
+}
+
+function close(draft: Draft, task: UserTask, answer: TaskAnswer, status: 'completed' | 'expired' = 'completed'): void {
+  const closed: UserTask = { ...task, answer }
+  draft.closeTask(closed, status)
+  draft.step(task.runId, 'UserTaskRes', {
+    user_task_id: task.id,
+    outcome: answer.outcome,
+    approved: answer.approved ?? null,
+    selected_option_id: answer.selectedOptionId ?? null,
+    text_value: answer.textValue ?? null,
+    number_value: answer.numberValue ?? null,
+    completed_by: answer.completedBy ?? null,
+    comment: answer.comment ?? null,
+    metadata: answer.metadata ?? null,
+    ...(answer.claimedEmail !== undefined && { claimed_email: answer.claimedEmail }),
+  })
+  if (task.kind !== 'aitl_escalation') {
+    advance(draft, task.runId, { type: 'task.closed', task: closed })
+    return
+  }
+  // The task is the root's, the question a descendant's.
+  const asker = askerOf(draft, task)
+  const requestId = textOf(task.context?.['request_id'])
+  if (asker)
+    advance(draft, asker.run, {
+      type: 'question.answered',
+      callId: asker.callId,
+      requestId,
+      answer: answer.textValue ?? '',
+      by: 'person',
+    })
+}
+
+function askerOf(draft: Draft, task: UserTask): { run: RunId; callId: string } | undefined {
+  for (const { id, state } of draft.runs()) {
+    if (state.at !== 'calling') continue
+    const call = state.calls.find((each) => each.state.at === 'awaiting' && each.state.task === task.id)
+    if (call) return { run: id, callId: call.id }
+  }
+  return undefined
+}
+
+function toAnswer(task: UserTask, answer: Answer): Omit<TaskAnswer, 'outcome'> {
+  const comment = commentOf(answer)
+  const { selectedOptionId, textValue, numberValue, metadata, claimedEmail } = answer
+  return {
+    ...(selectedOptionId !== undefined && { selectedOptionId }),
+    ...(textValue !== undefined && (task.kind !== 'approval' || textValue !== '') && { textValue }),
+    ...(numberValue !== undefined && { numberValue }),
+    ...(metadata !== undefined && { metadata }),
+    ...(claimedEmail !== undefined && { claimedEmail }),
+    ...(comment !== undefined && { comment }),
+    completedBy: approverOf(answer.by),
+  }
+}
+
+/** Why an answer cannot be accepted; undefined when it can. */
+function whyNot(draft: Draft, task: UserTask, answer: Answer): Failure | undefined {
+  const wrong = (what: string): Failure => fail('invalid_value', { what })
+  const digest = answer.metadata?.['svc/arguments_digest']
+  if (digest !== undefined && digest !== task.argumentsDigest) return fail('arguments_changed')
+  switch (task.kind) {
+    case 'approval':
+    case 'escalation':
+      return whyNoVote(draft, task, answer)
+    case 'multi_option':
+      if (answer.selectedOptionId === undefined) return wrong('This user task is answered with selectedOptionId.')
+      return isOffered(task, answer.selectedOptionId)
+        ? undefined
+        : wrong(`"${answer.selectedOptionId}" is none of the options.`)
+    case 'text':
+    case 'aitl_escalation':
+      return answer.textValue === undefined ? wrong('This user task is answered with textValue.') : undefined
+    case 'number':
+      return whyNoNumber(task, answer.numberValue)
+    case 'anomaly_review':
+      return whyNoReview(draft, task, answer)
+  }
+}
+
+function whyNoVote(draft: Draft, task: UserTask, answer: Answer): Failure | undefined {
+  const wrong = (what: string): Failure => fail('invalid_value', { what })
+  if (task.kind === 'escalation' && answer.approved === undefined)
+    return wrong('An escalation is answered with an explicit approved.')
+  const isOutput = task.about === 'output'
+  if (
+    answer.selectedOptionId !== undefined ||
+    answer.numberValue !== undefined ||
+    (answer.textValue !== undefined && !isOutput)
+  ) {
+    return wrong('This user task is answered with approved.')
+  }
+  if (
+    task.approverRole !== undefined &&
+    !(answer.by.type === 'operator' && answer.by.roles.includes(task.approverRole))
+  ) {
+    return fail('not_an_approver')
+  }
+  if (task.separationOfDuties && approverOf(answer.by) === starterOf(draft)) return fail('not_an_approver')
+  if (answer.approved === false) return undefined
+  if (task.comprehensionRequired && answer.metadata?.['svc/acknowledged'] !== true)
+    return fail('acknowledgement_required')
+  if (isOutput) {
+    if (answer.textValue === undefined) return wrong('Approve with the output as textValue.')
+    const read = readOutput(draft.snapshot(task.runId), answer.textValue)
+    return 'errors' in read ? wrong(`The output is not valid: ${sayErrors(read.errors)}.`) : undefined
+  }
+  if (answer.metadata?.['svc/arguments'] === undefined) return undefined
+  const edited = editedArguments(answer)
+  const call = callOf(draft, task)
+  if (!edited || !call) return wrong('metadata["svc/arguments"] must be an object, for a task about a call.')
+  const refused = refuseEdit(draft, task, call, edited)
+  return refused === undefined ? undefined : wrong(refused)
+}
+
+function whyNoNumber(task: UserTask, value: number | undefined): Failure | undefined {
+  const wrong = (what: string): Failure => fail('invalid_value', { what })
+  if (value === undefined) return wrong('This user task is answered with numberValue.')
+  if (task.min !== undefined && value < task.min) return wrong(`The number must be at least ${task.min}.`)
+  if (task.max !== undefined && value > task.max) return wrong(`The number must be at most ${task.max}.`)
+  return undefined
+}
+
+function whyNoReview(draft: Draft, task: UserTask, answer: Answer): Failure | undefined {
+  const wrong = (what: string): Failure => fail('invalid_value', { what })
+  const { selectedOptionId } = answer
+  if (selectedOptionId === undefined) return wrong('An unknown outcome is answered with selectedOptionId.')
+  if (!isOffered(task, selectedOptionId)) return wrong(`"${selectedOptionId}" is none of the options.`)
+  const notAfter = task.context?.['not_after']
+  if (selectedOptionId === 'retry' && typeof notAfter === 'string' && Date.parse(notAfter) > draft.now) {
+    return wrong(`The first attempt may still arrive until ${notAfter}; send it again after that.`)
+  }
+  const call = callOf(draft, task)
+  const schema = call && toolNamed(draft.snapshot(task.runId), call.name)?.outputSchema
+  if (selectedOptionId !== 'happened' || schema === undefined) return undefined
+  const errors = checkValue(schema, reviewedResult(answer, schema))
+  return errors.length === 0 ? undefined : wrong(`The result does not match the output schema: ${sayErrors(errors)}.`)
+}
+
+/** The same approver saying the same again. */
+function isRepetition(task: UserTask, answer: Answer): boolean {
+  if (task.kind === 'approval' || task.kind === 'escalation') {
+    if (task.kind === 'escalation' && answer.approved === undefined) return false
+    const edited = editedArguments(answer)
+    if (edited && canonical(edited) !== canonical(task.arguments ?? null)) return false
+    const mine = task.votes.find((each) => each.approver === approverOf(answer.by))
+    return mine !== undefined && mine.approved === (answer.approved ?? true)
+  }
+  const given = task.answer
+  return (
+    task.status === 'completed' &&
+    given?.completedBy === approverOf(answer.by) &&
+    given.selectedOptionId === answer.selectedOptionId &&
+    given.textValue === answer.textValue &&
+    given.numberValue === answer.numberValue
+  )
+}
+
+/** A vote stands; only an edit, which voids all votes, may follow one's own. */
+const hasVoted = (task: UserTask, answer: Answer): boolean =>
+  task.votes.some((each) => each.approver === approverOf(answer.by)) &&
+  !(answer.approved !== false && editedArguments(answer))
+
+const isOffered = (task: UserTask, option: string): boolean => task.options?.some((each) => each.id === option) ?? false
+
+function editedArguments(answer: Answer): JsonObject | undefined {
+  const edited = answer.metadata?.['svc/arguments']
+  return isJsonObject(edited) ? edited : undefined
+}
+
+function commentOf(answer: Answer): string | undefined {
+  const comment = answer.metadata?.['svc/comment']
+  return typeof comment === 'string' && comment !== '' ? comment : answer.text || undefined
+}
+
+/** `approverOf` the key or person that started the tree. */
+function starterOf(draft: Draft): string | undefined {
+  const { triggerType, triggeredBy } = draft.session()
+  if (triggeredBy === null) return undefined
+  return triggerType === 'api' ? `key:${triggeredBy}` : `operator:${triggeredBy}`
+}
+
+function callOf(draft: Draft, task: UserTask): Call | undefined {
+  const { state } = draft.run(task.runId)
+  return state.at === 'calling' ? state.calls.find((call) => call.id === task.callId) : undefined
+}
+
+/** True for the run itself and for everything below it. */
+function isBelow(draft: Draft, id: RunId, above: RunId): boolean {
+  for (let at: RunId | null = id; at !== null; at = draft.run(at).parentRunId) if (at === above) return true
+  return false
+}

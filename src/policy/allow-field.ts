@@ -1,0 +1,41 @@
+/** The argument that an allow list checks. Source: policies, section 4. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { readArgumentPath } from './path.ts'
+import type { JsonSchema } from '../spec/snapshot.ts'
+
+/** Taken in this order where several properties could be meant. */
+const USUAL = ['queue', 'target', 'value', 'name', 'id', 'currency']
+
+/** Canonical path of the argument that `svc/allow_field` names; undefined where it is no argument path. */
+export const namedField = (named: JsonValue): string | undefined =>
+  typeof named === 'string' ? readArgumentPath(named)?.text : undefined
+
+/** The one property of an input schema that a list can be about: a string or an enumeration. Undefined = it cannot be told. */
+export function inferredField(schema: JsonSchema | undefined): string | undefined {
+  if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return undefined
+  const names = Object.entries(schema['properties']).flatMap(([name, property]) =>
+    isTextual(deref(schema, property)) ? [name] : [],
+  )
+  const name = names.length === 1 ? names[0] : USUAL.find((usual) => names.includes(usual))
+  return name === undefined ? undefined : readArgumentPath(`args[${JSON.stringify(name)}]`)?.text
+}
+
+function isTextual(property: JsonValue | undefined): boolean {
+  if (!isJsonObject(property)) return false
+  const { type } = property
+  return type === 'string' || (Array.isArray(type) && type.includes('string')) || Array.isArray(property['enum'])
+}
+
+/** Follows one reference into the same schema. */
+function deref(schema: JsonObject, property: JsonValue): JsonValue | undefined {
+  const ref = isJsonObject(property) ? property['$ref'] : undefined
+  if (typeof ref !== 'string' || !ref.startsWith('#/')) return property
+  return ref
+    .slice(2)
+    .split('/')
+    .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<JsonValue | undefined>(
+      (at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
+      schema,
+    )
+}

@@ -1,0 +1,243 @@
+/**
+ * Conditions of Policy documents: read from what an author wrote, and written in the one canonical form that a compiled
+ * policy keeps. Source: policies, section 2.
+ */
+import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { readDuration, writeDuration } from './duration.ts'
+import { operator, operatorOf, OPERATORS, type Operator } from './operators.ts'
+import { readPath, type Path } from './path.ts'
+
+export interface Leaf {
+  readonly path: Path
+  readonly op: Operator
+  /** Always set, `true` for an `exists` without a value. */
+  readonly value: JsonValue
+  /** Set exactly when the path has `[*]`. */
+  readonly each?: 'any' | 'all'
+  /** What an absent value counts as, in place of unknown. */
+  readonly ifMissing?: boolean
+  /** Set exactly for `history.window`. */
+  readonly windowMs?: number
+}
+
+export type Condition =
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] }
+  | { readonly not: Condition }
+  | { readonly leaf: Leaf }
+
+export interface ConditionProblem {
+  /** JSON pointer relative to the conditions; empty for the whole. */
+  readonly pointer: string
+  readonly message: string
+  /** `cost`: a bound is exceeded. `type`: the literal does not fit the operator. `pattern`: no RE2 pattern. */
+  readonly code: 'syntax' | 'field' | 'type' | 'pattern' | 'cost'
+}
+
+export interface ReadCondition {
+  /** Absent when there is a problem. */
+  readonly condition?: Condition
+  readonly problems: readonly ConditionProblem[]
+}
+
+/** Bounds of one policy's conditions. */
+const MAX_DEPTH = 8
+const MAX_LEAVES = 128
+const MAX_LIST = 64
+
+const FORMS = ['all', 'any', 'not'] as const
+const LEAF_KEYS = ['field', 'op', 'value', 'each', 'if_missing', 'window']
+
+export function readCondition(value: JsonValue): ReadCondition {
+  const reader = createReader()
+  const condition = reader.read(value, '', 1)
+  if (reader.leaves() > MAX_LEAVES)
+    reader.report('', 'cost', `A policy has at most ${MAX_LEAVES} comparisons; there are ${reader.leaves()}.`)
+  return condition && reader.problems.length === 0 ? { condition, problems: [] } : { problems: reader.problems }
+}
+
+/**
+ * The canonical tree: aliases resolved, defaults left out, paths in full, the members of `all` and `any` in a fixed order.
+ * Two conditions that differ only in how they were written have the same tree.
+ */
+export function writeCondition(condition: Condition): JsonObject {
+  if ('leaf' in condition) return writeLeaf(condition.leaf)
+  if ('not' in condition) return { not: writeCondition(condition.not) }
+  const form = 'all' in condition ? 'all' : 'any'
+  const members = ('all' in condition ? condition.all : condition.any)
+    .map(writeCondition)
+    .map((member) => ({ member, text: canonical(member) }))
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+  return { [form]: members.map(({ member }) => member) }
+}
+
+/** The leaves from left to right. */
+export function leavesOf(condition: Condition): readonly Leaf[] {
+  if ('leaf' in condition) return [condition.leaf]
+  if ('not' in condition) return leavesOf(condition.not)
+  return ('all' in condition ? condition.all : condition.any).flatMap(leavesOf)
+}
+
+function writeLeaf(leaf: Leaf): JsonObject {
+  return {
+    field: leaf.path.text,
+    op: leaf.op,
+    ...(leaf.op === 'exists' && leaf.value === true ? {} : { value: leaf.value }),
+    ...(leaf.each === undefined ? {} : { each: leaf.each }),
+    ...(leaf.ifMissing === undefined ? {} : { if_missing: leaf.ifMissing }),
+    ...(leaf.windowMs === undefined ? {} : { window: writeDuration(leaf.windowMs) }),
+  }
+}
+
+function createReader() {
+  const problems: ConditionProblem[] = []
+  let leaves = 0
+  const report = (pointer: string, code: ConditionProblem['code'], message: string): undefined => {
+    problems.push({ pointer, message, code })
+  }
+
+  function read(value: JsonValue | undefined, pointer: string, depth: number): Condition | undefined {
+    if (depth > MAX_DEPTH) return report(pointer, 'cost', `Conditions are nested at most ${MAX_DEPTH} deep.`)
+    if (!isJsonObject(value))
+      return report(pointer, 'syntax', 'A condition is a mapping: all, any, not, or a field to compare.')
+    const keys = Object.keys(value)
+    if (keys.length === 0)
+      return report(pointer, 'syntax', 'An empty condition says nothing; leave `conditions` out for always.')
+    const forms = FORMS.filter((form) => keys.includes(form))
+    const [form] = forms
+    if (form === undefined) return readLeaf(value, pointer)
+    if (keys.length > 1)
+      return report(
+        pointer,
+        'syntax',
+        forms.length > 1
+          ? `${forms.join(' and ')} do not stand side by side: nest them.`
+          : `Beside ${form} there is nothing else in a condition.`,
+      )
+    if (form === 'not') {
+      const inner = read(value['not'], `${pointer}/not`, depth + 1)
+      return inner && { not: inner }
+    }
+    const members = readList(value[form], `${pointer}/${form}`, depth)
+    return members && (form === 'all' ? { all: members } : { any: members })
+  }
+
+  function readList(value: JsonValue | undefined, pointer: string, depth: number): Condition[] | undefined {
+    if (!Array.isArray(value) || value.length === 0)
+      return report(pointer, 'syntax', 'A list of conditions with at least one member belongs here.')
+    if (value.length > MAX_LIST)
+      return report(pointer, 'cost', `A list has at most ${MAX_LIST} conditions; this one has ${value.length}.`)
+    const members = value.map((member, at) => read(member, `${pointer}/${at}`, depth + 1))
+    return members.every((member) => member !== undefined) ? members : undefined
+  }
+
+  function readLeaf(value: JsonObject, pointer: string): Condition | undefined {
+    leaves++
+    const before = problems.length
+    for (const key of Object.keys(value))
+      if (!LEAF_KEYS.includes(key))
+        report(
+          `${pointer}/${escape(key)}`,
+          'syntax',
+          `A comparison has no key "${key}"; it has ${LEAF_KEYS.join(', ')}.`,
+        )
+    const path = readField(own(value, 'field'), pointer)
+    const op = readOperator(own(value, 'op'), pointer)
+    const each = own(value, 'each')
+    if (each !== undefined && each !== 'any' && each !== 'all')
+      report(`${pointer}/each`, 'syntax', '`each` is any or all.')
+    const ifMissing = own(value, 'if_missing')
+    if (ifMissing !== undefined && typeof ifMissing !== 'boolean')
+      report(`${pointer}/if_missing`, 'syntax', '`if_missing` is true or false.')
+    const windowMs = readWindow(own(value, 'window'), path, pointer)
+    if (!path || !op) return undefined
+    const literal = readLiteral(value, op, pointer)
+    checkFit(path, op, pointer)
+    const spread = readEach(path, each, pointer)
+    if (problems.length > before) return undefined
+    return {
+      leaf: {
+        path: spread,
+        op,
+        value: literal!,
+        ...(each === undefined ? {} : { each: each as 'any' | 'all' }),
+        ...(ifMissing === undefined ? {} : { ifMissing: ifMissing as boolean }),
+        ...(windowMs === undefined ? {} : { windowMs }),
+      },
+    }
+  }
+
+  function readField(field: JsonValue | undefined, pointer: string): Path | undefined {
+    if (typeof field !== 'string')
+      return report(field === undefined ? pointer : `${pointer}/field`, 'syntax', 'A comparison names its `field`.')
+    const found = readPath(field)
+    if ('path' in found) return found.path
+    return report(`${pointer}/field`, found.code, found.problem)
+  }
+
+  function readOperator(op: JsonValue | undefined, pointer: string): Operator | undefined {
+    if (op === undefined) return 'eq'
+    const found = typeof op === 'string' ? operatorOf(op) : undefined
+    return (
+      found ??
+      report(
+        `${pointer}/op`,
+        'syntax',
+        `There is no operator ${JSON.stringify(op)}; there are ${Object.keys(OPERATORS).join(', ')}.`,
+      )
+    )
+  }
+
+  function readLiteral(leaf: JsonObject, op: Operator, pointer: string): JsonValue | undefined {
+    const value = op === 'exists' && !Object.hasOwn(leaf, 'value') ? true : own(leaf, 'value')
+    const problem = operator(op).problem(value)
+    if (problem === undefined) return value
+    return report(
+      value === undefined ? pointer : `${pointer}/value`,
+      op === 'matches' && typeof value === 'string' ? 'pattern' : value === undefined ? 'syntax' : 'type',
+      problem.startsWith('`') || op === 'within' ? problem : `\`${op}\` ${problem}.`,
+    )
+  }
+
+  function checkFit(path: Path, op: Operator, pointer: string): void {
+    if ((path.root === 'time') !== (op === 'within'))
+      report(
+        `${pointer}/op`,
+        'type',
+        path.root === 'time' ? `${path.text} is compared with \`within\`.` : '`within` compares time.now.',
+      )
+  }
+
+  function readEach(path: Path, each: JsonValue | undefined, pointer: string): Path {
+    const spread = path.segments.some((segment) => 'each' in segment)
+    if (spread && each === undefined)
+      report(pointer, 'syntax', `${path.text} stands for many values: say \`each: any\` or \`each: all\`.`)
+    if (spread || each === undefined) return path
+    if (path.root !== 'args' && path.text !== 'agent.classifications') {
+      report(`${pointer}/each`, 'syntax', `${path.text} is one value; \`each\` is for lists.`)
+      return path
+    }
+    // `each` on a list without `[*]` means its elements.
+    const inner = path.fn === undefined ? path.text : path.text.slice(path.fn.length + 1, -1)
+    const text = path.fn === undefined ? `${inner}[*]` : `${path.fn}(${inner}[*])`
+    return { ...path, text, segments: [...path.segments, { each: true }] }
+  }
+
+  function readWindow(window: JsonValue | undefined, path: Path | undefined, pointer: string): number | undefined {
+    const wanted = path?.history?.scope === 'window'
+    if (window === undefined)
+      return wanted ? report(pointer, 'syntax', `${path?.text} needs a \`window\`, for example 10m.`) : undefined
+    const duration = typeof window === 'string' ? readDuration(window) : undefined
+    if (duration === undefined)
+      return report(`${pointer}/window`, 'syntax', 'A window is a duration such as 30s, 10m, 12h or 7d.')
+    if (!wanted && path) return report(`${pointer}/window`, 'syntax', '`window` belongs to history.window paths.')
+    return duration
+  }
+
+  return { read, report, problems, leaves: () => leaves }
+}
+
+const own = (value: JsonObject, key: string): JsonValue | undefined =>
+  Object.hasOwn(value, key) ? value[key] : undefined
+
+const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

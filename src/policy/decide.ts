@@ -1,0 +1,149 @@
+/**
+ * One decision about one call, in words: the strictest of all gates that fired, and why. Pure and synchronous; it never
+ * throws, and what goes wrong denies. Source: policies, section 4.
+ */
+import type { SideEffectClass } from '../spec/document.ts'
+import type { DecidedPolicy } from '../spec/step.ts'
+import type { Decision, Facts, Sets } from './decision.ts'
+import { describeValue } from './describe.ts'
+import { judge, outcomeOf, type Outcome, type Verdict } from './judge.ts'
+import { mergeObligations } from './obligations.ts'
+import { argumentAt } from './path.ts'
+import { byName, type Rule } from './rules.ts'
+import type { Truth, Value } from './truth.ts'
+
+/**
+ * @param wire name under which the agent binds what is called; a name that its set does not know is denied
+ * @param effectiveClass in place of the tool's own; `irreversible_action` needs one approval unless a grant fires
+ */
+export const decide = (sets: Sets, wire: string, facts: Facts, effectiveClass?: SideEffectClass): Decision =>
+  tell(judge(sets, wire, facts, effectiveClass))
+
+/** A verdict in words. */
+export function tell(verdict: Verdict): Decision {
+  if (verdict.fault !== undefined) return refuse(verdict.fault)
+  try {
+    return settle(verdict)
+  } catch {
+    return refuse('evaluation')
+  }
+}
+
+/** One policy of a verdict. */
+interface Considered {
+  readonly rule: Rule
+  readonly truth: Truth
+  readonly outcome: Outcome
+  readonly values: readonly Value[]
+}
+
+/** The policies of a verdict one by one, by name, each with the values that its own leaves saw. */
+export const consideredOf = ({ parts, facts }: Verdict): readonly Considered[] =>
+  parts
+    .flatMap(({ rules, truths, frame }) =>
+      rules.map((rule, at) => ({
+        rule,
+        truth: truths[at]!,
+        outcome: outcomeOf(rule, truths[at]!, facts),
+        values: rule.evaluator?.leaves.map(({ slot }) => frame[slot]) ?? [],
+      })),
+    )
+    .sort((a, b) => byName(a.rule, b.rule))
+
+function settle(verdict: Verdict): Decision {
+  const { decision, byDefault, effectiveClass, facts } = verdict
+  const all = consideredOf(verdict)
+  const gate = decision === 'allow' || byDefault ? undefined : decision
+  const winning = all.filter((each) => each.outcome === (gate ?? 'grant'))
+  const policies = [...winning, ...all.filter((each) => !winning.includes(each))].map(toDecided)
+  const authorityRef = winning.find((each) => each.rule.entry.authority_ref !== undefined)?.rule.entry.authority_ref
+  const settled: Writable<Decision> = {
+    decision,
+    policies,
+    explanation: explainWinner(winning, gate, byDefault, effectiveClass, facts),
+    reasons: [],
+  }
+  if (gate !== undefined && authorityRef !== undefined) settled.authorityRef = authorityRef
+  if (decision === 'deny') settled.message = messageOf(winning, settled.explanation)
+  if (decision === 'allow' || decision === 'deny') return settled
+  const approvals = all
+    .filter((each) => each.outcome === 'escalate' || each.outcome === 'require_approval')
+    .map((each) => each.rule.entry)
+  const reasons = approvals.flatMap((entry) => entry.reason ?? [])
+  settled.obligations = mergeObligations(
+    approvals.map((entry) => entry.obligations),
+    effectiveClass,
+  )
+  settled.reasons = byDefault ? [DEFAULT_REASON] : [...new Set(reasons)].sort()
+  return settled
+}
+
+/** Results are filled field by field: spreading one object into another costs more than the whole decision. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+const DEFAULT_REASON = 'The action cannot be undone and no policy grants it.'
+
+const refuse = (what: string): Decision => ({
+  decision: 'deny',
+  policies: [],
+  explanation: `The policies of this call could not be evaluated (${what}), so it is denied.`,
+  message: 'The call is denied because its policies could not be evaluated.',
+  reasons: [],
+  error: `policy_error:${what}`,
+})
+
+function toDecided({ rule, truth, values }: Considered): DecidedPolicy {
+  const { id, version, decision, reason, authority_ref, source } = rule.said
+  const decided: Writable<DecidedPolicy> = { id, version, decision, matched: truth, reason, authority_ref }
+  if (source !== undefined) decided.source = source
+  if (rule.describe) decided.condition = rule.describe(values)
+  return decided
+}
+
+function messageOf(winning: readonly Considered[], explanation: string): string {
+  const entries = winning.map((each) => each.rule.entry)
+  return (
+    entries.find((entry) => entry.message !== undefined)?.message ??
+    entries.find((entry) => entry.reason !== undefined)?.reason ??
+    explanation
+  )
+}
+
+const VERBS = {
+  deny: 'denies the call',
+  escalate: 'escalates the call to an operator',
+  require_approval: 'requires an approval',
+} as const
+
+function explainWinner(
+  winning: readonly Considered[],
+  gate: keyof typeof VERBS | undefined,
+  byDefault: boolean,
+  effectiveClass: SideEffectClass | undefined,
+  facts: Facts,
+): string {
+  const [first, ...others] = winning
+  if (byDefault) return 'An irreversible_action requires an approval, and no policy grants it.'
+  if (!first)
+    return effectiveClass === undefined
+      ? 'No policy stops the call.'
+      : `No policy stops the call, and ${effectiveClass} needs no approval.`
+  const { entry, describe } = first.rule
+  const more =
+    others.length === 0
+      ? ''
+      : others.length === 1
+        ? ' One more policy says so.'
+        : ` ${others.length} more policies say so.`
+  const name = `${entry.policy}@${entry.version}`
+  if (entry.effect === 'restrict' && entry.allow) {
+    const value = describeValue(argumentAt(facts.args, entry.allow.field))
+    return `${name} allows only ${entry.allow.values.join(', ')} as ${entry.allow.field} (${value}).${more}`
+  }
+  const says = `${name} ${gate === undefined ? 'grants the call' : VERBS[gate]}`
+  if (!describe) return `${says}.${more}`
+  const because = describe(first.values)
+  return first.truth === 'unknown'
+    ? `${says}, since it cannot be told whether ${because}.${more}`
+    : `${says}: ${because}.${more}`
+}

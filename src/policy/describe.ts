@@ -1,0 +1,105 @@
+/** Conditions in one line, with the values they saw. */
+import type { JsonValue } from '../base/json.ts'
+import type { Condition, Leaf } from './condition.ts'
+import { writeDuration } from './duration.ts'
+import { shown, type Value } from './truth.ts'
+import { operator } from './operators.ts'
+
+/** Longer values are cut: a decision is read, not searched. */
+const MAX_VALUE = 80
+
+/** `args.amount > 100`. */
+export function describeLeaf({ path, op, value, each, windowMs }: Leaf): string {
+  const field = `${each === undefined ? '' : `${each} `}${path.text}${windowMs === undefined ? '' : ` (${writeDuration(windowMs)})`}`
+  if (op === 'exists') return `${field} ${value === true ? 'exists' : 'does not exist'}`
+  if (op === 'within') return `${field} within ${describeHours(value as Hours)}`
+  return `${field} ${operator(op).word} ${describeValue(value)}`
+}
+
+/** `args.amount > 100 (180) and args.country == "DE" (absent)`; without values when none were seen. */
+export const describeCondition = (condition: Condition, seen: readonly Value[] = []): string =>
+  compileDescription(condition)(seen)
+
+export type Description = (seen: readonly Value[]) => string
+
+/** The same for many calls: what does not change is written once. */
+export function compileDescription(condition: Condition): Description {
+  const pieces: (string | number)[] = []
+  let leaves = 0
+  const write = (part: Condition, inside: boolean): void => {
+    if ('leaf' in part) pieces.push(describeLeaf(part.leaf), leaves++)
+    else if ('not' in part) wrap('not (', () => write(part.not, false))
+    else {
+      const [members, word] = 'all' in part ? [part.all, ' and '] : [part.any, ' or ']
+      const list = (): void =>
+        members.forEach((member, at) => {
+          if (at > 0) pieces.push(word)
+          write(member, members.length > 1)
+        })
+      if (inside && members.length > 1) wrap('(', list)
+      else list()
+    }
+  }
+  const wrap = (open: string, inner: () => void): void => {
+    pieces.push(open)
+    inner()
+    pieces.push(')')
+  }
+  write(condition, false)
+  return (seen) => {
+    let text = ''
+    for (const piece of pieces) {
+      if (typeof piece === 'string') text += piece
+      else if (piece < seen.length) text += ` (${describeValue(shown(seen[piece]))})`
+    }
+    return text
+  }
+}
+
+/** A value as JSON in one line, cut where it is long. */
+export function describeValue(value: JsonValue | undefined): string {
+  if (value === undefined) return 'absent'
+  if (typeof value === 'string')
+    return JSON.stringify(value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)}…` : value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  const text = beginningOf(value)
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
+}
+
+/** The JSON text of a value, or more of its beginning than is shown: arguments may be larger and deeper than anyone reads. */
+function beginningOf(value: JsonValue): string {
+  let text = ''
+  const write = (part: JsonValue): void => {
+    if (text.length > MAX_VALUE) return
+    if (typeof part === 'string') text += JSON.stringify(part.slice(0, MAX_VALUE))
+    else if (typeof part !== 'object' || part === null) text += String(part)
+    else if (Array.isArray(part)) list('[]', part.slice(0, MAX_VALUE), write)
+    else
+      list('{}', Object.keys(part).slice(0, MAX_VALUE), (key) => {
+        text += `${JSON.stringify(key)}:`
+        write(part[key]!)
+      })
+  }
+  const list = <T>([open, close]: string, members: readonly T[], writeOne: (member: T) => void): void => {
+    text += open
+    members.forEach((member, at) => {
+      if (at > 0) text += ','
+      writeOne(member)
+    })
+    text += close
+  }
+  write(value)
+  return text
+}
+
+interface Hours {
+  readonly days?: readonly string[]
+  readonly from?: string
+  readonly to?: string
+  readonly tz?: string
+}
+
+const describeHours = ({ days, from, to, tz = 'UTC' }: Hours): string =>
+  [days?.join(', '), from === undefined ? undefined : `${from}-${to}`, tz]
+    .filter((part) => part !== undefined)
+    .join(' ')

@@ -1,0 +1,64 @@
+/** Obligations of several approvals as one. Source: policies, section 4. */
+import type { SideEffectClass } from '../spec/document.ts'
+import type { Obligations } from '../spec/policy-set.ts'
+import type { Decision } from './decision.ts'
+
+type Timeout = NonNullable<Obligations['timeout']>
+
+/** From strict to loose. */
+const ON_TIMEOUT = ['deny', 'escalate', 'allow'] as const
+const ON_REJECT = ['fail', 'return_to_agent'] as const
+const ON_MODIFY = ['reject', 'revalidate', 'accept'] as const
+/** What a document means that does not say. */
+const DEFAULTS = { approvals: 1, onReject: 'return_to_agent', onModify: 'revalidate' } as const
+
+/**
+ * The strictest of all: most approvals, comprehension if any asks, the shortest timeout and the strictest default.
+ * @param all of every approval that fired; empty = one approval and nothing else
+ */
+export function mergeObligations(
+  all: readonly Obligations[],
+  sideEffectClass: SideEffectClass | undefined,
+): NonNullable<Decision['obligations']> {
+  const approvals = Math.max(DEFAULTS.approvals, ...all.map((each) => each.approvals_required ?? DEFAULTS.approvals))
+  const comprehension = all.some((each) => each.comprehension_required === true)
+  const roles = [...new Set(all.flatMap((each) => each.approver_role ?? []))].sort()
+  const timeout = mergeTimeouts(all.flatMap((each) => each.timeout ?? []))
+  // A call that needs people this much is never let through by nobody; compile refuses it too, but sets meet only here.
+  const mustBeAnswered = sideEffectClass === 'irreversible_action' || approvals > 1 || comprehension
+  return {
+    approvals_required: approvals,
+    comprehension_required: comprehension,
+    on_reject: strictest(
+      ON_REJECT,
+      all.map((each) => each.on_reject ?? DEFAULTS.onReject),
+      DEFAULTS.onReject,
+    ),
+    on_modify: strictest(
+      ON_MODIFY,
+      all.map((each) => each.on_modify ?? DEFAULTS.onModify),
+      DEFAULTS.onModify,
+    ),
+    ...(timeout && {
+      timeout: mustBeAnswered && timeout.default === 'allow' ? { ...timeout, default: 'deny' } : timeout,
+    }),
+    // Votes of a role that nobody carries do not count, so two different roles ask for more than either.
+    ...(roles.length > 0 && { approver_role: roles.join(' and ') }),
+    ...(all.some((each) => each.separation_of_duties === true) && { separation_of_duties: true }),
+  }
+}
+
+function mergeTimeouts(timeouts: readonly Timeout[]): Timeout | undefined {
+  if (timeouts.length === 0) return undefined
+  return {
+    after_minutes: Math.min(...timeouts.map((timeout) => timeout.after_minutes)),
+    default: strictest(
+      ON_TIMEOUT,
+      timeouts.map((timeout) => timeout.default),
+      'deny',
+    ),
+  }
+}
+
+const strictest = <T>(order: readonly T[], given: readonly T[], fallback: T): T =>
+  order.find((each) => given.includes(each)) ?? fallback

@@ -1,0 +1,131 @@
+/** Policy sets made ready to decide: conditions as functions, entries by wire name in a fixed order. */
+import type { Digest } from '../base/digest.ts'
+import type { Effect, PolicyEntry, PolicySet } from '../spec/policy-set.ts'
+import type { DecidedPolicy } from '../spec/step.ts'
+import { readCondition, type Condition } from './condition.ts'
+import type { Facts } from './decision.ts'
+import { compileDescription, type Description } from './describe.ts'
+import { compileCondition, createGround, type Evaluator, type Frame, type Ground } from './evaluate.ts'
+import { digestOfSet } from './policy-set.ts'
+import type { Truth } from './truth.ts'
+
+export interface Rule {
+  readonly entry: PolicyEntry
+  /** From 0, a grant, to 3, a denial. */
+  readonly strictness: number
+  /** Absent = always true. */
+  readonly condition?: Condition
+  readonly evaluator?: Evaluator
+  readonly describe?: Description
+  /** What a decision says about it whatever the call. */
+  readonly said: Omit<DecidedPolicy, 'matched' | 'condition'>
+}
+
+/** Rules of one set that concern a call, in the fixed order, and what they need to know of it. */
+export interface RuleList {
+  readonly rules: readonly Rule[]
+  /** As many as there are rules, to be copied: growing a list costs more than the comparisons. */
+  readonly truths: readonly Truth[]
+  /** Fills the frame that the evaluators of these rules look at. */
+  readonly read: (facts: Facts) => Frame
+}
+
+export interface Rules {
+  /** Rules that concern a call of this wire name; undefined = nothing is bound to it. */
+  of(wire: string): RuleList | undefined
+  /** Rules that concern calls of descendants too. */
+  readonly inherited: RuleList
+}
+
+/** Something that must not happen and denies the call: `what` is the second half of `policy_error:<what>`. */
+export class PolicyFault extends Error {
+  override readonly name = 'PolicyFault'
+  readonly what: string
+  constructor(what: string) {
+    super(`policy_error:${what}`)
+    this.what = what
+  }
+}
+
+const STRICTNESS: Readonly<Record<Effect, number>> = {
+  grant: 0,
+  require_approval: 1,
+  escalate: 2,
+  deny: 3,
+  restrict: 3,
+}
+
+const ready = new WeakMap<PolicySet, Rules>()
+
+/**
+ * The rules of a set, checked against its digest and compiled once for as long as the set is held.
+ * @throws PolicyFault for a set that is not what its digest says or that cannot be compiled
+ */
+export function rulesOf(set: PolicySet): Rules {
+  const known = ready.get(set)
+  if (known) return known
+  const rules = compileSet(set)
+  ready.set(set, rules)
+  return rules
+}
+
+/** The order in which rules are named, whatever order they were written in. */
+export function byName(a: Rule, b: Rule): number {
+  const [left, right] = [nameOf(a.entry), nameOf(b.entry)]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+const nameOf = ({ policy, version, id }: PolicyEntry): string => `${policy}\0${version}\0${id}`
+
+function compileSet(set: PolicySet): Rules {
+  if (digestOfSet(set) !== set.digest) throw new PolicyFault('digest_mismatch')
+  const ground = createGround()
+  const byId = new Map<Digest, Rule>()
+  for (const entry of set.entries) byId.set(entry.id, compileEntry(entry, ground))
+  const pick = (ids: readonly Digest[]): RuleList => {
+    const rules = ids
+      .map((id) => {
+        const rule = byId.get(id)
+        if (!rule) throw new PolicyFault('entry_missing')
+        return rule
+      })
+      .sort(byName)
+    return {
+      rules,
+      truths: rules.map((): Truth => 'true'),
+      read: ground.reader(rules.flatMap(({ evaluator }) => evaluator ?? [])),
+    }
+  }
+  const index = new Map(Object.entries(set.index).map(([wire, ids]) => [wire, pick(ids)]))
+  return { of: (wire) => index.get(wire), inherited: pick(set.inherited) }
+}
+
+function compileEntry(entry: PolicyEntry, ground: Ground): Rule {
+  const said = sayOf(entry)
+  const strictness = STRICTNESS[entry.effect]
+  if (entry.when === undefined) return { entry, strictness, said }
+  const { condition, problems } = readCondition(entry.when)
+  if (!condition)
+    throw new PolicyFault(problems.some((problem) => problem.code === 'cost') ? 'bound_exceeded' : 'condition_invalid')
+  return {
+    entry,
+    strictness,
+    said,
+    condition,
+    evaluator: compileCondition(condition, ground),
+    describe: compileDescription(condition),
+  }
+}
+
+function sayOf(entry: PolicyEntry): Rule['said'] {
+  const { policy, version, effect, reason = null, authority_ref = null } = entry
+  const source = entry.origin.find(({ path }) => path !== undefined)
+  return {
+    id: policy,
+    version,
+    decision: effect === 'grant' || effect === 'restrict' ? 'allow' : effect,
+    reason,
+    authority_ref,
+    ...(source && { source: source.line === undefined ? source.path! : `${source.path}:${source.line}` }),
+  }
+}

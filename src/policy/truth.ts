@@ -1,0 +1,35 @@
+/** Three-valued truth, and the values that comparisons are made with. Source: policies, section 2. */
+import type { JsonValue } from '../base/json.ts'
+
+export type Truth = 'true' | 'false' | 'unknown'
+
+/**
+ * A value that no comparison may use: it lies behind something without members, is a number that readers of JSON may have
+ * rounded, a string that is too long, or what a function has no result for. It is not absent: an author's `if_missing` does
+ * not excuse it.
+ */
+export class Unclear {
+  /** What `exists` and `type` ask about, and people see; undefined = nothing. */
+  readonly value: JsonValue | undefined
+  constructor(value?: JsonValue) {
+    this.value = value
+  }
+}
+
+/** What a leaf is about; undefined = absent. For a path with `[*]` the whole list. */
+export type Value = JsonValue | Unclear | undefined
+
+/** A value as people see it. */
+export const shown = (value: Value): JsonValue | undefined => (value instanceof Unclear ? value.value : value)
+
+/** What a comparison makes of a value. */
+export type Judge = (value: Value) => Truth
+
+/** Strings longer than this, in bytes of UTF-8, are unclear. */
+const MAX_STRING_BYTES = 64 * 1024
+
+export function isOutOfRange(value: Value): value is JsonValue {
+  if (typeof value === 'number') return !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)
+  if (typeof value !== 'string' || value.length * 3 <= MAX_STRING_BYTES) return false
+  return value.length > MAX_STRING_BYTES || Buffer.byteLength(value) > MAX_STRING_BYTES
+}

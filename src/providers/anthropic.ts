@@ -1,0 +1,228 @@
+/** Anthropic's messages through the official SDK. Source: decisions, section 13. */
+import type Anthropic from '@anthropic-ai/sdk'
+import type {
+  ContentBlockParam,
+  MessageCreateParamsStreaming,
+  MessageParam,
+  RawMessageStreamEvent,
+  Tool,
+} from '@anthropic-ai/sdk/resources/messages'
+import { createTransport } from '../base/transport.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import { objectSchema, parseArguments, vendorOptions } from './arguments.ts'
+import type { Completion, CompletionRequest, Message, MessagePart, ModelCall, Provider } from './provider.ts'
+import { brokenStream, toProviderError, type SdkParts } from './sdk-error.ts'
+
+export function createAnthropic(parts: SdkParts): Provider {
+  let loading: Promise<Anthropic> | undefined
+  return {
+    async *complete(request, signal) {
+      signal.throwIfAborted()
+      loading ??= connect(parts)
+      const client = await loading
+      const gathered = gather()
+      try {
+        const stream = await client.messages.create(toRequest(request), { signal })
+        for await (const event of stream) {
+          const text = gathered.add(event)
+          if (text !== '') yield { type: 'text', text }
+        }
+      } catch (error) {
+        signal.throwIfAborted()
+        throw toProviderError(error, parts)
+      }
+      // The SDK ends a stream quietly when it is aborted and when the connection is cut.
+      signal.throwIfAborted()
+      yield { type: 'end', completion: gathered.completion() }
+    },
+  }
+}
+
+async function connect({ key, baseUrl }: SdkParts): Promise<Anthropic> {
+  const { Anthropic: Client } = await import('@anthropic-ai/sdk')
+  return new Client({
+    apiKey: key?.reveal() ?? null,
+    // Else the SDK would add a token of the environment that the agent's document does not name.
+    authToken: null,
+    baseURL:
+      baseUrl === undefined
+        ? 'https://api.anthropic.com'
+        : baseUrl.replace(/\/+$/, '').replace(/\/v1(\/messages)?$/, ''),
+    maxRetries: 0,
+    logLevel: 'off',
+    fetch: createTransport({ keepAlive: true }),
+  })
+}
+
+/** The vendor asks for a bound; this one fits every model and is enough for an answer. */
+const DEFAULT_MAX_TOKENS = 4096
+/** Source: decisions, section 13. */
+const THINKING_BUDGETS = { low: 1024, medium: 4096, high: 16_384 } as const
+
+function toRequest(request: CompletionRequest): MessageCreateParamsStreaming {
+  const { model, tools } = request
+  const { temperature, top_p, max_output_tokens = DEFAULT_MAX_TOKENS, stop_sequences } = model.parameters ?? {}
+  const budget = model.reasoning?.effort === undefined ? 0 : THINKING_BUDGETS[model.reasoning.effort]
+  return {
+    model: model.name,
+    // Thinking counts towards the bound, which must be above its budget.
+    max_tokens: max_output_tokens > budget ? max_output_tokens : budget + max_output_tokens,
+    messages: toMessages(request.messages),
+    ...(request.system !== '' && { system: request.system }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, schema }): Tool => ({
+        name,
+        description,
+        input_schema: objectSchema(schema) as Tool['input_schema'],
+      })),
+    }),
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(stop_sequences !== undefined && { stop_sequences: [...stop_sequences] }),
+    ...(budget > 0 && { thinking: { type: 'enabled' as const, budget_tokens: budget } }),
+    ...vendorOptions(model.provider_options),
+    stream: true,
+  }
+}
+
+/** User and assistant take turns: results of tools are the user's, and neighbours of one role are one message. */
+function toMessages(messages: readonly Message[]): MessageParam[] {
+  const turns: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = []
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const content = toBlocks(message)
+    // An empty text is refused, and so is an empty message.
+    if (content.length === 0) continue
+    const last = turns.at(-1)
+    if (last?.role === role) last.content.push(...content)
+    else turns.push({ role, content })
+  }
+  return turns
+}
+
+function toBlocks(message: Message): ContentBlockParam[] {
+  if (message.role === 'tool')
+    return [
+      {
+        type: 'tool_result',
+        tool_use_id: message.callId,
+        content: message.content,
+        ...(message.isError && { is_error: true }),
+      },
+    ]
+  if (message.role === 'user')
+    return message.parts.filter((part) => part.type !== 'text' || part.text !== '').map(toPart)
+  const thinking = message.hidden?.['thinking']
+  return [
+    // Signed blocks come first and must be as they were, else the vendor refuses the calls that follow them.
+    ...(Array.isArray(thinking) ? (thinking as unknown as ContentBlockParam[]) : []),
+    ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
+    ...message.calls.map((call) => ({
+      type: 'tool_use' as const,
+      id: call.id,
+      name: call.name,
+      input: call.arguments,
+    })),
+  ]
+}
+
+const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
+type ImageType = (typeof IMAGES)[number]
+
+function toPart(part: MessagePart): ContentBlockParam {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  const data = Buffer.from(part.bytes).toString('base64')
+  if ((IMAGES as readonly string[]).includes(part.mediaType))
+    return { type: 'image', source: { type: 'base64', media_type: part.mediaType as ImageType, data } }
+  if (part.mediaType === 'application/pdf')
+    return { type: 'document', title: part.filename, source: { type: 'base64', media_type: 'application/pdf', data } }
+  return {
+    type: 'text',
+    text: `File ${part.filename} (${part.mediaType}, ${part.bytes.byteLength} bytes) cannot be shown.`,
+  }
+}
+
+const FINISH: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  refusal: 'content_filter',
+}
+
+/** A block of the answer while it arrives. */
+type Block =
+  | { readonly type: 'text' }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; json: string; readonly input: unknown }
+  | { readonly type: 'thinking'; thinking: string; signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+
+/** Puts the events of a stream together. */
+function gather() {
+  let text = ''
+  let stopReason: string | undefined
+  let complete = false
+  let inputTokens = 0
+  let outputTokens = 0
+  const blocks = new Map<number, Block>()
+  return {
+    /** Answers the text the event adds. */
+    add(event: RawMessageStreamEvent): string {
+      if (event.type === 'message_start') {
+        const { usage } = event.message
+        inputTokens =
+          usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
+        outputTokens = usage.output_tokens
+      } else if (event.type === 'content_block_start') {
+        const block = event.content_block
+        if (block.type === 'text') {
+          blocks.set(event.index, { type: 'text' })
+          text += block.text
+          return block.text
+        }
+        if (block.type === 'tool_use')
+          blocks.set(event.index, { type: 'tool_use', id: block.id, name: block.name, json: '', input: block.input })
+        if (block.type === 'thinking')
+          blocks.set(event.index, { type: 'thinking', thinking: block.thinking, signature: block.signature })
+        if (block.type === 'redacted_thinking') blocks.set(event.index, { type: 'redacted_thinking', data: block.data })
+      } else if (event.type === 'content_block_delta') {
+        const block = blocks.get(event.index)
+        const { delta } = event
+        if (delta.type === 'text_delta') {
+          text += delta.text
+          return delta.text
+        }
+        if (delta.type === 'input_json_delta' && block?.type === 'tool_use') block.json += delta.partial_json
+        if (delta.type === 'thinking_delta' && block?.type === 'thinking') block.thinking += delta.thinking
+        if (delta.type === 'signature_delta' && block?.type === 'thinking') block.signature += delta.signature
+      } else if (event.type === 'message_delta') {
+        stopReason = event.delta.stop_reason ?? stopReason
+        outputTokens = event.usage.output_tokens
+      } else if (event.type === 'message_stop') complete = true
+      return ''
+    },
+    /** @throws ProviderError when the answer was not complete */
+    completion(): Completion {
+      if (!complete || stopReason === undefined) throw brokenStream()
+      const calls: ModelCall[] = []
+      const thinking: JsonObject[] = []
+      for (const block of blocks.values()) {
+        if (block.type === 'tool_use')
+          calls.push({
+            id: block.id,
+            name: block.name,
+            arguments: block.json === '' ? (block.input as JsonValue) : parseArguments(block.json),
+          })
+        else if (block.type !== 'text') thinking.push({ ...block })
+      }
+      return {
+        text,
+        finishReason: FINISH[stopReason] ?? stopReason,
+        calls,
+        usage: { inputTokens, outputTokens },
+        ...(thinking.length > 0 && { hidden: { thinking } }),
+      }
+    },
+  }
+}

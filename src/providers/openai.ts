@@ -1,0 +1,185 @@
+/** Chat completions through the official SDK: OpenAI itself and every server that speaks the same. Source: decisions, section 13. */
+import type OpenAI from 'openai'
+import type {
+  ChatCompletionChunk,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions'
+import { createTransport } from '../base/transport.ts'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { objectSchema, parseArguments, printArguments, vendorOptions } from './arguments.ts'
+import type { Completion, CompletionRequest, Message, MessagePart, ModelCall, Provider } from './provider.ts'
+import { brokenStream, toProviderError, type SdkParts } from './sdk-error.ts'
+import { estimateUsage } from './tokens.ts'
+
+export interface OpenaiParts extends SdkParts {
+  /** A server that is not OpenAI: asked for `max_tokens`, the older name, which all of them know. */
+  readonly compatible: boolean
+}
+
+export function createOpenai(parts: OpenaiParts): Provider {
+  let loading: Promise<OpenAI> | undefined
+  return {
+    async *complete(request, signal) {
+      signal.throwIfAborted()
+      loading ??= connect(parts)
+      const client = await loading
+      const gathered = gather()
+      try {
+        const stream = await client.chat.completions.create(toRequest(request, parts.compatible), { signal })
+        for await (const chunk of stream) {
+          const text = gathered.add(chunk)
+          if (text !== '') yield { type: 'text', text }
+        }
+      } catch (error) {
+        signal.throwIfAborted()
+        throw toProviderError(error, parts)
+      }
+      // The SDK ends a stream quietly when it is aborted and when the connection is cut.
+      signal.throwIfAborted()
+      yield { type: 'end', completion: gathered.completion(request) }
+    },
+  }
+}
+
+async function connect({ key, baseUrl, compatible }: OpenaiParts): Promise<OpenAI> {
+  const { OpenAI: Client } = await import('openai')
+  return new Client({
+    apiKey: key?.reveal() ?? 'none',
+    ...(key === undefined && { defaultHeaders: { Authorization: null } }),
+    // Manifests name the endpoint itself or the folder above it.
+    baseURL:
+      baseUrl === undefined
+        ? 'https://api.openai.com/v1'
+        : baseUrl.replace(/\/+$/, '').replace(/\/chat\/completions$/, ''),
+    ...(compatible && { organization: null, project: null }),
+    maxRetries: 0,
+    logLevel: 'off',
+    fetch: createTransport({ keepAlive: true }),
+  })
+}
+
+function toRequest(request: CompletionRequest, compatible: boolean): ChatCompletionCreateParamsStreaming {
+  const { model, tools, outputSchema } = request
+  const { temperature, top_p, max_output_tokens, stop_sequences } = model.parameters ?? {}
+  const format = outputSchema === undefined ? undefined : responseFormat(outputSchema)
+  return {
+    model: model.name,
+    messages: [
+      ...(request.system === '' ? [] : [{ role: 'system' as const, content: request.system }]),
+      ...request.messages.map(toMessage),
+    ],
+    stream_options: { include_usage: true },
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, schema }) => ({
+        type: 'function' as const,
+        function: { name, description, parameters: objectSchema(schema) },
+      })),
+    }),
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(max_output_tokens !== undefined && {
+      [compatible ? 'max_tokens' : 'max_completion_tokens']: max_output_tokens,
+    }),
+    ...(stop_sequences !== undefined && { stop: [...stop_sequences] }),
+    ...(model.reasoning?.effort !== undefined && { reasoning_effort: model.reasoning.effort }),
+    ...(format && { response_format: format }),
+    ...vendorOptions(model.provider_options),
+    stream: true,
+  }
+}
+
+function toMessage(message: Message): ChatCompletionMessageParam {
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content }
+  if (message.role === 'user') {
+    if (message.parts.every((part) => part.type === 'text'))
+      return { role: 'user', content: message.parts.map((part) => part.text).join('\n\n') }
+    return { role: 'user', content: message.parts.map(toPart) }
+  }
+  return {
+    role: 'assistant',
+    // The field may be null only beside calls.
+    content: message.text === '' && message.calls.length > 0 ? null : message.text,
+    ...(message.calls.length > 0 && {
+      tool_calls: message.calls.map((call) => ({
+        id: call.id,
+        type: 'function' as const,
+        function: { name: call.name, arguments: printArguments(call.arguments) },
+      })),
+    }),
+  }
+}
+
+function toPart(part: MessagePart) {
+  if (part.type === 'text') return { type: 'text' as const, text: part.text }
+  const data = `data:${part.mediaType};base64,${Buffer.from(part.bytes).toString('base64')}`
+  if (part.mediaType.startsWith('image/')) return { type: 'image_url' as const, image_url: { url: data } }
+  return { type: 'file' as const, file: { filename: part.filename, file_data: data } }
+}
+
+/**
+ * Structured output where the schema is of the kind that OpenAI can enforce, else plain JSON: a schema outside its subset would
+ * be refused, and the engine validates what comes in any case.
+ */
+function responseFormat(schema: JsonObject | boolean): ChatCompletionCreateParamsStreaming['response_format'] {
+  if (typeof schema === 'boolean' || schema['type'] !== 'object') return undefined
+  return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isClosed(schema) } }
+}
+
+/** Every object in it lists all its properties as required and allows no others. */
+function isClosed(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isClosed)
+  if (!isJsonObject(schema)) return true
+  if (schema['type'] === 'object' || isJsonObject(schema['properties'])) {
+    const names = Object.keys(isJsonObject(schema['properties']) ? schema['properties'] : {})
+    const required = Array.isArray(schema['required']) ? schema['required'] : []
+    if (schema['additionalProperties'] !== false || !names.every((name) => required.includes(name))) return false
+  }
+  return Object.values(schema).every(isClosed)
+}
+
+/** Puts the fragments of a stream together. */
+function gather() {
+  let text = ''
+  let finishReason: string | undefined
+  let usage: Completion['usage'] | undefined
+  const calls = new Map<number, { id: string; name: string; arguments: string }>()
+  return {
+    /** Answers the text the chunk adds. */
+    add(chunk: ChatCompletionChunk): string {
+      if (chunk.usage) usage = { inputTokens: chunk.usage.prompt_tokens, outputTokens: chunk.usage.completion_tokens }
+      const choice = chunk.choices?.[0]
+      if (!choice) return ''
+      if (choice.finish_reason) finishReason = choice.finish_reason
+      for (const part of choice.delta?.tool_calls ?? []) {
+        // Some servers send whole calls without an index.
+        const index = part.index ?? calls.size
+        const call = calls.get(index) ?? { id: '', name: '', arguments: '' }
+        calls.set(index, {
+          id: part.id ?? call.id,
+          name: call.name + (part.function?.name ?? ''),
+          arguments: call.arguments + (part.function?.arguments ?? ''),
+        })
+      }
+      const added = choice.delta?.content ?? choice.delta?.refusal ?? ''
+      text += added
+      return added
+    },
+    /** @throws ProviderError when the answer was not complete */
+    completion(request: CompletionRequest): Completion {
+      if (finishReason === undefined) throw brokenStream()
+      const made: ModelCall[] = [...calls].map(([index, call]) => ({
+        id: call.id || `call_${request.run.turn}_${index + 1}`,
+        name: call.name,
+        arguments: parseArguments(call.arguments),
+      }))
+      return {
+        text,
+        // Some servers say "stop" beside calls.
+        finishReason: made.length > 0 && finishReason === 'stop' ? 'tool_calls' : finishReason,
+        calls: made,
+        usage: usage ?? estimateUsage(request, text, made),
+      }
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { setTimeout as after } from 'node:timers/promises'
+import type { JsonValue } from '../base/json.ts'
+import type { Completion, CompletionPart, CompletionRequest, ModelCall } from './provider.ts'
+import { estimateUsage } from './tokens.ts'
+
+/** What an offline model answers: text, calls, and what it claims to have used. */
+export interface Answer {
+  readonly text: string
+  readonly calls: readonly { readonly name: string; readonly arguments: JsonValue }[]
+  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number }
+}
+
+/** Streams an answer made here as a provider would stream one that came over the network. */
+export async function* play(
+  request: CompletionRequest,
+  answer: Answer,
+  signal: AbortSignal,
+): AsyncGenerator<CompletionPart> {
+  signal.throwIfAborted()
+  for (const text of chunks(answer.text)) {
+    yield { type: 'text', text }
+    // Readers see several parts, as with a real model, and an abort between two of them is obeyed.
+    signal.throwIfAborted()
+  }
+  const calls: ModelCall[] = answer.calls.map((call, index) => ({
+    id: `call_${request.run.turn}_${index + 1}`,
+    ...call,
+  }))
+  const estimated = estimateUsage(request, answer.text, calls)
+  const completion: Completion = {
+    text: answer.text,
+    finishReason: calls.length > 0 ? 'tool_calls' : 'stop',
+    calls,
+    usage: {
+      inputTokens: answer.usage?.inputTokens ?? estimated.inputTokens,
+      outputTokens: answer.usage?.outputTokens ?? estimated.outputTokens,
+    },
+  }
+  yield { type: 'end', completion }
+}
+
+/**
+ * Waits, or throws the signal's reason as soon as it fires.
+ * @param milliseconds at least 0
+ */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  try {
+    await after(milliseconds, undefined, { signal })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  }
+}
+
+/** A few words a part, about what a model sends in one event. */
+const chunks = (text: string): readonly string[] => text.match(/(?:\S+\s*|\s+){1,4}/g) ?? []

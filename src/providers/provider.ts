@@ -1,0 +1,112 @@
+/** A model: one completion in, parts out. Retries and budgets are the engine's; a provider tries once. */
+import type { RunId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonSchema, SnapshotModel } from '../spec/snapshot.ts'
+
+export type MessagePart =
+  | { readonly type: 'text'; readonly text: string }
+  /** An image or a PDF, as the provider's own part. */
+  | { readonly type: 'file'; readonly filename: string; readonly mediaType: string; readonly bytes: Uint8Array }
+
+export type Message =
+  | { readonly role: 'user'; readonly parts: readonly MessagePart[] }
+  | {
+      readonly role: 'assistant'
+      readonly text: string
+      readonly calls: readonly ModelCall[]
+      readonly hidden?: JsonObject
+    }
+  | {
+      readonly role: 'tool'
+      readonly callId: string
+      readonly name: string
+      readonly content: string
+      readonly isError: boolean
+    }
+
+export interface ModelCall {
+  readonly id: string
+  readonly name: string
+  /** Parsed arguments; the raw text in `{ "$unparsed": text }` where it is no JSON object. */
+  readonly arguments: JsonValue
+}
+
+export interface ModelTool {
+  readonly name: string
+  readonly description: string
+  readonly schema: JsonSchema
+}
+
+export interface CompletionRequest {
+  readonly model: SnapshotModel
+  readonly system: string
+  readonly messages: readonly Message[]
+  readonly tools: readonly ModelTool[]
+  /** Set when the output is strict JSON: the provider is asked for structured output where it has it. */
+  readonly outputSchema?: JsonSchema
+  /** What the offline models read: the run's input, results so far, and which completion this is (from 1). */
+  readonly run: {
+    readonly id: RunId
+    readonly input: JsonObject
+    readonly turn: number
+    /** How often this completion was tried, from 1 (the default): a script's failing turn is used up by the attempt it fails. */
+    readonly attempt?: number
+    /** What the final answer must be: JSON where `format` is `json`, valid against `schema` where there is one, strict or not. */
+    readonly output?: { readonly format: 'text' | 'json'; readonly schema?: JsonSchema }
+    readonly results: readonly {
+      readonly name: string
+      readonly callId: string
+      readonly result: JsonValue
+      readonly isError: boolean
+    }[]
+  }
+}
+
+export interface Completion {
+  readonly text: string
+  readonly finishReason: 'stop' | 'tool_calls' | 'length' | 'content_filter' | (string & {})
+  readonly calls: readonly ModelCall[]
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number }
+  /** What this provider wants to see again in the next request, such as signed reasoning blocks. */
+  readonly hidden?: JsonObject
+}
+
+/** Text as it arrives, then exactly one completion. A stream that ends without one is a broken connection. */
+export type CompletionPart =
+  { readonly type: 'text'; readonly text: string } | { readonly type: 'end'; readonly completion: Completion }
+
+export interface Provider {
+  /**
+   * @throws ProviderError for what the provider or the connection refused; the abort reason when `signal` fires
+   */
+  complete(request: CompletionRequest, signal: AbortSignal): AsyncIterable<CompletionPart>
+}
+
+/** The provider or the way to it failed. The message is for people and holds no secret. */
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError'
+  readonly status: number | undefined
+  readonly retryable: boolean
+  readonly retryAfterMs: number | undefined
+  constructor(message: string, about: { status?: number; retryable: boolean; retryAfterMs?: number; cause?: unknown }) {
+    super(message, { cause: about.cause })
+    this.status = about.status
+    this.retryable = about.retryable
+    this.retryAfterMs = about.retryAfterMs
+  }
+}
+
+/** Decisions, section 13: 408, 409, 429, 5xx and connection faults are tried again. */
+export const isRetryableStatus = (status: number): boolean =>
+  status === 408 || status === 409 || status === 429 || status >= 500
+
+/**
+ * Finds the provider of a model. `secret` resolves a name of the agent's `secrets`.
+ * @throws Failure `provider_not_configured` or `secret_not_set`
+ */
+export interface Providers {
+  choose(
+    agent: { readonly id: string; readonly secrets: Readonly<Record<string, { readonly fromEnv: string }>> },
+    model: SnapshotModel,
+  ): Provider
+}

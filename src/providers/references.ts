@@ -1,0 +1,44 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+
+/** What `${…}` can name. `results` holds the latest result of each tool by its wire name. */
+export interface Scope {
+  readonly input: JsonObject
+  readonly results: Readonly<Record<string, JsonValue>>
+}
+
+/**
+ * Fills in `${input.order}`, `${results.lookup.items[0].id}` and the like, in every string of a value. A string that is exactly
+ * one reference becomes the value itself; inside other text a string stands as it is and anything else as JSON.
+ * `$${` is a literal `${`.
+ * @throws RangeError naming a reference that names nothing
+ */
+export function fillReferences(value: unknown, scope: Scope): JsonValue {
+  if (typeof value === 'string') return fillText(value, scope)
+  if (Array.isArray(value)) return value.map((each) => fillReferences(each, scope))
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fillReferences(each, scope)]))
+  return (value ?? null) as JsonValue
+}
+
+const REFERENCE = /\$?\$\{([^{}]*)\}/g
+
+function fillText(text: string, scope: Scope): JsonValue {
+  const whole = /^\$\{([^{}]*)\}$/.exec(text)
+  if (whole) return lookUp(whole[1]!, scope)
+  return text.replace(REFERENCE, (match, path: string) => {
+    if (match.startsWith('$$')) return match.slice(1)
+    const value = lookUp(path, scope)
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  })
+}
+
+function lookUp(path: string, scope: Scope): JsonValue {
+  const keys = path.trim().match(/[^.[\]]+/g) ?? []
+  let here: JsonValue | undefined = { input: scope.input, results: { ...scope.results } }
+  for (const key of keys) {
+    if (Array.isArray(here)) here = here[Number(key)]
+    else here = isJsonObject(here) && Object.hasOwn(here, key) ? here[key] : undefined
+  }
+  if (here === undefined || keys.length === 0) throw new RangeError(`\${${path}} names nothing`)
+  return here
+}

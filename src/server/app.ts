@@ -1,0 +1,40 @@
+/** The whole HTTP interface, one line per route, in the order of the API document; extensions last. */
+import type { H3 } from 'h3'
+import { fail } from '../base/failure.ts'
+import { checkHost, type HostRules } from './hosts.ts'
+import { serveRoutes, type Route } from './route.ts'
+import { cancelRun, getConversation, getRun } from './routes/runs.ts'
+import { finalizeFile, presignFile } from './routes/files.ts'
+import { getHealth, getOpenApi } from './routes/meta.ts'
+import { listSessions } from './routes/list-sessions.ts'
+import { sendMessage } from './routes/messages.ts'
+import { startRun } from './routes/start-run.ts'
+import { streamRun } from './routes/stream.ts'
+import type { Services } from './services.ts'
+
+/** @param rules what the listener demands of `Host` and `Origin`; in process no Host is demanded */
+export function createApp(services: Services, rules: HostRules = { loopback: false, hosts: [], origins: [] }): H3 {
+  const { ids, log, redactor, about } = services
+  const guard: Parameters<typeof serveRoutes>[0]['guard'] = (call) => {
+    checkHost(rules, call)
+    if (about.closing) throw fail('shutting_down', undefined, { headers: { connection: 'close' } })
+  }
+  return serveRoutes({ ids, log, redactor, guard }, routesOf(services))
+}
+
+export function routesOf(services: Services): readonly Route[] {
+  return [
+    { method: 'POST', path: '/v1/agents/:agentId/runs', handle: startRun(services) },
+    { method: 'GET', path: '/v1/agents/:agentId/sessions', handle: listSessions(services) },
+    { method: 'GET', path: '/v1/runs/:runId', handle: getRun(services) },
+    { method: 'GET', path: '/v1/runs/:runId/conversation', handle: getConversation(services) },
+    { method: 'GET', path: '/v1/runs/:runId/stream', handle: streamRun(services) },
+    { method: 'POST', path: '/v1/runs/:runId/input', handle: sendMessage(services) },
+    { method: 'POST', path: '/v1/runs/:runId/messages', handle: sendMessage(services) },
+    { method: 'POST', path: '/v1/file-library/presign', handle: presignFile(services) },
+    { method: 'POST', path: '/v1/file-library/finalize', handle: finalizeFile(services) },
+    { method: 'POST', path: '/v1/runs/:runId/cancel', handle: cancelRun(services) },
+    { method: 'GET', path: '/v1/openapi.json', handle: getOpenApi() },
+    { method: 'GET', path: '/v1/healthz', handle: getHealth(services) },
+  ]
+}

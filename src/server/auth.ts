@@ -1,0 +1,58 @@
+/**
+ * Who asks. The order of the checks is the one of decisions, section 3: key known, trigger active, address allowed; then the
+ * route looks for its resource, then for its scope, then at the body.
+ */
+import { hashKey, isWellFormedKey } from '../base/api-key.ts'
+import { fail } from '../base/failure.ts'
+import type { Principal, Trigger } from '../spec/key.ts'
+import { clientAddress, isInRanges } from './ip.ts'
+import type { Reply } from './reply.ts'
+import type { Call, Handler } from './route.ts'
+import type { Services } from './services.ts'
+
+export type KeyPrincipal = Extract<Principal, { type: 'api_key' }>
+
+export interface Caller {
+  readonly principal: KeyPrincipal
+  readonly trigger: Trigger
+}
+
+/** A route that needs a key. Source: HTTP API, "Authentication", 1. */
+export const withKey =
+  (services: Services, handle: (call: Call, caller: Caller) => Reply | Promise<Reply>): Handler =>
+  async (call) =>
+    handle(call, await authenticate(services, call))
+
+async function authenticate({ store, clock, config, attempts }: Services, call: Call): Promise<Caller> {
+  const secret = call.request.headers.get('x-api-key')
+  if (secret === null || secret === '') throw fail('missing_api_key')
+  // Checksum before any query: a mistyped or guessed key costs the store nothing.
+  if (!isWellFormedKey(secret)) throw fail('invalid_api_key')
+  const address = clientAddress(call.peer, call.request.headers.get('x-forwarded-for'), config.network?.proxies ?? [])
+  const hash = hashKey(secret)
+  attempts.check(address, hash)
+  const key = await store.keyByHash(hash)
+  const now = clock.now()
+  if (!key || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) {
+    attempts.failed(address)
+    throw fail('invalid_api_key')
+  }
+  attempts.accepted(hash)
+  const trigger = await store.trigger(key.triggerId)
+  if (!trigger?.active) throw fail('trigger_inactive')
+  if (trigger.allowIps.length > 0 && !isInRanges(address, trigger.allowIps)) throw fail('ip_not_allowed')
+  store.touchKey(key.id, now)
+  return {
+    trigger,
+    principal: {
+      type: 'api_key',
+      id: key.id,
+      workspaceId: key.workspaceId,
+      agentId: key.agentId,
+      triggerId: key.triggerId,
+      triggerName: trigger.name,
+      allowUploads: key.allowUploads,
+      exposeTimeline: trigger.exposeTimeline,
+    },
+  }
+}

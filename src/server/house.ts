@@ -1,0 +1,190 @@
+/** The parts of a server that have no door: store, storage, providers, tools, engine. */
+import { randomInt } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock, type Clock } from '../base/clock.ts'
+import { createIds, workspaceIdOf } from '../base/ids.ts'
+import type { Log } from '../base/log.ts'
+import { createRedactor } from '../base/secret.ts'
+import type { EngineParts } from '../engine/engine.ts'
+import { createEngine } from '../engine/open.ts'
+import { withCassette as recordedModels } from '../providers/cassette.ts'
+import { createProviders, type ProviderParts } from '../providers/choose.ts'
+import { createEmbeddedQueue, type QueueTimers } from '../queue/embedded.ts'
+import type { Cassette } from '../spec/cassette.ts'
+import type { Config } from '../spec/config.ts'
+import { lockDirectory } from '../store/sqlite/lock.ts'
+import { openSqlite } from '../store/sqlite/open.ts'
+import { withCassette as recordedTools } from '../tools/cassette.ts'
+import type { Toolbox } from '../tools/tool.ts'
+import { createToolbox } from '../tools/toolbox.ts'
+import { createAttempts } from './attempts.ts'
+import { createLog } from './log.ts'
+import { createReaders } from './readers.ts'
+import { createScopes } from './scopes.ts'
+import type { Services } from './services.ts'
+import { readSessionFile } from './session-files.ts'
+import { openEmbedded, openS3, type Storage } from './storage.ts'
+import { startSweeping } from './sweep.ts'
+
+export interface HouseOptions {
+  /** Created when absent on disk, 0700. Undefined = everything in memory, files in a temporary directory. */
+  readonly dataDirectory?: string
+  /** Workspace name; ids of agents and versions are derived from it. */
+  readonly workspace: string
+  readonly config: Config
+  /** Directory of the config file: tool commands run in it. */
+  readonly configDirectory: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Version of svc, as `GET /status` tells it. */
+  readonly version: string
+  /** Every model provider becomes `auto`, but scripted ones. */
+  readonly offline?: boolean
+  readonly clock?: Clock
+  /** JSON lines on standard error when absent. */
+  readonly log?: Log
+  /** For `svc dev`: written decisions may be given in the name of anybody (command line, 3.2). */
+  readonly anyName?: boolean
+  /** For tests of agents, which wind the clock by hand: how time is waited for, and what stands in for tools. */
+  readonly timers?: QueueTimers
+  readonly wait?: NonNullable<ProviderParts['wait']>
+  readonly standIn?: (tools: Toolbox) => Toolbox
+  /** Records what models and tools answer, or plays it. */
+  readonly cassette?: Cassette
+}
+
+export interface House {
+  readonly services: Services
+  /** What is opened on top is closed before the house: last opened, first closed. */
+  onClose(close: () => void | Promise<void>): void
+  /** From now on requests are refused; resolves when everything is stored and closed. */
+  close(graceMs: number): Promise<void>
+}
+
+/**
+ * @param uploads where the embedded storage listens; absent = nothing is served: no storage is opened, and work is recorded
+ *   for the process that serves next
+ * @throws Failure `store_locked`, `store_unreadable`, `port_taken`, `config_invalid`
+ */
+export async function openHouse(
+  options: HouseOptions,
+  uploads?: { readonly host: string; readonly port: number },
+): Promise<House> {
+  const { workspace, config, configDirectory, env, version, offline = false, clock = systemClock } = options
+  const closers: (() => void | Promise<void>)[] = []
+  let grace = 0
+  /** Every part is closed, also after one that could not be. */
+  const closeAll = async (): Promise<void> => {
+    const next = closers.pop()
+    if (!next) return
+    try {
+      await next()
+    } finally {
+      await closeAll()
+    }
+  }
+  try {
+    const directory = options.dataDirectory ?? (await temporary(closers))
+    if (options.dataDirectory !== undefined) {
+      const lock = lockDirectory(options.dataDirectory)
+      closers.push(() => lock.release())
+    }
+    const redactor = createRedactor()
+    const log = options.log ?? createLog(redactor)
+    const ids = createIds(() => clock.now())
+    const store = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), { clock })
+    closers.push(() => store.close())
+    const storage =
+      uploads && (await openStorage(config, { directory, clock, log, hosts: config.network?.hosts ?? [], ...uploads }))
+    if (storage) closers.push(() => storage.close(grace))
+    const readFile =
+      storage && ((sessionId: string, filename: string) => readSessionFile(store, storage.blobs, sessionId, filename))
+    const real = createToolbox({
+      config,
+      configDir: configDirectory,
+      env,
+      redactor,
+      clock,
+      version,
+      ...(readFile && { readFile }),
+    })
+    const { record, ...played } = options.cassette ?? {}
+    const cassette: Cassette = { ...played, ...(record && { record: (each) => record(redactor.json(each)) }) }
+    const tools = recordedTools(options.standIn?.(real) ?? real, cassette)
+    closers.push(() => tools.close())
+    const models = createProviders({
+      env,
+      redactor,
+      offline,
+      clock,
+      ...(config.providers && { config: config.providers }),
+      ...(options.wait && { wait: options.wait }),
+    })
+    const providers = recordedModels(models, cassette)
+    const maxIterations = config.limits?.max_loop_iterations
+    const parts: EngineParts = {
+      store,
+      providers,
+      tools,
+      clock,
+      ids,
+      random: () => randomInt(2 ** 32) / 2 ** 32,
+      log,
+      redactor,
+      // A command that records an answer and ends must not begin a call that it would have to abandon.
+      sends: uploads !== undefined || options.timers !== undefined,
+      ...(storage && { blobs: storage.blobs }),
+      ...(maxIterations !== undefined && { maxIterations }),
+    }
+    const engine = createEngine(
+      parts,
+      options.timers && ((handlers, time) => createEmbeddedQueue(handlers, time, options.timers)),
+    )
+    if (storage) {
+      const sweeping = startSweeping(store, storage.blobs, clock, log)
+      closers.push(() => sweeping.stop())
+    }
+    const services: Services = {
+      workspace: { id: workspaceIdOf(workspace), name: workspace },
+      store,
+      engine,
+      ...(storage && { blobs: storage.blobs }),
+      config,
+      clock,
+      ids,
+      log,
+      redactor,
+      readers: createReaders(),
+      attempts: createAttempts(clock),
+      scopes: createScopes(store),
+      about: { version, startedAt: clock.now(), url: null, uploadUrl: storage?.url ?? null, closing: false },
+      anyName: options.anyName ?? false,
+      operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
+    }
+    closers.push(() => engine.close(grace))
+    return {
+      services,
+      onClose: (close) => void closers.push(close),
+      async close(graceMs) {
+        grace = graceMs
+        services.about.closing = true
+        services.readers.stopAll()
+        await closeAll()
+      },
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+async function temporary(closers: (() => void | Promise<void>)[]): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'svc-'))
+  closers.push(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+async function openStorage({ storage }: Config, embedded: Parameters<typeof openEmbedded>[0]): Promise<Storage> {
+  return storage?.url === undefined ? openEmbedded(embedded) : openS3(storage.url, storage.region ?? 'us-east-1')
+}

@@ -1,0 +1,33 @@
+/** The server's log: JSON lines. Source: security, S20 and S29. */
+import { pino, type DestinationStream } from 'pino'
+import type { Level, Log } from '../base/log.ts'
+import type { Redactor } from '../base/secret.ts'
+
+/** What the log keeps of an error: where it came from, as far as it knows. */
+export const detailOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : (JSON.stringify(error) ?? 'undefined')
+
+/**
+ * Secrets are blanked before a line is made, at any depth: the logger's own redaction knows fixed paths only.
+ * @param destination standard error when absent
+ */
+export function createLog(
+  redactor: Redactor,
+  level: Level = 'info',
+  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+): Log {
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  )
+  return {
+    write(level, message, values = {}) {
+      if (logger.isLevelEnabled(level)) logger[level](redactor.json(values), message)
+    },
+  }
+}

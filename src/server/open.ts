@@ -1,0 +1,112 @@
+/**
+ * Opens the house and its doors, and closes them in the reverse order. `openOperator` is the same house without doors to the
+ * street, for commands that run while no server does.
+ */
+import { toNodeHandler } from 'h3/node'
+import type { Engine } from '../engine/engine.ts'
+import type { Store } from '../store/store.ts'
+import { createApp } from './app.ts'
+import { isLoopback } from './ip.ts'
+import { openHouse, type House, type HouseOptions } from './house.ts'
+import { listen, listenAdmin } from './listen.ts'
+import { createOperatorApp, type OperatorApp } from './operator/app.ts'
+import { createSchedule } from './schedule.ts'
+import { adminSocketOf, removeServerFile, writeServerFile } from './server-file.ts'
+
+export interface ServerOptions extends HouseOptions {
+  /** `127.0.0.1` by default. */
+  readonly host?: string
+  /** 0, the default, picks a free port. */
+  readonly port?: number
+  readonly uploadPort?: number
+  /** Instead of `admin.sock` in the data directory. */
+  readonly adminSocket?: string
+}
+
+export interface RunningServer {
+  readonly url: string
+  readonly uploadUrl: string
+  /** Path of the Unix socket; null in memory. */
+  readonly adminSocket: string | null
+  readonly engine: Engine
+  readonly store: Store
+  readonly operator: OperatorApp
+  /** How many sessions were continued at boot. */
+  readonly recovered: number
+  /** Drains: stops accepting, ends streams, stores what is in flight. Runs go on at the next start. */
+  close(graceMs?: number): Promise<void>
+}
+
+export interface OpenOperator {
+  readonly operator: OperatorApp
+  readonly engine: Engine
+  readonly store: Store
+  close(): Promise<void>
+}
+
+/** Source: command line, 1.3. */
+const GRACE_MS = 5000
+
+/** @throws Failure `store_locked`, `store_unreadable`, `port_taken`, `config_invalid` */
+export async function openServer(options: ServerOptions): Promise<RunningServer> {
+  const host = options.host ?? '127.0.0.1'
+  const house = await openHouse(options, { host, port: options.uploadPort ?? 0 })
+  try {
+    return await openDoors(house, options, host)
+  } catch (error) {
+    await house.close(0)
+    throw error
+  }
+}
+
+/** @throws Failure `store_locked`, `store_unreadable`, `config_invalid` */
+export async function openOperator(options: HouseOptions): Promise<OpenOperator> {
+  const house = await openHouse(options)
+  const { engine, store } = house.services
+  return { operator: createOperatorApp(house.services), engine, store, close: () => house.close(GRACE_MS) }
+}
+
+async function openDoors(house: House, options: ServerOptions, host: string): Promise<RunningServer> {
+  const { services } = house
+  const { about, engine, store, ids, log, clock, workspace, config } = services
+  let grace = GRACE_MS
+
+  const { hosts = [], origins = [] } = config.network ?? {}
+  const app = createApp(services, { loopback: host === 'localhost' || isLoopback(host), hosts, origins })
+  const listener = await listen(toNodeHandler(app), { host, port: options.port ?? 0, ids })
+  house.onClose(() => listener.close(grace))
+  about.url = `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
+
+  const operator = createOperatorApp(services)
+  const directory = options.dataDirectory
+  const adminSocket = directory === undefined ? null : (options.adminSocket ?? adminSocketOf(directory))
+  if (adminSocket !== null) {
+    const admin = await listenAdmin(operator.handleNode, adminSocket, ids)
+    house.onClose(() => admin.close(grace))
+  }
+
+  const recovered = await engine.recover()
+  const schedule = createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
+  about.onTriggers = () => schedule.refresh()
+  house.onClose(() => schedule.stop())
+
+  const { url, uploadUrl } = { url: about.url, uploadUrl: about.uploadUrl ?? '' }
+  if (directory !== undefined && adminSocket !== null) {
+    await writeServerFile(directory, { pid: process.pid, url, uploadUrl, adminSocket })
+    house.onClose(() => removeServerFile(directory))
+  }
+  log.write('info', 'listening', { url, uploadUrl, recovered })
+  return {
+    url,
+    uploadUrl,
+    adminSocket,
+    engine,
+    store,
+    operator,
+    recovered,
+    close(graceMs = GRACE_MS) {
+      grace = graceMs
+      return house.close(graceMs)
+    },
+  }
+}

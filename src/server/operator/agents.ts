@@ -1,0 +1,75 @@
+/** What is published. */
+import { iso } from '../../base/clock.ts'
+import type { Digest } from '../../base/digest.ts'
+import { fail } from '../../base/failure.ts'
+import type { AgentView } from '../../spec/operator.ts'
+import type { AgentRow, Version } from '../../store/store.ts'
+import type { Services } from '../services.ts'
+import type { Act } from './act.ts'
+import { absent, findAgent, findVersion } from './find.ts'
+
+export const listAgents: Act<'GET /agents'> = async ({ services }) => {
+  const agents = await services.store.agents(services.workspace.id)
+  const items = await Promise.all(agents.map((agent) => toAgentView(services, agent)))
+  return { items, total: items.length }
+}
+
+/** Newest first. */
+export const listVersions: Act<'GET /versions'> = async ({ services, query }) => {
+  const agent = await findAgent(services, query.get('agent') ?? '')
+  const versions = [...(await services.store.versions(agent.id))].sort((a, b) => b.publishedAt - a.publishedAt)
+  const items = versions.map(({ id, snapshot, publishedAt, publishedBy, yanked }) => ({
+    agentVersionId: id,
+    versionLabel: snapshot.version,
+    digest: snapshot.digest,
+    publishedAt: iso(publishedAt),
+    publishedBy,
+    deployed: id === agent.deployedVersionId,
+    yanked,
+  }))
+  return { items, total: items.length }
+}
+
+export const getSnapshot: Act<'GET /snapshot'> = async ({ services, query }) => {
+  const digest = query.get('digest')
+  if (digest !== null) {
+    const version = await services.store.versionByDigest(services.workspace.id, digest as Digest)
+    if (!version) throw absent('snapshot')
+    return version.snapshot
+  }
+  const agent = await findAgent(services, query.get('agent') ?? '')
+  const label = query.get('version')
+  const version = label === null ? await deployedOf(services, agent) : await findVersion(services, agent, label)
+  if (!version) throw fail('no_deployed_version', { agent: agent.name })
+  return version.snapshot
+}
+
+export const listDocuments: Act<'GET /documents'> = async ({ services, query }) => {
+  const kind = query.get('kind')
+  if (kind !== 'Tool' && kind !== 'Policy')
+    throw fail(
+      'validation_failed',
+      { what: 'The query is not valid.' },
+      { details: [{ path: '/kind', message: 'must be Tool or Policy' }] },
+    )
+  const items = await services.store.documents(services.workspace.id, kind, query.get('id') ?? '')
+  return { items, total: items.length }
+}
+
+async function toAgentView(services: Services, agent: AgentRow): Promise<AgentView> {
+  const { store, workspace } = services
+  const deployed = await deployedOf(services, agent)
+  const triggers = await store.triggers(workspace.id, agent.id)
+  const contract = deployed?.snapshot.inputContract
+  return {
+    agentId: agent.id,
+    name: agent.name,
+    deployed: deployed ? { versionLabel: deployed.snapshot.version, agentVersionId: deployed.id } : null,
+    triggers: triggers.map(({ name }) => name),
+    ...(contract !== undefined && { inputContract: contract }),
+    tools: deployed?.snapshot.tools.map(({ id }) => id) ?? [],
+  }
+}
+
+const deployedOf = async ({ store }: Services, agent: AgentRow): Promise<Version | undefined> =>
+  agent.deployedVersionId === null ? undefined : store.version(agent.deployedVersionId)

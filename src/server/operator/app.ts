@@ -1,0 +1,94 @@
+/** The operator application, one line per route, in the order of `spec/operator.ts`. */
+import { toNodeHandler } from 'h3/node'
+import type { OperatorRoutes } from '../../spec/operator.ts'
+import { fail } from '../../base/failure.ts'
+import type { NodeHandler } from '../listen.ts'
+import { readJson, type BodyLimits } from '../body.ts'
+import type { Reply } from '../reply.ts'
+import { serveRoutes, type Handler, type Method } from '../route.ts'
+import type { Services } from '../services.ts'
+import type { Act } from './act.ts'
+import { listAgents, listDocuments, listVersions, getSnapshot } from './agents.ts'
+import { listDecisions } from './decisions.ts'
+import { createKey, listKeys, revokeKey } from './keys.ts'
+import { deploy, publish } from './publish.ts'
+import { cancelRun, getConversation, getRun, listRuns, sendMessage, startRun, streamRun } from './runs.ts'
+import { getStatus } from './status.ts'
+import { getTask, listTasks } from './tasks.ts'
+import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './triggers.ts'
+import { yank } from './yank.ts'
+
+const ROUTES: { readonly [R in keyof OperatorRoutes]: Act<R> } = {
+  'POST /publish': publish,
+  'POST /deploy': deploy,
+  'GET /agents': listAgents,
+  'GET /versions': listVersions,
+  'GET /snapshot': getSnapshot,
+  'GET /documents': listDocuments,
+  'POST /yank': yank,
+  'POST /triggers': createTrigger,
+  'PATCH /triggers/:id': updateTrigger,
+  'DELETE /triggers/:id': deleteTrigger,
+  'GET /triggers': listTriggers,
+  'POST /keys': createKey,
+  'GET /keys': listKeys,
+  'POST /keys/:id/revoke': revokeKey,
+  'POST /runs': startRun,
+  'GET /runs': listRuns,
+  'GET /runs/:id': getRun,
+  'GET /runs/:id/conversation': getConversation,
+  'GET /runs/:id/stream': streamRun,
+  'POST /runs/:id/cancel': cancelRun,
+  'POST /runs/:id/messages': sendMessage,
+  'GET /tasks': listTasks,
+  'GET /tasks/:id': getTask,
+  'GET /decisions': listDecisions,
+  'GET /status': getStatus,
+}
+
+/** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
+const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 256 }
+
+export interface OperatorApp {
+  /** The application without a socket. */
+  fetch(request: Request): Promise<Response>
+  /** The same for a listener. */
+  readonly handleNode: NodeHandler
+}
+
+export function createOperatorApp(services: Services): OperatorApp {
+  const { ids, log, redactor, about } = services
+  const guard = () => {
+    if (about.closing) throw fail('shutting_down')
+  }
+  const routes = Object.entries(ROUTES).map(([line, act]) => {
+    const [method, path] = line.split(' ') as [Method, string]
+    return {
+      method,
+      path,
+      handle: handlerOf(services, act as (asked: Parameters<Act<'GET /status'>>[0]) => Promise<unknown>, method, path),
+    }
+  })
+  const app = serveRoutes({ ids, log, redactor, guard }, routes)
+  return { fetch: async (request) => app.fetch(request), handleNode: toNodeHandler(app) as NodeHandler }
+}
+
+function handlerOf(
+  services: Services,
+  act: (asked: Parameters<Act<'GET /status'>>[0]) => Promise<unknown>,
+  method: Method,
+  path: string,
+): Handler {
+  return async (call) => {
+    const { workspace, operator } = services
+    const answer = await act({
+      services,
+      operator: { type: 'operator', id: operator, workspaceId: workspace.id, roles: [] },
+      body: method === 'GET' ? undefined : await readJson(call, BODY),
+      query: call.url.searchParams,
+      id: (call.params['id'] ?? '').toLowerCase(),
+      call,
+    })
+    return path.endsWith('/stream') ? (answer as Reply) : { status: 200, json: answer }
+  }
+}

@@ -1,0 +1,154 @@
+/** Policy decisions as they were recorded, for `policy explain` and `policy backtest`. */
+import { iso } from '../../base/clock.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { RecordedDecision } from '../../spec/operator.ts'
+import type { Run } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+import type { Snapshot } from '../../spec/snapshot.ts'
+import type { Step } from '../../spec/step.ts'
+import type { CallRow, RunFilter } from '../../store/store.ts'
+import type { Services } from '../services.ts'
+import type { Act } from './act.ts'
+import { findAgent, findRun } from './find.ts'
+import { parseSince } from './runs.ts'
+
+/** Runs that are read at once. */
+const PAGE = 500
+
+export const listDecisions: Act<'GET /decisions'> = async ({ services, query }) => {
+  const [run, agent, since] = [query.get('run'), query.get('agent'), query.get('since')]
+  const from = since === null ? 0 : parseSince(since)
+  const sessions =
+    run === null
+      ? await sessionsOf(services, {
+          workspaceId: services.workspace.id,
+          ...(agent !== null && { agentId: (await findAgent(services, agent)).id }),
+        })
+      : [(await findRun(services, run)).sessionId]
+  const items: RecordedDecision[] = []
+  for (const id of sessions) {
+    const session = await services.store.session(id)
+    if (session) items.push(...(await decisionsOf(services, session, agent, from)))
+  }
+  const sorted = items.sort((a, b) => (a.recordedAt < b.recordedAt ? -1 : a.recordedAt > b.recordedAt ? 1 : 0))
+  return { items: sorted, total: sorted.length }
+}
+
+async function sessionsOf({ store }: Services, filter: RunFilter): Promise<readonly Run['sessionId'][]> {
+  const found = new Set<Run['sessionId']>()
+  for (let skip = 0; ; skip += PAGE) {
+    const { items, total } = await store.runs(filter, { skip, take: PAGE })
+    for (const { sessionId } of items) found.add(sessionId)
+    if (items.length === 0 || skip + items.length >= total) return [...found]
+  }
+}
+
+async function decisionsOf(
+  { store }: Services,
+  session: Session,
+  agent: string | null,
+  from: number,
+): Promise<RecordedDecision[]> {
+  const [steps, runs, calls] = await Promise.all([
+    store.stepsOfSession(session.id),
+    store.runsOf(session.id),
+    store.calls({ sessionId: session.id }),
+  ])
+  const found: RecordedDecision[] = []
+  for (const step of steps) {
+    if (step.type !== 'PolicyDecision' || step.startedAt < from) continue
+    const run = runs.find(({ id }) => id === step.runId)
+    const call = calls.find((each) => each.runId === step.runId && each.callId === step.content['tool_call_id'])
+    if (!run || !call || (agent !== null && run.agentName !== agent && run.agentId !== agent)) continue
+    const version = await store.version(run.agentVersionId)
+    if (version) found.push(toRecorded(step, session, run, call, version.snapshot, above(run, runs)))
+  }
+  return found
+}
+
+function above(run: Run, runs: readonly Run[]): readonly Run[] {
+  const parent = runs.find(({ id }) => id === run.parentRunId)
+  return parent ? [parent, ...above(parent, runs)] : []
+}
+
+function toRecorded(
+  step: Step,
+  session: Session,
+  run: Run,
+  call: CallRow,
+  snapshot: Snapshot,
+  ancestors: readonly Run[],
+): RecordedDecision {
+  const { content } = step
+  const tool = textOf(content['name'])
+  return {
+    decisionId: step.id,
+    runId: run.id,
+    sessionId: session.id,
+    agent: run.agentName,
+    versionLabel: run.versionLabel,
+    ancestors: ancestors.map(({ agentName, versionLabel }) => ({ agent: agentName, versionLabel })),
+    toolCallId: call.callId,
+    tool,
+    ref: call.ref,
+    arguments: call.arguments,
+    argsDigest: call.argumentsDigest,
+    state: call.state,
+    decision: textOf(content['decision']),
+    explanation: textOf(content['explanation']),
+    policies: Array.isArray(content['policies']) ? content['policies'] : [],
+    recordedAt: iso(step.startedAt),
+    facts: factsOf(objectOf(step.hidden?.['facts']), session, run, call, tool, snapshot),
+  }
+}
+
+/** What the decision was made from: the parts that were recorded with it, and those that never change. */
+function factsOf(
+  recorded: JsonObject,
+  session: Session,
+  run: Run,
+  call: CallRow,
+  wire: string,
+  snapshot: Snapshot,
+): JsonObject {
+  const { id, version, riskTier, classifications, labels } = snapshot
+  const bound = snapshot.tools.find((each) => each.wire === wire)
+  return {
+    agent: {
+      id,
+      version,
+      ...(riskTier !== undefined && { risk_tier: riskTier }),
+      classifications: [...classifications],
+      labels: { ...labels },
+    },
+    tool: bound
+      ? {
+          id: bound.id,
+          version: bound.version,
+          wire_name: wire,
+          kind: bound.mcp ? 'mcp' : 'tool',
+          ...(bound.mcp && { mcp_server: bound.mcp.server }),
+          ...(bound.sideEffectClass && { side_effect_class: bound.sideEffectClass }),
+          labels: { ...bound.labels },
+        }
+      : { id: call.ref, version: '', wire_name: wire, kind: 'agent', labels: {}, ...objectOf(recorded['tool']) },
+    run: {
+      depth: run.depth,
+      is_subagent: run.depth > 0,
+      trigger_type: session.triggerType,
+      ...objectOf(recorded['run']),
+    },
+    session: objectOf(recorded['session']),
+    principal: {
+      type: PRINCIPALS[session.triggerType],
+      id: session.triggeredBy ?? '',
+      ...(session.triggerName !== null && { trigger_name: session.triggerName }),
+    },
+    svc: { dispatch: { trigger: recorded['dispatch'] ?? 'none' }, limit: 'none' },
+  }
+}
+
+const PRINCIPALS = { api: 'api_key', operator: 'operator', scheduled: 'schedule' } as const
+
+const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

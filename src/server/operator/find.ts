@@ -1,0 +1,65 @@
+/** Things by the references that people write. */
+import { fail, type Failure } from '../../base/failure.ts'
+import { agentIdOf, isUuid, type AgentId, type KeyId, type RunId, type TaskId, type TriggerId } from '../../base/ids.ts'
+import type { ApiKey, Trigger } from '../../spec/key.ts'
+import type { Run } from '../../spec/run.ts'
+import type { UserTask } from '../../spec/task.ts'
+import type { AgentRow, Version } from '../../store/store.ts'
+import type { Services } from '../services.ts'
+
+/** @param reference id or `namespace.name` @throws Failure `not_found` */
+export async function findAgent({ store, workspace }: Services, reference: string): Promise<AgentRow> {
+  const id = isUuid(reference) ? (reference.toLowerCase() as AgentId) : agentIdOf(workspace.name, reference)
+  const agent = await store.agent(id)
+  if (!agent || agent.workspaceId !== workspace.id) throw fail('not_found', { what: `agent "${reference}"` })
+  return agent
+}
+
+/** @param label `metadata.version` @throws Failure `not_found` */
+export async function findVersion({ store }: Services, agent: AgentRow, label: string): Promise<Version> {
+  const found = (await store.versions(agent.id)).find(({ snapshot }) => snapshot.version === label)
+  if (!found) throw fail('not_found', { what: `version "${agent.name}@${label}"` })
+  return found
+}
+
+/** @param reference id or name of one of the agent's triggers @throws Failure `not_found` */
+export async function findTriggerOf(
+  { store, workspace }: Services,
+  agent: AgentRow,
+  reference: string,
+): Promise<Trigger> {
+  const triggers = await store.triggers(workspace.id, agent.id)
+  const found = triggers.find(({ id, name }) => id === reference.toLowerCase() || name === reference)
+  if (!found) throw fail('not_found', { what: `trigger "${reference}" of ${agent.name}` })
+  return found
+}
+
+export async function findTrigger({ store, workspace }: Services, id: string): Promise<Trigger> {
+  const trigger = isUuid(id) ? await store.trigger(id as TriggerId) : undefined
+  if (trigger?.workspaceId !== workspace.id) throw absent('trigger')
+  return trigger
+}
+
+export async function findKey({ store, workspace }: Services, id: string): Promise<ApiKey> {
+  const key = (await store.keys(workspace.id)).find((each) => each.id === (id as KeyId))
+  if (!key) throw absent('key')
+  return key
+}
+
+export async function findRun({ store, workspace }: Services, id: string): Promise<Run> {
+  const run = isUuid(id) ? await store.run(id as RunId) : undefined
+  if (run?.workspaceId !== workspace.id) throw absent('run')
+  return run
+}
+
+/** Undefined when there is no such task in the workspace. */
+export async function taskById(
+  { store, workspace }: Services,
+  id: string,
+): Promise<{ readonly task: UserTask; readonly run: Run } | undefined> {
+  const task = isUuid(id) ? await store.task(id as TaskId) : undefined
+  const run = task && (await store.run(task.runId))
+  return task && run?.workspaceId === workspace.id ? { task, run } : undefined
+}
+
+export const absent = (what: string): Failure => fail('not_found', { what })

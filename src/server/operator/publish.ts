@@ -1,0 +1,146 @@
+/** Publishing and deploying. Source: bundles, section 4. */
+import { fail, type Detail } from '../../base/failure.ts'
+import { agentIdOf, versionIdOf } from '../../base/ids.ts'
+import { isJsonObject } from '../../base/json.ts'
+import { digestOfSet } from '../../policy/policy-set.ts'
+import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type Snapshot } from '../../spec/snapshot.ts'
+import type { AgentRow, Version } from '../../store/store.ts'
+import { reader } from '../validate.ts'
+import type { Services } from '../services.ts'
+import type { Act, OperatorPrincipal } from './act.ts'
+import { findAgent, findVersion } from './find.ts'
+
+/** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
+export const publish: Act<'POST /publish'> = async ({ services, operator, body }) => {
+  const check = reader(body)
+  const given = check.required('bundle', check.object('bundle'))
+  const wantsDeploy = check.boolean('deploy') ?? false
+  check.text('message')
+  check.done()
+  const bundle = checkBundle(given)
+  if (wantsDeploy && bundle.root === undefined)
+    throw fail('validation_failed', { what: 'Only a bundle with a root agent can be deployed.' })
+  const { store, workspace, clock } = services
+  const agents = bundle.agents.map((snapshot) => ({
+    id: versionIdOf(workspace.name, snapshot.id, snapshot.digest),
+    agentId: agentIdOf(workspace.name, snapshot.id),
+    snapshot,
+    closureDigest: bundle.closureDigest,
+  }))
+  const rows = await store.publish({
+    workspaceId: workspace.id,
+    agents,
+    documents: bundle.documents,
+    at: clock.now(),
+    by: operator.id,
+  })
+  const published = rows.map((row) => {
+    const agent = row.kind === 'Agent' ? agents.find(({ snapshot }) => snapshot.id === row.id) : undefined
+    return { ...row, ...(agent && { agentId: agent.agentId, agentVersionId: agent.id }) }
+  })
+  if (!wantsDeploy) return { published }
+  const root = agents.find(({ snapshot }) => snapshot.id === bundle.root)!
+  const from = await activate(services, operator, await findAgent(services, root.agentId), root.id)
+  return {
+    published,
+    deployed: { agentId: root.agentId, agentVersionId: root.id, from: from?.snapshot.version ?? null },
+  }
+}
+
+/** Makes a version the active one: the one named, the newest that is not yanked, or the previously deployed one. */
+export const deploy: Act<'POST /deploy'> = async ({ services, operator, body }) => {
+  const check = reader(body)
+  const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
+  const label = check.text('version')
+  const rollback = check.boolean('rollback') ?? false
+  if (rollback && label !== undefined) check.wrong('/rollback', 'cannot come with version')
+  check.done()
+  const agent = await findAgent(services, reference!)
+  const to = rollback
+    ? await previous(services, agent)
+    : label === undefined
+      ? await newest(services, agent)
+      : await findVersion(services, agent, label)
+  const from = await activate(services, operator, agent, to.id)
+  const runningOnOld = from && from.id !== to.id ? await countOpen(services, agent, from) : 0
+  return {
+    agentId: agent.id,
+    from: from?.snapshot.version ?? null,
+    to: to.snapshot.version,
+    agentVersionId: to.id,
+    runningOnOld,
+  }
+}
+
+async function activate(
+  { store, clock }: Services,
+  operator: OperatorPrincipal,
+  agent: AgentRow,
+  versionId: Version['id'],
+): Promise<Version | undefined> {
+  const { from } = await store.deploy(agent.id, versionId, clock.now(), operator.id)
+  return from === null ? undefined : store.version(from)
+}
+
+async function previous({ store }: Services, agent: AgentRow): Promise<Version> {
+  const version = agent.previousVersionId === null ? undefined : await store.version(agent.previousVersionId)
+  if (!version) throw fail('not_found', { what: `earlier deployment of ${agent.name}` })
+  return version
+}
+
+async function newest({ store }: Services, agent: AgentRow): Promise<Version> {
+  const usable = (await store.versions(agent.id)).filter(({ yanked }) => !yanked)
+  const version = usable.sort((a, b) => b.publishedAt - a.publishedAt)[0]
+  if (!version) throw fail('not_found', { what: `published version of ${agent.name}` })
+  return version
+}
+
+const OPEN = ['Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse']
+
+const countOpen = async ({ store, workspace }: Services, agent: AgentRow, version: Version): Promise<number> =>
+  (
+    await store.sessions(
+      { workspaceId: workspace.id, agentId: agent.id, versionId: version.id, status: OPEN },
+      { skip: 0, take: 1 },
+    )
+  ).total
+
+/** The parts that are read here are checked; what a snapshot means is vouched for by its digest and its compiler. */
+function checkBundle(given: unknown): CompiledBundle {
+  const problems: Detail[] = []
+  const bundle = given as CompiledBundle
+  for (const name of ['agents', 'documents'] as const)
+    if (!Array.isArray(bundle[name])) problems.push({ path: `/bundle/${name}`, message: 'must be an array' })
+  if (typeof bundle.closureDigest !== 'string')
+    problems.push({ path: '/bundle/closureDigest', message: 'must be a string' })
+  if (problems.length === 0) {
+    bundle.agents.forEach((snapshot, index) => {
+      const at = `/bundle/agents/${index}`
+      if (!isJsonObject(snapshot) || !isJsonObject(snapshot.policies)) {
+        problems.push({ path: at, message: 'is no snapshot' })
+        return
+      }
+      const { digest, ...content } = snapshot as Snapshot
+      if (digestOfSnapshot(content) !== digest)
+        problems.push({ path: `${at}/digest`, message: 'is not the digest of this snapshot' })
+      else if (digestOfSet(snapshot.policies) !== snapshot.policies.digest)
+        problems.push({ path: `${at}/policies/digest`, message: 'is not the digest of these policies' })
+    })
+    bundle.documents.forEach((member, index) => {
+      const at = `/bundle/documents/${index}`
+      if (!isJsonObject(member) || !isJsonObject(member.document))
+        problems.push({ path: at, message: 'is no document' })
+      else if (digestOfDocument(member) !== member.digest)
+        problems.push({ path: `${at}/digest`, message: 'is not the digest of this document' })
+    })
+    if (bundle.root !== undefined && !bundle.agents.some(({ id }) => id === bundle.root))
+      problems.push({ path: '/bundle/root', message: 'names no agent of the bundle' })
+  }
+  if (problems.length > 0)
+    throw fail(
+      'validation_failed',
+      { what: `The bundle is not valid: ${problems[0]!.path} ${problems[0]!.message}.` },
+      { details: problems },
+    )
+  return bundle
+}

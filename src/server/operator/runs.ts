@@ -1,0 +1,141 @@
+/** Runs of all agents, seen and driven with the operator's authority: nothing is redacted. */
+import { iso, isoOrNull } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import { isUuid, type SessionId } from '../../base/ids.ts'
+import type { RunView } from '../../spec/operator.ts'
+import { isWaiting, type Run } from '../../spec/run.ts'
+import { startLimits } from '../rates.ts'
+import { checkFiles, toAnswer } from '../routes/messages.ts'
+import { openStream } from '../routes/stream.ts'
+import type { Services } from '../services.ts'
+import { toRunStatus } from '../shape.ts'
+import { parseCancel, parseMessage, parsePage, reader } from '../validate.ts'
+import type { Act } from './act.ts'
+import { absent, findAgent, findRun } from './find.ts'
+import { toEnding } from './ending.ts'
+
+export const startRun: Act<'POST /runs'> = async ({ services, operator, body }) => {
+  const check = reader(body)
+  const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
+  const input = check.object('input') ?? {}
+  check.done()
+  const agent = await findAgent(services, reference!)
+  return services.engine.start({
+    workspaceId: services.workspace.id,
+    agentId: agent.id,
+    principal: operator,
+    triggerType: 'operator',
+    triggerId: null,
+    triggerName: null,
+    input,
+    limits: startLimits(services.config),
+  })
+}
+
+export const listRuns: Act<'GET /runs'> = async ({ services, query }) => {
+  const { store, workspace } = services
+  const ending = query.get('ending')
+  if (ending !== null) {
+    const runs = await store.runsEndingWith(workspace.id, toEnding(ending), 20)
+    return { items: await Promise.all(runs.map((run) => toRunView(services, run))), total: runs.length }
+  }
+  const page = parsePage(query)
+  const agent = query.get('agent')
+  const session = query.get('session')
+  const status = query.get('status')
+  const since = query.get('since')
+  const { items, total } = await store.runs(
+    {
+      workspaceId: workspace.id,
+      ...(agent !== null && { agentId: (await findAgent(services, agent)).id }),
+      ...(session !== null && { sessionId: parseSession(session) }),
+      ...(status !== null && { status: status.split(',') }),
+      ...(query.get('waiting') === 'true' && { waiting: true }),
+      ...(since !== null && { since: parseSince(since) }),
+    },
+    page,
+  )
+  return { items: await Promise.all(items.map((run) => toRunView(services, run))), total }
+}
+
+export const getRun: Act<'GET /runs/:id'> = async ({ services, id }) => toRunStatus(await findRun(services, id))
+
+export const getConversation: Act<'GET /runs/:id/conversation'> = async ({ services, id }) =>
+  services.engine.conversation((await findRun(services, id)).sessionId)
+
+export const streamRun: Act<'GET /runs/:id/stream'> = async ({ services, operator, id, call }) => {
+  const run = await findRun(services, id)
+  const session = await services.store.session(run.sessionId)
+  if (!session) throw absent('run')
+  return openStream(services, call, run, session, `operator:${operator.id}`, (event) => event)
+}
+
+export const cancelRun: Act<'POST /runs/:id/cancel'> = async ({ services, operator, id, body }) => {
+  const { reason } = parseCancel(body)
+  const run = await findRun(services, id)
+  const { status } = await services.engine.cancel(run.id, operator, reason)
+  return { runId: run.id, before: run.status, after: status }
+}
+
+/**
+ * The message's body; `runId` may be left out. `as` must be the identity that the channel already has: approvers are counted
+ * by their credential, and a name that anyone may type is none. Source: command line, `svc approve`.
+ */
+export const sendMessage: Act<'POST /runs/:id/messages'> = async ({ services, operator, id, body }) => {
+  const run = await findRun(services, id)
+  const check = reader(body)
+  const as = check.text('as', { min: 1, max: 300 })
+  check.done()
+  const message = parseMessage({ runId: run.id, ...(body as object) }, run.id)
+  if (as !== undefined && as !== operator.id && !services.anyName) {
+    const { code, message: error } = fail('not_an_approver')
+    return { status: run.status, error, code }
+  }
+  await checkFiles(services, services.workspace.id, message.files ?? [])
+  return services.engine.answer(run.id, toAnswer(message, { ...operator, id: as ?? operator.id }))
+}
+
+async function toRunView(services: Services, run: Run): Promise<RunView> {
+  const { store } = services
+  const session = await store.session(run.sessionId)
+  const waitingOn = isWaiting(run.status) ? await waitOf(services, run) : undefined
+  return {
+    runId: run.id,
+    sessionId: run.sessionId,
+    agent: run.agentName,
+    versionLabel: run.versionLabel,
+    status: run.status,
+    depth: run.depth,
+    parentRunId: run.parentRunId,
+    startedAt: iso(run.startedAt),
+    finishedAt: isoOrNull(run.finishedAt),
+    totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
+    trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
+    ...(waitingOn !== undefined && { waitingOn }),
+  }
+}
+
+/** The oldest pending task of the run, else of its session: an ancestor waits for what its descendant waits for. */
+async function waitOf({ store }: Services, run: Run): Promise<string | undefined> {
+  if (run.status === 'WaitingForResponse') return 'reply'
+  const pending = (await store.tasksOfSession(run.sessionId)).filter(({ status }) => status === 'pending')
+  const task = pending.find(({ runId }) => runId === run.id) ?? pending[0]
+  return task && (task.tool ? `${task.kind}: ${task.tool.ref}` : task.kind)
+}
+
+function parseSession(text: string): SessionId {
+  if (!isUuid(text)) throw absent('session')
+  return text.toLowerCase() as SessionId
+}
+
+/** Milliseconds since the epoch, or anything `Date.parse` reads. */
+export function parseSince(text: string): number {
+  const since = /^\d+$/.test(text) ? Number(text) : Date.parse(text)
+  if (Number.isNaN(since))
+    throw fail(
+      'validation_failed',
+      { what: 'The query is not valid.' },
+      { details: [{ path: '/since', message: 'must be a time' }] },
+    )
+  return since
+}

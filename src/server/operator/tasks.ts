@@ -1,0 +1,132 @@
+/**
+ * The inbox: user tasks, and runs that wait for a reply as if they were tasks.
+ * Source: command line, 2.5; decisions, section 8.
+ */
+import { iso, isoOrNull } from '../../base/clock.ts'
+import { approvalsOf, toTaskContent } from '../../engine/timeline.ts'
+import { isUuid, type AgentId, type RunId } from '../../base/ids.ts'
+import type { InboxItem } from '../../spec/operator.ts'
+import type { Run } from '../../spec/run.ts'
+import { isOperatorOnly, type UserTask } from '../../spec/task.ts'
+import type { Services } from '../services.ts'
+import type { Act } from './act.ts'
+import { absent, findAgent, taskById } from './find.ts'
+import { toEnding } from './ending.ts'
+
+/** More than people answer; the total still tells how many there are. */
+const MOST = 1000
+
+/** Oldest deadline first, then oldest task. */
+export const listTasks: Act<'GET /tasks'> = async ({ services, query }) => {
+  const all = query.get('all') === 'true'
+  const ending = query.get('ending')
+  if (ending !== null) {
+    const tasks = await services.store.tasksEndingWith(services.workspace.id, toEnding(ending), 20)
+    const items = await withRuns(
+      services,
+      tasks.filter(({ status }) => all || status === 'pending'),
+    )
+    return { items, total: items.length }
+  }
+  const reference = query.get('agent')
+  const agentId = reference === null ? undefined : (await findAgent(services, reference)).id
+  const kinds = query.get('kind')?.split(',')
+  const operatorOnly = query.get('operator') === 'true'
+  const wanted = (kind: UserTask['kind']) => (!kinds || kinds.includes(kind)) && (!operatorOnly || isOperatorOnly(kind))
+  const filter = { workspaceId: services.workspace.id, ...(agentId !== undefined && { agentId }), all }
+  const tasks = (await services.store.tasks(filter, { skip: 0, take: MOST })).items.filter(({ kind }) => wanted(kind))
+  const replies = operatorOnly || (kinds && !kinds.includes('reply')) ? [] : await listReplies(services, agentId)
+  const items = [...(await withRuns(services, tasks)), ...replies].sort(byDeadline)
+  return { items, total: items.length }
+}
+
+/** A task by its id; a run's id names the reply that it waits for. */
+export const getTask: Act<'GET /tasks/:id'> = async ({ services, id }) => {
+  const found = await taskById(services, id)
+  if (found) return toInboxItem(found.task, found.run)
+  const run = isUuid(id) ? await services.store.run(id as RunId) : undefined
+  if (run?.workspaceId === services.workspace.id && run.status === 'WaitingForResponse') return toReply(run)
+  throw absent('user task')
+}
+
+async function withRuns({ store }: Services, tasks: readonly UserTask[]): Promise<InboxItem[]> {
+  const items: InboxItem[] = []
+  for (const task of tasks) {
+    const run = await store.run(task.runId)
+    if (run) items.push(toInboxItem(task, run))
+  }
+  return items
+}
+
+async function listReplies({ store, workspace }: Services, agentId: AgentId | undefined): Promise<InboxItem[]> {
+  const filter = {
+    workspaceId: workspace.id,
+    ...(agentId !== undefined && { agentId }),
+    status: ['WaitingForResponse'],
+  }
+  return (await store.runs(filter, { skip: 0, take: MOST })).items.map(toReply)
+}
+
+const byDeadline = (a: InboxItem, b: InboxItem): number =>
+  compare(a.expiresAt ?? '~', b.expiresAt ?? '~') || compare(a.createdAt, b.createdAt)
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function toInboxItem(task: UserTask, run: Run): InboxItem {
+  const content = toTaskContent(task)
+  return {
+    userTaskId: task.id,
+    kind: task.kind,
+    runId: task.runId,
+    sessionId: task.sessionId,
+    agent: run.agentName,
+    ...(task.tool && { tool: task.tool.ref }),
+    ...(task.arguments !== undefined && { args: task.arguments }),
+    ...(task.argumentsDigest !== undefined && { argsDigest: task.argumentsDigest }),
+    why: whyOf(task),
+    reason: task.reason ?? null,
+    ...(task.options && { options: task.options }),
+    approvals: {
+      have: approvalsOf(task),
+      need: task.approvalsRequired ?? 1,
+      by: task.votes.filter((vote) => vote.approved).map((vote) => vote.approver),
+    },
+    createdAt: iso(task.createdAt),
+    expiresAt: isoOrNull(task.expiresAt),
+    onTimeout: task.onTimeout ?? null,
+    apiCompletable: content.completable_via.includes('api'),
+    status: task.status,
+    task: content,
+  }
+}
+
+/** What stopped the call, in one line: the first policy that matched, with the values its condition saw. */
+function whyOf(task: UserTask): string {
+  const policy = task.policies?.find(({ matched }) => matched !== 'false')
+  if (!policy) return task.prompt ?? task.title
+  return `${policy.id}@${policy.version}: ${policy.condition ?? policy.decision}`
+}
+
+/** A reply has no task of its own: it is known by its run's id. */
+function toReply(run: Run): InboxItem {
+  return {
+    userTaskId: run.id,
+    kind: 'reply',
+    runId: run.id,
+    sessionId: run.sessionId,
+    agent: run.agentName,
+    why: questionOf(run) ?? 'The run waits for a reply.',
+    reason: null,
+    approvals: { have: 0, need: 0, by: [] },
+    createdAt: iso(run.usage.waitingSince ?? run.startedAt),
+    expiresAt: null,
+    onTimeout: null,
+    apiCompletable: true,
+    status: 'pending',
+  }
+}
+
+function questionOf({ state }: Run): string | undefined {
+  const call = state.at === 'calling' ? state.calls.find((each) => each.state.at === 'listening') : undefined
+  const message = (call?.arguments as { message?: unknown } | null | undefined)?.message
+  return typeof message === 'string' ? message : undefined
+}

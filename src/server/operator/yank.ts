@@ -1,0 +1,44 @@
+/** Versions that are no longer chosen. Source: bundles, section 4. */
+import { agentIdOf } from '../../base/ids.ts'
+import { fail } from '../../base/failure.ts'
+import { reader } from '../validate.ts'
+import type { Services } from '../services.ts'
+import type { Act } from './act.ts'
+import { findAgent, findVersion } from './find.ts'
+
+const KINDS = ['Agent', 'Tool', 'Policy'] as const
+
+/** Nothing is deleted, and nothing that runs or is deployed changes. */
+export const yank: Act<'POST /yank'> = async ({ services, body }) => {
+  const check = reader(body)
+  const kind =
+    KINDS.find((each) => each === check.text('kind')) ?? check.wrong('/kind', 'must be Agent, Tool or Policy')!
+  const id = check.required('id', check.text('id', { min: 1, max: 300 }))!
+  const version = check.required('version', check.text('version', { min: 1, max: 300 }))!
+  const yanked = check.required('yanked', check.boolean('yanked'))!
+  check.done()
+  const digest =
+    kind === 'Agent'
+      ? await yankAgent(services, id, version, yanked)
+      : await yankDocument(services, kind, id, version, yanked)
+  return { kind, id, version, digest, yanked }
+}
+
+async function yankAgent(services: Services, id: string, label: string, yanked: boolean): Promise<string> {
+  const version = await findVersion(services, await findAgent(services, agentIdOf(services.workspace.name, id)), label)
+  await services.store.setYanked(version.id, yanked)
+  return version.snapshot.digest
+}
+
+async function yankDocument(
+  { store, workspace }: Services,
+  kind: 'Tool' | 'Policy',
+  id: string,
+  version: string,
+  yanked: boolean,
+): Promise<string> {
+  const document = (await store.documents(workspace.id, kind, id)).find((each) => each.version === version)
+  if (!document) throw fail('not_found', { what: `published ${kind} ${id}@${version}` })
+  await store.setDocumentYanked(workspace.id, { kind, id, version }, yanked)
+  return document.digest
+}

@@ -1,0 +1,122 @@
+/** Uploads: an address, then the bytes, then the registration. Source: HTTP API, "Upload and use flow"; decisions, section 11. */
+import { fail } from '../../base/failure.ts'
+import type { Finalized, Presigned } from '../../spec/api.ts'
+import type { StoredFile } from '../../spec/file.ts'
+import type { Blobs } from '../../blobs/blobs.ts'
+import { withKey, type Caller } from '../auth.ts'
+import { apiBody, readJson } from '../body.ts'
+import { ok, type Reply } from '../reply.ts'
+import type { Call, Handler } from '../route.ts'
+import type { Services } from '../services.ts'
+import { parseFinalize, parsePresign } from '../validate.ts'
+
+const ADDRESS_LIFETIME_SECONDS = 900
+/** Largest file where the configuration names none. */
+const MAX_FILE_BYTES = 100 * 1024 * 1024
+
+/** POST /v1/file-library/presign: the quota is reserved now, and given back when the upload never comes. */
+export const presignFile = (services: Services): Handler =>
+  withUploads(services, async (call, { principal }, blobs) => {
+    const body = parsePresign(await readJson(call, apiBody(services.config)))
+    const { storage, plan } = services.config
+    const limit = Math.min(storage?.max_file_bytes ?? MAX_FILE_BYTES, plan?.file_bytes ?? Infinity)
+    if (body.maxContentLength > limit) throw fail('file_too_large', { limit })
+    const id = services.ids.next<'file'>()
+    const filename = `${id}-${sanitise(body.filename)}`
+    const now = services.clock.now()
+    const file: StoredFile = {
+      id,
+      workspaceId: principal.workspaceId,
+      objectKey: `${principal.workspaceId}/files/${filename}`,
+      // The address can be used until it expires; what it writes is only ever this key, never the finalized object.
+      stagingKey: `${principal.workspaceId}/staging/${id}`,
+      filename,
+      mediaType: body.mediaType,
+      maxBytes: body.maxContentLength,
+      sizeBytes: null,
+      createdAt: now,
+      expiresAt: now + ADDRESS_LIFETIME_SECONDS * 1000,
+      finalizedAt: null,
+    }
+    const { url, headers } = await blobs.presignPut(
+      file.stagingKey,
+      file.mediaType,
+      file.maxBytes,
+      ADDRESS_LIFETIME_SECONDS,
+    )
+    await services.store.presignFile(file, plan?.storage_bytes ?? null)
+    const presigned: Presigned = {
+      objectKey: file.objectKey,
+      uploadUrl: url,
+      httpMethod: 'PUT',
+      requiredHeaders: headers,
+      expiresInSeconds: ADDRESS_LIFETIME_SECONDS,
+    }
+    return ok(presigned)
+  })
+
+/** POST /v1/file-library/finalize: checks that the bytes are there and fit, then moves them where no address reaches. */
+export const finalizeFile = (services: Services): Handler => {
+  const running = new Map<string, Promise<Finalized>>()
+  return withUploads(services, async (call, { principal }, blobs) => {
+    const { objectKey, maxContentLength } = parseFinalize(await readJson(call, apiBody(services.config)))
+    // One at a time per object: of two that move the same upload the second would find nothing.
+    const before = running.get(objectKey)
+    const work = (async () => {
+      await before?.catch(() => {})
+      const file = await services.store.fileByKey(principal.workspaceId, objectKey)
+      if (!file) throw fail('not_found', { what: 'object' })
+      return register(services, blobs, file, maxContentLength)
+    })()
+    running.set(objectKey, work)
+    try {
+      return ok(await work)
+    } finally {
+      if (running.get(objectKey) === work) running.delete(objectKey)
+    }
+  })
+}
+
+async function register(
+  { store, clock }: Services,
+  blobs: Blobs,
+  file: StoredFile,
+  maxContentLength: number,
+): Promise<Finalized> {
+  const told = { objectKey: file.objectKey, filename: file.filename, mediaType: file.mediaType }
+  if (file.finalizedAt !== null) return { ...told, sizeBytes: file.sizeBytes ?? 0, alreadyFinalized: true }
+  const staged = await blobs.head(file.stagingKey)
+  // A crash between move and row leaves the object at its final place already.
+  const found = staged ?? (await blobs.head(file.objectKey))
+  if (!found) throw fail('not_uploaded')
+  const limit = Math.min(file.maxBytes, maxContentLength)
+  if (found.sizeBytes > limit) {
+    await blobs.delete(staged ? file.stagingKey : file.objectKey)
+    throw fail('size_mismatch', { size: found.sizeBytes, limit })
+  }
+  if (staged) await blobs.move(file.stagingKey, file.objectKey)
+  await store.finalizeFile(file.id, found.sizeBytes, clock.now())
+  return { ...told, sizeBytes: found.sizeBytes, alreadyFinalized: false }
+}
+
+const withUploads = (
+  services: Services,
+  handle: (call: Call, caller: Caller, blobs: Blobs) => Promise<Reply>,
+): Handler =>
+  withKey(services, (call, caller) => {
+    if (!caller.principal.allowUploads) throw fail('uploads_not_allowed')
+    if (!services.blobs) throw new Error('No storage is open.')
+    return handle(call, caller, services.blobs)
+  })
+
+/** A leaf name that is safe in every path, header and shell: the client's is a label only. */
+function sanitise(filename: string): string {
+  const leaf = filename.split(/[/\\]/).at(-1)!
+  const safe = leaf
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(-100)
+  return safe.replaceAll('-', '') === '' ? 'file' : safe
+}

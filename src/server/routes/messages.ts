@@ -1,0 +1,54 @@
+import { fail } from '../../base/failure.ts'
+import type { TaskId, WorkspaceId } from '../../base/ids.ts'
+import type { FileItem, MessageBody } from '../../spec/api.ts'
+import type { Principal } from '../../spec/key.ts'
+import type { Answer } from '../../spec/task.ts'
+import { withKey } from '../auth.ts'
+import { apiBody, readJson } from '../body.ts'
+import { accepted } from '../reply.ts'
+import type { Handler } from '../route.ts'
+import { runInScope } from '../scope.ts'
+import type { Services } from '../services.ts'
+import { defined, parseMessage } from '../validate.ts'
+
+/** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. What cannot be accepted is 202 with `error` and changes nothing. */
+export const sendMessage = (services: Services): Handler =>
+  withKey(services, async (call, { principal }) => {
+    const run = await runInScope(services, principal, call.params['runId']!)
+    const body = parseMessage(await readJson(call, apiBody(services.config)), run.id)
+    await checkFiles(services, principal.workspaceId, body.files ?? [])
+    return accepted(await services.engine.answer(run.id, toAnswer(body, principal), !principal.exposeTimeline))
+  })
+
+/** The body as a door of the engine takes it: `text` wins over `message`. */
+export const toAnswer = (body: MessageBody, by: Principal): Answer => ({
+  by,
+  ...defined({
+    taskId: body.userTaskId as TaskId | undefined,
+    approved: body.approved,
+    selectedOptionId: body.selectedOptionId,
+    textValue: body.textValue,
+    numberValue: body.numberValue,
+    metadata: body.metadata,
+    text: body.text || body.message || undefined,
+    files: body.files?.length ? body.files : undefined,
+    claimedEmail: body.completedByEmail,
+  }),
+})
+
+/** @throws Failure `file_not_found` for a file that is not finalized in the workspace */
+export async function checkFiles(
+  { store }: Services,
+  workspaceId: WorkspaceId,
+  files: readonly FileItem[],
+): Promise<void> {
+  for (const [index, { objectKey }] of files.entries()) {
+    const file = await store.fileByKey(workspaceId, objectKey)
+    if (file?.finalizedAt == null)
+      throw fail(
+        'file_not_found',
+        { filename: objectKey.slice(objectKey.lastIndexOf('/') + 1) },
+        { details: [{ path: `/files/${index}/objectKey`, message: 'names no finalized file' }] },
+      )
+  }
+}

@@ -1,0 +1,76 @@
+import { Failure } from '../../base/failure.ts'
+import type { Run } from '../../spec/run.ts'
+import { isTerminal } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+import { withKey } from '../auth.ts'
+import { detailOf } from '../log.ts'
+import { redactEvent } from '../redact.ts'
+import type { Reply } from '../reply.ts'
+import type { Call, Handler } from '../route.ts'
+import { runInScope } from '../scope.ts'
+import type { Services } from '../services.ts'
+import { STREAM_HEADERS, eventStream, type StreamOptions } from '../sse.ts'
+import { parseCursor } from '../validate.ts'
+
+/** GET /v1/runs/{runId}/stream: everything from the session's first event, or after the cursor, then live. */
+export const streamRun = (services: Services): Handler =>
+  withKey(services, async (call, { principal }) => {
+    const run = await runInScope(services, principal, call.params['runId']!)
+    const session = (await services.store.session(run.sessionId))!
+    if (services.readers.count(principal.id) >= MAX_STREAMS) throw tooManyStreams()
+    const view: StreamOptions['view'] = principal.exposeTimeline
+      ? (event) => event
+      : (event) => redactEvent(event, session.rootRunId)
+    return openStream(services, call, run, session, principal.id, view)
+  })
+
+/** Open streams of one key. Source: security, S4. */
+const MAX_STREAMS = 100
+
+const tooManyStreams = (): Failure =>
+  new Failure('concurrency_limited', `An API key may have ${MAX_STREAMS} event streams open at once.`, {
+    headers: { 'ratelimit-policy': `"streams";q=${MAX_STREAMS}`, ratelimit: '"streams";r=0;t=1' },
+  })
+
+/** @param owner whose streams end together, such as a key's id */
+export async function openStream(
+  services: Services,
+  { request, url }: Call,
+  run: Run,
+  session: Session,
+  owner: string,
+  view: StreamOptions['view'],
+): Promise<Reply> {
+  const cursor = parseCursor(request.headers, url.searchParams, session.lastSeq)
+  // 204 tells a standard EventSource to stop reconnecting.
+  if (cursor !== undefined && isTerminal(run.status) && !(await endsAfter(services, run, session, cursor)))
+    return { status: 204 }
+  const stop = new AbortController()
+  // What an open stream keeps is multiplied by its readers: of the run the id alone.
+  const { id: runId } = run
+  const forget = services.readers.add(owner, () => stop.abort())
+  const stream = eventStream(services.engine.follow(runId, cursor ?? 0, stop.signal), {
+    view,
+    stop,
+    onEnd(cause) {
+      forget()
+      if (cause !== undefined) services.log.write('error', 'stream failed', { runId, detail: detailOf(cause) })
+    },
+  })
+  return { status: 200, stream, headers: STREAM_HEADERS }
+}
+
+const PAGE = 256
+const ENDINGS = ['completed', 'failed', 'cancelled']
+
+/** True when the terminal event of a run that has ended comes after the cursor: for the root, the session's. */
+async function endsAfter({ store }: Services, run: Run, session: Session, cursor: number): Promise<boolean> {
+  if (run.id === session.rootRunId) return cursor < session.lastSeq
+  const endings = ENDINGS.map((each) => `engine.run.${each}`)
+  for (let after = cursor; ;) {
+    const page = await store.events(session.id, after, PAGE)
+    if (page.some((event) => event.runId === run.id && endings.includes(event.subject))) return true
+    if (page.length < PAGE) return false
+    after = page.at(-1)!.seq
+  }
+}

@@ -1,0 +1,44 @@
+/** Nouns of the store as bodies of the interface. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
+import { iso, isoOrNull } from '../base/clock.ts'
+import type { RunStatusBody, SessionListItem } from '../spec/api.ts'
+import type { Run } from '../spec/run.ts'
+import type { Session } from '../spec/session.ts'
+
+export const toRunStatus = (run: Run): RunStatusBody => ({
+  runId: run.id,
+  status: run.status,
+  output: run.output,
+  ...(run.error !== null && { error: run.error }),
+  ...(run.errorCode !== null && { errorCode: run.errorCode }),
+  sessionId: run.sessionId,
+  agentId: run.agentId,
+  agentVersionId: run.agentVersionId,
+  versionLabel: run.versionLabel,
+  totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
+  startedAt: iso(run.startedAt),
+  finishedAt: isoOrNull(run.finishedAt),
+})
+
+export const toSessionListItem = (session: Session): SessionListItem => ({
+  id: session.id,
+  tenantId: session.workspaceId,
+  agentId: session.agentId,
+  agentVersionId: session.agentVersionId,
+  llmModel: session.llmModel,
+  triggerType: session.triggerType,
+  triggeredBy: session.triggeredBy,
+  triggerId: session.triggerId,
+  triggerName: session.triggerName,
+  status: session.status,
+  totalTokensUsed: session.totalTokensUsed,
+  output: session.output,
+  error: session.error,
+  startedAt: iso(session.startedAt),
+  finishedAt: isoOrNull(session.finishedAt),
+  input: session.input,
+  startContext: session.startContext,
+  rootRunId: session.rootRunId,
+  runCount: session.runCount,
+  // The root is the first run of its session, whatever started it.
+  entryRunId: session.rootRunId,
+})

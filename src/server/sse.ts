@@ -1,0 +1,111 @@
+/**
+ * An event stream as bytes. The store is the buffer: a reader that is slow is waited for, and one that leaves 1 MiB unsent
+ * is disconnected and may resume by the id it saw last.
+ * Source: HTTP API, "Events"; decisions, section 7; security, S28.
+ */
+import { iso } from '../base/clock.ts'
+import type { StreamEvent } from '../spec/api.ts'
+import type { Delta, StoredEvent } from '../spec/event.ts'
+
+export interface StreamOptions {
+  /** What of an event this reader may see; undefined = it is left out. */
+  readonly view: (event: StoredEvent | Delta) => StoredEvent | Delta | undefined
+  /** Aborted when the reader is gone; aborting it ends the stream. */
+  readonly stop: AbortController
+  /** Called once, however the stream ended; with the cause when that was a bug. */
+  readonly onEnd: (cause?: unknown) => void
+}
+
+export const STREAM_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+const MAX_UNSENT_BYTES = 1024 * 1024
+/** How long a reader may leave so much unsent: enough for one that is busy with a long replay. */
+const STALL_MS = 5000
+const HEARTBEAT_MS = 15_000
+
+export function eventStream(
+  source: AsyncIterable<StoredEvent | Delta | 'live'>,
+  { view, stop, onEnd }: StreamOptions,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let room: (() => void) | undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const send = (text: string) => controller.enqueue(encoder.encode(text))
+        const full = () => (controller.desiredSize ?? 0) <= 0
+        const heartbeat = setInterval(() => full() || send(': \n\n'), HEARTBEAT_MS)
+        heartbeat.unref()
+        const pump = async () => {
+          send('retry: 1000\n\n')
+          for await (const each of source) {
+            const text = each === 'live' ? ': live\n\n' : frame(view(each))
+            if (text === undefined) continue
+            if (full() && !(await drained((resume) => (room = resume), stop.signal)))
+              return controller.error(new Error('The reader does not keep up.'))
+            if (stop.signal.aborted) break
+            send(text)
+          }
+          end(controller)
+        }
+        void pump()
+          .then(
+            () => onEnd(),
+            (cause: unknown) => {
+              // A stream that was cancelled or stopped ends with its abort reason; everything else is a bug.
+              const stopped = stop.signal.aborted
+              if (stopped) end(controller)
+              else controller.error(cause)
+              onEnd(stopped ? undefined : cause)
+            },
+          )
+          .finally(() => {
+            clearInterval(heartbeat)
+            stop.abort()
+          })
+      },
+      pull() {
+        room?.()
+        room = undefined
+      },
+      cancel() {
+        stop.abort()
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNSENT_BYTES }),
+  )
+}
+
+/** One JSON value on one line: `JSON.stringify` escapes every line end, so no text can forge a frame. */
+function frame(event: StoredEvent | Delta | undefined): string | undefined {
+  if (event === undefined) return undefined
+  const body: StreamEvent = { ts: iso(event.ts), kind: event.kind, subject: event.subject, data: event.data }
+  const id = 'seq' in event ? `id: ${event.seq}\n` : ''
+  return `${id}data: ${JSON.stringify(body)}\n\n`
+}
+
+/** True once there is room or the stream is stopped; false when neither came in time. */
+const drained = (onRoom: (resume: () => void) => void, signal: AbortSignal): Promise<boolean> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), STALL_MS)
+    const go = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', go)
+      resolve(true)
+    }
+    signal.addEventListener('abort', go)
+    onRoom(go)
+  })
+
+/** Ends the stream in good order; one that its reader cancelled has ended already. */
+function end(controller: ReadableStreamDefaultController<Uint8Array>): void {
+  try {
+    controller.close()
+  } catch {
+    // Closed by the reader's cancel.
+  }
+}

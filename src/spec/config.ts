@@ -1,0 +1,51 @@
+/** `svc.config.yaml` after its shape check. Source: command line, 1.5; decisions, sections 13 to 15. */
+import type { JsonObject, JsonValue } from '../base/json.ts'
+
+export type ProviderType = 'anthropic' | 'openai' | 'openai-compatible' | 'scripted' | 'replay' | 'auto'
+
+/** Where a tool runs, by logical id (exact, or `namespace.*`). */
+export type ToolRouteConfig =
+  /** One process a call: JSON on stdin, JSON on stdout. Paths are relative to the config file. */
+  | { readonly command: readonly string[]; readonly timeout?: string; readonly env?: readonly string[] }
+  | {
+      readonly http: { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+      readonly timeout?: string
+    }
+  | { readonly mock: readonly MockResult[]; readonly timeout?: string }
+
+export interface MockResult {
+  /** Arguments that must be equal for this result; absent = every call. */
+  readonly when?: JsonObject
+  readonly result?: JsonValue
+  readonly error?: string
+  readonly delay?: string
+}
+
+export interface Config {
+  readonly workspace?: string
+  readonly include?: readonly string[]
+  readonly providers?: Readonly<Record<string, { readonly type: ProviderType; readonly base_url?: string }>>
+  readonly tools?: Readonly<Record<string, ToolRouteConfig>>
+  readonly guardrails?: readonly string[]
+  readonly lint?: {
+    readonly profile?: 'recommended' | 'strict'
+    readonly rules?: Readonly<Record<string, 'off' | 'warn' | 'error'>>
+  }
+  readonly limits?: { readonly max_loop_iterations?: number; readonly max_body_bytes?: number }
+  readonly plan?: {
+    readonly runs_per_day?: number
+    readonly tokens_per_day?: number
+    readonly storage_bytes?: number
+    readonly file_bytes?: number
+  }
+  readonly triggers?: readonly JsonObject[]
+  readonly network?: {
+    readonly allowed_hosts?: readonly string[]
+    readonly hosts?: readonly string[]
+    readonly origins?: readonly string[]
+    readonly proxies?: readonly string[]
+  }
+  readonly storage?: { readonly url?: string; readonly region?: string; readonly max_file_bytes?: number }
+  readonly dev?: { readonly port?: number; readonly host?: string }
+  readonly update_check?: boolean
+}

@@ -1,0 +1,39 @@
+/** Source: HTTP API, "Events"; decisions, section 7. */
+import type { Instant } from '../base/clock.ts'
+import type { RunId, SessionId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+
+export type EventKind = 'step' | 'session' | 'run' | 'user_task' | 'aitl'
+
+export const SUBJECTS = {
+  session: ['started', 'paused', 'resumed', 'completed', 'failed', 'cancelled'].map((each) => `engine.session.${each}`),
+  run: [
+    ...['started', 'paused', 'resumed', 'completed', 'failed', 'cancelled'].map((each) => `engine.run.${each}`),
+    'engine.subagent.spawned',
+    'engine.subagent.completed',
+  ],
+  step: ['started', 'completed', 'failed', 'delta'].map((each) => `engine.step.${each}`),
+  user_task: ['created', 'voted', 'completed', 'expired', 'cancelled'].map((each) => `engine.user_task.${each}`),
+  aitl: ['requested', 'answered', 'escalated'].map((each) => `engine.aitl.${each}`),
+} as const satisfies Record<EventKind, readonly string[]>
+
+/** An event as it is stored: `seq` is the session-wide number, from 1, without gaps. */
+export interface StoredEvent {
+  readonly sessionId: SessionId
+  readonly seq: number
+  readonly runId: RunId
+  readonly ts: Instant
+  readonly kind: EventKind
+  readonly subject: string
+  readonly data: JsonObject
+}
+
+/** Model text as it arrives: live only, never stored, without a number. */
+export interface Delta {
+  readonly sessionId: SessionId
+  readonly runId: RunId
+  readonly ts: Instant
+  readonly kind: 'step'
+  readonly subject: 'engine.step.delta'
+  readonly data: JsonObject
+}

@@ -1,0 +1,67 @@
+import type { AgentId, KeyId, TriggerId, WorkspaceId } from '../base/ids.ts'
+import type { Instant } from '../base/clock.ts'
+
+/** Who asks. Every door and every read takes one; what it may see follows from it. */
+export type Principal =
+  | {
+      readonly type: 'api_key'
+      readonly id: KeyId
+      readonly workspaceId: WorkspaceId
+      readonly agentId: AgentId
+      readonly triggerId: TriggerId
+      readonly triggerName: string
+      readonly allowUploads: boolean
+      /** The trigger's `Expose step timeline to API clients`. */
+      readonly exposeTimeline: boolean
+    }
+  | {
+      readonly type: 'operator'
+      readonly id: string
+      readonly workspaceId: WorkspaceId
+      readonly roles: readonly string[]
+    }
+  | {
+      readonly type: 'schedule'
+      readonly id: TriggerId
+      readonly workspaceId: WorkspaceId
+      readonly triggerName: string
+    }
+
+/** Stable text of an approver: distinct approvals are counted by it. */
+export const approverOf = (principal: Principal): string =>
+  principal.type === 'api_key' ? `key:${principal.id}` : `${principal.type}:${principal.id}`
+
+export interface ApiKey {
+  readonly id: KeyId
+  readonly workspaceId: WorkspaceId
+  readonly agentId: AgentId
+  readonly triggerId: TriggerId
+  readonly name: string | null
+  /** First characters, for lists: enough to recognise, far too few to use. */
+  readonly prefix: string
+  /** SHA-256 of the secret, hexadecimal: the only form in which it is kept. */
+  readonly hash: string
+  readonly allowUploads: boolean
+  readonly createdAt: Instant
+  readonly expiresAt: Instant | null
+  readonly revokedAt: Instant | null
+  readonly lastUsedAt: Instant | null
+}
+
+export interface Trigger {
+  readonly id: TriggerId
+  readonly workspaceId: WorkspaceId
+  readonly agentId: AgentId
+  readonly type: 'api' | 'schedule'
+  readonly name: string
+  readonly active: boolean
+  readonly exposeTimeline: boolean
+  /** CIDRs; empty = every address. */
+  readonly allowIps: readonly string[]
+  readonly ratePerMinute: number | null
+  readonly ratePerDay: number | null
+  readonly maxConcurrentRuns: number | null
+  readonly cron: string | null
+  readonly timeZone: string | null
+  readonly createdAt: Instant
+}

@@ -1,0 +1,242 @@
+/**
+ * The operator application's interface: what `publish`, `deploy`, `keys`, `triggers`, `inbox` and the console speak.
+ * HTTP over the Unix socket `admin.sock` of the server that holds the data directory, else in process under its lock.
+ * One line a route, so that server and command line cannot drift apart. Bodies and answers are JSON; failures are `ErrorBody`.
+ */
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { Conversation, MessageAccepted, StartRunResponse, TaskContent, RunStatusBody } from './api.ts'
+import type { CompiledBundle, PublishedDocument, Snapshot } from './snapshot.ts'
+
+export interface PublishedMember {
+  readonly kind: 'Agent' | 'Tool' | 'Policy'
+  readonly id: string
+  readonly version: string
+  readonly digest: string
+  readonly agentId?: string
+  readonly agentVersionId?: string
+  readonly already: boolean
+}
+
+export interface AgentView {
+  readonly agentId: string
+  readonly name: string
+  readonly deployed: { readonly versionLabel: string; readonly agentVersionId: string } | null
+  readonly triggers: readonly string[]
+  readonly inputContract?: JsonValue
+  readonly tools: readonly string[]
+}
+
+export interface VersionView {
+  readonly agentVersionId: string
+  readonly versionLabel: string
+  readonly digest: string
+  readonly publishedAt: string
+  readonly publishedBy: string
+  readonly deployed: boolean
+  readonly yanked: boolean
+}
+
+export interface TriggerView {
+  readonly triggerId: string
+  readonly agentId: string
+  readonly agent: string
+  readonly type: 'api' | 'schedule'
+  readonly name: string
+  readonly active: boolean
+  readonly exposeTimeline: boolean
+  readonly allowIps: readonly string[]
+  readonly ratePerMinute: number | null
+  readonly ratePerDay: number | null
+  readonly maxConcurrentRuns: number | null
+  readonly cron: string | null
+  readonly timeZone: string | null
+  readonly createdAt: string
+}
+
+export interface KeyView {
+  readonly keyId: string
+  readonly agentId: string
+  readonly agent: string
+  readonly triggerId: string
+  readonly trigger: string
+  readonly name: string | null
+  readonly prefix: string
+  readonly allowUploads: boolean
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly lastUsedAt: string | null
+}
+
+/** `secret` is in the answer to create and nowhere else, ever. */
+export type CreatedKey = KeyView & { readonly secret: string }
+
+export interface InboxItem {
+  readonly userTaskId: string
+  readonly kind: string
+  readonly runId: string
+  readonly sessionId: string
+  readonly agent: string
+  readonly tool?: string
+  readonly args?: JsonValue
+  readonly argsDigest?: string
+  readonly why: string
+  readonly reason: string | null
+  readonly options?: readonly { readonly id: string; readonly label: string }[]
+  readonly approvals: { readonly have: number; readonly need: number; readonly by: readonly string[] }
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly onTimeout: string | null
+  readonly apiCompletable: boolean
+  readonly status: string
+  /** As in `UserTaskReq.content`, for the card; absent for `reply`. */
+  readonly task?: TaskContent
+}
+
+export interface RunView {
+  readonly runId: string
+  readonly sessionId: string
+  readonly agent: string
+  readonly versionLabel: string
+  readonly status: string
+  readonly depth: number
+  readonly parentRunId: string | null
+  readonly startedAt: string
+  readonly finishedAt: string | null
+  readonly totalTokensUsed: number
+  readonly trigger: string
+  readonly waitingOn?: string
+}
+
+/** A decision as it was made, with what is needed to make it again. */
+export interface RecordedDecision {
+  readonly decisionId: string
+  readonly runId: string
+  readonly sessionId: string
+  readonly agent: string
+  readonly versionLabel: string
+  /** Agents above in the run tree, nearest first: their boundaries were inherited. */
+  readonly ancestors: readonly { readonly agent: string; readonly versionLabel: string }[]
+  readonly toolCallId: string
+  /** Wire name. */
+  readonly tool: string
+  /** Logical id. */
+  readonly ref: string
+  readonly arguments: JsonValue
+  readonly argsDigest: string
+  /** What became of the call. */
+  readonly state: string
+  readonly decision: string
+  readonly explanation: string
+  readonly policies: readonly JsonValue[]
+  readonly recordedAt: string
+  /** Roots of conditions but `args`, `history` and `time`: `tool`, `agent`, `run`, `session`, `principal`, `svc`. */
+  readonly facts: JsonObject
+}
+
+export interface List<T> {
+  readonly items: readonly T[]
+  readonly total: number
+}
+
+/** `METHOD path` -> what goes in and what comes out. A body of `undefined` means none. Query parameters are in `query`. */
+// prettier-ignore -- one line a route
+export interface OperatorRoutes {
+  'POST /publish': {
+    body: { bundle: CompiledBundle; deploy?: boolean; message?: string }
+    answer: {
+      published: PublishedMember[]
+      deployed?: { agentId: string; agentVersionId: string; from: string | null }
+    }
+  }
+  'POST /deploy': {
+    body: { agent: string; version?: string; rollback?: boolean }
+    answer: { agentId: string; from: string | null; to: string; agentVersionId: string; runningOnOld: number }
+  }
+  'GET /agents': { query: Record<string, never>; answer: List<AgentView> }
+  'GET /versions': { query: { agent: string }; answer: List<VersionView> }
+  /** Snapshot of a version: `agent` and `version` or the digest; for resolution, differences and `explain`. */
+  'GET /snapshot': { query: { agent?: string; version?: string; digest?: string }; answer: Snapshot }
+  'GET /documents': { query: { kind: 'Tool' | 'Policy'; id: string }; answer: List<PublishedDocument> }
+  /** A yanked version is never newly chosen; what pins it keeps it. */
+  'POST /yank': {
+    body: { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; yanked: boolean }
+    answer: { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; digest: string; yanked: boolean }
+  }
+  'POST /triggers': {
+    body: {
+      agent: string
+      type: 'api' | 'schedule'
+      name?: string
+      cron?: string
+      timeZone?: string
+      maxConcurrentRuns?: number
+      ratePerMinute?: number
+      ratePerDay?: number
+      allowIps?: string[]
+      exposeTimeline?: boolean
+    }
+    answer: TriggerView
+  }
+  'PATCH /triggers/:id': {
+    body: {
+      active?: boolean
+      exposeTimeline?: boolean
+      maxConcurrentRuns?: number | null
+      ratePerMinute?: number | null
+      ratePerDay?: number | null
+      allowIps?: string[]
+    }
+    answer: TriggerView
+  }
+  'DELETE /triggers/:id': { body: undefined; answer: { triggerId: string } }
+  'GET /triggers': { query: { agent?: string }; answer: List<TriggerView> }
+  /** `trigger` is an id or a name. `expiresInSeconds` makes a short-lived key. */
+  'POST /keys': {
+    body: { agent: string; trigger: string; allowUploads?: boolean; name?: string; expiresInSeconds?: number }
+    answer: CreatedKey
+  }
+  'GET /keys': { query: { agent?: string }; answer: List<KeyView> }
+  'POST /keys/:id/revoke': { body: undefined; answer: KeyView }
+  /** Starts without a key, as the operator. `agent` is an id or `namespace.name`. */
+  'POST /runs': { body: { agent: string; input: JsonObject }; answer: StartRunResponse }
+  /** `ending`: a unique ending of a run id; `agent`, `status` (comma-separated), `waiting`, `since`, `session`, `skip`, `take`. */
+  'GET /runs': {
+    query: {
+      ending?: string
+      agent?: string
+      status?: string
+      waiting?: string
+      since?: string
+      session?: string
+      skip?: string
+      take?: string
+    }
+    answer: List<RunView>
+  }
+  'GET /runs/:id': { query: Record<string, never>; answer: RunStatusBody }
+  'GET /runs/:id/conversation': { query: Record<string, never>; answer: Conversation }
+  /** Server-sent events, as the API's stream and never redacted. */
+  'GET /runs/:id/stream': { query: { after?: string }; answer: never }
+  'POST /runs/:id/cancel': { body: { reason?: string }; answer: { runId: string; before: string; after: string } }
+  /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the operator identity. */
+  'POST /runs/:id/messages': { body: JsonObject & { as?: string }; answer: MessageAccepted }
+  'GET /tasks': {
+    query: { ending?: string; agent?: string; kind?: string; all?: string; operator?: string }
+    answer: List<InboxItem>
+  }
+  'GET /tasks/:id': { query: Record<string, never>; answer: InboxItem }
+  /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
+  'GET /decisions': { query: { run?: string; agent?: string; since?: string }; answer: List<RecordedDecision> }
+  'GET /status': {
+    query: Record<string, never>
+    answer: {
+      version: string
+      pid: number
+      url: string | null
+      uploadUrl: string | null
+      workspace: string
+      startedAt: string
+    }
+  }
+}

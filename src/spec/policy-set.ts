@@ -1,0 +1,68 @@
+/**
+ * The compiled policies of one agent version: all that the runtime evaluates.
+ * Source: policies, section 6. Written by `compile`, read by `policy`.
+ */
+import type { Digest } from '../base/digest.ts'
+import type { JsonObject } from '../base/json.ts'
+
+/** The effect of an entry. `block` has become `deny`; an allow-list is `restrict`; an allow without a list is `grant`. */
+export type Effect = 'grant' | 'restrict' | 'require_approval' | 'escalate' | 'deny'
+
+/** What an approver owes, and what happens without one. Absent = the document did not say. */
+export interface Obligations {
+  readonly approvals_required?: number
+  readonly comprehension_required?: boolean
+  readonly timeout?: { readonly after_minutes: number; readonly default: 'deny' | 'allow' | 'escalate' }
+  readonly on_reject?: 'return_to_agent' | 'fail'
+  readonly on_modify?: 'revalidate' | 'accept' | 'reject'
+  readonly approver_role?: string
+  readonly separation_of_duties?: boolean
+}
+
+/** Where an entry comes from. `path` and `pointer` are for people and take no part in any digest. */
+export interface Origin {
+  readonly kind: 'boundary' | 'default' | 'tool_default' | 'binding' | 'guardrail' | 'synthetic' | 'ancestor'
+  readonly boundary?: string
+  /** `namespace.name@version` of the Policy document; absent for synthetic entries. */
+  readonly doc?: string
+  readonly path?: string
+  /** Line of the document's decision, 1-based. */
+  readonly line?: number
+  readonly pointer?: string
+  readonly digest?: Digest
+}
+
+export interface PolicyEntry {
+  /** Digest of the entry's content: the same rule from two documents is one entry with two origins. */
+  readonly id: Digest
+  /** `namespace.name` of the policy; `svc.<boundary>` for synthetic entries. */
+  readonly policy: string
+  readonly version: string
+  readonly effect: Effect
+  /** Canonical condition tree (policies, section 2); absent = always true. */
+  readonly when?: JsonObject
+  /** For `restrict`: the argument that is checked and the values it may have. */
+  readonly allow?: { readonly field: string; readonly values: readonly string[] }
+  readonly obligations: Obligations
+  readonly reason?: string
+  /** Shown to the model on deny in place of the reason. */
+  readonly message?: string
+  readonly authority_ref?: string
+  /** Logical tool id that `scope` names; absent = every call to which the entry is attached. */
+  readonly scope?: string
+  readonly origin: readonly Origin[]
+}
+
+export interface PolicySet {
+  readonly v: 1
+  readonly compiler: string
+  /** `namespace.name` of the agent. */
+  readonly agent: string
+  readonly entries: readonly PolicyEntry[]
+  /** Wire name of each binding -> ids of the entries that concern it. */
+  readonly index: Readonly<Record<string, readonly Digest[]>>
+  /** Entries that concern calls of descendants too: the gates of this agent's boundaries. */
+  readonly inherited: readonly Digest[]
+  /** Digest of everything above but paths, lines and pointers. */
+  readonly digest: Digest
+}

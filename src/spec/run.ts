@@ -1,0 +1,165 @@
+/**
+ * A run and where it stands. The engine's machine is the only writer of `RunState`; the words of the interface are derived
+ * from it by `statusOf`.
+ */
+import type { Digest } from '../base/digest.ts'
+import type { Instant } from '../base/clock.ts'
+import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+
+export type RunStatus =
+  'Running' | 'WaitingForHITL' | 'WaitingForAITL' | 'WaitingForResponse' | 'Completed' | 'Failed' | 'Cancelled'
+
+/** Source: decisions, section 5. */
+export type ErrorCode =
+  | 'limit_exceeded'
+  | 'output_invalid'
+  | 'model_error'
+  | 'tool_failed'
+  | 'rejected'
+  | 'repeated_denial'
+  | 'policy_error'
+  | 'cancelled'
+  | 'internal'
+
+export type LimitName =
+  | 'max_tokens_per_run'
+  | 'max_loop_iterations'
+  | 'max_wall_clock_seconds'
+  | 'max_hitl_wait_minutes'
+  | 'max_subagent_depth'
+
+export const isTerminal = (status: string): boolean =>
+  status === 'Completed' || status === 'Failed' || status === 'Cancelled'
+export const isWaiting = (status: string): boolean => status.startsWith('WaitingFor')
+
+/** Where one call of a completion stands. */
+export type CallState =
+  /** Recorded with its completion; the gate has not spoken, or must speak again after an approval. */
+  | { readonly at: 'proposed'; readonly approved?: { readonly task: TaskId; readonly digest: Digest } }
+  /** Allowed; waits for its turn, since unsafe calls of a run go one at a time. */
+  | { readonly at: 'ready' }
+  | { readonly at: 'awaiting'; readonly task: TaskId }
+  /** `svc.ask_user`: the run waits for a message. */
+  | { readonly at: 'listening' }
+  /** The dispatch record is durable; the outcome is not. */
+  | { readonly at: 'sent'; readonly sentAt: Instant; readonly notAfter: Instant }
+  /** Sent, and nobody knows what became of it; `task` is the anomaly review. */
+  | { readonly at: 'unknown'; readonly task: TaskId }
+  | { readonly at: 'delegated'; readonly child: RunId }
+  /** The child asked its parent's model; the call has answered with the question. */
+  | { readonly at: 'asking'; readonly requestId: string }
+  | {
+      readonly at: 'settled'
+      readonly outcome: CallOutcome
+      readonly result: JsonValue
+      readonly isError: boolean
+      /** Set when the run fails over this call, as soon as nothing it has sent is open. */
+      readonly ends?: { readonly error: string; readonly errorCode: ErrorCode }
+    }
+
+/** How a settled call ended; history conditions count these. */
+export type CallOutcome = 'executed' | 'failed' | 'denied' | 'rejected' | 'invalid' | 'not_sent' | 'skipped'
+
+export interface Call {
+  /** Id the model gave, unique in the run. */
+  readonly id: string
+  /** Position in its completion, from 0. */
+  readonly index: number
+  readonly name: string
+  readonly kind: 'tool' | 'agent' | 'builtin' | 'unknown'
+  /** Logical id of tool or agent; the wire name where nothing is bound to it. */
+  readonly ref: string
+  readonly arguments: JsonValue
+  readonly argumentsDigest: Digest
+  /** 1 for the first dispatch. */
+  readonly attempt: number
+  readonly decisionId?: DecisionId
+  readonly state: CallState
+}
+
+export type RunState =
+  /**
+   * A completion is wanted. `attempt` counts the tries of this turn, from 1; `lost` of them ended with the process that made
+   * them. `unsent` says that a process which was stopping left this one to the next.
+   */
+  | {
+      readonly at: 'thinking'
+      readonly turn: number
+      readonly attempt: number
+      readonly lost?: number
+      readonly unsent?: true
+      readonly note?: JsonObject
+    }
+  /** A failed completion is tried again at `until`. */
+  | {
+      readonly at: 'backing_off'
+      readonly turn: number
+      readonly attempt: number
+      readonly lost?: number
+      readonly until: Instant
+      readonly note?: JsonObject
+    }
+  | { readonly at: 'calling'; readonly turn: number; readonly calls: readonly Call[] }
+  /** A limit was reached and an operator is asked; `then` is where the run goes on. */
+  | { readonly at: 'held'; readonly task: TaskId; readonly limit: LimitName; readonly then: RunState }
+  /** An invalid output is before an operator. */
+  | { readonly at: 'reviewing'; readonly turn: number; readonly task: TaskId }
+  | {
+      readonly at: 'done'
+      readonly outcome: 'completed' | 'failed' | 'cancelled'
+      readonly output: JsonValue
+      readonly error?: string
+      readonly errorCode?: ErrorCode
+      /** Who cancelled the run, as `approverOf` names them; absent where its parent's end did. */
+      readonly cancelledBy?: string
+    }
+
+/** What a run has used of its limits, and what operators granted on top. */
+export interface Usage {
+  /** Tokens of this run alone. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Completions that called tools. */
+  readonly iterations: number
+  /** Milliseconds spent waiting for people, and since when it waits now. */
+  readonly waitedMs: number
+  readonly waitingSince: Instant | null
+  /** Milliseconds held before an operator by a limit; they use no budget. Absent = none. */
+  readonly heldMs?: number
+  /** How many times each limit was granted again. */
+  readonly grants: Readonly<Partial<Record<LimitName, number>>>
+  /** How often an output was sent back as invalid. */
+  readonly outputAttempts: number
+  /** True once a result of untrusted content was read. */
+  readonly tainted: boolean
+  /** Times each `tool + arguments` was denied or rejected, by digest. */
+  readonly refusals: Readonly<Record<string, number>>
+}
+
+export interface Run {
+  readonly id: RunId
+  readonly sessionId: SessionId
+  readonly workspaceId: WorkspaceId
+  readonly agentId: AgentId
+  readonly agentName: string
+  readonly agentVersionId: VersionId
+  readonly versionLabel: string
+  readonly llmModel: string | null
+  readonly parentRunId: RunId | null
+  /** The parent's call that this run answers. */
+  readonly parentCallId: string | null
+  /** 0 for the root. */
+  readonly depth: number
+  readonly input: JsonObject
+  readonly state: RunState
+  readonly status: RunStatus
+  readonly usage: Usage
+  /** Number of the run's last step. */
+  readonly lastSequence: number
+  readonly output: JsonValue
+  readonly error: string | null
+  readonly errorCode: ErrorCode | null
+  readonly startedAt: Instant
+  readonly finishedAt: Instant | null
+}

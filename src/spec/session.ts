@@ -1,0 +1,37 @@
+import type { Instant } from '../base/clock.ts'
+import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { RunStatus } from './run.ts'
+
+export type TriggerType = 'api' | 'scheduled' | 'operator'
+
+/** One started execution tree. Its status is its root run's. */
+export interface Session {
+  readonly id: SessionId
+  readonly workspaceId: WorkspaceId
+  readonly agentId: AgentId
+  readonly agentName: string
+  readonly agentVersionId: VersionId
+  readonly versionLabel: string
+  readonly llmModel: string | null
+  readonly triggerType: TriggerType
+  readonly triggeredBy: string | null
+  readonly triggerId: TriggerId | null
+  readonly triggerName: string | null
+  readonly rootRunId: RunId
+  readonly status: RunStatus
+  readonly totalTokensUsed: number
+  readonly runCount: number
+  readonly output: JsonValue
+  readonly error: string | null
+  readonly input: JsonObject
+  readonly startContext: JsonObject
+  readonly startedAt: Instant
+  readonly finishedAt: Instant | null
+  /** Grows by one with every save; a save names the one it read. */
+  readonly version: number
+  /** Number of the last event. */
+  readonly lastSeq: number
+  /** Number of timeline items so far. */
+  readonly lastOrdinal: number
+}

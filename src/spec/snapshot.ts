@@ -1,0 +1,138 @@
+/**
+ * What compile writes and the engine runs: an agent version with everything by value. The runtime never reads YAML.
+ * Source: bundles, section 4.
+ */
+import { digestOfJson, type Digest } from '../base/digest.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Limits, McpServer, ModelSpec, SideEffectClass } from './document.ts'
+import type { PolicySet } from './policy-set.ts'
+
+export type JsonSchema = JsonObject | boolean
+
+export interface BoundTool {
+  /** Name on the wire to the model; unique in the agent, `^[A-Za-z0-9_-]{1,64}$`. */
+  readonly wire: string
+  /** Logical id, `namespace.name`. */
+  readonly id: string
+  /** Version of the Tool document chosen; empty for an MCP binding without one. */
+  readonly version: string
+  readonly description: string
+  /** Shown to the model: the binding's, else the Tool's; absent = asked of the MCP server. */
+  readonly inputSchema?: JsonSchema
+  /** Arguments must satisfy each of these. */
+  readonly inputSchemas: readonly JsonSchema[]
+  readonly outputSchema?: JsonSchema
+  /** The stricter of the binding's and the Tool document's; absent = undeclared, treated as unsafe. */
+  readonly sideEffectClass?: SideEffectClass
+  readonly labels: Readonly<Record<string, string>>
+  readonly mcp?: { readonly server: string; readonly tool: string }
+  /** True for the `svc.` tools that the engine itself carries out. */
+  readonly builtin?: boolean
+}
+
+export interface BoundAgent {
+  readonly wire: string
+  readonly id: string
+  /** Pinned version and the digest of its snapshot; both absent for a late-bound edge. */
+  readonly version?: string
+  readonly digest?: Digest
+  readonly lateBound: boolean
+  readonly description: string
+  /** Arguments of the delegation call; absent = the child's input contract, else `{message: string}`. */
+  readonly inputSchema?: JsonSchema
+  readonly result: 'summary' | 'full'
+}
+
+/** One turn of a scripted model. Source: decisions, section 13. */
+export interface ScriptTurn {
+  /** Picks the turn by the last message: every given matcher must hold. Absent = played in order. */
+  readonly when?: {
+    readonly contains?: string
+    readonly tool?: string
+    readonly matches?: string
+    readonly input?: JsonObject
+  }
+  readonly say?: unknown
+  readonly call?: ScriptCall | readonly ScriptCall[]
+  readonly usage?: { readonly input_tokens?: number; readonly output_tokens?: number }
+  readonly delay_ms?: number
+  readonly fail?: string | { readonly status?: number; readonly message?: string }
+}
+export interface ScriptCall {
+  readonly tool: string
+  /** Values may hold `${…}` references into the input and earlier results. */
+  readonly arguments?: JsonObject
+}
+
+export interface SnapshotModel extends Omit<ModelSpec, 'provider'> {
+  /** Canonical provider name. */
+  readonly provider: string
+  /** Key in `secrets`, already resolved from a secret named after the provider. */
+  readonly secret?: string
+  /** Turns of the scripted model, by value. */
+  readonly script?: readonly ScriptTurn[]
+}
+
+export interface Snapshot {
+  readonly v: 1
+  readonly id: string
+  readonly namespace: string
+  readonly name: string
+  readonly version: string
+  readonly owner?: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly riskTier?: string
+  readonly classifications: readonly string[]
+  readonly boundaries: readonly string[]
+  readonly frameworks?: JsonObject
+  readonly purpose: string
+  readonly instructions: { readonly text: string; readonly digest: Digest }
+  readonly model: SnapshotModel
+  readonly secrets: Readonly<Record<string, { readonly fromEnv: string }>>
+  readonly mcpServers: readonly McpServer[]
+  readonly tools: readonly BoundTool[]
+  readonly agents: readonly BoundAgent[]
+  readonly limits: Limits
+  readonly output: {
+    readonly format: 'text' | 'json'
+    readonly schema?: JsonSchema
+    readonly strict: boolean
+    readonly on_invalid: 'retry' | 'repair' | 'escalate' | 'fail'
+  }
+  /** JSON Schema that a start's `input` must match; absent = any object. */
+  readonly inputContract?: JsonSchema
+  readonly policies: PolicySet
+  /** See `digestOfSnapshot`. */
+  readonly digest: Digest
+}
+
+/** Digest of all that a version does: where its policies were written plays no part. */
+export const digestOfSnapshot = ({ policies, ...rest }: Omit<Snapshot, 'digest'>): Digest =>
+  digestOfJson({ ...rest, policies: policies.digest })
+
+/** A Tool or Policy document of the closure or published alone, with schemas by value. */
+export interface PublishedDocument {
+  readonly kind: 'Tool' | 'Policy'
+  readonly id: string
+  readonly version: string
+  readonly digest: Digest
+  /** The document's values, refs replaced by what they name. */
+  readonly document: JsonObject
+  /** True for a published version that is never newly chosen. */
+  readonly yanked?: boolean
+}
+
+/** Digest of a document under its identity. */
+export const digestOfDocument = ({ kind, id, version, document }: Omit<PublishedDocument, 'digest'>): Digest =>
+  digestOfJson({ kind, id, version, document })
+
+/** What `publish` sends and the store keeps: every member of a closure, the root's own snapshot named by `root`. */
+export interface CompiledBundle {
+  /** `namespace.name` of the root agent; absent when a Tool or Policy is published alone. */
+  readonly root?: string
+  readonly bundle?: { readonly id: string; readonly version: string }
+  readonly agents: readonly Snapshot[]
+  readonly documents: readonly PublishedDocument[]
+  /** Identity of what is deployed. */
+  readonly closureDigest: Digest
+}

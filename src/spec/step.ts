@@ -1,0 +1,62 @@
+/**
+ * Timeline items and what each type of step says.
+ * Source: HTTP API, "Timeline item"; decisions, section 6. Content keys are those of the interface (snake_case).
+ */
+import type { Instant } from '../base/clock.ts'
+import type { EventId, RunId, SessionId, StepId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+
+export const STEP_TYPES = [
+  'UserMessage',
+  'Reasoning',
+  'PolicyDecision',
+  'ToolCall',
+  'ToolResult',
+  'UserTaskReq',
+  'UserTaskRes',
+  'SubAgentCall',
+  'SubAgentResult',
+  'AitlRequest',
+  'AitlResponse',
+  'LimitReached',
+  'OutputValidation',
+  'Output',
+  'RunCompleted',
+  'SessionCompleted',
+] as const
+export type StepType = (typeof STEP_TYPES)[number]
+
+/** A policy as a decision names it. */
+export interface DecidedPolicy {
+  readonly id: string
+  readonly version: string
+  readonly decision: string
+  /** Truth of its conditions: true, false or unknown. */
+  readonly matched: 'true' | 'false' | 'unknown'
+  readonly reason: string | null
+  readonly authority_ref: string | null
+  /** Document and line, for people; absent where there is none. */
+  readonly source?: string
+  /** The condition in one line with the values it saw, for example `args.amount > 100 (180)`. */
+  readonly condition?: string
+}
+
+export interface Step {
+  readonly id: StepId
+  readonly sessionId: SessionId
+  readonly runId: RunId
+  readonly eventId: EventId
+  readonly type: StepType
+  /** 1-based, per run. */
+  readonly sequence: number
+  /** 1-based, over the whole session. */
+  readonly ordinal: number
+  /** The step's own fields; the common ids are added where it leaves (`timeline`). */
+  readonly content: JsonObject
+  /** What only the engine reads again, such as a provider's opaque reasoning blocks. Never leaves the process. */
+  readonly hidden?: JsonObject
+  readonly tokensUsed: number | null
+  readonly error: string | null
+  readonly startedAt: Instant
+  readonly finishedAt: Instant | null
+}

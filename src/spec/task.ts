@@ -1,0 +1,98 @@
+import type { DecisionId, RunId, SessionId, TaskId } from '../base/ids.ts'
+import type { Instant } from '../base/clock.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { Digest } from '../base/digest.ts'
+import type { Principal } from './key.ts'
+import type { DecidedPolicy } from './step.ts'
+
+/** Kinds that a key may complete, and those only an operator may. Source: decisions, section 8. */
+export const API_TASK_KINDS = ['approval', 'multi_option', 'text', 'number'] as const
+export const OPERATOR_TASK_KINDS = ['escalation', 'aitl_escalation', 'anomaly_review'] as const
+export type TaskKind = (typeof API_TASK_KINDS)[number] | (typeof OPERATOR_TASK_KINDS)[number]
+
+export const isOperatorOnly = (kind: TaskKind): boolean => (OPERATOR_TASK_KINDS as readonly string[]).includes(kind)
+
+export interface Vote {
+  /** Stable identity of the approver: `key:<id>` or `operator:<identity>`. */
+  readonly approver: string
+  readonly approved: boolean
+  readonly at: Instant
+  readonly comment?: string
+}
+
+export type TaskStatus = 'pending' | 'completed' | 'expired' | 'cancelled'
+
+/** What a completed task was answered with. */
+export interface TaskAnswer {
+  readonly outcome: 'approved' | 'rejected' | 'answered' | 'timed_out' | 'cancelled'
+  readonly approved?: boolean
+  readonly selectedOptionId?: string
+  readonly textValue?: string
+  readonly numberValue?: number
+  /** Arguments as edited by the approver. */
+  readonly arguments?: JsonObject
+  readonly completedBy?: string
+  /** `completedByEmail` as a client claimed it; never an identity. */
+  readonly claimedEmail?: string
+  readonly comment?: string
+  readonly metadata?: JsonObject
+}
+
+export interface UserTask {
+  readonly id: TaskId
+  readonly sessionId: SessionId
+  readonly runId: RunId
+  readonly kind: TaskKind
+  readonly status: TaskStatus
+  /** The call that waits for this task; absent for limit and output escalations. */
+  readonly callId?: string
+  /** What an `escalation` is about. */
+  readonly about?: 'policy' | 'limit' | 'output' | 'timeout' | 'dispatch'
+  readonly title: string
+  readonly prompt?: string
+  readonly reason?: string
+  readonly tool?: {
+    readonly name: string
+    readonly ref: string
+    readonly version: string
+    readonly side_effect_class: string | null
+  }
+  readonly arguments?: JsonValue
+  readonly argumentsDigest?: Digest
+  /** Digest of the action that would run (policies, section 5); recomputed before it does. */
+  readonly actionDigest?: Digest
+  readonly decisionId?: DecisionId
+  readonly policies?: readonly DecidedPolicy[]
+  readonly authorityRef?: string
+  readonly approvalsRequired?: number
+  readonly votes: readonly Vote[]
+  readonly comprehensionRequired?: boolean
+  readonly approverRole?: string
+  readonly separationOfDuties?: boolean
+  readonly context?: JsonObject
+  readonly options?: readonly { readonly id: string; readonly label: string }[]
+  readonly min?: number
+  readonly max?: number
+  readonly onReject?: 'return_to_agent' | 'fail'
+  readonly onModify?: 'revalidate' | 'accept' | 'reject'
+  readonly onTimeout?: 'deny' | 'allow' | 'escalate'
+  readonly expiresAt?: Instant
+  readonly createdAt: Instant
+  readonly completedAt?: Instant
+  readonly answer?: TaskAnswer
+}
+
+/** The answer to a task or a conversational pause, as a door of the engine takes it. */
+export interface Answer {
+  readonly taskId?: TaskId
+  readonly approved?: boolean
+  readonly selectedOptionId?: string
+  readonly textValue?: string
+  readonly numberValue?: number
+  readonly metadata?: JsonObject
+  /** `text`, else `message`. */
+  readonly text?: string
+  readonly files?: readonly { readonly objectKey: string; readonly filename?: string; readonly mediaType?: string }[]
+  readonly claimedEmail?: string
+  readonly by: Principal
+}

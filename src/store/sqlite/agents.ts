@@ -1,0 +1,72 @@
+import type { Database } from 'better-sqlite3'
+import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import type { AgentRow, Store } from '../store.ts'
+
+export interface Counted {
+  readonly n: number
+  readonly sessions: number
+  readonly runs: number
+}
+
+export interface Agents {
+  readonly reads: Pick<Store, 'agent' | 'agents'>
+  /** Number of an agent, which is written down when it is met for the first time. */
+  numberOf(id: AgentId, workspaceId: WorkspaceId, name: string): number
+  find(id: AgentId, workspaceId: WorkspaceId): Counted | undefined
+  /** Sums over the agents of a workspace. */
+  totals(workspaceId: WorkspaceId): Omit<Counted, 'n'>
+  countSession(n: number): void
+  countRun(n: number): void
+}
+
+export function openAgents(db: Database): Agents {
+  const find = db.prepare<[string, string], Counted>(
+    'select n, sessions, runs from agent where id = ? and workspace_id = ?',
+  )
+  const insert = db.prepare<[string, string, string], { n: number }>(
+    'insert into agent (id, workspace_id, name) values (?, ?, ?) returning n',
+  )
+  const totals = db.prepare<[string], Omit<Counted, 'n'>>(
+    `select coalesce(sum(sessions), 0) as sessions, coalesce(sum(runs), 0) as runs
+     from agent
+     where workspace_id = ?`,
+  )
+  const countSession = db.prepare<[number]>('update agent set sessions = sessions + 1 where n = ?')
+  const countRun = db.prepare<[number]>('update agent set runs = runs + 1 where n = ?')
+  const columns = 'id, workspace_id, name, deployed_version_id, previous_version_id'
+  const one = db.prepare<[string], Row>(`select ${columns} from agent where id = ?`)
+  const all = db.prepare<[string], Row>(`select ${columns} from agent where workspace_id = ? order by name`)
+
+  return {
+    reads: {
+      async agent(id) {
+        const row = one.get(id)
+        return row && toAgent(row)
+      },
+      async agents(workspaceId) {
+        return all.all(workspaceId).map(toAgent)
+      },
+    },
+    numberOf: (id, workspaceId, name) => (find.get(id, workspaceId) ?? insert.get(id, workspaceId, name)!).n,
+    find: (id, workspaceId) => find.get(id, workspaceId),
+    totals: (workspaceId) => totals.get(workspaceId)!,
+    countSession: (n) => void countSession.run(n),
+    countRun: (n) => void countRun.run(n),
+  }
+}
+
+interface Row {
+  id: AgentId
+  workspace_id: WorkspaceId
+  name: string
+  deployed_version_id: VersionId | null
+  previous_version_id: VersionId | null
+}
+
+const toAgent = (row: Row): AgentRow => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  name: row.name,
+  deployedVersionId: row.deployed_version_id,
+  previousVersionId: row.previous_version_id,
+})

@@ -1,0 +1,90 @@
+import type { Database } from 'better-sqlite3'
+import type { Digest } from '../../base/digest.ts'
+import type { AgentId, RunId, SessionId } from '../../base/ids.ts'
+import type { CallRow, Store } from '../store.ts'
+import { allOf, statementCache } from './filter.ts'
+import { toValue } from './json-column.ts'
+
+export interface Calls {
+  readonly reads: Pick<Store, 'calls'>
+  /** Inserts a call or replaces it whole. */
+  put(sessionN: number, runN: number, call: CallRow): void
+}
+
+export function openCalls(db: Database): Calls {
+  const prepared = statementCache(db)
+  // The run's agent is the call's: an id alone would not say of which workspace.
+  const put = db.prepare(
+    `insert into call (
+       session_n, run_n, call_id, agent_n, ref, arguments_digest, arguments, state, attempt, idempotency_key, at
+     ) values (
+       :sessionN, :runN, :callId, (select agent_n from run where n = :runN), :ref, :argumentsDigest, :arguments, :state,
+       :attempt, :idempotencyKey, :at
+     )
+     on conflict (session_n, run_n, call_id) do update
+     set ref = excluded.ref, arguments_digest = excluded.arguments_digest, arguments = excluded.arguments,
+       state = excluded.state, attempt = excluded.attempt, idempotency_key = excluded.idempotency_key, at = excluded.at`,
+  )
+
+  return {
+    reads: {
+      async calls(filter) {
+        const { where, values } = allOf([
+          ['c.session_n = (select n from session where id = :sessionId)', filter.sessionId],
+          ['c.agent_n in (select n from agent where id = :agentId)', filter.agentId],
+          ['c.at >= :since', filter.since],
+        ])
+        return prepared<Row>(`${SELECT} where ${where} order by c.at, c.run_n, c.call_id`).all(values).map(toCall)
+      },
+    },
+    put: (sessionN, runN, call) =>
+      void put.run({
+        sessionN,
+        runN,
+        callId: call.callId,
+        ref: call.ref,
+        argumentsDigest: call.argumentsDigest,
+        arguments: JSON.stringify(call.arguments),
+        state: call.state,
+        attempt: call.attempt,
+        idempotencyKey: call.idempotencyKey,
+        at: call.at,
+      }),
+  }
+}
+
+const SELECT = `
+  select s.id as session_id, r.id as run_id, c.call_id, a.id as agent_id, c.ref, c.arguments_digest, c.arguments, c.state,
+    c.attempt, c.idempotency_key, c.at
+  from call c
+    join session s on s.n = c.session_n
+    join run r on r.n = c.run_n
+    join agent a on a.n = c.agent_n`
+
+interface Row {
+  session_id: SessionId
+  run_id: RunId
+  call_id: string
+  agent_id: AgentId
+  ref: string
+  arguments_digest: Digest
+  arguments: string
+  state: string
+  attempt: number
+  idempotency_key: string
+  at: number
+}
+
+const toCall = (row: Row): CallRow => ({
+  sessionId: row.session_id,
+  runId: row.run_id,
+  callId: row.call_id,
+  agentId: row.agent_id,
+  ref: row.ref,
+  argumentsDigest: row.arguments_digest,
+  arguments: toValue(row.arguments),
+  state: row.state,
+  attempt: row.attempt,
+  idempotencyKey: row.idempotency_key,
+  at: row.at,
+})

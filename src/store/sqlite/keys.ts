@@ -1,0 +1,89 @@
+import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import type { AgentId, KeyId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { ApiKey } from '../../spec/key.ts'
+import type { Store } from '../store.ts'
+
+export interface Keys {
+  readonly reads: Pick<Store, 'keyByHash' | 'keys' | 'touchKey'>
+  insert(key: ApiKey): void
+  /** Keeps the first moment when revoked twice. @throws Failure `not_found` */
+  revoke(id: KeyId, at: Instant): void
+  /** Writes the uses remembered since the last time. */
+  readonly writeUses: () => void
+}
+
+export function openKeys(db: Database): Keys {
+  const insert = db.prepare(
+    `insert into api_key (
+       id, workspace_id, agent_id, trigger_id, name, prefix, hash, allow_uploads, created_at, expires_at, revoked_at,
+       last_used_at
+     ) values (
+       :id, :workspaceId, :agentId, :triggerId, :name, :prefix, :hash, :allowUploads, :createdAt, :expiresAt, :revokedAt,
+       :lastUsedAt
+     )`,
+  )
+  const byHash = db.prepare<[string], Row>(`${SELECT} where hash = ?`)
+  const ofWorkspace = db.prepare<[string], Row>(`${SELECT} where workspace_id = ? order by created_at, rowid`)
+  const revoke = db.prepare<[number, string]>('update api_key set revoked_at = coalesce(revoked_at, ?) where id = ?')
+  const use = db.prepare<[number, string]>('update api_key set last_used_at = ? where id = ?')
+
+  // A use is worth no commit of its own: it is written with the next one, and known here until then.
+  const uses = new Map<KeyId, Instant>()
+  const toKey = (row: Row): ApiKey => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    agentId: row.agent_id,
+    triggerId: row.trigger_id,
+    name: row.name,
+    prefix: row.prefix,
+    hash: row.hash,
+    allowUploads: row.allow_uploads === 1,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: uses.get(row.id) ?? row.last_used_at,
+  })
+
+  return {
+    reads: {
+      async keyByHash(hash) {
+        const row = byHash.get(hash)
+        return row && toKey(row)
+      },
+      async keys(workspaceId) {
+        return ofWorkspace.all(workspaceId).map(toKey)
+      },
+      touchKey: (id, at) => void uses.set(id, at),
+    },
+    insert: (key) => void insert.run({ ...key, allowUploads: key.allowUploads ? 1 : 0 }),
+    revoke(id, at) {
+      if (revoke.run(at, id).changes === 0) throw fail('not_found', { what: 'key' })
+    },
+    writeUses() {
+      for (const [id, at] of uses) use.run(at, id)
+      uses.clear()
+    },
+  }
+}
+
+const SELECT = `
+  select id, workspace_id, agent_id, trigger_id, name, prefix, hash, allow_uploads, created_at, expires_at, revoked_at,
+    last_used_at
+  from api_key`
+
+interface Row {
+  id: KeyId
+  workspace_id: WorkspaceId
+  agent_id: AgentId
+  trigger_id: TriggerId
+  name: string | null
+  prefix: string
+  hash: string
+  allow_uploads: number
+  created_at: number
+  expires_at: number | null
+  revoked_at: number | null
+  last_used_at: number | null
+}

@@ -1,0 +1,9 @@
+-- Published documents never change, so that one is no longer chosen is kept beside them.
+create table yanked_document (
+  workspace_id text not null,
+  kind text not null,
+  id text not null,
+  version text not null,
+  primary key (workspace_id, kind, id, version),
+  foreign key (workspace_id, kind, id, version) references document (workspace_id, kind, id, version)
+) strict, without rowid;

@@ -1,0 +1,85 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Store } from '../store.ts'
+import { openAgents } from './agents.ts'
+import { openCalls } from './calls.ts'
+import { openDatabase } from './database.ts'
+import { openEvents } from './events.ts'
+import { openFiles } from './files.ts'
+import { openIdempotency } from './idempotency.ts'
+import { openKeys } from './keys.ts'
+import { openQuotas } from './quotas.ts'
+import { openRuns } from './runs.ts'
+import { openSessions } from './sessions.ts'
+import { openSteps } from './steps.ts'
+import { openTasks } from './tasks.ts'
+import { openTimers } from './timers.ts'
+import { openTriggers } from './triggers.ts'
+import { openTurns } from './turns.ts'
+import { openVersions } from './versions.ts'
+import { createWriter } from './writer.ts'
+
+/**
+ * The store of one process: a SQLite file, or memory. Reads answer at once from what is committed; writes wait for the
+ * commit of their group. Who opens a file holds the lock of its directory (`lockDirectory`).
+ * @param path a file, or `:memory:`
+ * @throws Failure `store_unreadable`
+ */
+export function openSqlite(path: string, { clock }: { readonly clock: Clock }): Store {
+  const db = openDatabase(path)
+  const agents = openAgents(db)
+  const sessions = openSessions(db, agents)
+  const runs = openRuns(db, agents)
+  const steps = openSteps(db)
+  const events = openEvents(db)
+  const tasks = openTasks(db, agents)
+  const calls = openCalls(db)
+  const timers = openTimers(db)
+  const quotas = openQuotas(db)
+  const idempotency = openIdempotency(db)
+  const turns = openTurns({ sessions, runs, steps, events, tasks, calls, timers, quotas, idempotency, clock })
+  const versions = openVersions(db, agents)
+  const triggers = openTriggers(db, quotas)
+  const keys = openKeys(db)
+  const files = openFiles(db)
+  const { write, flush } = createWriter(db, keys.writeUses)
+
+  return {
+    ...agents.reads,
+    ...sessions.reads,
+    ...runs.reads,
+    ...steps.reads,
+    ...events.reads,
+    ...tasks.reads,
+    ...calls.reads,
+    ...timers.reads,
+    ...versions.reads,
+    ...triggers.reads,
+    ...keys.reads,
+    ...files.reads,
+    start: (turn, limits, claim) => write(() => turns.start(turn, limits, claim)),
+    replay: async (principal, route, key, bodyDigest, now) => idempotency.find(principal, route, key, bodyDigest, now),
+    load: async (sessionId) => turns.load(sessionId),
+    save: (turn) => write(() => turns.save(turn)),
+    publish: (publication) => write(() => versions.publish(publication)),
+    deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
+    setYanked: (versionId, yanked) => write(() => versions.setYanked(versionId, yanked)),
+    setDocumentYanked: (workspaceId, document, yanked) =>
+      write(() => versions.setDocumentYanked(workspaceId, document, yanked)),
+    createTrigger: (trigger) => write(() => triggers.insert(trigger)),
+    updateTrigger: (trigger) => write(() => triggers.update(trigger)),
+    deleteTrigger: (id) => write(() => triggers.delete(id)),
+    createKey: (key) => write(() => keys.insert(key)),
+    revokeKey: (id, at) => write(() => keys.revoke(id, at)),
+    presignFile: (file, quota) => write(() => files.presign(file, quota)),
+    finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
+    deleteFile: (id) => write(() => files.delete(id)),
+    async close() {
+      if (!db.open) return
+      // One more, so that remembered uses of keys are written even when nothing else waits.
+      const last = write(() => {})
+      flush()
+      await last
+      db.close()
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../base/clock.ts'
+import type { WorkspaceId } from '../../base/ids.ts'
+import type { Session } from '../../spec/session.ts'
+import type { Started, StartLimits } from '../store.ts'
+
+type Refusal = Extract<Started, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
+
+export interface Quotas {
+  /**
+   * Counts a start, or says which limit refuses it: nothing is counted then. Rates and concurrency are the trigger's and do
+   * not apply to a session without one; the plan is the workspace's.
+   */
+  admit(session: Session, limits: StartLimits, now: Instant): Refusal | undefined
+  addTokens(workspaceId: WorkspaceId, tokens: number, now: Instant): void
+  /** Nothing is limited by the rates of a trigger that is gone. */
+  forget(triggerId: string): void
+}
+
+const MINUTE = { name: 'minute', ms: 60_000 } as const
+const DAY = { name: 'day', ms: 86_400_000 } as const
+type Span = typeof MINUTE | typeof DAY
+
+export function openQuotas(db: Database): Quotas {
+  const fullAt = db.prepare<[string, string], { full_at: number }>(
+    'select full_at from rate_bucket where trigger_id = ? and span = ?',
+  )
+  const fill = db.prepare<[string, string, number]>(
+    `insert into rate_bucket (trigger_id, span, full_at) values (?, ?, ?)
+     on conflict (trigger_id, span) do update set full_at = excluded.full_at`,
+  )
+  const forget = db.prepare<[string]>('delete from rate_bucket where trigger_id = ?')
+  // Never counts further than it must: a trigger may have any number of parked runs.
+  const open = db.prepare<[string, number], { open: number }>(
+    `select count(*) as open
+     from (select 1 from session where trigger_id = ? and finished_at is null limit ?)`,
+  )
+  const usedOn = db.prepare<[string, number], { runs: number; tokens: number }>(
+    'select runs, tokens from plan_day where workspace_id = ? and day = ?',
+  )
+  const use = db.prepare<{ workspaceId: string; day: number; runs: number; tokens: number }>(
+    `insert into plan_day (workspace_id, day, runs, tokens) values (:workspaceId, :day, :runs, :tokens)
+     on conflict (workspace_id, day) do update set runs = runs + excluded.runs, tokens = tokens + excluded.tokens`,
+  )
+
+  /** A token bucket that holds `rate` starts and fills evenly over its span. */
+  const bucket = (triggerId: string, span: Span, rate: number | null, now: Instant) => {
+    if (rate === null) return undefined
+    if (rate < 1) return { retryAfterSeconds: span.ms / 1000, rate, span, take() {} }
+    // Rounded down, so that a bucket left alone for its span is full.
+    const interval = Math.floor((span.ms * 1000) / rate)
+    const at = now * 1000
+    const full = Math.max(at, fullAt.get(triggerId, span.name)?.full_at ?? 0)
+    const missing = full - at - (rate - 1) * interval
+    return {
+      rate,
+      span,
+      retryAfterSeconds: missing > 0 ? Math.max(1, Math.ceil(missing / 1_000_000)) : 0,
+      take: () => void fill.run(triggerId, span.name, full + interval),
+    }
+  }
+
+  return {
+    admit({ triggerId, workspaceId }, limits, now) {
+      const day = Math.floor(now / DAY.ms)
+      const used = usedOn.get(workspaceId, day) ?? { runs: 0, tokens: 0 }
+      const { planRunsPerDay, planTokensPerDay, maxConcurrentRuns } = limits
+      if (planRunsPerDay !== null && used.runs >= planRunsPerDay)
+        return { outcome: 'plan_limited', limit: 'runs_per_day', value: planRunsPerDay }
+      if (planTokensPerDay !== null && used.tokens >= planTokensPerDay)
+        return { outcome: 'plan_limited', limit: 'tokens_per_day', value: planTokensPerDay }
+      if (triggerId !== null) {
+        const buckets = [
+          bucket(triggerId, MINUTE, limits.ratePerMinute, now),
+          bucket(triggerId, DAY, limits.ratePerDay, now),
+        ].filter((each) => each !== undefined)
+        // Both must let it through, so the one that takes longer says when.
+        const slowest = buckets.sort((a, b) => b.retryAfterSeconds - a.retryAfterSeconds)[0]
+        if (slowest && slowest.retryAfterSeconds > 0)
+          return {
+            outcome: 'rate_limited',
+            limit: `${slowest.rate} per ${slowest.span.name}`,
+            retryAfterSeconds: slowest.retryAfterSeconds,
+          }
+        if (maxConcurrentRuns !== null && open.get(triggerId, maxConcurrentRuns)!.open >= maxConcurrentRuns)
+          return { outcome: 'concurrency_limited', limit: maxConcurrentRuns }
+        for (const each of buckets) each.take()
+      }
+      use.run({ workspaceId, day, runs: 1, tokens: 0 })
+      return undefined
+    },
+    addTokens: (workspaceId, tokens, now) =>
+      void use.run({ workspaceId, day: Math.floor(now / DAY.ms), runs: 0, tokens }),
+    forget: (triggerId) => void forget.run(triggerId),
+  }
+}

@@ -1,0 +1,189 @@
+import type { Database } from 'better-sqlite3'
+import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import { isTerminal } from '../../spec/run.ts'
+import type { ErrorCode, Run, RunState, RunStatus, Usage } from '../../spec/run.ts'
+import type { RunFilter, Store } from '../store.ts'
+import type { Agents } from './agents.ts'
+import { allOf, listed, statementCache } from './filter.ts'
+import { toObject, toText, toValue } from './json-column.ts'
+import { endingRange, tailOf } from './tail.ts'
+
+export interface Runs {
+  readonly reads: Pick<Store, 'run' | 'runs' | 'runsOf' | 'runsEndingWith'>
+  numberOf(id: RunId): number | undefined
+  ofSession(sessionN: number): readonly Run[]
+  /** Inserts or updates a run and answers its number. */
+  put(sessionN: number, run: Run): number
+}
+
+export function openRuns(db: Database, agents: Agents): Runs {
+  const prepared = statementCache(db)
+  const number = db.prepare<[string], { n: number }>('select n from run where id = ?')
+  const insert = db.prepare(
+    `insert into run (
+       id, tail, session_n, agent_n, agent_name, version_id, version_label, llm_model, parent_run_id, parent_call_id, depth,
+       input, state, status, usage, last_sequence, output, error, error_code, started_at, finished_at
+     ) values (
+       :id, :tail, :sessionN, :agentN, :agentName, :versionId, :versionLabel, :llmModel, :parentRunId, :parentCallId, :depth,
+       :input, :state, :status, :usage, :lastSequence, :output, :error, :errorCode, :startedAt, :finishedAt
+     )`,
+  )
+  const update = db.prepare(
+    `update run
+     set state = :state, status = :status, usage = :usage, llm_model = :llmModel, last_sequence = :lastSequence,
+       output = :output, error = :error, error_code = :errorCode, finished_at = :finishedAt
+     where n = :n and session_n = :sessionN`,
+  )
+  const one = db.prepare<[string], Row>(`${SELECT} where r.id = ?`)
+  const ofSession = db.prepare<[number], Row>(`${SELECT} where r.session_n = ? order by r.n`)
+  const ofSessionId = db.prepare<[string], Row>(
+    `${SELECT} where r.session_n = (select n from session where id = ?) order by r.n`,
+  )
+  const ending = db.prepare<{ workspaceId: string; from: string; to: string; ending: string; limit: number }, Row>(
+    `${SELECT}
+     where r.tail >= :from and r.tail < :to
+       and substr(replace(r.id, '-', ''), -length(:ending)) = :ending
+       and a.workspace_id = :workspaceId
+     order by r.started_at desc, r.n desc
+     limit :limit`,
+  )
+
+  return {
+    reads: {
+      async run(id) {
+        const row = one.get(id)
+        return row && toRun(row)
+      },
+      async runs(filter, page) {
+        const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
+        if (filter.agentId && !agent) return { items: [], total: 0 }
+        const { where, values } = allOf([
+          agent ? ['r.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
+          // Said besides the statuses, for then the index of open runs answers.
+          ['r.finished_at is null', onlyOpen(filter) || undefined],
+          ['r.status in (select value from json_each(:status))', listed(filter.status)],
+          [`r.status like 'WaitingFor%'`, filter.waiting === true || undefined],
+          [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
+          ['r.started_at >= :since', filter.since],
+          ['r.session_n = (select n from session where id = :sessionId)', filter.sessionId],
+        ])
+        const items = prepared<Row>(
+          `${SELECT} where ${where} order by r.started_at desc, r.n desc limit :take offset :skip`,
+        ).all({ ...values, take: page.take, skip: page.skip })
+        const total = isFiltered(filter)
+          ? prepared<{ total: number }>(`select count(*) as total ${FROM} where ${where}`).get(values)!.total
+          : (agent ?? agents.totals(filter.workspaceId)).runs
+        return { items: items.map(toRun), total }
+      },
+      async runsOf(sessionId) {
+        return ofSessionId.all(sessionId).map(toRun)
+      },
+      async runsEndingWith(workspaceId, text, limit) {
+        return ending.all({ workspaceId, limit, ...endingRange(text) }).map(toRun)
+      },
+    },
+    numberOf: (id) => number.get(id)?.n,
+    ofSession: (sessionN) => ofSession.all(sessionN).map(toRun),
+    put(sessionN, run) {
+      const n = number.get(run.id)?.n
+      if (n !== undefined) {
+        if (update.run({ n, sessionN, ...changing(run) }).changes === 0)
+          throw new Error(`Run ${run.id} is of another session.`)
+        return n
+      }
+      const agentN = agents.numberOf(run.agentId, run.workspaceId, run.agentName)
+      agents.countRun(agentN)
+      const { lastInsertRowid } = insert.run({
+        id: run.id,
+        tail: tailOf(run.id),
+        sessionN,
+        agentN,
+        agentName: run.agentName,
+        versionId: run.agentVersionId,
+        versionLabel: run.versionLabel,
+        parentRunId: run.parentRunId,
+        parentCallId: run.parentCallId,
+        depth: run.depth,
+        input: toText(run.input),
+        startedAt: run.startedAt,
+        ...changing(run),
+      })
+      return Number(lastInsertRowid)
+    },
+  }
+}
+
+const onlyOpen = ({ status, waiting }: RunFilter): boolean =>
+  waiting === true || (status !== undefined && !status.some(isTerminal))
+
+const isFiltered = ({ status, waiting, since, sessionId }: RunFilter): boolean =>
+  [status, waiting, since, sessionId].some((each) => each !== undefined)
+
+const changing = (run: Run) => ({
+  state: toText(run.state),
+  status: run.status,
+  usage: toText(run.usage),
+  llmModel: run.llmModel,
+  lastSequence: run.lastSequence,
+  output: toText(run.output),
+  error: run.error,
+  errorCode: run.errorCode,
+  finishedAt: run.finishedAt,
+})
+
+// Cross joins keep the order written: along an index of the runs.
+const FROM = 'from run r cross join session s on s.n = r.session_n cross join agent a on a.n = r.agent_n'
+
+const SELECT = `
+  select r.id, s.id as session_id, a.workspace_id, a.id as agent_id, r.agent_name, r.version_id, r.version_label, r.llm_model,
+    r.parent_run_id, r.parent_call_id, r.depth, r.input, r.state, r.status, r.usage, r.last_sequence, r.output, r.error,
+    r.error_code, r.started_at, r.finished_at
+  ${FROM}`
+
+interface Row {
+  id: RunId
+  session_id: SessionId
+  workspace_id: WorkspaceId
+  agent_id: AgentId
+  agent_name: string
+  version_id: VersionId
+  version_label: string
+  llm_model: string | null
+  parent_run_id: RunId | null
+  parent_call_id: string | null
+  depth: number
+  input: string
+  state: string
+  status: RunStatus
+  usage: string
+  last_sequence: number
+  output: string | null
+  error: string | null
+  error_code: ErrorCode | null
+  started_at: number
+  finished_at: number | null
+}
+
+const toRun = (row: Row): Run => ({
+  id: row.id,
+  sessionId: row.session_id,
+  workspaceId: row.workspace_id,
+  agentId: row.agent_id,
+  agentName: row.agent_name,
+  agentVersionId: row.version_id,
+  versionLabel: row.version_label,
+  llmModel: row.llm_model,
+  parentRunId: row.parent_run_id,
+  parentCallId: row.parent_call_id,
+  depth: row.depth,
+  input: toObject(row.input),
+  state: JSON.parse(row.state) as RunState,
+  status: row.status,
+  usage: JSON.parse(row.usage) as Usage,
+  lastSequence: row.last_sequence,
+  output: toValue(row.output),
+  error: row.error,
+  errorCode: row.error_code,
+  startedAt: row.started_at,
+  finishedAt: row.finished_at,
+})

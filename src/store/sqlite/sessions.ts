@@ -1,0 +1,189 @@
+import type { Database } from 'better-sqlite3'
+import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import type { RunStatus } from '../../spec/run.ts'
+import type { Session, TriggerType } from '../../spec/session.ts'
+import type { Store, Turn } from '../store.ts'
+import type { Agents } from './agents.ts'
+import { allOf, listed, statementCache } from './filter.ts'
+import { toObject, toText, toValue } from './json-column.ts'
+
+/** What a writer compares with before it writes. */
+export interface Seen {
+  readonly n: number
+  readonly version: number
+  readonly lastSeq: number
+  readonly tokens: number
+}
+
+export interface Sessions {
+  readonly reads: Pick<Store, 'session' | 'sessions' | 'busySessions'>
+  numberOf(id: SessionId): number | undefined
+  get(id: SessionId): Session | undefined
+  seen(id: SessionId): Seen | undefined
+  /** Writes a new session with version 1 and answers its number. */
+  insert(turn: Turn): number
+  update(n: number, turn: Turn): void
+}
+
+export function openSessions(db: Database, agents: Agents): Sessions {
+  const prepared = statementCache(db)
+  const number = db.prepare<[string], { n: number }>('select n from session where id = ?')
+  const seen = db.prepare<[string], Seen>(
+    `select n, version, last_seq as lastSeq, total_tokens_used as tokens
+     from session
+     where id = ?`,
+  )
+  const insert = db.prepare(
+    `insert into session (
+       id, agent_n, agent_name, version_id, version_label, llm_model, trigger_type, triggered_by, trigger_id, trigger_name,
+       root_run_id, status, total_tokens_used, run_count, input, start_context, output, error, started_at, finished_at,
+       version, last_seq, last_ordinal, busy
+     ) values (
+       :id, :agentN, :agentName, :versionId, :versionLabel, :llmModel, :triggerType, :triggeredBy, :triggerId, :triggerName,
+       :rootRunId, :status, :tokens, :runCount, :input, :startContext, :output, :error, :startedAt, :finishedAt,
+       1, :lastSeq, :lastOrdinal, :busy
+     )`,
+  )
+  const update = db.prepare(
+    `update session
+     set status = :status, llm_model = :llmModel, total_tokens_used = :tokens, run_count = :runCount, output = :output,
+       error = :error, finished_at = :finishedAt, version = version + 1, last_seq = :lastSeq, last_ordinal = :lastOrdinal,
+       busy = :busy
+     where n = :n`,
+  )
+  const one = db.prepare<[string], Row>(`${SELECT} where s.id = ?`)
+  const busy = db.prepare<[], { id: SessionId }>('select id from session where busy = 1 order by started_at, n')
+  const get = (id: SessionId) => {
+    const row = one.get(id)
+    return row && toSession(row)
+  }
+
+  return {
+    reads: {
+      async session(id) {
+        return get(id)
+      },
+      async sessions(filter, page) {
+        const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
+        if (filter.agentId && !agent) return { items: [], total: 0 }
+        const { where, values } = allOf([
+          agent ? ['s.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
+          ['s.version_id = :versionId', filter.versionId],
+          ['s.status in (select value from json_each(:status))', listed(filter.status)],
+        ])
+        const items = prepared<Row>(
+          `${SELECT} where ${where} order by s.started_at desc, s.n desc limit :take offset :skip`,
+        ).all({ ...values, take: page.take, skip: page.skip })
+        const total =
+          filter.versionId === undefined && filter.status === undefined
+            ? (agent ?? agents.totals(filter.workspaceId)).sessions
+            : prepared<{ total: number }>(`select count(*) as total ${FROM} where ${where}`).get(values)!.total
+        return { items: items.map(toSession), total }
+      },
+      async busySessions() {
+        return busy.all().map(({ id }) => id)
+      },
+    },
+    numberOf: (id) => number.get(id)?.n,
+    get,
+    seen: (id) => seen.get(id),
+    insert({ session, busy }) {
+      const agentN = agents.numberOf(session.agentId, session.workspaceId, session.agentName)
+      agents.countSession(agentN)
+      const { lastInsertRowid } = insert.run({
+        id: session.id,
+        agentN,
+        agentName: session.agentName,
+        versionId: session.agentVersionId,
+        versionLabel: session.versionLabel,
+        triggerType: session.triggerType,
+        triggeredBy: session.triggeredBy,
+        triggerId: session.triggerId,
+        triggerName: session.triggerName,
+        rootRunId: session.rootRunId,
+        input: toText(session.input),
+        startContext: toText(session.startContext),
+        startedAt: session.startedAt,
+        ...changing(session, busy),
+      })
+      return Number(lastInsertRowid)
+    },
+    update: (n, { session, busy }) => void update.run({ n, ...changing(session, busy) }),
+  }
+}
+
+const changing = (session: Session, busy: boolean) => ({
+  status: session.status,
+  llmModel: session.llmModel,
+  tokens: session.totalTokensUsed,
+  runCount: session.runCount,
+  output: toText(session.output),
+  error: session.error,
+  finishedAt: session.finishedAt,
+  lastSeq: session.lastSeq,
+  lastOrdinal: session.lastOrdinal,
+  busy: busy ? 1 : 0,
+})
+
+// A cross join keeps the order written: along the index of the sessions, newest first, and not agent by agent.
+const FROM = 'from session s cross join agent a on a.n = s.agent_n'
+
+const SELECT = `
+  select s.id, a.workspace_id, a.id as agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model, s.trigger_type,
+    s.triggered_by, s.trigger_id, s.trigger_name, s.root_run_id, s.status, s.total_tokens_used, s.run_count, s.input,
+    s.start_context, s.output, s.error, s.started_at, s.finished_at, s.version, s.last_seq, s.last_ordinal
+  ${FROM}`
+
+interface Row {
+  id: SessionId
+  workspace_id: WorkspaceId
+  agent_id: AgentId
+  agent_name: string
+  version_id: VersionId
+  version_label: string
+  llm_model: string | null
+  trigger_type: TriggerType
+  triggered_by: string | null
+  trigger_id: TriggerId | null
+  trigger_name: string | null
+  root_run_id: RunId
+  status: RunStatus
+  total_tokens_used: number
+  run_count: number
+  input: string
+  start_context: string
+  output: string | null
+  error: string | null
+  started_at: number
+  finished_at: number | null
+  version: number
+  last_seq: number
+  last_ordinal: number
+}
+
+const toSession = (row: Row): Session => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  agentId: row.agent_id,
+  agentName: row.agent_name,
+  agentVersionId: row.version_id,
+  versionLabel: row.version_label,
+  llmModel: row.llm_model,
+  triggerType: row.trigger_type,
+  triggeredBy: row.triggered_by,
+  triggerId: row.trigger_id,
+  triggerName: row.trigger_name,
+  rootRunId: row.root_run_id,
+  status: row.status,
+  totalTokensUsed: row.total_tokens_used,
+  runCount: row.run_count,
+  output: toValue(row.output),
+  error: row.error,
+  input: toObject(row.input),
+  startContext: toObject(row.start_context),
+  startedAt: row.started_at,
+  finishedAt: row.finished_at,
+  version: row.version,
+  lastSeq: row.last_seq,
+  lastOrdinal: row.last_ordinal,
+})

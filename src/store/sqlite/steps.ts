@@ -1,0 +1,94 @@
+import type { Database } from 'better-sqlite3'
+import type { EventId, RunId, SessionId, StepId } from '../../base/ids.ts'
+import type { Step, StepType } from '../../spec/step.ts'
+import type { Store, Turn } from '../store.ts'
+import { toObject, toText } from './json-column.ts'
+
+export interface Steps {
+  readonly reads: Pick<Store, 'stepsOfRun' | 'stepsOfSession'>
+  add(sessionN: number, runN: number, step: Step): void
+  close(step: Turn['closedSteps'][number]): void
+}
+
+export function openSteps(db: Database): Steps {
+  const insert = db.prepare(
+    `insert into step (
+       session_n, ordinal, run_n, sequence, id, event_id, type, content, hidden, tokens_used, error, started_at, finished_at
+     ) values (
+       :sessionN, :ordinal, :runN, :sequence, :id, :eventId, :type, :content, :hidden, :tokensUsed, :error, :startedAt,
+       :finishedAt
+     )`,
+  )
+  const close = db.prepare(
+    'update step set finished_at = :finishedAt, error = :error where id = :id and finished_at is null',
+  )
+  const ofRun = db.prepare<[string], Row>(`${SELECT} where r.id = ? order by t.sequence`)
+  const ofSession = db.prepare<[string], Row>(`${SELECT} where s.id = ? order by t.ordinal`)
+
+  return {
+    reads: {
+      async stepsOfRun(runId) {
+        return ofRun.all(runId).map(toStep)
+      },
+      async stepsOfSession(sessionId) {
+        return ofSession.all(sessionId).map(toStep)
+      },
+    },
+    add: (sessionN, runN, step) =>
+      void insert.run({
+        sessionN,
+        ordinal: step.ordinal,
+        runN,
+        sequence: step.sequence,
+        id: step.id,
+        eventId: step.eventId,
+        type: step.type,
+        content: toText(step.content),
+        hidden: toText(step.hidden),
+        tokensUsed: step.tokensUsed,
+        error: step.error,
+        startedAt: step.startedAt,
+        finishedAt: step.finishedAt,
+      }),
+    close: ({ id, finishedAt, error }) => void close.run({ id, finishedAt, error }),
+  }
+}
+
+const SELECT = `
+  select t.id, s.id as session_id, r.id as run_id, t.event_id, t.type, t.sequence, t.ordinal, t.content, t.hidden,
+    t.tokens_used, t.error, t.started_at, t.finished_at
+  from step t
+    join run r on r.n = t.run_n
+    join session s on s.n = t.session_n`
+
+interface Row {
+  id: StepId
+  session_id: SessionId
+  run_id: RunId
+  event_id: EventId
+  type: StepType
+  sequence: number
+  ordinal: number
+  content: string
+  hidden: string | null
+  tokens_used: number | null
+  error: string | null
+  started_at: number
+  finished_at: number | null
+}
+
+const toStep = (row: Row): Step => ({
+  id: row.id,
+  sessionId: row.session_id,
+  runId: row.run_id,
+  eventId: row.event_id,
+  type: row.type,
+  sequence: row.sequence,
+  ordinal: row.ordinal,
+  content: toObject(row.content),
+  ...(row.hidden === null ? {} : { hidden: toObject(row.hidden) }),
+  tokensUsed: row.tokens_used,
+  error: row.error,
+  startedAt: row.started_at,
+  finishedAt: row.finished_at,
+})

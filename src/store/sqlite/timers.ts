@@ -1,0 +1,42 @@
+import type { Database } from 'better-sqlite3'
+import type { Store, Timer, TimerKey } from '../store.ts'
+
+export interface Timers {
+  readonly reads: Pick<Store, 'dueTimers' | 'nextTimerAt'>
+  set(sessionN: number, runN: number, timer: Timer): void
+  clear(sessionN: number, runN: number, key: TimerKey): void
+}
+
+export function openTimers(db: Database): Timers {
+  const set = db.prepare(
+    `insert into timer (session_n, run_n, kind, ref, at)
+     values (:sessionN, :runN, :kind, :ref, :at)
+     on conflict (session_n, run_n, kind, ref) do update set at = excluded.at`,
+  )
+  const clear = db.prepare(
+    'delete from timer where session_n = :sessionN and run_n = :runN and kind = :kind and ref = :ref',
+  )
+  const due = db.prepare<{ now: number; limit: number }, Timer>(
+    `select s.id as sessionId, r.id as runId, t.kind, t.ref, t.at
+     from timer t
+       join session s on s.n = t.session_n
+       join run r on r.n = t.run_n
+     where t.at <= :now
+     order by t.at, t.session_n, t.run_n, t.kind, t.ref
+     limit :limit`,
+  )
+  const next = db.prepare<[], { at: number | null }>('select min(at) as at from timer')
+
+  return {
+    reads: {
+      async dueTimers(now, limit) {
+        return due.all({ now, limit })
+      },
+      async nextTimerAt() {
+        return next.get()?.at ?? undefined
+      },
+    },
+    set: (sessionN, runN, { kind, ref, at }) => void set.run({ sessionN, runN, kind, ref, at }),
+    clear: (sessionN, runN, { kind, ref }) => void clear.run({ sessionN, runN, kind, ref }),
+  }
+}

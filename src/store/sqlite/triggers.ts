@@ -1,0 +1,108 @@
+import type { Database } from 'better-sqlite3'
+import { fail } from '../../base/failure.ts'
+import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { Trigger } from '../../spec/key.ts'
+import type { Store } from '../store.ts'
+import { allOf, statementCache } from './filter.ts'
+import type { Quotas } from './quotas.ts'
+
+export interface Triggers {
+  readonly reads: Pick<Store, 'trigger' | 'triggers'>
+  insert(trigger: Trigger): void
+  /** @throws Failure `not_found` */
+  update(trigger: Trigger): void
+  /** @throws Failure `not_found` */
+  delete(id: TriggerId): void
+}
+
+export function openTriggers(db: Database, quotas: Quotas): Triggers {
+  const prepared = statementCache(db)
+  const insert = db.prepare(
+    `insert into run_trigger (
+       id, workspace_id, agent_id, type, name, active, expose_timeline, allow_ips, rate_per_minute, rate_per_day,
+       max_concurrent_runs, cron, time_zone, created_at
+     ) values (
+       :id, :workspaceId, :agentId, :type, :name, :active, :exposeTimeline, :allowIps, :ratePerMinute, :ratePerDay,
+       :maxConcurrentRuns, :cron, :timeZone, :createdAt
+     )`,
+  )
+  const update = db.prepare(
+    `update run_trigger
+     set name = :name, active = :active, expose_timeline = :exposeTimeline, allow_ips = :allowIps,
+       rate_per_minute = :ratePerMinute, rate_per_day = :ratePerDay, max_concurrent_runs = :maxConcurrentRuns, cron = :cron,
+       time_zone = :timeZone
+     where id = :id`,
+  )
+  const remove = db.prepare<[string]>('delete from run_trigger where id = ?')
+  const one = db.prepare<[string], Row>(`${SELECT} where id = ?`)
+
+  return {
+    reads: {
+      async trigger(id) {
+        const row = one.get(id)
+        return row && toTrigger(row)
+      },
+      async triggers(workspaceId, agentId) {
+        const { where, values } = allOf([
+          ['workspace_id = :workspaceId', workspaceId],
+          ['agent_id = :agentId', agentId],
+        ])
+        return prepared<Row>(`${SELECT} where ${where} order by created_at, rowid`).all(values).map(toTrigger)
+      },
+    },
+    insert: (trigger) => void insert.run(toRow(trigger)),
+    update(trigger) {
+      if (update.run(toRow(trigger)).changes === 0) throw fail('not_found', { what: 'trigger' })
+    },
+    delete(id) {
+      if (remove.run(id).changes === 0) throw fail('not_found', { what: 'trigger' })
+      quotas.forget(id)
+    },
+  }
+}
+
+const SELECT = `
+  select id, workspace_id, agent_id, type, name, active, expose_timeline, allow_ips, rate_per_minute, rate_per_day,
+    max_concurrent_runs, cron, time_zone, created_at
+  from run_trigger`
+
+const toRow = (trigger: Trigger) => ({
+  ...trigger,
+  active: trigger.active ? 1 : 0,
+  exposeTimeline: trigger.exposeTimeline ? 1 : 0,
+  allowIps: JSON.stringify(trigger.allowIps),
+})
+
+interface Row {
+  id: TriggerId
+  workspace_id: WorkspaceId
+  agent_id: AgentId
+  type: 'api' | 'schedule'
+  name: string
+  active: number
+  expose_timeline: number
+  allow_ips: string
+  rate_per_minute: number | null
+  rate_per_day: number | null
+  max_concurrent_runs: number | null
+  cron: string | null
+  time_zone: string | null
+  created_at: number
+}
+
+const toTrigger = (row: Row): Trigger => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  agentId: row.agent_id,
+  type: row.type,
+  name: row.name,
+  active: row.active === 1,
+  exposeTimeline: row.expose_timeline === 1,
+  allowIps: JSON.parse(row.allow_ips) as readonly string[],
+  ratePerMinute: row.rate_per_minute,
+  ratePerDay: row.rate_per_day,
+  maxConcurrentRuns: row.max_concurrent_runs,
+  cron: row.cron,
+  timeZone: row.time_zone,
+  createdAt: row.created_at,
+})

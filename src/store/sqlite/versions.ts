@@ -1,0 +1,231 @@
+import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../base/clock.ts'
+import type { Digest } from '../../base/digest.ts'
+import { fail } from '../../base/failure.ts'
+import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import { canonical, isJsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { PublishedDocument, Snapshot } from '../../spec/snapshot.ts'
+import type { Publication, Published, Store, Version } from '../store.ts'
+import type { Agents } from './agents.ts'
+import { toObject, toText } from './json-column.ts'
+
+export interface Versions {
+  readonly reads: Pick<Store, 'version' | 'versionByDigest' | 'versions' | 'documents'>
+  /** @throws Failure `version_exists` */
+  publish(publication: Publication): readonly Published[]
+  /** @throws Failure `not_found` */
+  deploy(agentId: AgentId, versionId: VersionId, at: Instant, by: string): { readonly from: VersionId | null }
+  /** @throws Failure `not_found` */
+  setYanked(versionId: VersionId, yanked: boolean): void
+  /** @throws Failure `not_found` */
+  setDocumentYanked(
+    workspaceId: WorkspaceId,
+    document: Pick<PublishedDocument, 'kind' | 'id' | 'version'>,
+    yanked: boolean,
+  ): void
+}
+
+/** Snapshots kept parsed: every move of a run asks for its own, and they never change. */
+const KEPT = 256
+
+export function openVersions(db: Database, agents: Agents): Versions {
+  const members = openMembers(db, agents)
+  const one = db.prepare<[string], Row>(`${SELECT} where v.id = ?`)
+  const yanked = db.prepare<[string], { yanked: number }>('select yanked from version where id = ?')
+  const byDigest = db.prepare<[string, string], { id: VersionId }>(
+    `select v.id
+     from version v
+       join agent a on a.n = v.agent_n
+     where v.digest = ? and a.workspace_id = ?`,
+  )
+  const ofAgent = db.prepare<[string], Row>(`${SELECT} where a.id = ? order by v.published_at desc, v.rowid desc`)
+  const documents = db.prepare<[string, string, string], DocumentRow>(
+    `select d.kind, d.id, d.version, d.digest, d.document, y.version is not null as yanked
+     from document d
+       left join yanked_document y
+         on y.workspace_id = d.workspace_id and y.kind = d.kind and y.id = d.id and y.version = d.version
+     where d.workspace_id = ? and d.kind = ? and d.id = ?
+     order by d.published_at desc, d.rowid desc`,
+  )
+  const isDocument = db.prepare<[string, string, string, string], { version: string }>(
+    'select version from document where workspace_id = ? and kind = ? and id = ? and version = ?',
+  )
+  const yankDocument = db.prepare<[string, string, string, string]>(
+    'insert into yanked_document (workspace_id, kind, id, version) values (?, ?, ?, ?) on conflict do nothing',
+  )
+  const unyankDocument = db.prepare<[string, string, string, string]>(
+    'delete from yanked_document where workspace_id = ? and kind = ? and id = ? and version = ?',
+  )
+  const setYanked = db.prepare<[number, string]>('update version set yanked = ? where id = ?')
+  const deployed = db.prepare<[string, string], { n: number; deployed_version_id: VersionId | null }>(
+    `select a.n, a.deployed_version_id
+     from agent a
+       join version v on v.agent_n = a.n
+     where a.id = ? and v.id = ?`,
+  )
+  const deploy = db.prepare<{ n: number; versionId: string }>(
+    `update agent
+     set previous_version_id = deployed_version_id, deployed_version_id = :versionId
+     where n = :n`,
+  )
+  const note = db.prepare(
+    `insert into deployment (agent_n, version_id, from_version_id, deployed_at, deployed_by)
+     values (:n, :versionId, :from, :at, :by)`,
+  )
+
+  const kept = new Map<VersionId, Version>()
+  const version = (id: VersionId): Version | undefined => {
+    const known = kept.get(id)
+    if (known) return { ...known, yanked: yanked.get(id)?.yanked === 1 }
+    const row = one.get(id)
+    if (!row) return undefined
+    const found = toVersion(row)
+    const [oldest] = kept.keys()
+    if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
+    kept.set(id, found)
+    return found
+  }
+
+  return {
+    reads: {
+      async version(id) {
+        return version(id)
+      },
+      async versionByDigest(workspaceId, digest) {
+        const row = byDigest.get(digest, workspaceId)
+        return row && version(row.id)
+      },
+      async versions(agentId) {
+        return ofAgent.all(agentId).map(toVersion)
+      },
+      async documents(workspaceId, kind, id) {
+        return documents.all(workspaceId, kind, id).map(toDocument)
+      },
+    },
+    publish: (publication) => [
+      ...publication.agents.map((agent) => members.publishAgent(publication, agent)),
+      ...publication.documents.map((document) => members.publishDocument(publication, document)),
+    ],
+    deploy(agentId, versionId, at, by) {
+      const found = deployed.get(agentId, versionId)
+      if (!found) throw fail('not_found', { what: 'version of this agent' })
+      const from = found.deployed_version_id
+      // Deployed again, it would become its own predecessor and a rollback would lead nowhere.
+      if (from !== versionId) {
+        deploy.run({ n: found.n, versionId })
+        note.run({ n: found.n, versionId, from, at, by })
+      }
+      return { from }
+    },
+    setYanked(id, value) {
+      if (setYanked.run(value ? 1 : 0, id).changes === 0) throw fail('not_found', { what: 'version' })
+    },
+    setDocumentYanked(workspaceId, { kind, id, version: number }, value) {
+      if (!isDocument.get(workspaceId, kind, id, number))
+        throw fail('not_found', { what: `published ${kind} ${id}@${number}` })
+      const change = value ? yankDocument : unyankDocument
+      change.run(workspaceId, kind, id, number)
+    },
+  }
+}
+
+/** Members of a publication: kept once, and refused when their content is another. */
+function openMembers(db: Database, agents: Agents) {
+  const knownAgent = db.prepare<[number, string], { digest: Digest; snapshot: string }>(
+    'select digest, snapshot from version where agent_n = ? and label = ?',
+  )
+  const insertAgent = db.prepare(
+    `insert into version (id, agent_n, label, digest, closure_digest, snapshot, published_at, published_by)
+     values (:id, :agentN, :label, :digest, :closureDigest, :snapshot, :at, :by)`,
+  )
+  const knownDocument = db.prepare<[string, string, string, string], { digest: Digest; document: string }>(
+    'select digest, document from document where workspace_id = ? and kind = ? and id = ? and version = ?',
+  )
+  const insertDocument = db.prepare(
+    `insert into document (workspace_id, kind, id, version, digest, document, published_at, published_by)
+     values (:workspaceId, :kind, :id, :version, :digest, :document, :at, :by)`,
+  )
+
+  return {
+    publishAgent(
+      { workspaceId, at, by }: Publication,
+      { id, agentId, snapshot, closureDigest }: Publication['agents'][number],
+    ): Published {
+      const { version, digest } = snapshot
+      const agentN = agents.numberOf(agentId, workspaceId, snapshot.id)
+      const known = knownAgent.get(agentN, version)
+      if (known && known.digest !== digest)
+        throw exists(snapshot.id, version, toObject(known.snapshot), { ...snapshot } as unknown as JsonObject)
+      if (!known)
+        insertAgent.run({ id, agentN, label: version, digest, closureDigest, snapshot: toText(snapshot), at, by })
+      return { kind: 'Agent', id: snapshot.id, version, digest, already: known !== undefined }
+    },
+    publishDocument(
+      { workspaceId, at, by }: Publication,
+      { kind, id, version, digest, document }: PublishedDocument,
+    ): Published {
+      const known = knownDocument.get(workspaceId, kind, id, version)
+      if (known && known.digest !== digest) throw exists(id, version, toObject(known.document), document)
+      if (!known) insertDocument.run({ workspaceId, kind, id, version, digest, document: toText(document), at, by })
+      return { kind, id, version, digest, already: known !== undefined }
+    },
+  }
+}
+
+const exists = (id: string, version: string, before: JsonObject, after: JsonObject) =>
+  fail('version_exists', { id, version, differs: differences(before, after).join(', ') || 'digest' })
+
+/** Names of the members that differ, those of `spec` and `metadata` one level deeper. */
+function differences(before: JsonObject, after: JsonObject, within = ''): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  return names.flatMap((name) => {
+    const [a, b] = [before[name], after[name]]
+    if (name === 'digest' || canonical(a ?? null) === canonical(b ?? null)) return []
+    if (within === '' && (name === 'spec' || name === 'metadata') && isJsonObject(a) && isJsonObject(b))
+      return differences(a, b, `${name}.`)
+    return [within + name]
+  })
+}
+
+const SELECT = `
+  select v.id, a.id as agent_id, a.workspace_id, v.snapshot, v.closure_digest, v.published_at, v.published_by, v.yanked
+  from version v
+    join agent a on a.n = v.agent_n`
+
+interface Row {
+  id: VersionId
+  agent_id: AgentId
+  workspace_id: WorkspaceId
+  snapshot: string
+  closure_digest: Digest
+  published_at: number
+  published_by: string
+  yanked: number
+}
+
+const toVersion = (row: Row): Version => ({
+  id: row.id,
+  agentId: row.agent_id,
+  workspaceId: row.workspace_id,
+  snapshot: JSON.parse(row.snapshot) as Snapshot,
+  closureDigest: row.closure_digest,
+  publishedAt: row.published_at,
+  publishedBy: row.published_by,
+  yanked: row.yanked === 1,
+})
+
+interface DocumentRow {
+  kind: 'Tool' | 'Policy'
+  id: string
+  version: string
+  digest: Digest
+  document: string
+  yanked: number
+}
+
+const toDocument = ({ yanked, ...row }: DocumentRow): PublishedDocument => ({
+  ...row,
+  document: toObject(row.document),
+  ...(yanked === 1 && { yanked: true }),
+})

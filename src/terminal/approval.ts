@@ -1,0 +1,211 @@
+import { digestOfJson } from '../base/digest.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type { Instant } from '../base/clock.ts'
+import type { TaskContent } from '../spec/api.ts'
+import type { Canvas } from './screen.ts'
+import { fold, pad, safeBlock, safeJson, safeText, widthOf, wrap } from './text.ts'
+import { duration, shortDuration, shortId } from './time.ts'
+import type { Style } from './theme.ts'
+
+/** What the card says beyond the task itself. */
+export interface Asking {
+  readonly now: Instant
+  /** `namespace.name`, with its version where that is known. */
+  readonly agent: string
+  readonly runId: string
+}
+
+/** A key that answers a card, and what it does as the card says it: the key is in brackets. */
+export interface CardKey {
+  readonly key: string
+  readonly says: string
+}
+
+/** Lines of one value; what is longer is folded, with a digest of all of it. */
+const VALUE_LINES = 8
+
+/** Columns of the longest key that stands beside its value, where there is room. */
+const LONGEST_KEY = 16
+
+const DECIDE: readonly CardKey[] = [
+  { key: 'a', says: '[a]pprove' },
+  { key: 'r', says: '[r]eject' },
+]
+const LOOK: readonly CardKey[] = [
+  { key: 'c', says: '[c]onversation' },
+  { key: 'l', says: '[l]ater' },
+]
+const WHY: CardKey = { key: 'w', says: '[w]hy' }
+
+/** Keys that answer this task. None of them is a default. */
+export function keysOf(task: TaskContent): readonly CardKey[] {
+  switch (task.kind) {
+    case 'approval':
+      return [...DECIDE, ...(task.on_modify === 'reject' ? [] : [{ key: 'e', says: '[e]dit arguments' }]), WHY, ...LOOK]
+    case 'escalation':
+      return [...DECIDE, WHY, ...LOOK]
+    default:
+      if (task.options && task.options.length > 0 && task.options.length <= 9)
+        return [...task.options.map((_, at) => ({ key: `${at + 1}`, says: `[${at + 1}]` })), ...LOOK]
+      return [{ key: 't', says: '[t]ype the answer' }, ...LOOK]
+  }
+}
+
+/**
+ * The card of a task: who asks, what would run, why it was stopped, until when, and which keys answer. Arguments stand in
+ * a fence of their own, so that none of them can look like a line of ours. Source: command line, 2.4 and 2.5.
+ */
+export function drawApproval(canvas: Canvas, task: TaskContent, asking: Asking): string[] {
+  const { theme } = canvas
+  const width = Math.max(30, Math.min(canvas.width, 120))
+  const title = [TITLES[task.kind] ?? task.kind, task.tool?.ref, task.tool?.side_effect_class]
+    .filter((each) => each != null)
+    .map(safeText)
+    .join(' · ')
+  const deadline = deadlineOf(task, asking)
+  const whole = deadline === undefined ? title : `${title} · ${deadline}`
+  const fits = widthOf(whole) <= width - 2
+  const rows: readonly Row[] = [
+    ...rowsOf(task, asking),
+    ...(deadline === undefined || fits ? [] : [{ label: 'until', text: deadline }]),
+  ]
+  const keys = keysOf(task)
+    .map(({ says }) => says)
+    .join('  ')
+  return [
+    ...wrap(fits ? whole : title, width - 2).map(
+      (line, at) => `${theme.waiting(at === 0 ? '┌' : '│')} ${theme.strong(line)}`,
+    ),
+    ...rows.flatMap((row) => drawRow(canvas, row, width)),
+    ...wrap(keys, width - 2).map(
+      (line, at, all) => `${theme.waiting(at === all.length - 1 ? '└' : '│')} ${theme.strong(line)}`,
+    ),
+  ]
+}
+
+type Row =
+  /** Words of ours or of others, in one paragraph. */
+  | { readonly label: string; readonly text: string; readonly style?: 'name' | 'strong'; readonly place?: string }
+  /** Values of the call, fenced. */
+  | { readonly label: string; readonly values: JsonValue }
+
+const LABEL = 9
+
+const TITLES: Readonly<Record<string, string>> = {
+  approval: 'Approval needed',
+  escalation: 'Decision of an operator needed',
+  multi_option: 'Choice needed',
+  text: 'Answer needed',
+  number: 'Number needed',
+  aitl_escalation: 'An agent asks an operator',
+  anomaly_review: 'Outcome unknown',
+}
+
+const MINUTE = 60_000
+
+function deadlineOf({ expires_at, on_timeout }: TaskContent, { now }: Asking): string | undefined {
+  if (expires_at === undefined) return undefined
+  const left = Date.parse(expires_at) - now
+  const then = on_timeout ? ` (then ${on_timeout})` : ''
+  // A deadline of 30 minutes reads so when the card is drawn a moment later.
+  const shown = left > MINUTE ? Math.ceil(left / MINUTE) * MINUTE : left
+  return left <= 0 ? `expired${then}` : `expires in ${shortDuration(shown)}${then}`
+}
+
+function rowsOf(task: TaskContent, { agent, runId }: Asking): Row[] {
+  const rows: Row[] = [{ label: 'asks', text: `${agent} · run ${shortId(runId)}`, style: 'name' }]
+  if (task.prompt) rows.push({ label: 'question', text: task.prompt, style: 'strong' })
+  if (task.tool)
+    rows.push({
+      label: 'calls',
+      text: `${task.tool.ref}${task.tool.version && `@${task.tool.version}`}`,
+      style: 'name',
+    })
+  if (task.arguments !== undefined) rows.push({ label: 'with', values: task.arguments })
+  for (const policy of decisive(task.policies ?? [])) rows.push(whyOf(policy))
+  if (task.reason) rows.push({ label: 'reason', text: task.reason })
+  if (task.authority_ref) rows.push({ label: 'authority', text: task.authority_ref })
+  if (task.context && Object.keys(task.context).length > 0) rows.push({ label: 'context', values: task.context })
+  for (const [at, option] of (task.options ?? []).entries())
+    rows.push({ label: at === 0 ? 'options' : '', text: `${at + 1}  ${option.label}` })
+  if (task.min !== undefined || task.max !== undefined)
+    rows.push({ label: 'bounds', text: `${task.min ?? '−∞'} to ${task.max ?? '∞'}` })
+  if (task.approvals_required !== undefined)
+    rows.push({ label: 'votes', text: `${task.approvals_received ?? 0} of ${task.approvals_required}` })
+  if (task.comprehension_required)
+    rows.push({ label: 'read', text: 'Approving needs a confirmation that the arguments were read.' })
+  return rows
+}
+
+/** Those that stopped the call; all that fired where none did. */
+function decisive(policies: readonly JsonObject[]): readonly JsonObject[] {
+  const stopping = policies.filter((each) => each['matched'] !== 'false' && each['decision'] !== 'allow')
+  return stopping.length > 0 ? stopping : policies.filter((each) => each['matched'] !== 'false')
+}
+
+function whyOf(policy: JsonObject): Row {
+  const text = (name: string): string => (typeof policy[name] === 'string' ? policy[name] : '')
+  const unknown = policy['matched'] === 'unknown' ? ' (could not be told)' : ''
+  const rule = `${text('id')}${text('version') && `@${text('version')}`}`
+  const because = text('condition') || text('reason')
+  return {
+    label: 'why',
+    text: `${rule}${because && `: ${because}`}${unknown}`,
+    ...(text('source') && { place: text('source') }),
+  }
+}
+
+function drawRow({ theme }: Canvas, row: Row, width: number): string[] {
+  const edge = theme.waiting('│')
+  const label = (at: number): string => theme.dim(pad(at === 0 ? row.label : '', LABEL))
+  const room = width - 3 - LABEL
+  if ('values' in row) {
+    const values = isJsonObject(row.values) ? Object.entries(row.values) : [['', row.values] as const]
+    if (values.length === 0) return [`${edge} ${label(0)} ${theme.dim('no arguments')}`]
+    const named = values.map(([key, value]) => [safeJson(key).slice(1, -1), value] as const)
+    const longestKey = Math.min(LONGEST_KEY, Math.floor(room / 3))
+    const keys = Math.max(...named.map(([key]) => widthOf(key)).filter((each) => each <= longestKey), 0)
+    return named
+      .flatMap(([key, value]) => drawValue(key, value, keys, room - 2))
+      .map((line, at) => `${edge} ${label(at)} ${theme.dim('┆')} ${line}`)
+  }
+  const style: Style = row.style ? theme[row.style] : (text) => text
+  const lines = wrap(safeBlock(row.text), room)
+  const place = row.place && safeText(row.place)
+  const last = lines.at(-1)!
+  const beside = place !== undefined && widthOf(last) + 3 + widthOf(place) <= room
+  return [
+    ...lines.map(
+      (line, at) =>
+        `${edge} ${label(at)} ${style(line)}${beside && line === last && at === lines.length - 1 ? `   ${theme.dim(place)}` : ''}`,
+    ),
+    ...(place !== undefined && !beside
+      ? wrap(place, room).map((line) => `${edge} ${label(1)} ${theme.dim(line)}`)
+      : []),
+  ]
+}
+
+/** `key  value` with the value as JSON, wrapped under itself; a long key stands above its value. */
+function drawValue(key: string, value: JsonValue, keys: number, room: number): string[] {
+  const above = widthOf(key) > keys
+  const left = key === '' ? 0 : keys + 2
+  const lines = fold(safeJson(value), Math.max(10, room - left))
+  const shown = lines.slice(0, VALUE_LINES)
+  if (lines.length > VALUE_LINES) {
+    const hidden = lines.slice(VALUE_LINES).reduce((sum, line) => sum + line.length, 0)
+    shown.push(`… ${hidden} more characters, ${digestOfJson(value).slice(0, 19)}…`)
+  }
+  const head = above || key === '' ? ' '.repeat(left) : pad(key, left)
+  const body = shown.flatMap((line, at) =>
+    wrap(line, room - left).map((part, nth) => (at + nth === 0 ? head : ' '.repeat(left)) + part),
+  )
+  return above ? [...fold(key, room), ...body] : body
+}
+
+/** The words that follow a decision, for example `approved by ana@acme.example after 6 s`. */
+export function drawAnswered(canvas: Canvas, outcome: string, by: string | null | undefined, afterMs?: number): string {
+  const style = outcome === 'approved' || outcome === 'answered' ? canvas.theme.ok : canvas.theme.bad
+  const who = by ? ` by ${safeText(by)}` : ''
+  const when = afterMs === undefined ? '' : ` after ${duration(afterMs)}`
+  return `${style(safeText(outcome.replaceAll('_', ' ')))}${who}${when}`
+}

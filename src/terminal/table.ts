@@ -1,0 +1,69 @@
+import type { Canvas } from './screen.ts'
+import { pad, safeText, truncate, widthOf } from './text.ts'
+import type { Style, Theme } from './theme.ts'
+
+export interface Column<Row> {
+  /** In capitals; empty for a column that explains itself. */
+  readonly title: string
+  /** For people: short ids, relative times. Untrusted text is made safe here. */
+  readonly cell: (row: Row) => string
+  /** For pipes: full ids, ISO times; `cell` when absent. */
+  readonly plain?: (row: Row) => string
+  readonly align?: 'left' | 'right'
+  readonly style?: (theme: Theme, row: Row) => Style
+}
+
+const GAP = '  '
+/** A column is not made narrower than this while another is wider. */
+const NARROWEST = 6
+
+/** On a terminal aligned columns under a header, cut to the width; on a pipe TAB-separated values and no header. */
+export function drawTable<Row>(canvas: Canvas, columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
+  if (!canvas.isTTY)
+    return rows.map((row) => columns.map((column) => safeText((column.plain ?? column.cell)(row))).join('\t'))
+  const cells = rows.map((row) => columns.map((column) => safeText(column.cell(row))))
+  const widths = fit(
+    columns.map((column, at) => Math.max(widthOf(column.title), ...cells.map((row) => widthOf(row[at]!)))),
+    canvas.width,
+  )
+  const line = (texts: readonly string[], styleOf: (at: number) => Style): string =>
+    texts
+      .map((text, at) => {
+        const cut = truncate(text, widths[at]!)
+        // Styled after it is measured; the last column is not filled up.
+        const last = at === texts.length - 1 && columns[at]!.align !== 'right'
+        const filled = last ? cut : pad(cut, widths[at]!, columns[at]!.align)
+        return filled.replace(cut, () => (cut === '' ? '' : styleOf(at)(cut)))
+      })
+      .join(GAP)
+      .trimEnd()
+
+  return [
+    line(
+      columns.map((column) => column.title),
+      () => canvas.theme.dim,
+    ),
+    ...cells.map((texts, row) => line(texts, (at) => columns[at]!.style?.(canvas.theme, rows[row]!) ?? same)),
+  ]
+}
+
+const same: Style = (text) => text
+
+/** Takes from the widest column, one after the other, until the sum fits. */
+function fit(natural: readonly number[], width: number): number[] {
+  const widths = [...natural]
+  let over = widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1) - width
+  while (over > 0) {
+    const widest = widths.indexOf(Math.max(...widths))
+    if (widths[widest]! <= NARROWEST) break
+    widths[widest]!--
+    over--
+  }
+  // Beyond that columns fall off at the right edge.
+  let room = width
+  return widths.map((each) => {
+    const given = Math.max(0, Math.min(each, room))
+    room -= each + GAP.length
+    return given
+  })
+}

@@ -1,0 +1,57 @@
+import type { Instant } from '../base/clock.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** A length of time for a table: `4ms`, `8.1s`, `42s`, `29m`, `5h`, `3d`. */
+export function shortDuration(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)}ms`
+  if (ms < 9.95 * SECOND) return `${(ms / SECOND).toFixed(1)}s`
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m`
+  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)}h`
+  return `${Math.floor(ms / DAY)}d`
+}
+
+/** A length of time in a sentence: `4 ms`, `8.1 s`, `42 s`, `2 min 5 s`, `30 min`, `5 h`, `3 days`. */
+export function duration(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)} ms`
+  if (ms < 9.95 * SECOND) return `${(ms / SECOND).toFixed(1)} s`
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`
+  if (ms < 2 * HOUR) return parts(ms, MINUTE, 'min', SECOND, 's')
+  if (ms < 2 * DAY) return parts(ms, HOUR, 'h', MINUTE, 'min')
+  return `${Math.floor(ms / DAY)} days`
+}
+
+/** `just now`, `12 s ago`, `2 min ago`, `5 h ago`, `3 days ago`; a moment to come: `in 29 min`. */
+export function relative(then: Instant, now: Instant): string {
+  const ms = Math.abs(now - then)
+  if (ms < SECOND) return 'just now'
+  const text =
+    ms < MINUTE
+      ? `${Math.floor(ms / SECOND)} s`
+      : ms < HOUR
+        ? `${Math.floor(ms / MINUTE)} min`
+        : ms < 2 * DAY
+          ? `${Math.floor(ms / HOUR)} h`
+          : `${Math.floor(ms / DAY)} days`
+  return then <= now ? `${text} ago` : `in ${text}`
+}
+
+/**
+ * `10:42:01` on the clock of the one who reads.
+ * @param offsetMinutes minutes that his clock is ahead of UTC; the machine's own when absent
+ */
+export function timeOfDay(instant: Instant, offsetMinutes = -new Date(instant).getTimezoneOffset()): string {
+  return new Date(instant + offsetMinutes * MINUTE).toISOString().slice(11, 19)
+}
+
+/** Ids begin with the time, so what tells them apart is their ending: the last six digits. Other text stays. */
+export const shortId = (id: string): string => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(-6) : id)
+
+function parts(ms: number, unit: number, name: string, lesser: number, lesserName: string): string {
+  const rest = Math.floor((ms % unit) / lesser)
+  return `${Math.floor(ms / unit)} ${name}${rest > 0 ? ` ${rest} ${lesserName}` : ''}`
+}

@@ -1,0 +1,321 @@
+/** Steps of a run as lines: the whole conversation at once, or step by step as they happen. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type { RunSummary, TimelineItem } from '../spec/api.ts'
+import { drawAnswered } from './approval.ts'
+import type { Canvas } from './screen.ts'
+import { pad, safeJson, safeText, truncate, widthOf } from './text.ts'
+import type { Style } from './theme.ts'
+import { shortDuration, shortId, timeOfDay } from './time.ts'
+
+/** Of the longest type, `SessionCompleted`. */
+const TYPE_WIDTH = 16
+
+/** Below this many columns the time gives way to what happened. */
+const NARROW = 60
+
+export interface TimelineOptions {
+  /** Minutes that the reader's clock is ahead of UTC; the machine's own when absent. */
+  readonly offsetMinutes?: number
+}
+
+/**
+ * The conversation, a line an item in `ordinal` order, sub-agents indented. A result stands on the line of its call and
+ * an answer on that of its task, where both are among the items; calls that were simply allowed say so there.
+ */
+export function drawTimeline(
+  canvas: Canvas,
+  items: readonly TimelineItem[],
+  runs: readonly RunSummary[],
+  options: TimelineOptions = {},
+): string[] {
+  const depths = new Map(runs.map((run) => [run.id, run.depth]))
+  const known = createIndex(items)
+  const ordinals = Math.max(3, ...items.map((item) => String(item.ordinal).length))
+  return items
+    .toSorted((a, b) => a.ordinal - b.ordinal)
+    .filter((item) => !isTold(item, known))
+    .flatMap((item) => {
+      const time = item.startedAt === null ? '' : timeOfDay(Date.parse(item.startedAt), options.offsetMinutes)
+      const head = [
+        pad(String(item.ordinal), ordinals, 'right'),
+        ...(canvas.width < NARROW ? [] : [pad(time, 8)]),
+        `${'  '.repeat(depths.get(item.runId) ?? 0)}${pad(safeText(item.type), TYPE_WIDTH)} `,
+      ].join('  ')
+      return draw(canvas, canvas.theme.dim(head), sayItem(canvas, item, contentOf(item), known))
+    })
+}
+
+export interface LiveTimeline {
+  /** Lines of an item as it comes; none for what is told elsewhere (the output, a task's card, a call in flight). */
+  add(item: TimelineItem): string[]
+}
+
+/** Items as they happen, in short words for the one who watches. Source: command line, `svc run`. */
+export function createLiveTimeline(canvas: Canvas, rootRunId?: string): LiveTimeline {
+  const known = createIndex()
+  return {
+    add(item) {
+      known.add(item)
+      const content = contentOf(item)
+      const told = sayLive(canvas, item, content, known)
+      if (told === undefined) return []
+      const inside = rootRunId !== undefined && item.runId !== rootRunId
+      return draw(canvas, `  ${inside ? canvas.theme.dim('· ') : ''}${pad(told.label, inside ? 8 : 10)} `, told)
+    },
+  }
+}
+
+interface Told {
+  /** Not yet cut; safe. */
+  readonly text: string
+  readonly style?: Style
+  /** What stands at the right, styled and safe. */
+  readonly note?: string
+}
+
+/** Items that are found by the call or the task they belong to. */
+interface Known {
+  readonly calls: ReadonlyMap<string, TimelineItem>
+  readonly results: ReadonlyMap<string, TimelineItem>
+  readonly decisions: ReadonlyMap<string, TimelineItem>
+  readonly tasks: ReadonlyMap<string, TimelineItem>
+  readonly answers: ReadonlyMap<string, TimelineItem>
+}
+
+interface Index extends Known {
+  add(item: TimelineItem): void
+}
+
+function createIndex(items: readonly TimelineItem[] = []): Index {
+  const calls = new Map<string, TimelineItem>()
+  const results = new Map<string, TimelineItem>()
+  const decisions = new Map<string, TimelineItem>()
+  const tasks = new Map<string, TimelineItem>()
+  const answers = new Map<string, TimelineItem>()
+  const homes: Readonly<Record<string, readonly [Map<string, TimelineItem>, string]>> = {
+    ToolCall: [calls, 'tool_call_id'],
+    SubAgentCall: [calls, 'tool_call_id'],
+    ToolResult: [results, 'tool_call_id'],
+    SubAgentResult: [results, 'tool_call_id'],
+    PolicyDecision: [decisions, 'tool_call_id'],
+    UserTaskReq: [tasks, 'user_task_id'],
+    UserTaskRes: [answers, 'user_task_id'],
+  }
+  const add = (item: TimelineItem): void => {
+    const home = homes[item.type]
+    if (home) home[0].set(keyOf(item, home[1]), item)
+  }
+  items.forEach(add)
+  return { calls, results, decisions, tasks, answers, add }
+}
+
+/** Call ids are a model's and unique only in their run. */
+const keyOf = (item: TimelineItem, field: string): string => `${item.runId} ${textOf(contentOf(item)[field])}`
+
+function isTold(item: TimelineItem, known: Known): boolean {
+  switch (item.type) {
+    case 'ToolResult':
+    case 'SubAgentResult':
+      return known.calls.has(keyOf(item, 'tool_call_id'))
+    case 'UserTaskRes':
+      return known.tasks.has(keyOf(item, 'user_task_id'))
+    case 'PolicyDecision':
+      return contentOf(item)['decision'] === 'allow' && known.calls.has(keyOf(item, 'tool_call_id'))
+    default:
+      return false
+  }
+}
+
+function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known: Known): Told {
+  const { theme } = canvas
+  const result = known.results.get(keyOf(item, 'tool_call_id'))
+  switch (item.type) {
+    case 'UserMessage':
+    case 'Reasoning':
+      return { text: saysOf(content) }
+    case 'PolicyDecision':
+      return decisionOf(canvas, content)
+    case 'ToolCall':
+      return {
+        text: result
+          ? `${nameOf(content)} → ${resultOf(contentOf(result))}`
+          : `${nameOf(content)} ${safeJson(content['arguments'] ?? null)}`,
+        ...(result && isError(result) && { style: theme.bad }),
+      }
+    case 'SubAgentCall':
+      return {
+        text: `${textOf(content['agent'])} ${result ? `→ ${childResultOf(contentOf(result))}` : safeJson(content['input'] ?? null)}`,
+      }
+    case 'ToolResult':
+      return { text: `${nameOf(content)} → ${resultOf(content)}`, ...(isError(item) && { style: theme.bad }) }
+    case 'SubAgentResult':
+      return { text: childResultOf(content) }
+    case 'UserTaskReq': {
+      const answer = known.answers.get(keyOf(item, 'user_task_id'))
+      return {
+        text: taskOf(content),
+        note: answer ? answerOf(canvas, item, answer) : theme.waiting(textOf(content['status'])),
+      }
+    }
+    case 'UserTaskRes':
+      return { text: drawAnswered(canvas, textOf(content['outcome']), nullable(content['completed_by'])) }
+    default:
+      return otherOf(canvas, item, content)
+  }
+}
+
+function sayLive(
+  canvas: Canvas,
+  item: TimelineItem,
+  content: JsonObject,
+  known: Known,
+): (Told & { readonly label: string }) | undefined {
+  const { theme } = canvas
+  const call = known.calls.get(keyOf(item, 'tool_call_id'))
+  switch (item.type) {
+    case 'Reasoning': {
+      const text = saysOf(content)
+      return text === '' ? undefined : { label: 'reasoning', text }
+    }
+    case 'UserMessage':
+      // The first one is the run's input, which whoever watches has just given.
+      return item.sequence === 1 ? undefined : { label: 'message', text: saysOf(content) }
+    case 'PolicyDecision':
+      return content['decision'] === 'deny' ? { label: 'policy', ...decisionOf(canvas, content) } : undefined
+    case 'ToolResult': {
+      const asked = call ? contentOf(call) : content
+      const column: typeof pad = (text, width, align) => (canvas.isTTY ? pad(text, width, align) : text)
+      const decision = known.decisions.get(keyOf(item, 'tool_call_id'))
+      const took =
+        typeof content['duration_ms'] === 'number' ? column(shortDuration(content['duration_ms']), 6, 'right') : ''
+      const said = decision ? textOf(contentOf(decision)['decision']) : ''
+      const failed = isError(item)
+      return {
+        label: 'tool',
+        text: `${nameOf(asked)} ${safeJson(asked['arguments'] ?? null)}${failed ? ` → ${resultOf(content)}` : ''}`,
+        ...(failed && { style: theme.bad }),
+        note: [
+          failed ? theme.bad(column('error', 9)) : theme.ok(column(said === 'require_approval' ? 'approved' : said, 9)),
+          theme.dim(took),
+        ].join(canvas.isTTY ? '' : '  '),
+      }
+    }
+    case 'SubAgentCall':
+      return { label: 'agent', text: `${textOf(content['agent'])} ${safeJson(content['input'] ?? null)}` }
+    case 'SubAgentResult':
+      return {
+        label: 'agent',
+        text: `${call ? `${textOf(contentOf(call)['agent'])} ` : ''}→ ${childResultOf(content)}`,
+      }
+    case 'UserTaskReq':
+      return { label: 'task', text: taskOf(content), note: theme.waiting('needs a person') }
+    case 'UserTaskRes': {
+      const task = known.tasks.get(keyOf(item, 'user_task_id'))
+      return { label: 'answer', text: '', note: answerOf(canvas, task, item) }
+    }
+    case 'AitlRequest':
+      return { label: 'asks', text: textOf(content['question']) }
+    case 'AitlResponse':
+      return { label: 'answer', text: textOf(content['answer']) }
+    case 'LimitReached':
+      return { label: 'limit', ...otherOf(canvas, item, content) }
+    case 'OutputValidation':
+      return content['valid'] === true ? undefined : { label: 'output', ...otherOf(canvas, item, content) }
+    default:
+      return undefined
+  }
+}
+
+function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): Told {
+  switch (item.type) {
+    case 'LimitReached':
+      return {
+        text: `${textOf(content['limit'])}: ${textOf(content['used'])} of ${textOf(content['value'])} used, ${textOf(content['action'])}`,
+        style: theme.bad,
+      }
+    case 'OutputValidation':
+      return content['valid'] === true
+        ? { text: 'valid' }
+        : {
+            text: `invalid, ${textOf(content['action'])}: ${safeJson(content['errors'] ?? null)}`,
+            style: theme.bad,
+          }
+    case 'AitlRequest':
+      return { text: textOf(content['question']) }
+    case 'AitlResponse':
+      return { text: textOf(content['answer']), note: theme.dim(textOf(content['answered_by'])) }
+    case 'Output':
+      return { text: valueOf(content['output'] ?? null) }
+    case 'RunCompleted':
+    case 'SessionCompleted': {
+      const error = item.error ?? nullable(content['error'])
+      if (error) return { text: safeText(error), style: theme.bad }
+      // The session's output is its root run's, which has just been told.
+      return { text: item.type === 'RunCompleted' ? valueOf(content['output'] ?? null) : '' }
+    }
+    default:
+      return { text: item.content === null ? '' : safeJson(item.content) }
+  }
+}
+
+/**
+ * Text cut to the width and its note at the right edge, or under it where both do not fit; on a pipe both whole, two
+ * spaces between.
+ */
+function draw(canvas: Canvas, head: string, { text, style, note }: Told): string[] {
+  const indent = widthOf(head)
+  const room = Math.max(8, canvas.width - indent)
+  const dress = (plain: string): string => (style && plain !== '' ? style(plain) : plain)
+  if (!note) return [`${head}${dress(truncate(text, room))}`.trimEnd()]
+  if (text === '') return [`${head}${note}`]
+  if (!Number.isFinite(room)) return [`${head}${dress(text)}  ${note}`]
+  const left = room - widthOf(note) - 2
+  if (left < 16) return [`${head}${dress(truncate(text, room))}`, `${' '.repeat(Math.min(indent, 8))}${note}`]
+  const cut = truncate(text, left)
+  return [`${head}${dress(cut)}${' '.repeat(left - widthOf(cut) + 2)}${note}`]
+}
+
+function decisionOf({ theme }: Canvas, content: JsonObject): Told {
+  const decision = textOf(content['decision'])
+  const style = decision === 'deny' ? theme.bad : decision === 'allow' ? undefined : theme.waiting
+  const explanation = textOf(content['explanation'])
+  return {
+    text: `${decision} ${textOf(content['name'])}${explanation && `  ${explanation}`}`,
+    ...(style && { style }),
+  }
+}
+
+function answerOf(canvas: Canvas, task: TimelineItem | undefined, answer: TimelineItem): string {
+  const content = contentOf(answer)
+  const asked = task?.startedAt ?? null
+  const after =
+    asked === null || answer.startedAt === null ? undefined : Date.parse(answer.startedAt) - Date.parse(asked)
+  return drawAnswered(canvas, textOf(content['outcome']), nullable(content['completed_by']), after)
+}
+
+function taskOf(content: JsonObject): string {
+  const tool = isJsonObject(content['tool']) ? textOf(content['tool']['ref']) : ''
+  const args = isJsonObject(content['arguments'])
+    ? Object.entries(content['arguments'])
+        .map(([key, value]) => `${safeText(key)} ${safeJson(value)}`)
+        .join(' ')
+    : ''
+  const what = tool === '' ? textOf(content['prompt']) || textOf(content['title']) : tool
+  return [textOf(content['kind']), what, args].filter((each) => each !== '').join(' ')
+}
+
+const childResultOf = (content: JsonObject): string =>
+  `${textOf(content['status'])} ${valueOf(content['output'] ?? null)} (${shortId(textOf(content['child_run_id']))})`
+
+const nameOf = (content: JsonObject): string => textOf(content['ref']) || textOf(content['name'])
+const resultOf = (content: JsonObject): string => valueOf(content['result'] ?? null)
+/** What somebody said, in one line: its line breaks and indents are only layout here. */
+const saysOf = ({ text }: JsonObject): string =>
+  textOf(typeof text === 'string' ? text.replaceAll(/[ \t]*\r?\n\s*/g, ' ') : text)
+const valueOf = (value: JsonValue): string => (typeof value === 'string' ? safeText(value) : safeJson(value))
+const isError = (item: TimelineItem): boolean => item.error !== null || contentOf(item)['is_error'] === true
+const contentOf = (item: TimelineItem): JsonObject => (isJsonObject(item.content) ? item.content : {})
+const nullable = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null)
+/** A field as safe text for one line; everything that is drawn comes through here or through `safeJson`. */
+const textOf = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? safeText(value.trim()) : value === undefined || value === null ? '' : safeJson(value)

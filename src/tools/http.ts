@@ -1,0 +1,77 @@
+/** A tool behind an address: the call is POSTed as JSON, the answer's body is the result. Source: decisions, section 14. */
+import type { Clock } from '../base/clock.ts'
+import { isUnsent, type Fetch } from '../base/transport.ts'
+import { bodyOf, deadline, parseResult, returned, TOO_LARGE, unusable } from './outcome.ts'
+import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
+
+export interface HttpParts {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Must neither follow redirects nor reuse connections: a call may be sent at most once. */
+  readonly fetch: Fetch
+  readonly timeoutMs: number
+  readonly clock: Clock
+}
+
+export async function callHttp(parts: HttpParts, invocation: Invocation, signal: AbortSignal): Promise<Outcome> {
+  if (signal.aborted) return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
+  const started = parts.clock.monotonic()
+  const limit = deadline(parts.timeoutMs, signal)
+  const host = URL.canParse(parts.url) ? new URL(parts.url).host : parts.url
+  try {
+    const response = await parts.fetch(parts.url, {
+      method: 'POST',
+      redirect: 'manual',
+      signal: limit.signal,
+      headers: {
+        accept: 'application/json',
+        ...parts.headers,
+        'content-type': 'application/json',
+        'idempotency-key': invocation.idempotencyKey,
+        // A tool that gets the call late can refuse it.
+        'svc-not-after': new Date(invocation.notAfter).toISOString(),
+      },
+      body: JSON.stringify(bodyOf(invocation)),
+    })
+    const body = await readBody(response, MAX_OUTPUT_BYTES)
+    const took = parts.clock.monotonic() - started
+    if (response.status >= 300) {
+      const said = body?.trim() ? `: ${body.trim().slice(-TAIL_CHARACTERS)}` : ''
+      const where = response.headers.get('location')
+      return returned(
+        `HTTP ${response.status}${where === null ? '' : ` (a redirect to ${where}, which is not followed)`}${said}`,
+        true,
+        took,
+      )
+    }
+    return body === undefined ? unusable(TOO_LARGE, took) : parseResult(body, took)
+  } catch (error) {
+    if (isUnsent(error) && signal.aborted)
+      return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
+    if (isUnsent(error))
+      return { at: 'not_sent', code: 'unreachable', error: `${host} cannot be reached: ${(error as Error).message}` }
+    if (limit.timedOut())
+      return { at: 'unknown', code: 'timeout', error: `${host} did not answer within ${parts.timeoutMs} ms.` }
+    return {
+      at: 'unknown',
+      code: 'broken',
+      error: `The connection to ${host} broke during the call: ${(error as Error).message}`,
+    }
+  } finally {
+    limit.release()
+  }
+}
+
+const TAIL_CHARACTERS = 2000
+
+/** The whole body as text; undefined, and the connection closed, when it is longer than `maxBytes`. */
+async function readBody(response: Response, maxBytes: number): Promise<string | undefined> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,296 @@
+/**
+ * Tools of an MCP server over streamable HTTP. Source: decisions, section 14; reliability, "MCP revision 2026-07-28".
+ *
+ * What a failure means depends on one thing: whether the request that carries the call may have been received.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { Clock } from '../base/clock.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { Redactor } from '../base/secret.ts'
+import { isUnsent, type Fetch } from '../base/transport.ts'
+import type { McpServer } from '../spec/document.ts'
+import type { BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
+import { checkSchema } from './check.ts'
+import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from './mcp-connection.ts'
+import { deadline, returned, TOO_LARGE, unusable } from './outcome.ts'
+import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
+
+export interface McpServers {
+  call(agent: Snapshot, invocation: Invocation, timeoutMs: number, signal: AbortSignal): Promise<Outcome>
+  describe(
+    agent: Snapshot,
+    tool: BoundTool,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<{ description: string; schema: JsonSchema } | undefined>
+  close(): Promise<void>
+}
+
+export interface McpServersParts {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly redactor: Redactor
+  /** The guarded way out. */
+  readonly fetch: Fetch
+  readonly clock: Clock
+  readonly version: string
+}
+
+export function createMcpServers({ env, redactor, fetch, clock, version }: McpServersParts): McpServers {
+  const connections = new Map<string, Kept>()
+  /** Attempts whose request may have been received. */
+  const dispatched = new Set<string>()
+
+  const markingFetch: Fetch = async (input, init) => {
+    const mark = new Headers(init?.headers).get(ATTEMPT_HEADER)
+    // Before anything leaves: a call that is cut off is looked at before its request has settled.
+    if (mark !== null) dispatched.add(mark)
+    try {
+      return await fetch(input, init)
+    } catch (error) {
+      if (mark !== null && isUnsent(error)) dispatched.delete(mark)
+      throw error
+    }
+  }
+
+  const use = (agent: Snapshot, server: McpServer): Kept => {
+    const key = `${agent.digest} ${server.name}`
+    let kept = connections.get(key)
+    if (!kept) {
+      const headers = credentials(agent, server, env, redactor)
+      kept = { key, opening: connectMcp({ server, headers, fetch: markingFetch, version }, CONNECT_MS), users: 0 }
+      connections.set(key, kept)
+    }
+    kept.users++
+    return kept
+  }
+  /** Not given out again. */
+  const drop = (kept: Kept): void => {
+    if (connections.get(kept.key) === kept) connections.delete(kept.key)
+  }
+  const release = (kept: Kept): void => {
+    kept.users--
+    // Other calls may still be under way on a dropped one.
+    if (kept.users === 0 && connections.get(kept.key) !== kept) void close(kept)
+  }
+
+  return {
+    async call(agent, invocation, timeoutMs, signal) {
+      const { tool } = invocation
+      const server = agent.mcpServers.find((each) => each.name === tool.mcp?.server)
+      if (!server)
+        return {
+          at: 'not_sent',
+          code: 'no_handler',
+          error: `${agent.id} declares no MCP server "${tool.mcp?.server}".`,
+        }
+      const missing = missingSecret(agent, server, env)
+      if (missing !== undefined) return { at: 'not_sent', code: 'refused', error: missing }
+      const name = tool.mcp?.tool ?? tool.wire
+      const started = clock.monotonic()
+      const limit = deadline(timeoutMs, signal)
+      const options: CallOptions = { signal: limit.signal, timeout: timeoutMs + 1000 }
+      const attempt = `${invocation.idempotencyKey}#${invocation.attempt}`
+      const notAfter = new Date(invocation.notAfter).toISOString()
+      try {
+        for (let again = false; ; again = true) {
+          const kept = use(agent, server)
+          try {
+            const connection = await until(kept.opening, limit.signal)
+            const tools = await connection.toolsFor(invocation.run.id, options)
+            if (!tools.has(name))
+              return { at: 'not_sent', code: 'no_handler', error: `MCP server "${server.name}" has no tool "${name}".` }
+            const result = await connection.call(
+              {
+                name,
+                arguments: invocation.arguments as JsonObject,
+                _meta: { 'svc/idempotencyKey': invocation.idempotencyKey, 'svc/notAfter': notAfter },
+              },
+              attempt,
+              { 'idempotency-key': invocation.idempotencyKey, 'svc-not-after': notAfter },
+              options,
+            )
+            return toOutcome(result, clock.monotonic() - started)
+          } catch (error) {
+            // The request that was cut off tells in its own time whether it had left.
+            if (limit.signal.aborted) await new Promise((resolve) => setImmediate(resolve))
+            if (limit.signal.aborted) return cutOff(server.name, dispatched.has(attempt), limit.timedOut(), timeoutMs)
+            const answer = codeOf(error)
+            if (answer === 'protocol')
+              return dispatched.has(attempt)
+                ? returned((error as Error).message, true, clock.monotonic() - started)
+                : {
+                    at: 'not_sent',
+                    code: 'refused',
+                    error: `MCP server "${server.name}" refused: ${(error as Error).message}`,
+                  }
+            drop(kept)
+            // The server has forgotten the session, so it has not run the call: once more, with a new one.
+            if (!again && (answer === 404 || answer === 400)) {
+              dispatched.delete(attempt)
+              continue
+            }
+            return failed(server.name, error, answer, dispatched.has(attempt))
+          } finally {
+            release(kept)
+          }
+        }
+      } finally {
+        limit.release()
+        dispatched.delete(attempt)
+      }
+    },
+
+    async describe(agent, tool, timeoutMs, signal) {
+      const server = agent.mcpServers.find((each) => each.name === tool.mcp?.server)
+      if (!server || missingSecret(agent, server, env) !== undefined) return undefined
+      const limit = deadline(timeoutMs, signal)
+      const options: CallOptions = { signal: limit.signal, timeout: timeoutMs + 1000 }
+      const kept = use(agent, server)
+      try {
+        const tools = await (await until(kept.opening, limit.signal)).toolsFor(undefined, options)
+        const found = tools.get(tool.mcp?.tool ?? tool.wire)
+        if (!found || checkSchema(found.inputSchema as JsonObject) !== undefined) return undefined
+        return { description: plain(found.description ?? ''), schema: found.inputSchema as JsonObject }
+      } catch {
+        // The call itself will say what is wrong with the server.
+        drop(kept)
+        signal.throwIfAborted()
+        return undefined
+      } finally {
+        release(kept)
+        limit.release()
+      }
+    },
+
+    async close() {
+      const open = [...connections.values()]
+      connections.clear()
+      await Promise.all(open.map(close))
+    },
+  }
+}
+
+/** A connection and how many calls are on it. */
+interface Kept {
+  /** Agent digest and server name. */
+  readonly key: string
+  readonly opening: Promise<McpConnection>
+  users: number
+}
+
+/** Bound on making a connection, which several calls may wait for. */
+const CONNECT_MS = 30_000
+
+async function close({ opening }: Kept): Promise<void> {
+  try {
+    await (await opening).close()
+  } catch {
+    // It never opened, or its server is gone.
+  }
+}
+
+function missingSecret(agent: Snapshot, server: McpServer, env: McpServersParts['env']): string | undefined {
+  if (!server.auth) return undefined
+  const { secret } = server.auth
+  const variable = agent.secrets[secret]?.fromEnv
+  if (variable === undefined)
+    return `MCP server "${server.name}" needs the secret "${secret}", which ${agent.id} does not declare.`
+  return env[variable]
+    ? undefined
+    : `The secret "${secret}" is not set: the environment variable ${variable} is missing or empty.`
+}
+
+function credentials(
+  agent: Snapshot,
+  { auth }: McpServer,
+  env: McpServersParts['env'],
+  redactor: Redactor,
+): Record<string, string> {
+  if (!auth) return {}
+  const value = env[agent.secrets[auth.secret]!.fromEnv]!
+  redactor.add(value)
+  return auth.scheme === 'bearer' ? { authorization: `Bearer ${value}` } : { [auth.header ?? 'authorization']: value }
+}
+
+/** Waits for a connection that another call may have begun, but no longer than this one may take. */
+function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** The HTTP status of an answer that never reached the tool, `protocol` for an error the server's MCP layer answered with. */
+function codeOf(error: unknown): number | 'protocol' | undefined {
+  const { code, status } = Object(error) as { code?: unknown; status?: unknown }
+  if (typeof status === 'number') return status
+  return typeof code === 'number' ? 'protocol' : undefined
+}
+
+function failed(server: string, error: unknown, status: number | 'protocol' | undefined, dispatched: boolean): Outcome {
+  const why = innermost(error)
+  if (typeof status === 'number' && status < 500)
+    return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" answered ${status}: ${why}` }
+  if (!dispatched)
+    return { at: 'not_sent', code: 'unreachable', error: `MCP server "${server}" cannot be reached: ${why}` }
+  return {
+    at: 'unknown',
+    code: 'broken',
+    error: `The connection to MCP server "${server}" broke during the call: ${why}`,
+  }
+}
+
+function cutOff(server: string, dispatched: boolean, timedOut: boolean, timeoutMs: number): Outcome {
+  const late = `MCP server "${server}" did not answer within ${timeoutMs} ms.`
+  if (dispatched)
+    return timedOut
+      ? { at: 'unknown', code: 'timeout', error: late }
+      : { at: 'unknown', code: 'broken', error: 'The run was cancelled during the call.' }
+  return timedOut
+    ? { at: 'not_sent', code: 'unreachable', error: late }
+    : { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
+}
+
+function innermost(error: unknown): string {
+  let here = error
+  for (let depth = 0; depth < 8 && here instanceof Error && here.cause instanceof Error && here.cause.message; depth++)
+    here = here.cause
+  return here instanceof Error ? here.message.slice(0, 500) : String(here)
+}
+
+/** Structured content as it is; else the text, read as JSON where it is an object or a list; else the content parts. */
+function toOutcome(result: CallToolResult, durationMs: number): Outcome {
+  const content = result.content ?? []
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  const isText = texts.length === content.length
+  const isError = result.isError === true
+  const value = (
+    result.structuredContent !== undefined && !isError
+      ? result.structuredContent
+      : isText
+        ? isError
+          ? texts.join('\n')
+          : fromText(texts.join('\n'))
+        : content
+  ) as JsonValue
+  return Buffer.byteLength(JSON.stringify(value)) > MAX_OUTPUT_BYTES
+    ? unusable(TOO_LARGE, durationMs)
+    : returned(value, isError, durationMs)
+}
+
+function fromText(text: string): JsonValue {
+  if (/^\s*[[{]/.test(text)) {
+    try {
+      return JSON.parse(text) as JsonValue
+    } catch {
+      // Text that only begins like JSON is text.
+    }
+  }
+  return text
+}
+
+/** Of a description that strangers wrote: bounded, and without characters that people do not see. Source: security, S16. */
+const plain = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (each) => (each === '\n' || each === '\t' ? each : '')).slice(0, 4096)

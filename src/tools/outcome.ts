@@ -1,0 +1,67 @@
+import type { JsonValue } from '../base/json.ts'
+import { MAX_OUTPUT_BYTES, type Invocation, type InvocationBody, type Outcome } from './tool.ts'
+
+/** What a tool of any route is told: the call, the key that is the same for every attempt, and whose call it is. */
+export const bodyOf = (invocation: Invocation): InvocationBody => ({
+  tool: invocation.tool.id,
+  arguments: invocation.arguments,
+  idempotency_key: invocation.idempotencyKey,
+  run: {
+    id: invocation.run.id,
+    session_id: invocation.run.sessionId,
+    agent: invocation.run.agent,
+    version: invocation.run.version,
+    tool_call_id: invocation.callId,
+    attempt: invocation.attempt,
+  },
+})
+
+export const returned = (result: JsonValue, isError: boolean, durationMs: number): Outcome => ({
+  at: 'returned',
+  result,
+  isError,
+  durationMs: Math.round(durationMs),
+})
+
+/** An answer nobody can use, of a call that was carried out: the model must not take it for one that was not. */
+export const unusable = (why: string, durationMs: number): Outcome =>
+  returned(`The call was executed, but ${why}`, true, durationMs)
+
+export const TOO_LARGE = `its output is larger than ${MAX_OUTPUT_BYTES} bytes and was dropped.`
+
+/** Reads what a tool wrote as its result; nothing at all is null. */
+export function parseResult(text: string, durationMs: number): Outcome {
+  if (text.trim() === '') return returned(null, false, durationMs)
+  try {
+    return returned(JSON.parse(text) as JsonValue, false, durationMs)
+  } catch {
+    return unusable(`its output is not JSON: ${text.trim().slice(0, 500)}`, durationMs)
+  }
+}
+
+/**
+ * A signal that fires with the caller's, or after `timeoutMs`; `timedOut` tells which it was.
+ * `release` ends the timer and must be called.
+ */
+export function deadline(
+  timeoutMs: number,
+  signal: AbortSignal,
+): { readonly signal: AbortSignal; timedOut(): boolean; release(): void } {
+  const controller = new AbortController()
+  let timedOut = false
+  const stop = (): void => controller.abort(signal.reason)
+  const timer = setTimeout(() => {
+    timedOut = true
+    controller.abort(new Error(`no answer within ${timeoutMs} ms`))
+  }, timeoutMs)
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  return {
+    signal: controller.signal,
+    timedOut: () => timedOut,
+    release() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+    },
+  }
+}

@@ -1,0 +1,121 @@
+/** Where each tool runs: `mcp` on the manifest, else the project config by logical id. Source: decisions, section 14. */
+import { systemClock, type Clock } from '../base/clock.ts'
+import { parseDuration } from '../base/duration.ts'
+import type { Redactor } from '../base/secret.ts'
+import { createTransport, type Fetch } from '../base/transport.ts'
+import type { Config, ToolRouteConfig } from '../spec/config.ts'
+import { readWorkspaceFile, type ReadFile } from './builtin.ts'
+import { runCommand } from './command.ts'
+import { createEgress } from './egress.ts'
+import { callHttp } from './http.ts'
+import { createMcpServers } from './mcp.ts'
+import { answerMock } from './mock.ts'
+import { DEFAULT_TIMEOUT_MS, type Outcome, type Route, type Toolbox } from './tool.ts'
+
+export interface ToolboxParts {
+  readonly config: Config
+  /** Absolute directory of the config file: commands run in it. */
+  readonly configDir: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly redactor: Redactor
+  /** For `svc.read_file`; without it the tool has no handler. */
+  readonly readFile?: ReadFile
+  /** In place of our own ways out, for both http tools and MCP servers. */
+  readonly fetch?: Fetch
+  /** The clock that `notAfter` of an invocation is read by. */
+  readonly clock?: Clock
+  /** Our version, told to MCP servers. */
+  readonly version?: string
+}
+
+export function createToolbox(parts: ToolboxParts): Toolbox {
+  const { config, configDir, env, redactor, readFile, clock = systemClock } = parts
+  // A call may be sent at most once, so no connection is used for two.
+  const direct = parts.fetch ?? createTransport({ keepAlive: false })
+  const guarded = parts.fetch ?? createEgress({ allowedHosts: config.network?.allowed_hosts ?? [] })
+  const servers = createMcpServers({ env, redactor, fetch: guarded, clock, version: parts.version ?? '0' })
+
+  const route = (name: Route['route'], timeoutMs: number, invoke: Route['invoke']): Route => ({
+    route: name,
+    timeoutMs,
+    invoke: (invocation, signal) =>
+      clock.now() > invocation.notAfter ? Promise.resolve(TOO_LATE) : invoke(invocation, signal),
+  })
+
+  const configured = (found: ToolRouteConfig): Route => {
+    const timeoutMs =
+      found.timeout === undefined ? DEFAULT_TIMEOUT_MS : (parseDuration(found.timeout) ?? DEFAULT_TIMEOUT_MS)
+    if ('command' in found) {
+      const command = { argv: found.command, cwd: configDir, env, allow: found.env ?? [], timeoutMs, clock }
+      return route('command', timeoutMs, (invocation, signal) => runCommand(command, invocation, signal))
+    }
+    if ('http' in found) {
+      const { url, headers = {} } = found.http
+      return route('http', timeoutMs, async (invocation, signal) => {
+        const filled = fillHeaders(headers, env, redactor)
+        if ('missing' in filled)
+          return {
+            at: 'not_sent',
+            code: 'refused',
+            error: `A header of ${invocation.tool.id} needs the environment variable ${filled.missing}.`,
+          }
+        return callHttp({ url, headers: filled.headers, fetch: direct, timeoutMs, clock }, invocation, signal)
+      })
+    }
+    return route('mock', timeoutMs, (invocation, signal) => answerMock(found.mock, clock, invocation, signal))
+  }
+
+  return {
+    route(agent, tool) {
+      if (tool.id === 'svc.read_file')
+        return readFile && route('builtin', DEFAULT_TIMEOUT_MS, (invocation) => readWorkspaceFile(readFile, invocation))
+      const found = routeOf(config.tools ?? {}, tool.id)
+      if (tool.mcp) {
+        // Where the server is comes from the manifest; how long it may take may still be configured.
+        const timeoutMs =
+          found?.timeout === undefined ? DEFAULT_TIMEOUT_MS : (parseDuration(found.timeout) ?? DEFAULT_TIMEOUT_MS)
+        return route('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, timeoutMs, signal))
+      }
+      return found && configured(found)
+    },
+    describe: (agent, tool, signal) =>
+      tool.mcp ? servers.describe(agent, tool, DEFAULT_TIMEOUT_MS, signal) : Promise.resolve(undefined),
+    close: () => servers.close(),
+  }
+}
+
+const TOO_LATE: Outcome = {
+  at: 'not_sent',
+  code: 'refused',
+  error: 'The time for this call had passed before it was sent.',
+}
+
+/** The entry of the exact id, else of the longest `namespace.*` around it. */
+function routeOf(tools: Readonly<Record<string, ToolRouteConfig>>, id: string): ToolRouteConfig | undefined {
+  if (Object.hasOwn(tools, id)) return tools[id]
+  const parts = id.split('.')
+  for (let length = parts.length - 1; length > 0; length--) {
+    const pattern = `${parts.slice(0, length).join('.')}.*`
+    if (Object.hasOwn(tools, pattern)) return tools[pattern]
+  }
+  return Object.hasOwn(tools, '*') ? tools['*'] : undefined
+}
+
+/** Fills `${NAME}` in header values from the environment, so that no secret stands in the config. */
+function fillHeaders(
+  headers: Readonly<Record<string, string>>,
+  env: ToolboxParts['env'],
+  redactor: Redactor,
+): { readonly headers: Record<string, string> } | { readonly missing: string } {
+  let missing: string | undefined
+  const filled = Object.entries(headers).map(([name, value]) => [
+    name,
+    value.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (_, variable: string) => {
+      const found = env[variable]
+      if (!found) missing ??= variable
+      else redactor.add(found)
+      return found ?? ''
+    }),
+  ])
+  return missing === undefined ? { headers: Object.fromEntries(filled) as Record<string, string> } : { missing }
+}

@@ -1,0 +1,5 @@
+// Reads {tool, arguments, …} from stdin and answers on stdout. A real one would book the voucher under the idempotency key.
+import { readFileSync } from 'node:fs'
+
+const { arguments: args } = JSON.parse(readFileSync(0, 'utf8'))
+process.stdout.write(JSON.stringify({ order: args.order, amount: args.amount }))

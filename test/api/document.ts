@@ -1,0 +1,153 @@
+/** `schemas/openapi.yaml` as a judge of answers: what a server says must be in it, to the last property. */
+import { readFileSync } from 'node:fs'
+import addFormats from 'ajv-formats'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { parse } from 'yaml'
+
+interface MediaType {
+  readonly schema: object
+}
+interface Answer {
+  readonly $ref?: string
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>
+  readonly content?: Readonly<Record<string, MediaType>>
+}
+export interface Operation {
+  readonly operationId: string
+  readonly security?: readonly unknown[]
+  readonly 'x-svc-extension'?: boolean
+  readonly requestBody?: unknown
+  readonly responses: Readonly<Record<string, Answer>>
+}
+type PathItem = Readonly<Record<string, Operation>>
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, PathItem>>
+  readonly components: {
+    readonly schemas: Record<string, Record<string, unknown>>
+    readonly responses: Readonly<Record<string, Answer>>
+    readonly headers: Readonly<Record<string, { readonly schema: object }>>
+  }
+}
+
+const METHODS = ['get', 'post']
+
+export const openApi = parse(
+  readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8'),
+) as unknown as OpenApi
+
+/** `METHOD /v1/…/{name}` of every operation. */
+export const operations: ReadonlyMap<string, Operation> = new Map(
+  Object.entries(openApi.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      item[method]!,
+    ]),
+  ),
+)
+
+/** Judges a value by a schema of the document, as it is written. */
+export const schemaOf = (name: string): ValidateFunction =>
+  validatorOf(open, { $ref: `api#/components/schemas/${name}` })
+
+/**
+ * What of an answer is not in the document; nothing where all is. A path that the document does not have must be 404, a
+ * method that a path does not have 405.
+ */
+export async function faultsOf(method: string, path: string, response: Response): Promise<string[]> {
+  const text = await response.clone().text()
+  const pathname = path.split('?', 1)[0]!
+  const template = isDecodable(pathname)
+    ? Object.keys(openApi.paths).find((each) => patternOf(each).test(pathname))
+    : undefined
+  const operation = template && openApi.paths[template]![(method === 'HEAD' ? 'GET' : method).toLowerCase()]
+  const expected = operation
+    ? resolve(operation.responses[response.status])
+    : (template ? [403, 405] : pathname.endsWith('/') ? SLASHED : [403, 404]).includes(response.status)
+      ? openApi.components.responses['problem']
+      : undefined
+  if (!expected) return [`${method} ${template ?? pathname} does not answer ${response.status}`]
+  return [...headerFaults(expected, response), ...(method === 'HEAD' ? [] : bodyFaults(expected, response, text))]
+}
+
+/** The router takes a slash at the end, and an id that is empty, as it likes: refused is all they must be. */
+const SLASHED = [401, 403, 404, 405]
+
+function headerFaults({ headers = {} }: Answer, response: Response): string[] {
+  const faults: string[] = []
+  for (const [name, { $ref }] of Object.entries(headers)) {
+    const text = response.headers.get(name)
+    const { schema } = openApi.components.headers[$ref.split('/').at(-1)!]!
+    const value = (schema as { type?: string }).type === 'integer' && text !== null ? Number(text) : text
+    // Only some refusals carry their limits.
+    if (value === null && !name.startsWith('RateLimit')) faults.push(`no ${name}`)
+    if (value !== null && !validatorOf(closed, schema)(value)) faults.push(`${name}: ${text}`)
+  }
+  return faults
+}
+
+function bodyFaults({ content }: Answer, response: Response, text: string): string[] {
+  const type = response.headers.get('content-type')
+  if (!content) return text === '' && type === null ? [] : [`a body where there is none: ${text.slice(0, 80)}`]
+  const media = content[type ?? '']
+  if (!media) return [`content-type ${type}`]
+  const values =
+    type === 'text/event-stream'
+      ? [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as unknown)
+      : [JSON.parse(text) as unknown]
+  const validate = validatorOf(closed, media.schema)
+  return values.flatMap((value) =>
+    validate(value)
+      ? []
+      : (validate.errors ?? []).map(({ instancePath, message, params }) =>
+          [instancePath, message, JSON.stringify(params)].join(' '),
+        ),
+  )
+}
+
+/** What is no percent-encoding names no path. */
+function isDecodable(pathname: string): boolean {
+  try {
+    decodeURIComponent(pathname)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const resolve = (answer: Answer | undefined): Answer | undefined =>
+  answer?.$ref === undefined ? answer : openApi.components.responses[answer.$ref.split('/').at(-1)!]
+
+const patternOf = (template: string): RegExp => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+
+function ajvOf(document: OpenApi): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  return ajv.addSchema(document, 'api')
+}
+
+/** The document with every object of an answer closed: a property that it does not name is a fault. */
+function closing(document: OpenApi): OpenApi {
+  const copy = structuredClone(document)
+  const { schemas } = copy.components
+  // Part of a larger one, which is closed where it is put together.
+  const parts = ['Session']
+  schemas['SessionListItem']!['unevaluatedProperties'] = false
+  for (const [name, schema] of Object.entries(schemas))
+    if (schema['properties'] && !parts.includes(name)) schema['unevaluatedProperties'] = false
+  return copy
+}
+
+const open = ajvOf(openApi)
+const closed = ajvOf(closing(openApi))
+const compiled = new Map<Ajv2020, Map<string, ValidateFunction>>()
+
+/** References of the document are within it. */
+function validatorOf(ajv: Ajv2020, schema: object): ValidateFunction {
+  const known = compiled.get(ajv) ?? new Map<string, ValidateFunction>()
+  compiled.set(ajv, known)
+  const text = JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')
+  const found = known.get(text) ?? ajv.compile(JSON.parse(text) as object)
+  known.set(text, found)
+  return found
+}

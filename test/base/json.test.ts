@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { canonical, jsonDepth } from '../../src/base/json.ts'
+
+test('canonical text sorts keys, prints numbers as ECMAScript does and has no space', () => {
+  // The example of RFC 8785, section 3.2.3, less its control characters.
+  const value = {
+    numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
+    literals: [null, true, false],
+    '€': 'Euro',
+    '1': 'One',
+    '😂': 'Smiley',
+    ö: 'o',
+  }
+  expect(canonical(value)).toBe(
+    '{"1":"One","literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"ö":"o","€":"Euro","😂":"Smiley"}',
+  )
+})
+
+test('canonical text does not depend on the order in which keys were written', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const reversed = Object.fromEntries(Object.entries(value).reverse())
+      expect(canonical(reversed)).toBe(canonical(value))
+      expect(JSON.parse(canonical(value))).toEqual(JSON.parse(JSON.stringify(value)))
+    }),
+  )
+})
+
+test('refuses what JSON cannot say', () => {
+  expect(() => canonical(Number.NaN)).toThrow('NaN is no JSON number.')
+  expect(() => canonical({ a: () => 1 })).toThrow('A function is no JSON value.')
+})
+
+test.each([
+  ['1', 0],
+  ['[]', 1],
+  ['{"a":[{"b":1}]}', 3],
+  ['"[[[["', 0],
+  [String.raw`"\"[["`, 0],
+  ['['.repeat(200_000), 200_000],
+])('depth of %.20s is %i', (text, depth) => {
+  expect(jsonDepth(text)).toBe(depth)
+})

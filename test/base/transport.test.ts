@@ -1,0 +1,85 @@
+import { createServer, type Server } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTransport, isUnsent } from '../../src/base/transport.ts'
+import { listen, stop } from '../fakes/model-server.ts'
+
+let server: Server
+let url: string
+let connections = 0
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    if (request.url === '/hang') return
+    if (request.url === '/drip') {
+      response.write('first')
+      return
+    }
+    if (request.url === '/large') {
+      response.end('x'.repeat(1_000_000))
+      return
+    }
+    response.setHeader('set-cookie', ['a=1', 'b=2'])
+    request.pipe(response)
+  })
+  server.on('connection', () => connections++)
+  url = await listen(server)
+})
+afterAll(() => stop(server))
+
+test('sends a body and reads the answer', async () => {
+  const response = await createTransport({ keepAlive: false })(url, {
+    method: 'POST',
+    body: 'größer',
+    headers: { 'x-a': '1' },
+  })
+  expect([response.status, response.headers.getSetCookie(), await response.text()]).toEqual([
+    200,
+    ['a=1', 'b=2'],
+    'größer',
+  ])
+})
+
+test('a large body comes whole, however slowly it is read', async () => {
+  const response = await createTransport({ keepAlive: false })(`${url}/large`)
+  let bytes = 0
+  for await (const chunk of response.body!) {
+    bytes += chunk.byteLength
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(bytes).toBe(1_000_000)
+})
+
+test.each([
+  [false, 3],
+  [true, 1],
+])('with keepAlive %s three requests use %i connections', async (keepAlive, count) => {
+  const transport = createTransport({ keepAlive })
+  const before = connections
+  for (let at = 0; at < 3; at++) await (await transport(url, { method: 'POST', body: 'x' })).text()
+  expect(connections - before).toBe(count)
+})
+
+const failureOf = async (action: Promise<unknown>): Promise<unknown> =>
+  action.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+test('tells a request that could not leave from one that may have arrived', async () => {
+  const transport = createTransport({ keepAlive: false })
+  expect(isUnsent(await failureOf(transport('http://127.0.0.1:1/')))).toBe(true)
+  expect(isUnsent(await failureOf(transport('http://host.invalid/')))).toBe(true)
+  const controller = new AbortController()
+  const hanging = failureOf(transport(`${url}/hang`, { signal: controller.signal }))
+  await new Promise<void>((resolve) => server.once('request', () => resolve()))
+  controller.abort(new Error('cancelled'))
+  expect(await hanging).toEqual(new Error('cancelled'))
+  expect(isUnsent(await hanging)).toBe(false)
+})
+
+test('an abort in the middle of a body ends it with the reason', async () => {
+  const controller = new AbortController()
+  const response = await createTransport({ keepAlive: false })(`${url}/drip`, { signal: controller.signal })
+  const reading = failureOf(response.text())
+  controller.abort(new Error('cancelled'))
+  expect(await reading).toEqual(new Error('cancelled'))
+})

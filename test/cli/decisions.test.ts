@@ -1,0 +1,117 @@
+/** Written decisions, and the clock that only moves when it is wound. */
+import { describe, expect, test } from 'vitest'
+import { answerOf, createRulebook, type Asked, type DecisionRule } from '../../src/cli/scenario/decisions.ts'
+import { createVirtualTime } from '../../src/cli/scenario/virtual-time.ts'
+
+const approval = (id: string, amount: number): Asked => ({
+  id,
+  kind: 'approval',
+  tool: 'acme.refunds',
+  args: { amount },
+})
+const reply = (id: string): Asked => ({ id, kind: 'reply' })
+
+describe('a rulebook', () => {
+  const answers = (rules: readonly DecisionRule[], ...asked: readonly Asked[]): (DecisionRule | undefined)[] => {
+    const book = createRulebook(rules)
+    return asked.map((each) => {
+      const rule = book.choose(each)
+      if (rule) book.use(rule, each)
+      return rule
+    })
+  }
+  const small: DecisionRule = {
+    tool: 'acme.refunds',
+    when: { field: 'args.amount', op: 'lte', value: 200 },
+    approve: true,
+  }
+  const any: DecisionRule = { task: 'approval', reject: 'too much' }
+
+  test('answers with the first rule that fits', () => {
+    expect(answers([small, any], approval('1', 300), approval('2', 100))).toEqual([any, small])
+  })
+
+  test('prefers one that has answered nothing, and uses one again where none is left', () => {
+    const [ana, ben]: DecisionRule[] = [
+      { approve: true, as: 'ana' },
+      { approve: true, as: 'ben' },
+    ]
+    expect(answers([ana!, ben!], approval('1', 1), approval('1', 1), approval('1', 1))).toEqual([ana, ben, undefined])
+    expect(answers([ana!], approval('1', 1), approval('2', 1))).toEqual([ana, ana])
+  })
+
+  test('says each reply once, in order', () => {
+    const [first, second]: DecisionRule[] = [
+      { task: 'reply', text: 'one' },
+      { task: 'reply', text: 'two' },
+    ]
+    expect(answers([first!, second!], reply('a'), reply('b'), reply('c'))).toEqual([first, second, undefined])
+  })
+
+  test('takes what it cannot know for no fit', () => {
+    const tainted: DecisionRule = {
+      when: { field: 'history.run.this_tool.executed', op: 'gt', value: 1 },
+      approve: true,
+    }
+    expect(answers([tainted], approval('1', 1))).toEqual([undefined])
+  })
+})
+
+describe.each<[string, DecisionRule, Partial<Asked>, object]>([
+  ['an approval', { approve: true }, {}, { approved: true, metadata: { 'svc/acknowledged': true } }],
+  ['a rejection with its reason', { reject: 'no' }, {}, { approved: false, metadata: { 'svc/comment': 'no' } }],
+  ['one word', { decide: 'reject' }, {}, { approved: false }],
+  [
+    'an edit approves',
+    { edit: { a: 1 } },
+    {},
+    { approved: true, metadata: { 'svc/arguments': { a: 1 }, 'svc/acknowledged': true } },
+  ],
+  [
+    'an option by its label',
+    { option: 'Blue' },
+    { kind: 'multi_option', options: [{ id: 'b', label: 'Blue' }] },
+    { selectedOptionId: 'b' },
+  ],
+  ['a number', { number: 3 }, { kind: 'number' }, { numberValue: 3 }],
+  ['a reply', { text: 'hello' }, { kind: 'reply' }, { text: 'hello' }],
+  [
+    'what happened',
+    { option: 'happened', text: 'done' },
+    { kind: 'anomaly_review', options: [{ id: 'happened', label: 'It happened' }] },
+    { selectedOptionId: 'happened', metadata: { 'svc/result': 'done' } },
+  ],
+])('%s', (_, rule, asked, message) => {
+  test('is sent as the message that says it', () => {
+    expect(answerOf(rule, { ...approval('1', 1), ...asked })).toEqual(message)
+  })
+})
+
+describe('virtual time', () => {
+  test('stands still, wakes sleepers when it is wound, and lets go of those that are called off', async () => {
+    const time = createVirtualTime(1000)
+    const stop = new AbortController()
+    const woken = time.wait(500, new AbortController().signal)
+    const calledOff = time.wait(Infinity, stop.signal)
+    expect(time.asleep).toEqual({ count: 2, until: 1500 })
+    time.wind(1500)
+    await woken
+    expect([time.clock.now(), time.clock.monotonic(), time.asleep]).toEqual([1500, 500, { count: 1, until: undefined }])
+    stop.abort(new Error('over'))
+    await expect(calledOff).rejects.toThrow('over')
+  })
+
+  test('rings the alarms of a queue, each once, also one that sets itself again', () => {
+    const time = createVirtualTime(0)
+    let rung = 0
+    const again = (): void => {
+      rung++
+      time.timers.set(again, 60_000)
+    }
+    time.timers.set(again, 60_000)
+    time.wind(60_000)
+    expect(rung).toBe(1)
+    time.wind(120_000)
+    expect(rung).toBe(2)
+  })
+})

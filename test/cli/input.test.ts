@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { readInput } from '../../src/cli/input.ts'
+import { exampleInput } from '../../src/cli/example-input.ts'
+import { SvcClient } from '../../src/client/index.ts'
+import type { JsonObject } from '../../src/base/json.ts'
+import { createWorld, temporary } from './recording-io.ts'
+
+const { path: cwd, remove } = temporary()
+afterAll(remove)
+
+const schema: JsonObject = {
+  properties: {
+    amount: { type: 'number' },
+    count: { type: 'integer' },
+    urgent: { type: 'boolean' },
+    tags: { type: 'array' },
+    note: { type: ['string', 'null'] },
+  },
+}
+const contract = { agent: 'acme.refund-desk', version: '1.2.0', schema }
+const client = new SvcClient({ apiKey: 'svc_test', fetch: () => Promise.reject(new Error('nothing is sent')) })
+const read = (pairs: readonly string[], file?: string, stdin = '') =>
+  readInput(pairs, file, contract, client, { cwd, io: createWorld({ cwd, stdin }).io })
+
+describe('pairs become the input', () => {
+  test.each<[readonly string[], JsonObject]>([
+    [['order=A-1042'], { order: 'A-1042' }],
+    [['amount=180'], { amount: 180 }],
+    [['amount:=180.5'], { amount: 180.5 }],
+    [['count=-3', 'urgent=true'], { count: -3, urgent: true }],
+    [['note=12'], { note: '12' }],
+    [['unknown=12'], { unknown: '12' }],
+    [['q=a=b@c:=d'], { q: 'a=b@c:=d' }],
+    [['x:={"a":[1,null]}'], { x: { a: [1, null] } }],
+    [['empty='], { empty: '' }],
+    [['order=1', 'order=2'], { order: '2' }],
+  ])('%j', async (pairs, input) => {
+    expect(await read(pairs)).toEqual(input)
+  })
+
+  test('key=<file takes the text of a file', async () => {
+    writeFileSync(join(cwd, 'letter.txt'), 'Dear all,\n')
+    expect(await read(['letter=<letter.txt'])).toEqual({ letter: 'Dear all,\n' })
+  })
+
+  test('--input is the whole object, and pairs are laid over it', async () => {
+    writeFileSync(join(cwd, 'input.json'), '{"order":"A-1","amount":1}')
+    expect(await read(['amount=2'], 'input.json')).toEqual({ order: 'A-1', amount: 2 })
+    expect(await read([], '-', '{"order":"B-2"}')).toEqual({ order: 'B-2' })
+  })
+})
+
+describe('what cannot be the input is a usage error that says why', () => {
+  test.each<[readonly string[], string]>([
+    [['order'], '"order" is no input.'],
+    [['amount=much'], '"much" is no number, which the input contract of acme.refund-desk@1.2.0 declares for amount.'],
+    [['urgent=yes'], '"yes" is no boolean, which the input contract of acme.refund-desk@1.2.0 declares for urgent.'],
+    [['tags=a'], 'tags is array in the input contract of acme.refund-desk@1.2.0; write tags:=JSON.'],
+    [['letter=<absent.txt'], 'absent.txt cannot be read (ENOENT).'],
+  ])('%j', async (pairs, message) => {
+    await expect(read(pairs)).rejects.toMatchObject({ code: 'usage', message })
+  })
+
+  test('JSON that is none, and an input that is no object', async () => {
+    await expect(read(['x:={'])).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(/^The value of x is not valid JSON: /) as string,
+    })
+    await expect(read([], '-', '[1]')).rejects.toMatchObject({ code: 'usage', message: 'The input in - is no object.' })
+  })
+})
+
+test('a contract gives the pairs of an example', () => {
+  const required = ['order', 'amount', 'size', 'note', 'gift']
+  const properties = {
+    order: { type: 'string', examples: ['A-1042'] },
+    amount: { type: 'number' },
+    size: { enum: ['S', 'M'] },
+    note: { type: 'string' },
+    gift: { type: 'boolean' },
+  }
+  expect(exampleInput({ required, properties })).toBe(' order=A-1042 amount:=1 size=S note=… gift:=true')
+  expect(exampleInput(undefined)).toBe('')
+})

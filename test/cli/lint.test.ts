@@ -1,0 +1,214 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { svc, temporary } from './recording-io.ts'
+
+const { path: home, remove } = temporary()
+afterAll(remove)
+
+const AGENT = `apiVersion: svc/v1
+kind: Agent
+metadata: {name: desk, namespace: acme, version: "1.0.0", owner: team}
+spec:
+  purpose: Answers questions.
+  instructions: {text: Help.}
+  model: {provider: scripted, name: s}
+  tools: [{ref: pay.lookup@^1, policies: [pay.limit]}]
+  limits: {max_loop_iterations: 5}
+`
+const TOOL = `apiVersion: svc/v1
+kind: Tool
+metadata: {name: lookup, namespace: pay, version: "1.0.0"}
+spec:
+  description: Pays back.
+  side_effect_class: read_only
+  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: integer}}}}
+`
+const POLICY = `# what is large
+apiVersion: svc/v1
+kind: Policy
+metadata: {name: limit, namespace: pay, version: v1}
+spec:
+  conditions: {field: amount, op: gt, value: 500} # cents
+  decision: {type: block}
+`
+const FIXED = POLICY.replace('version: v1', 'version: "1.0.0"')
+  .replace('field: amount', 'field: args.amount')
+  .replace('type: block', 'type: deny')
+
+let cwd = ''
+let count = 0
+beforeEach(() => {
+  cwd = join(home, `project-${++count}`)
+  for (const directory of ['agents', 'tools', 'policies']) mkdirSync(join(cwd, directory), { recursive: true })
+  writeFileSync(join(cwd, 'svc.config.yaml'), 'workspace: test\n')
+  writeFileSync(join(cwd, 'agents/desk.yaml'), AGENT)
+  writeFileSync(join(cwd, 'tools/lookup.yaml'), TOOL)
+  writeFileSync(join(cwd, 'policies/limit.yaml'), POLICY)
+})
+
+const read = (path: string): string => readFileSync(join(cwd, path), 'utf8')
+const rulesOf = (stdout: string): string[] =>
+  (JSON.parse(stdout) as { diagnostics: { path: string; rule: string }[] }).diagnostics.map(
+    ({ path, rule }) => `${path} ${rule}`,
+  )
+
+test('all findings come in one run, by file and line, and an error is exit 1', async () => {
+  const { code, stdout } = await svc(['lint', '--json'], { cwd })
+  expect(code).toBe(1)
+  expect(rulesOf(stdout)).toEqual([
+    'policies/limit.yaml id/invalid-semver',
+    'policies/limit.yaml policy/condition-field',
+    'policies/limit.yaml policy/block-alias',
+  ])
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, files: 3, errors: 1, warnings: 0, fixable: 3 })
+})
+
+describe('--fix', () => {
+  test('mends what is safe, keeps comments, and lints what came out', async () => {
+    const { code, stdout, stderr } = await svc(['lint', '--fix'], { cwd })
+    expect([code, stdout]).toEqual([0, ''])
+    expect(stderr).toMatch(/^3 fixed; 0 errors, 0 warnings in 3 files \(\d+ ms\)\n$/)
+    expect(read('policies/limit.yaml')).toBe(FIXED)
+    expect(read('agents/desk.yaml')).toBe(AGENT)
+  })
+
+  test('touches named files only', async () => {
+    await svc(['lint', 'tools', '--fix'], { cwd })
+    expect(read('policies/limit.yaml')).toBe(POLICY)
+  })
+
+  test('as a dry run shows the difference and writes nothing', async () => {
+    const { stdout } = await svc(['lint', '--fix-dry-run'], { cwd })
+    expect(stdout).toContain('\n+  decision: {type: deny}\n')
+    expect(read('policies/limit.yaml')).toBe(POLICY)
+  })
+
+  test('of standard input answers the document', async () => {
+    const argv = ['lint', '-', '--stdin-filename', 'policies/limit.yaml', '--fix']
+    expect(await svc(argv, { cwd, stdin: POLICY })).toMatchObject({ code: 0, stdout: FIXED })
+    expect(read('policies/limit.yaml')).toBe(POLICY)
+  })
+
+  test('removes what is unused, but never a comment with it', async () => {
+    const head = AGENT.replace('scripted, name: s', 'anthropic, name: m, secret: k')
+    writeFileSync(join(cwd, 'policies/limit.yaml'), FIXED)
+    writeFileSync(
+      join(cwd, 'agents/desk.yaml'),
+      `${head}secrets:
+  k: {fromEnv: K}
+  # svc-lint-disable-next-line secret/env-name -- never needed
+  l: {fromEnv: L}
+`,
+    )
+    const { stdout } = await svc(['lint', '--fix', '--json'], { cwd })
+    expect(rulesOf(stdout)).toEqual(['agents/desk.yaml limits/missing-tokens', 'agents/desk.yaml secret/unused'])
+    expect(read('agents/desk.yaml')).toBe(`${head}secrets:
+  k: {fromEnv: K}
+  l: {fromEnv: L}
+`)
+  })
+})
+
+describe('--changed', () => {
+  const git = (...args: string[]): void => {
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], { cwd, stdio: 'ignore' })
+  }
+
+  test('tells of changed and new files, and of the documents that lead to them', async () => {
+    git('init', '-b', 'main')
+    git('add', '-A')
+    git('commit', '-m', 'first')
+    expect(await svc(['lint', '--changed'], { cwd })).toMatchObject({ code: 0, stdout: '' })
+    writeFileSync(join(cwd, 'policies/limit.yaml'), `${POLICY}\n`)
+    const { code, stdout, stderr } = await svc(['lint', '--changed', 'main', '--format', 'compact'], { cwd })
+    expect(code).toBe(1)
+    expect(stdout).toContain('policies/limit.yaml:4:')
+    expect(stderr).toContain('2 of 3 files affected by 1 changed file\n')
+    writeFileSync(join(cwd, 'policies/limit.yaml'), POLICY)
+    writeFileSync(join(cwd, 'tools/other.yaml'), TOOL.replaceAll('lookup', 'other'))
+    expect((await svc(['lint', '--changed', 'HEAD'], { cwd })).stderr).toContain(
+      '1 of 4 files affected by 1 changed file\n',
+    )
+  })
+
+  test('refuses a base that git does not know', async () => {
+    git('init', '-b', 'main')
+    git('add', '-A')
+    git('commit', '-m', 'first')
+    expect(await svc(['lint', '--changed', 'nowhere'], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('git cannot compare with "nowhere"') as string,
+    })
+  })
+})
+
+describe('severities', () => {
+  test('of one rule are chosen on the command line, over the project file', async () => {
+    writeFileSync(join(cwd, 'svc.config.yaml'), 'workspace: test\nlint: {rules: {id/invalid-semver: warn}}\n')
+    expect((await svc(['lint'], { cwd })).code).toBe(0)
+    expect((await svc(['lint', '--max-warnings', '0'], { cwd })).code).toBe(1)
+    expect((await svc(['lint', '--rule', 'id/invalid-semver=error'], { cwd })).code).toBe(1)
+    expect((await svc(['lint', '--rule', 'id/invalid-semver=off', '--max-warnings', '0'], { cwd })).code).toBe(0)
+  })
+
+  test('of a rule that does not exist are refused, on the command line and in the project file', async () => {
+    const refused = { code: 2, stderr: expect.stringContaining('There is no rule "id/semver"') as string }
+    expect(await svc(['lint', '--rule', 'id/semver=off'], { cwd })).toMatchObject(refused)
+    writeFileSync(join(cwd, 'svc.config.yaml'), 'workspace: test\nlint: {rules: {id/semver: off}}\n')
+    expect(await svc(['lint'], { cwd })).toMatchObject(refused)
+  })
+})
+
+test('--no-cross-file judges each document by itself', async () => {
+  writeFileSync(join(cwd, 'policies/limit.yaml'), FIXED)
+  writeFileSync(join(cwd, 'agents/desk.yaml'), AGENT.replace('pay.limit', 'pay.nothing'))
+  expect((await svc(['lint'], { cwd })).code).toBe(1)
+  expect((await svc(['lint', '--no-cross-file'], { cwd })).code).toBe(0)
+})
+
+test('--check-env asks for the variables of the secrets, in the environment and in .env', async () => {
+  writeFileSync(join(cwd, 'policies/limit.yaml'), FIXED)
+  writeFileSync(
+    join(cwd, 'agents/desk.yaml'),
+    `${AGENT.replace('scripted, name: s', 'anthropic, name: m, secret: k')}secrets: {k: {fromEnv: SVC_TEST_KEY}}\n`,
+  )
+  expect((await svc(['lint'], { cwd })).code).toBe(0)
+  const { code, stdout } = await svc(['lint', '--check-env', '--json'], { cwd })
+  expect([code, rulesOf(stdout)]).toEqual([
+    1,
+    ['agents/desk.yaml limits/missing-tokens', 'agents/desk.yaml secret/env-missing'],
+  ])
+  expect((await svc(['lint', '--check-env'], { cwd, env: { SVC_TEST_KEY: 'x' } })).code).toBe(0)
+  writeFileSync(join(cwd, '.env'), 'SVC_TEST_KEY=x\n')
+  expect((await svc(['lint', '--check-env'], { cwd })).code).toBe(0)
+})
+
+test('under GitHub Actions annotations follow the text, and no other format is touched', async () => {
+  const env = { GITHUB_ACTIONS: 'true' }
+  expect((await svc(['lint'], { cwd, env })).stdout).toMatch(/\n::error file=policies\/limit\.yaml,line=4,/)
+  expect((await svc(['lint', '--format', 'compact'], { cwd, env })).stdout).not.toContain('::error')
+})
+
+test('no document is exit 5', async () => {
+  mkdirSync(join(cwd, 'empty'))
+  expect((await svc(['lint', 'empty'], { cwd })).code).toBe(5)
+})
+
+test('a guardrail of the project gates what nothing else does', async () => {
+  writeFileSync(join(cwd, 'policies/limit.yaml'), FIXED.replace('spec:\n', 'spec:\n  scope: tool:pay.lookup\n'))
+  writeFileSync(join(cwd, 'agents/desk.yaml'), AGENT.replace(', policies: [pay.limit]', ''))
+  writeFileSync(
+    join(cwd, 'tools/lookup.yaml'),
+    TOOL.replace('read_only', 'non_idempotent_write').replace(
+      'amount: {type: integer}}',
+      'amount: {type: integer}}, additionalProperties: false',
+    ),
+  )
+  expect(rulesOf((await svc(['lint', '--json'], { cwd })).stdout)).toEqual([
+    'agents/desk.yaml security/write-without-approval',
+  ])
+  writeFileSync(join(cwd, 'svc.config.yaml'), 'workspace: test\nguardrails: [policies/limit.yaml]\n')
+  expect(rulesOf((await svc(['lint', '--json'], { cwd })).stdout)).toEqual([])
+})

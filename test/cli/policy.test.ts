@@ -1,0 +1,360 @@
+/** `svc policy eval`, `policy test` and `policy explain` of documents. Source: command line, 2.1; policies, section 7. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { svc as run, temporary } from './recording-io.ts'
+
+const { path, remove } = temporary()
+const cwd = join(path, 'desk')
+beforeAll(() => run(['init', 'desk'], { cwd: path }))
+afterAll(remove)
+
+const svc = (argv: readonly string[], stdin = '') => run(argv, { cwd, stdin })
+const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text)
+/** Where a document says something: `policies/refund-limit.yaml:11`. */
+const line = (name: string, text: string): string => {
+  const lines = readFileSync(join(cwd, `policies/${name}.yaml`), 'utf8').split('\n')
+  return `policies/${name}.yaml:${lines.findIndex((each) => each.trim().startsWith(text)) + 1}`
+}
+const refund = (amount: unknown): string => JSON.stringify({ order: 'A-1', amount, currency: 'EUR' })
+const evaluate = (...argv: string[]) => svc(['policy', 'eval', '--tool', 'acme.refunds', ...argv])
+
+describe('svc policy eval', () => {
+  test('tells decision, policy, comparison and what is owed in one line', async () => {
+    expect(await evaluate('--args', refund(180))).toMatchObject({
+      code: 0,
+      stdout: 'require_approval  acme.refund-limit@1.0.0  args.amount > 100 (180)  approvals 1, after 30m deny\n',
+      stderr: '',
+    })
+  })
+
+  test('--explain draws each tree with values, truths, documents and lines, and what would change the outcome', async () => {
+    const { stdout } = await evaluate('--args', refund(180), '--explain')
+    expect(stdout.split('\n').slice(1)).toEqual([
+      `  · acme.refund-ceiling@1.0.0  deny  false   ${line('refund-ceiling', 'decision:')}`,
+      `      args.amount > 5000   180 > 5000   false   ${line('refund-ceiling', 'field:')}`,
+      `  ✔ acme.refund-limit@1.0.0  require_approval  true   ${line('refund-limit', 'decision:')}`,
+      `      args.amount > 100   180 > 100   true   ${line('refund-limit', 'field:')}`,
+      `  · acme.small-refunds@1.0.0  allow  false   ${line('small-refunds', 'decision:')}`,
+      `      args.amount <= 100   180 <= 100   false   ${line('small-refunds', 'field:')}`,
+      '  allow if args.amount <= 100',
+      '  deny if args.amount > 5000',
+      '',
+    ])
+  })
+
+  test('--json has the decision, who took it and the trace', async () => {
+    const { stdout } = await evaluate('--args', refund('40'), '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      decision: 'deny',
+      approvalsRequired: null,
+      timeout: null,
+      by: {
+        policy: 'acme.refund-ceiling',
+        version: '1.0.0',
+        pointer: '/spec/decision',
+        source: line('refund-ceiling', 'decision:'),
+      },
+      trace: [
+        { policy: 'acme.refund-ceiling', node: 'conditions', op: 'gt', left: '40', right: 5000, result: 'unknown' },
+        { policy: 'acme.refund-limit', node: 'conditions', op: 'gt', left: '40', right: 100, result: 'unknown' },
+        { policy: 'acme.small-refunds', node: 'conditions', op: 'lte', left: '40', right: 100, result: 'unknown' },
+      ],
+      considered: [
+        { policy: 'acme.refund-ceiling', decision: 'deny', result: 'unknown', fired: true },
+        { policy: 'acme.refund-limit', decision: 'require_approval', result: 'unknown', fired: true },
+        { policy: 'acme.small-refunds', decision: 'allow', result: 'unknown', fired: false },
+      ],
+    })
+  })
+
+  test('--expect that differs is told on stderr and exits 1', async () => {
+    expect(await evaluate('--args', refund(40), '--expect', 'require_approval')).toMatchObject({
+      code: 1,
+      stdout: 'allow  acme.small-refunds@1.0.0  args.amount <= 100 (40)\n',
+      stderr: 'expected require_approval\n',
+    })
+  })
+
+  test('where nothing fires the class decides, by default', async () => {
+    const { stdout } = await svc([
+      'policy',
+      'eval',
+      '--tool',
+      'acme.orders.lookup',
+      '--args',
+      '{"order":"A-1"}',
+      '--json',
+    ])
+    expect(JSON.parse(stdout)).toMatchObject({ decision: 'allow', by: { policy: 'default', version: null } })
+  })
+
+  const policy = (name: string, spec: string): string =>
+    `apiVersion: svc/v1\nkind: Policy\nmetadata: { name: ${name}, namespace: acme, version: 2.0.0 }\nspec:\n${spec}\n`
+
+  test('--policy replaces the policy of its name, or stands alone without an agent', async () => {
+    write(
+      '../strict.yaml',
+      policy('refund-limit', '  conditions: { field: amount, op: gt, value: 10 }\n  decision: { type: escalate }'),
+    )
+    const agent = await evaluate('--agent', 'acme.refund-desk', '--policy', '../strict.yaml', '--args', refund(40))
+    const alone = await evaluate('--policy', '../strict.yaml', '--args', refund(5))
+    const directory = await evaluate('--agent', 'bundle.yaml', '--args', refund(5))
+    expect(agent.stdout).toBe('escalate  acme.refund-limit@2.0.0  args.amount > 10 (40)  approvals 1\n')
+    // Refunds cannot be undone, and no policy here grants them.
+    expect(alone.stdout).toContain('require_approval  default  ')
+    expect(directory.stdout).toBe('allow  acme.small-refunds@1.0.0  args.amount <= 100 (5)\n')
+  })
+
+  test.each([
+    ['{"run":{"taint":true}}', 'deny'],
+    ['{}', 'allow'],
+    ['{"history":{"run":{"this_tool":{"total(amount)":900}}}}', 'deny'],
+    ['{"history":{"run.this_tool.total(args.amount)":null}}', 'deny'],
+    ['{"time":{"now":"2026-11-21T12:00:00Z"}}', 'deny'],
+  ])('--context %s: %s', async (context, decision) => {
+    write(
+      '../situation.yaml',
+      policy(
+        'situation',
+        [
+          '  scope: tool:acme.orders.lookup',
+          '  conditions:',
+          '    any:',
+          '      - { field: run.taint, value: true }',
+          '      - { field: history.run.this_tool.total(args.amount), op: gt, value: 500 }',
+          '      - { field: time.now, op: within, value: { days: [sat, sun], tz: UTC } }',
+          '  decision: { type: deny }',
+        ].join('\n'),
+      ),
+    )
+    const argv = [
+      'policy',
+      'eval',
+      '--policy',
+      '../situation.yaml',
+      '--tool',
+      'acme.orders.lookup',
+      '--args',
+      '{"amount":40}',
+    ]
+    const known = JSON.parse(context) as object
+    const given = JSON.stringify({ time: { now: '2026-11-20T12:00:00Z' }, ...known })
+    const { code, stdout } = await svc([...argv, '--context', given, '--expect', decision])
+    expect([code, stdout.split(' ')[0]]).toEqual([0, decision])
+  })
+
+  test('a context that does not exist is refused with what is near', async () => {
+    expect(await evaluate('--args', '{}', '--context', '{"run":{"tainted":true}}')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Did you mean run.taint?') as string,
+    })
+    expect(await svc(['policy', 'eval', '--tool', 'acme.refnds'])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('Did you mean acme.refunds?') as string,
+    })
+  })
+})
+
+describe('svc policy test', () => {
+  test('the tests of the template pass and see every truth of every comparison', async () => {
+    expect(await svc(['policy', 'test', '--coverage', '100'])).toMatchObject({
+      code: 0,
+      stdout: 'policies/refund.policytest.yaml   7 passed\n',
+      stderr: expect.stringMatching(/^7 passed \(.*\) · coverage 100%\n$/) as string,
+    })
+  })
+
+  const cases = (calls: string): string =>
+    `policies: [policies/refund-limit.yaml, acme.small-refunds]\ncalls:\n${calls}\n`
+
+  test('a failure tells what was expected, what came, and the comparisons with their lines', async () => {
+    write(
+      'one.policytest.yaml',
+      cases(
+        '  - { name: exactly 100 is held, tool: acme.refunds, args: { amount: 100 }, expect: deny, by: acme.refund-limit, approvals: 2 }',
+      ),
+    )
+    const { code, stdout } = await svc(['policy', 'test', 'one.policytest.yaml'])
+    expect([code, stdout.split('\n')]).toEqual([
+      1,
+      [
+        'FAIL one › exactly 100 is held',
+        '  expected deny   got allow',
+        '  expected by acme.refund-limit   got acme.small-refunds@1.0.0',
+        '  expected approvals 2   got 0',
+        `  args.amount > 100   100 > 100   false   ${line('refund-limit', 'field:')}`,
+        `  args.amount <= 100   100 <= 100   true   ${line('small-refunds', 'field:')}`,
+        '',
+      ],
+    ])
+  })
+
+  test('--json has the cases and the coverage of policies, and coverage below the minimum exits 1', async () => {
+    write('two.policytest.yaml', cases('  - { tool: acme.refunds, args: { amount: 100 }, expect: allow }'))
+    const { code, stdout } = await svc(['policy', 'test', 'two.policytest.yaml', '--coverage', '50', '--json'])
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toEqual({
+      ok: false,
+      passed: 1,
+      failed: 0,
+      coverage: {
+        percent: 33,
+        policies: [
+          {
+            id: 'acme.refund-limit@1.0.0',
+            nodes: 3,
+            covered: 1,
+            leaves: [
+              {
+                node: 'conditions',
+                text: 'args.amount > 100',
+                source: line('refund-limit', 'field:'),
+                missing: ['true', 'unknown'],
+              },
+            ],
+          },
+          {
+            id: 'acme.small-refunds@1.0.0',
+            nodes: 3,
+            covered: 1,
+            leaves: [
+              {
+                node: 'conditions',
+                text: 'args.amount <= 100',
+                source: line('small-refunds', 'field:'),
+                missing: ['false', 'unknown'],
+              },
+            ],
+          },
+        ],
+      },
+      cases: [
+        {
+          name: 'acme.refunds {"amount":100}',
+          file: 'two.policytest.yaml',
+          ok: true,
+          expected: { decision: 'allow' },
+          actual: { decision: 'allow', by: 'acme.small-refunds@1.0.0', approvals: null },
+          trace: [
+            {
+              policy: 'acme.refund-limit',
+              node: 'conditions',
+              op: 'gt',
+              left: 100,
+              right: 100,
+              result: 'false',
+              source: null,
+            },
+            {
+              policy: 'acme.small-refunds',
+              node: 'conditions',
+              op: 'lte',
+              left: 100,
+              right: 100,
+              result: 'true',
+              source: null,
+            },
+          ],
+          failure: [],
+        },
+      ],
+    })
+  })
+
+  test('--update writes what is decided and keeps the rest of the file', async () => {
+    const text = (expected: string) =>
+      `# about refunds\nagent: acme.refund-desk\ncalls:\n  - tool: acme.refunds # the only one\n    args: { order: A-1, amount: 180, currency: EUR }\n    expect: ${expected}\n`
+    write('three.policytest.yaml', text('deny'))
+    expect((await svc(['policy', 'test', 'three.policytest.yaml', '--update'])).code).toBe(0)
+    expect(readFileSync(join(cwd, 'three.policytest.yaml'), 'utf8')).toBe(text('require_approval'))
+  })
+
+  test('other programs read JUnit XML and TAP', async () => {
+    const junit = await svc(['policy', 'test', 'policies', '--filter', 'ceiling', '--format', 'junit'])
+    expect(junit.stdout).toContain('<testsuites name="svc policy test" tests="2" failures="0"')
+    const tap = await svc(['policy', 'test', 'policies', '--filter', 'nobody can help', '--format', 'tap'])
+    expect(tap.stdout).toBe(
+      'TAP version 14\n1..1\nok 1 - policies/refund.policytest.yaml › above the ceiling nobody can help\n',
+    )
+  })
+
+  test.each([
+    ['calls: []\n', 'doc/schema'],
+    ['policies: [acme.small-refunds]\nbundle: .\ncalls: [{ tool: a.b, expect: allow }]\n', 'policies stand alone'],
+    ['calls: [{ tool: acme.refunds, expects: allow }]\n', 'expect'],
+    ['agent: acme.nobody\ncalls: [{ tool: acme.refunds, expect: allow }]\n', 'No such agent acme.nobody'],
+    ['calls: [{ tool: acme.unknown, expect: allow }]\n', 'No such tool acme.unknown'],
+  ])('a file that asks nothing sensible fails: %s', async (text, message) => {
+    write('bad.policytest.yaml', text)
+    const { code, stdout } = await svc(['policy', 'test', 'bad.policytest.yaml'])
+    expect(code).toBe(1)
+    expect(stdout).toContain(message)
+  })
+
+  test.each([
+    'bundle: bundle.yaml',
+    'bundle: ../bundle.yaml',
+    'bundle: .',
+    'bundle: ..',
+    'policies: [refund-limit.yaml, small-refunds.yaml]',
+  ])('what is tested is named from the project or from the test: %s', async (subject) => {
+    write(
+      'policies/named.policytest.yaml',
+      `${subject}\ncalls: [{ tool: acme.refunds, args: { amount: 40 }, expect: allow }]\n`,
+    )
+    expect((await svc(['policy', 'test', 'policies/named.policytest.yaml'])).stdout).toBe(
+      'policies/named.policytest.yaml   1 passed\n',
+    )
+  })
+
+  test('without a test it says how to write one', async () => {
+    expect(await svc(['policy', 'test', 'prompts'])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('svc schema policytest') as string,
+    })
+  })
+})
+
+describe('svc policy explain of documents', () => {
+  test('a tool: the policies that concern it, and why', async () => {
+    const { stdout } = await svc(['policy', 'explain', 'acme.refunds', '--json'])
+    const { considered } = JSON.parse(stdout) as { considered: { policy: string; because: string[] }[] }
+    expect(considered.map(({ policy, because }) => `${policy}: ${because.join(', ')}`).toSorted()).toEqual([
+      'acme.refund-ceiling: binding',
+      'acme.refund-limit: boundary refunds-above-limit, binding',
+      'acme.small-refunds: binding',
+    ])
+  })
+
+  test('a policy: the calls that it concerns', async () => {
+    expect((await svc(['policy', 'explain', 'acme.small-refunds'])).stdout).toBe(
+      `acme.refund-desk → acme.refunds   acme.small-refunds@1.0.0   allow   args.amount <= 100   binding   ${line('small-refunds', 'decision:')}\n`,
+    )
+  })
+
+  test('a tool that no policy concerns, and one that there is not', async () => {
+    expect((await svc(['policy', 'explain', 'acme.orders.lookup'])).stdout).toBe(
+      'no policy concerns acme.orders.lookup; the side-effect class decides\n',
+    )
+    expect((await svc(['policy', 'explain', 'acme.nothing'])).code).toBe(5)
+  })
+})
+
+describe('svc compile --explain', () => {
+  test('a boundary: the policies that stand for it, and the calls that they concern', async () => {
+    const { code, stdout } = await svc(['compile', '--explain', 'refunds-above-limit'])
+    expect([code, stdout]).toEqual([
+      0,
+      `acme.refund-desk → acme.refunds   acme.refund-limit@1.0.0   require_approval   args.amount > 100   boundary refunds-above-limit, binding   ${line('refund-limit', 'decision:')}\n`,
+    ])
+  })
+
+  test('a boundary that nobody declares is told with what is near', async () => {
+    expect(await svc(['compile', '--explain', 'refunds-above-limits'])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('Did you mean refunds-above-limit?') as string,
+    })
+  })
+})

@@ -1,0 +1,701 @@
+/** The main job end to end, in one process: a served project, its runs, and people who answer. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRedactor } from '../../src/base/secret.ts'
+import { main } from '../../src/cli/main.ts'
+import { createWorld, svc as runSvc, temporary, type Ran, type World, type WorldOptions } from './recording-io.ts'
+
+const { path: parent, remove } = temporary()
+const cwd = join(parent, 'shop')
+const svc = (argv: readonly string[], options: Omit<WorldOptions, 'cwd'> = {}): Promise<Ran> =>
+  runSvc(argv, { cwd, ...options })
+const json = async <T>(argv: readonly string[]): Promise<T> => JSON.parse((await svc([...argv, '--json'])).stdout) as T
+const bookings = (): number => readFileSync(join(cwd, 'refunds.log'), 'utf8').trimEnd().split('\n').length
+
+/** A command that goes on until it is told to end. */
+interface Going {
+  readonly world: World
+  readonly line: (pattern: RegExp) => Promise<string>
+  readonly end: () => Promise<number>
+}
+
+function going(argv: readonly string[], options: WorldOptions): Going {
+  const world = createWorld(options)
+  const code = main(argv, world.io)
+  const gone = code.then((ended) => {
+    throw new Error(`svc ${argv.join(' ')} ended with ${ended}: ${world.stderr()}`)
+  })
+  gone.catch(() => undefined)
+  const line = (pattern: RegExp): Promise<string> => Promise.race([gone, world.line(pattern)])
+  return {
+    world,
+    line,
+    end: () => {
+      world.signal('SIGTERM')
+      return code
+    },
+  }
+}
+
+let server: Going
+
+beforeAll(async () => {
+  await runSvc(['init', 'shop'], { cwd: parent })
+  await json(['publish', '--deploy'])
+  await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api'])
+  server = going(['serve', '--port', '0', '--json'], { cwd })
+  await server.line(/"ready"/)
+})
+
+afterAll(async () => {
+  await server.end()
+  remove()
+})
+
+test('serve prints one line, which is the address', () => {
+  const lines = server.world.stdout().split('\n')
+  expect(lines).toHaveLength(2)
+  expect(JSON.parse(lines[0]!)).toEqual({
+    type: 'ready',
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
+    uploadUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
+    consoleUrl: null,
+    pid: process.pid,
+  })
+})
+
+describe('publishing', () => {
+  test('the same again succeeds without effect; other content under the same version is refused with 6', async () => {
+    const again = await json<{ published: { already: boolean }[] }>(['publish'])
+    expect(again.published.every(({ already }) => already)).toBe(true)
+    const prompt = join(cwd, 'prompts/refund-desk.md')
+    const text = readFileSync(prompt, 'utf8')
+    writeFileSync(prompt, `${text}\nBe brief.\n`)
+    const other = await svc(['publish', '--json'])
+    writeFileSync(prompt, text)
+    expect([other.code, other.stdout]).toEqual([6, ''])
+    expect(JSON.parse(other.stderr)).toMatchObject({ error: { code: 'version_exists', status: 409 } })
+  })
+
+  test('documents with errors are not published, and the findings say where', async () => {
+    const policy = join(cwd, 'policies/refund-limit.yaml')
+    const text = readFileSync(policy, 'utf8')
+    writeFileSync(policy, text.replace('op: gt', 'op: above'))
+    const refused = await svc(['publish', '--json'])
+    writeFileSync(policy, text)
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(JSON.parse(refused.stderr)).toMatchObject({
+      error: {
+        code: 'documents_have_errors',
+        details: [{ path: expect.stringMatching(/^policies\/refund-limit\.yaml:\d+:\d+$/) as string }],
+      },
+    })
+  })
+})
+
+describe('a run below the limit', () => {
+  test('prints the output and nothing else on stdout', async () => {
+    const { code, stdout, stderr } = await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount=60'])
+    expect([code, stdout]).toEqual([0, '{"refunded":60,"currency":"EUR"}\n'])
+    expect(stderr).toContain('acme.refunds {"order":"A-1042","amount":60,"currency":"EUR"}')
+    expect(stderr).toMatch(/completed in .* · \d+ tokens\n$/)
+    expect(bookings()).toBe(1)
+  })
+
+  test('-d prints the id and leaves it running; --wait stays', async () => {
+    const { code, stdout } = await svc(['run', 'acme.refund-desk', '-d', 'order=A-7', 'amount=5'])
+    expect(code).toBe(0)
+    const run = await json<{ status: string; output: unknown }>(['runs', 'get', stdout.trim(), '--wait'])
+    expect(run).toMatchObject({ status: 'Completed', output: { refunded: 5, currency: 'EUR' } })
+  })
+
+  test('an input that does not match the contract ends with 2 and says where', async () => {
+    const { code, stdout, stderr } = await svc(['run', 'acme.refund-desk', 'order=none', 'amount=5'])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('error[input_contract_violation]')
+    expect(stderr).toContain('/input/order')
+  })
+
+  test('an agent that is not there ends with 5', async () => {
+    expect(await svc(['run', 'acme.refund-dsk'])).toMatchObject({ code: 5, stdout: '' })
+  })
+})
+
+/** Starts a run above the limit and waits for its task. */
+async function held(
+  amount = 180,
+): Promise<{ runId: string; task: { userTaskId: string; kind: string; tool: string; args: unknown } }> {
+  const { code, stdout } = await svc(['run', 'acme.refund-desk', 'order=A-1042', `amount=${amount}`, '--json'])
+  expect(code).toBe(3)
+  return JSON.parse(stdout) as Awaited<ReturnType<typeof held>>
+}
+
+describe('a run above the limit, where nobody can be asked', () => {
+  test('ends with 3, names the task, and tells how to answer', async () => {
+    const { code, stdout, stderr } = await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount=180', '--json'])
+    expect(code).toBe(3)
+    const result = JSON.parse(stdout) as Awaited<ReturnType<typeof held>>
+    expect(result).toMatchObject({
+      status: 'WaitingForHITL',
+      output: null,
+      task: { kind: 'approval', tool: 'acme.refunds', args: { order: 'A-1042', amount: 180, currency: 'EUR' } },
+    })
+    const short = result.task.userTaskId.slice(-6)
+    expect(stderr).toContain(
+      `waiting for approval of acme.refunds (task ${short}). Answer with: svc approve ${short}   or   svc reject ${short} --reason …`,
+    )
+    await svc(['runs', 'cancel', result.runId])
+  })
+
+  test('is seen in the inbox, approved there once, and pays once', async () => {
+    const before = bookings()
+    const { runId, task } = await held()
+    const inbox = await json<{ items: { userTaskId: string; why: string }[]; total: number }>(['inbox'])
+    expect(inbox.items.find(({ userTaskId }) => userTaskId === task.userTaskId)).toMatchObject({
+      why: 'acme.refund-limit@1.0.0: args.amount > 100 (180)',
+      approvals: { have: 0, need: 1, by: [] },
+      onTimeout: 'deny',
+      apiCompletable: true,
+    })
+    expect(bookings()).toBe(before)
+
+    const approved = await json<{ items: unknown[] }>(['approve', task.userTaskId.slice(-6)])
+    expect(approved.items).toEqual([
+      { userTaskId: task.userTaskId, status: 'completed', approvals: { have: 1, need: 1 }, runStatus: 'Running' },
+    ])
+    expect(await json(['runs', 'get', runId, '--wait'])).toMatchObject({
+      status: 'Completed',
+      output: { refunded: 180, currency: 'EUR' },
+    })
+    expect(bookings()).toBe(before + 1)
+
+    const twice = await svc(['reject', task.userTaskId, '--reason', 'too late', '--json'])
+    expect([twice.code, twice.stdout]).toEqual([6, ''])
+    expect(JSON.parse(twice.stderr)).toMatchObject({ error: { code: 'task_already_completed' } })
+  })
+
+  test('is rejected with a reason, pays nothing, and apologises', async () => {
+    const before = bookings()
+    const { runId, task } = await held()
+    const silent = await svc(['reject', task.userTaskId])
+    expect(silent).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'error[usage]: A reason is required when not interactive.\n  fix:  --reason TEXT   or   --no-reason\n',
+    })
+    const rejected = await svc(['reject', task.userTaskId, '--reason', 'customer already refunded'])
+    expect(rejected).toMatchObject({
+      code: 0,
+      stdout: `rejected; on_reject: return to agent; run ${runId.slice(-6)} continues\n`,
+    })
+    expect(await json(['runs', 'get', runId, '--wait'])).toMatchObject({
+      status: 'Completed',
+      output: { refunded: 0, currency: 'EUR', message: 'I am sorry, this refund was not approved.' },
+    })
+    expect(bookings()).toBe(before)
+  })
+
+  test('is approved with other arguments, which are the ones that run', async () => {
+    const { runId, task } = await held()
+    await svc(['approve', task.userTaskId, '--edit', '{"order":"A-1042","amount":150,"currency":"EUR"}'])
+    expect(await json(['runs', 'get', runId, '--wait'])).toMatchObject({
+      status: 'Completed',
+      output: { refunded: 150, currency: 'EUR' },
+    })
+  })
+
+  test('is not approved when its arguments are not the ones that were reviewed', async () => {
+    const { runId, task } = await held()
+    const refused = await svc(['approve', task.userTaskId, '--args-digest', 'sha256:00aa', '--json'])
+    expect([refused.code, refused.stdout]).toEqual([6, ''])
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'arguments_changed' } })
+    await svc(['runs', 'cancel', runId])
+  })
+
+  test('is answered with an API key through /v1 alone', async () => {
+    const { runId, task } = await held()
+    const key = (await svc(['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api'])).stdout.trim()
+    const env = { SVC_API_KEY: key }
+    expect(await svc(['approve', task.userTaskId.slice(-6)], { env })).toMatchObject({ code: 2, stdout: '' })
+    expect(await svc(['approve', task.userTaskId.slice(-6), '--run', runId], { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^approved acme\.refunds amount 180 \(1 of 1\)/) as string,
+    })
+    const got = await svc(['runs', 'get', runId, '--wait', '--json'], { env })
+    expect(JSON.parse(got.stdout)).toMatchObject({ status: 'Completed' })
+  })
+
+  test('is cancelled with its task', async () => {
+    const { runId, task } = await held()
+    const { items } = await json<{ items: unknown[] }>(['runs', 'cancel', runId])
+    expect(items).toEqual([{ runId, before: 'WaitingForHITL', after: 'Cancelled' }])
+    expect(await svc(['approve', task.userTaskId])).toMatchObject({ code: 6 })
+    expect((await svc(['runs', 'get', runId, '--exit-status'])).code).toBe(1)
+  })
+})
+
+describe('a run above the limit, at a terminal', () => {
+  const start = ['run', 'acme.refund-desk', 'order=A-1042', 'amount=180']
+
+  test('shows the card and pays when a is pressed', async () => {
+    const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['a'] })
+    expect([code, stdout]).toEqual([0, '{"refunded":180,"currency":"EUR"}\n'])
+    expect(stderr).toContain('┌ Approval needed · acme.refunds · irreversible_action · expires in')
+    expect(stderr).toContain('(then deny)')
+    expect(stderr).toContain('acme.refund-limit@1.0.0: args.amount > 100 (180)')
+    expect(stderr).toContain('└ [a]pprove  [r]eject  [e]dit arguments  [w]hy  [c]onversation  [l]ater')
+    expect(asked).toEqual(['?'])
+  })
+
+  test('r asks for the reason, which reaches the model', async () => {
+    const { code, stdout } = await svc(start, { tty: true, answers: ['r', 'not again'] })
+    expect([code, stdout]).toEqual([
+      0,
+      '{"refunded":0,"currency":"EUR","message":"I am sorry, this refund was not approved."}\n',
+    ])
+    const conversation = await json<{ items: { type: string; content: { result?: unknown } }[] }>([
+      'runs',
+      'conversation',
+      '@last',
+    ])
+    expect(
+      JSON.stringify(conversation.items.filter(({ type }) => type === 'ToolResult').at(-1)?.content.result),
+    ).toContain('not again')
+  })
+
+  test('w and c tell more and ask again; l leaves the run waiting with 3', async () => {
+    const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['w', 'c', 'l'] })
+    expect([code, stdout]).toEqual([3, ''])
+    expect(asked).toEqual(['?', '?', '?'])
+    expect(stderr).toContain('✔ acme.refund-limit@1.0.0')
+    expect(stderr).toContain('UserTaskReq')
+    expect((await svc(['runs', 'watch', '@last'], { tty: true, answers: ['a'] })).stdout).toBe(
+      '{"refunded":180,"currency":"EUR"}\n',
+    )
+  })
+
+  test('e opens the arguments; edited ones run, unchanged ones ask again', async () => {
+    const edited = '{"order":"A-1042","amount":120,"currency":"EUR"}'
+    const same = JSON.stringify({ order: 'A-1042', amount: 180, currency: 'EUR' }, null, 2)
+    const { code, stdout, stderr } = await svc(start, { tty: true, answers: ['e', same, 'e', edited] })
+    expect([code, stdout]).toEqual([0, '{"refunded":120,"currency":"EUR"}\n'])
+    expect(stderr).toContain('nothing was changed')
+  })
+
+  test('Ctrl-C leaves the run as it is and tells how to come back', async () => {
+    const world = createWorld({ cwd, tty: true })
+    const thinking: World['io'] = {
+      ...world.io,
+      prompts: {
+        ...world.io.prompts,
+        key: (_question, _keys, signal) =>
+          new Promise((_, failed) => {
+            signal?.addEventListener('abort', () => failed(signal.reason as Error))
+            world.signal('SIGINT')
+          }),
+      },
+    }
+    expect(await main(start, thinking)).toBe(130)
+    expect(world.stdout()).toBe('')
+    expect(world.stderr()).toMatch(/run [0-9a-f]{6} goes on; come back with: svc runs watch [0-9a-f]{6}\n$/)
+    expect(await json(['runs', 'get', '@last'])).toMatchObject({ status: 'WaitingForHITL' })
+    await svc(['runs', 'cancel', '@last'])
+  })
+
+  test('a task that is answered elsewhere closes the question', async () => {
+    const world = createWorld({ cwd, tty: true })
+    const elsewhere: World['io'] = {
+      ...world.io,
+      prompts: {
+        ...world.io.prompts,
+        key: (_question, _keys, signal) =>
+          new Promise((_, failed) => {
+            signal?.addEventListener('abort', () => failed(signal.reason as Error))
+            void svc(['approve', '@waiting'])
+          }),
+      },
+    }
+    expect(await main(start, elsewhere)).toBe(0)
+    expect(world.stdout()).toBe('{"refunded":180,"currency":"EUR"}\n')
+    expect(world.stderr()).toContain('answered elsewhere')
+  })
+})
+
+describe('--on-task', () => {
+  test('reject refuses, and the end of the run decides the exit code', async () => {
+    const { code, stdout } = await svc(['run', 'acme.refund-desk', 'order=A-1', 'amount=200', '--on-task', 'reject'])
+    expect([code, stdout]).toEqual([
+      0,
+      '{"refunded":0,"currency":"EUR","message":"I am sorry, this refund was not approved."}\n',
+    ])
+  })
+
+  test('wait stays until --max-wait, which ends with 9', async () => {
+    expect(
+      (await svc(['run', 'acme.refund-desk', 'order=A-1', 'amount=200', '--on-task', 'wait', '--max-wait', '200ms']))
+        .code,
+    ).toBe(9)
+    await svc(['runs', 'cancel', '@last'])
+  })
+
+  test('prompt without a terminal is a usage error', async () => {
+    expect(await svc(['run', 'acme.refund-desk', '--on-task', 'prompt'])).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+describe('looking at a run', () => {
+  beforeAll(async () => {
+    await svc(['run', 'acme.refund-desk', 'order=A-9', 'amount=7'])
+  })
+
+  test('its stream is one JSON event a line, from the start of the session to its end', async () => {
+    const { code, stdout } = await svc(['stream', '@last'])
+    expect(code).toBe(0)
+    const subjects = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { subject: string }).subject)
+    expect(subjects[0]).toBe('engine.session.started')
+    expect(subjects.at(-1)).toBe('engine.session.completed')
+  })
+
+  test('its stream is filtered by kind, subject and end', async () => {
+    const { stdout } = await svc([
+      'stream',
+      '@last',
+      '--kind',
+      'session',
+      '--kind',
+      'run',
+      '--subject',
+      'engine.*.started',
+      '--until',
+      'engine.subagent.spawned',
+      '--jq',
+      '.subject',
+    ])
+    expect(stdout).toBe('"engine.session.started"\n"engine.run.started"\n')
+  })
+
+  test('its conversation is the body of the API, and can be narrowed', async () => {
+    const { items, runs } = await json<{ items: { type: string; ordinal: number }[]; runs: unknown[] }>([
+      'runs',
+      'conversation',
+      '@last',
+      '--type',
+      'ToolCall',
+    ])
+    expect(items.map(({ type }) => type)).toEqual(['ToolCall', 'ToolCall'])
+    expect(runs).toHaveLength(2)
+  })
+
+  test('policy explain tells which policy decided each call', async () => {
+    const { items } = await json<{
+      items: { tool: string; decision: string; policies: { id: string; matched: string }[] }[]
+    }>(['policy', 'explain', '@last'])
+    expect(items.map(({ tool, decision }) => [tool, decision])).toEqual([
+      ['lookup', 'allow'],
+      ['fraud-check', 'allow'],
+      ['refunds', 'allow'],
+    ])
+    expect(items[2]!.policies.find(({ id }) => id === 'acme.small-refunds')).toMatchObject({ matched: 'true' })
+  })
+
+  test('policy backtest lists the recorded calls that other policies would decide otherwise', async () => {
+    const ceiling = join(cwd, 'policies/refund-ceiling.yaml')
+    const text = readFileSync(ceiling, 'utf8')
+    const same = await json<{ calls: number; flips: unknown[] }>(['policy', 'backtest', '--policies', ceiling])
+    expect([same.calls > 0, same.flips]).toEqual([true, []])
+    writeFileSync(ceiling, text.replace('value: 5000', 'value: 1'))
+    const last = await json<{ items: { runId: string; tool: string; decision: string }[] }>([
+      'policy',
+      'explain',
+      '@last',
+    ])
+    const { flips } = await json<{ flips: { runId: string }[] }>(['policy', 'backtest', '--policies', ceiling])
+    const whole = await json<{ flips: { runId: string }[] }>(['policy', 'backtest', '--policies', '.', '--since', '1h'])
+    writeFileSync(ceiling, text)
+    const { runId, decision: was } = last.items.find(({ tool }) => tool === 'refunds')!
+    const expected = { runId, tool: 'acme.refunds', was, now: 'deny', by: 'acme.refund-ceiling@1.0.0' }
+    expect(flips.find((each) => each.runId === runId)).toMatchObject(expected)
+    expect(whole.flips).toEqual(flips)
+  })
+
+  test('lists in a pipe are separated by TABs with whole ids and no header', async () => {
+    const { stdout } = await svc(['runs', 'list', '--agent', 'acme.refund-desk', '--limit', '1'])
+    expect(stdout).toMatch(/^[0-9a-f-]{36}\tacme\.refund-desk\tCompleted\t\d{4}-\d\d-\d\dT[\d:.]+Z\t[^\t]+\t\d+\t\n$/)
+  })
+
+  test('lists at a terminal have a header and short ids', async () => {
+    const { stdout } = await svc(['runs', 'list', '--limit', '1'], { tty: true })
+    expect(stdout).toMatch(/^RUN +AGENT +STATUS +STARTED +TOOK +TOKENS\n[0-9a-f]{6}  acme/)
+  })
+
+  test('sessions list is the body of the API', async () => {
+    const { items, total } = await json<{ items: unknown[]; total: number }>([
+      'sessions',
+      'list',
+      '--agent',
+      'acme.refund-desk',
+      '--take',
+      '1',
+    ])
+    expect(items).toEqual([
+      expect.objectContaining({ triggerType: 'api', triggerName: 'api', status: 'Completed', runCount: 2 }),
+    ])
+    expect(total).toBeGreaterThan(1)
+  })
+})
+
+describe('keys', () => {
+  test('the secret is all that stdout gets, once', async () => {
+    const { code, stdout, stderr } = await svc([
+      'keys',
+      'create',
+      '--agent',
+      'acme.refund-desk',
+      '--trigger',
+      'api',
+      '--allow-uploads',
+    ])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^svc_[0-9A-Za-z]{38}\n$/)
+    expect(stderr).toMatch(/^key [0-9a-f]{6} for acme\.refund-desk \/ api, uploads allowed\. Shown once:\n$/)
+    const redactor = createRedactor()
+    redactor.add(stdout.trim())
+    const list = (await svc(['keys', 'list', '--json'])).stdout
+    expect(redactor.text(list)).toBe(list)
+  })
+
+  test('revoking asks, and without a terminal needs --yes', async () => {
+    const { keyId } = await json<{ keyId: string }>([
+      'keys',
+      'create',
+      '--agent',
+      'acme.refund-desk',
+      '--trigger',
+      'api',
+    ])
+    expect(await svc(['keys', 'revoke', keyId])).toMatchObject({ code: 2, stdout: '' })
+    expect(await svc(['keys', 'revoke', keyId], { tty: true, answers: [false] })).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'kept\n',
+    })
+    const revoked = await svc(['keys', 'revoke', keyId, '--yes', '--json'])
+    expect(JSON.parse(revoked.stdout)).toMatchObject({ keyId, revokedAt: expect.any(String) as string })
+  })
+
+  test('a key that is not valid ends with 4', async () => {
+    const { runId } = await json<{ runId: string }>(['runs', 'get', '@last'])
+    expect(await svc(['runs', 'get', runId], { env: { SVC_API_KEY: 'svc_nonsense' } })).toMatchObject({
+      code: 4,
+      stdout: '',
+    })
+  })
+
+  test('the keys that commands make for themselves do not outlive them', async () => {
+    await svc(['run', 'acme.refund-desk', 'order=A-9', 'amount=7'])
+    const { items } = await json<{ items: { name: string | null; revokedAt: string | null }[] }>(['keys', 'list'])
+    expect(items.filter(({ name, revokedAt }) => name === 'svc' && revokedAt === null)).toEqual([])
+  })
+})
+
+test('a trigger shows its limits and can be changed', async () => {
+  const { triggerId } = await json<{ triggerId: string }>([
+    'triggers',
+    'create',
+    'acme.refund-desk',
+    '--name',
+    'web',
+    '--rate',
+    '10/m',
+    '--max-concurrent',
+    '2',
+    '--no-expose-timeline',
+  ])
+  expect(await json(['triggers', 'show', triggerId])).toMatchObject({
+    name: 'web',
+    ratePerMinute: 10,
+    ratePerDay: null,
+    maxConcurrentRuns: 2,
+    exposeTimeline: false,
+  })
+  expect(await json(['triggers', 'update', triggerId, '--rate', '5/d', '--expose-timeline'])).toMatchObject({
+    ratePerMinute: 10,
+    ratePerDay: 5,
+    exposeTimeline: true,
+  })
+  expect(await json(['triggers', 'delete', triggerId, '--yes'])).toEqual({ triggerId })
+  expect(await svc(['triggers', 'show', triggerId])).toMatchObject({ code: 5 })
+})
+
+test('another server on the same data directory is refused with 6', async () => {
+  expect(await svc(['serve', '--port', '0', '--json'])).toMatchObject({ code: 6, stdout: '' })
+})
+
+test('an address that others reach is refused unless it is meant', async () => {
+  expect(await svc(['serve', '--host', '0.0.0.0', '--port', '0'])).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('where no server runs, run ends with 8', async () => {
+  await runSvc(['init', 'quiet'], { cwd: parent })
+  const quiet = join(parent, 'quiet')
+  await runSvc(['publish', '--deploy'], { cwd: quiet })
+  expect(await runSvc(['run', 'acme.refund-desk', 'order=A-1', 'amount=1'], { cwd: quiet })).toMatchObject({
+    code: 8,
+    stdout: '',
+  })
+})
+
+test('a data directory is used from anywhere, with or without a server', async () => {
+  await runSvc(['init', 'far'], { cwd: parent })
+  const data = ['--data', join(parent, 'far-data')]
+  expect((await runSvc(['publish', 'far', '--deploy', ...data], { cwd: parent })).code).toBe(0)
+  const created = await runSvc(['triggers', 'create', 'acme.refund-desk', ...data, '--json'], { cwd: parent })
+  expect(JSON.parse(created.stdout)).toMatchObject({ agent: 'acme.refund-desk', type: 'api', name: 'api' })
+  expect((await runSvc(['agents', 'list', ...data], { cwd: '/' })).stdout).toContain('acme.refund-desk\t1.0.0\tapi')
+})
+
+describe('svc demo', () => {
+  test('without a terminal plays the recorded decision and ends with the output', async () => {
+    const { code, stdout } = await runSvc(['demo', '--speed', '0'], { cwd: parent })
+    expect(code).toBe(0)
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.at(-1)).toBe('completed\t{"refunded":180,"currency":"EUR"}')
+    expect(stdout).toContain('acme.refund-limit@1.0.0')
+    expect(stdout).toContain('SessionCompleted')
+  })
+
+  test('at a terminal the person decides, and cannot leave by later', async () => {
+    const { code, stdout, asked } = await runSvc(['demo', '--speed', '0'], {
+      cwd: parent,
+      tty: true,
+      answers: ['l', 'a'],
+    })
+    expect(code).toBe(0)
+    expect(asked).toEqual(['?', '?'])
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('completed  {"refunded":180,"currency":"EUR"}')
+  })
+
+  test('--json ends with the result', async () => {
+    const { stdout } = await runSvc(['demo', '--json'], { cwd: parent })
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type?: string; subject?: string })
+    expect(lines.slice(0, -1).every(({ subject }) => subject?.startsWith('engine.'))).toBe(true)
+    expect(lines.at(-1)).toMatchObject({
+      type: 'result',
+      status: 'Completed',
+      output: { refunded: 180, currency: 'EUR' },
+    })
+  })
+})
+
+describe('beside svc dev', () => {
+  const bench = join(parent, 'beside')
+  let dev: Going
+  beforeAll(async () => {
+    await runSvc(['init', 'beside'], { cwd: parent })
+    dev = going(['dev', '--port', '0', '--json'], { cwd: bench })
+    await dev.line(/"ready"/)
+  })
+  afterAll(async () => {
+    await dev.end()
+  })
+  const start = ['run', 'acme.refund-desk', 'order=A-1', 'amount=180']
+
+  test('written decisions answer for people', async () => {
+    writeFileSync(
+      join(bench, 'decisions.yaml'),
+      '- { tool: acme.refunds, when: { field: args.amount, op: lte, value: 200 }, decide: approve, as: ci@acme.example }\n',
+    )
+    const { code, stdout, stderr } = await runSvc([...start, '--decide', 'decisions.yaml'], { cwd: bench })
+    expect([code, stdout]).toEqual([0, '{"refunded":180,"currency":"EUR"}\n'])
+    expect(stderr).toContain('answered by a rule as ci@acme.example')
+    const over = ['run', 'acme.refund-desk', 'order=A-1', 'amount=300', '--decide', 'decisions.yaml']
+    expect((await runSvc(over, { cwd: bench })).code).toBe(3)
+    await runSvc(['runs', 'cancel', '@last'], { cwd: bench })
+  })
+
+  test('a decision that is none is refused with its place', async () => {
+    writeFileSync(join(bench, 'wrong.yaml'), '- { tool: acme.refunds }\n')
+    const { code, stderr } = await runSvc([...start, '--decide', 'wrong.yaml'], { cwd: bench })
+    expect(code).toBe(2)
+    expect(stderr).toContain('wrong.yaml: entry 1: decide[0] answers nothing.')
+  })
+
+  test('a path is published and run; a version must be the deployed one', async () => {
+    const path = ['run', './agents/refund-desk.yaml', 'order=A-1', 'amount=5']
+    expect(await runSvc(path, { cwd: bench })).toMatchObject({ code: 0, stdout: '{"refunded":5,"currency":"EUR"}\n' })
+    const other = await runSvc(['run', 'acme.refund-desk@9.9.9', 'order=A-1', 'amount=5'], { cwd: bench })
+    expect(other).toMatchObject({ code: 2, stdout: '' })
+    expect(other.stderr).toContain('svc deploy acme.refund-desk@9.9.9')
+  })
+
+  test('a save tells what the agent may do now that it might not before', async () => {
+    for (const name of ['small-refunds', 'refund-limit']) {
+      const file = join(bench, `policies/${name}.yaml`)
+      writeFileSync(file, readFileSync(file, 'utf8').replace('value: 100', 'value: 250'))
+    }
+    const reload = JSON.parse(await dev.line(/"reload"/)) as { changes: { kind: string; widens: boolean }[] }
+    expect(reload.changes).toContainEqual(expect.objectContaining({ kind: 'authority.widened', widens: true }))
+  })
+
+  test('a second dev attaches to the first', async () => {
+    const second = going(['dev', '--json'], { cwd: bench })
+    const url = (line: string): string => (JSON.parse(line) as { url: string }).url
+    expect(url(await second.line(/"ready"/))).toBe(url(await dev.line(/"ready"/)))
+    expect(await second.end()).toBe(0)
+    expect((await runSvc(['agents', 'list'], { cwd: bench })).code).toBe(0)
+  })
+})
+
+test('without svc dev nobody answers for people', async () => {
+  writeFileSync(join(cwd, 'decisions.yaml'), '- { decide: approve }\n')
+  const run = ['run', 'acme.refund-desk', 'order=A-1', 'amount=180', '--decide', 'decisions.yaml']
+  expect(await svc(run)).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('the inbox can be watched: a line of JSON for each task that comes', async () => {
+  const watching = going(['inbox', '--watch', '--json'], { cwd })
+  const { runId, task } = await held()
+  expect(JSON.parse(await watching.line(new RegExp(task.userTaskId)))).toMatchObject({ runId, kind: 'approval' })
+  expect(await watching.end()).toBe(143)
+  await svc(['runs', 'cancel', runId])
+})
+
+describe('svc dev', () => {
+  test('deploys what is saved, keeps what was deployed while there are errors, and drains at the end', async () => {
+    await runSvc(['init', 'workbench'], { cwd: parent })
+    const bench = join(parent, 'workbench')
+    const policies = ['small-refunds', 'refund-limit'].map((name) => join(bench, `policies/${name}.yaml`))
+    const dev = going(['dev', '--port', '0', '--json'], { cwd: bench })
+    expect(JSON.parse(await dev.line(/./))).toMatchObject({ type: 'ready', consoleUrl: null })
+    const start = ['run', 'acme.refund-desk', 'order=A-1', 'amount=180']
+    expect((await runSvc(start, { cwd: bench })).code).toBe(3)
+
+    for (const file of policies) writeFileSync(file, readFileSync(file, 'utf8').replace('value: 100', 'value: 250'))
+    expect(JSON.parse(await dev.line(/"reload"/))).toMatchObject({ agent: 'acme.refund-desk', version: '1.0.0-dev.2' })
+    expect(await runSvc(start, { cwd: bench })).toMatchObject({
+      code: 0,
+      stdout: '{"refunded":180,"currency":"EUR"}\n',
+    })
+
+    writeFileSync(policies[0]!, `${readFileSync(policies[0]!, 'utf8')}bogus: 1\n`)
+    expect(JSON.parse(await dev.line(/"diagnostic"/))).toMatchObject({
+      rule: 'doc/unknown-key',
+      path: 'policies/small-refunds.yaml',
+    })
+    expect((await runSvc(start, { cwd: bench })).code).toBe(0)
+    expect(await dev.end()).toBe(0)
+    expect(
+      dev.world
+        .stdout()
+        .split('\n')
+        .filter((line) => line.includes('"ready"')),
+    ).toHaveLength(1)
+  })
+})

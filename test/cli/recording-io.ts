@@ -1,0 +1,125 @@
+/** A world for commands that keeps what they say, and answers what a test has prepared. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../src/base/clock.ts'
+import type { Io, Signal } from '../../src/cli/io.ts'
+import { main } from '../../src/cli/main.ts'
+
+export interface World {
+  readonly io: Io
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** The first whole line of stdout that matches, now or when it is written. */
+  readonly line: (pattern: RegExp) => Promise<string>
+  /** Questions that were asked, in order. */
+  readonly asked: readonly string[]
+  readonly signal: (signal: Signal) => void
+}
+
+export interface WorldOptions {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Both stdin and stderr are terminals, stdout is one of 100 columns. */
+  readonly tty?: boolean
+  readonly stdin?: string
+  /** Answers to prompts, in the order in which they are asked. */
+  readonly answers?: readonly (string | boolean)[]
+  readonly clock?: Clock
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export function createWorld({
+  cwd,
+  env = {},
+  tty = false,
+  stdin = '',
+  answers = [],
+  clock,
+  fetch = globalThis.fetch,
+}: WorldOptions): World {
+  let stdout = ''
+  let stderr = ''
+  const asked: string[] = []
+  const prepared = [...answers]
+  const heard = new Set<(signal: Signal) => void>()
+  const answer = (question: string): unknown => {
+    asked.push(question)
+    if (prepared.length === 0) throw new Error(`Nobody prepared an answer to "${question}".`)
+    return prepared.shift()
+  }
+  const waiting = new Set<() => void>()
+  const line = (pattern: RegExp): Promise<string> =>
+    new Promise((found) => {
+      const look = (): void => {
+        const match = stdout
+          .split('\n')
+          .slice(0, -1)
+          .find((each) => pattern.test(each))
+        if (match === undefined) return
+        waiting.delete(look)
+        found(match)
+      }
+      waiting.add(look)
+      look()
+    })
+  const io: Io = {
+    stdout: {
+      write: (text) => {
+        stdout += text
+        waiting.forEach((look) => look())
+      },
+      isTTY: tty,
+      width: 100,
+    },
+    stderr: { write: (text) => void (stderr += text), isTTY: tty, width: 100 },
+    stdin: { isTTY: tty, text: () => Promise.resolve(stdin) },
+    env: { NO_COLOR: '1', XDG_STATE_HOME: cwd, ...env },
+    cwd,
+    clock: clock ?? { now: () => Date.now(), monotonic: () => performance.now() },
+    fetch,
+    prompts: {
+      confirm: async (question) => answer(question) as boolean,
+      text: async (question) => answer(question) as string,
+      key: async (question) => answer(question) as string,
+      select: async (question) => answer(question) as string,
+      edit: async (text) => answer(text) as string,
+    },
+    unattended: false,
+    onSignal(listener) {
+      heard.add(listener)
+      return () => heard.delete(listener)
+    },
+    exit: (code) => {
+      throw new Error(`exit ${code}`)
+    },
+  }
+  return {
+    io,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    line,
+    asked,
+    signal: (signal) => heard.forEach((each) => each(signal)),
+  }
+}
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly asked: readonly string[]
+}
+
+/** Runs one command to its end. */
+export async function svc(argv: readonly string[], options: WorldOptions): Promise<Ran> {
+  const world = createWorld(options)
+  const code = await main(argv, world.io)
+  return { code, stdout: world.stdout(), stderr: world.stderr(), asked: world.asked }
+}
+
+/** A directory for one test file; the caller removes it. */
+export function temporary(): { readonly path: string; readonly remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'svc-cli-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}

@@ -1,0 +1,154 @@
+/** `svc test`: scenarios of a project, played in memory and in virtual time. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { svc as runSvc, temporary, type Ran } from './recording-io.ts'
+
+const { path: parent, remove } = temporary()
+const cwd = join(parent, 'shop')
+const own = join(cwd, 'own')
+const svc = (argv: readonly string[]): Promise<Ran> => runSvc(argv, { cwd })
+
+/** Plays one scenario that stands alone in its directory. */
+async function play(text: string, ...flags: string[]): Promise<Ran> {
+  mkdirSync(own, { recursive: true })
+  writeFileSync(join(own, 'one.scenario.yaml'), text)
+  return await svc(['test', 'own', ...flags])
+}
+
+const LOOKUP = 'acme.orders.lookup: { result: { order: A-1042, status: delivered, damaged: true } }'
+const REFUNDS = 'acme.refunds: { result: { order: A-1042, amount: 180, currency: EUR } }'
+const scenario = (rest: string): string =>
+  `scenario: a refund\nbundle: .\ninput: { order: A-1042, amount: 180 }\n${rest}`
+
+beforeAll(async () => {
+  await runSvc(['init', 'shop'], { cwd: parent })
+})
+afterEach(() => rmSync(own, { recursive: true, force: true }))
+afterAll(remove)
+
+describe('svc test', () => {
+  test('plays the scenarios of the project, half an hour in no time', async () => {
+    const { code, stdout, stderr } = await svc(['test'])
+    expect(stdout).toBe(
+      [
+        'scenarios/approve.scenario.yaml  ✔ a refund above the limit is paid after an approval',
+        'scenarios/ceiling.scenario.yaml  ✔ a refund above the ceiling is denied without asking anybody',
+        'scenarios/reject.scenario.yaml  ✔ a rejected refund is not paid, and the agent apologises',
+        'scenarios/small.scenario.yaml  ✔ a refund up to the limit needs nobody',
+        'scenarios/timeout.scenario.yaml  ✔ a refund that nobody approves within 30 minutes is denied  30 min (virtual)',
+        '',
+      ].join('\n'),
+    )
+    expect(stderr).toMatch(/^5 passed in .*, 0 network calls, \d+ scripted tokens\n$/)
+    expect(code).toBe(0)
+  })
+
+  test('--filter and --json tell events, differences and virtual time', async () => {
+    const { stdout } = await svc(['test', '--filter', 'timeout', '--json'])
+    const { ok, passed, failed, cases, runs } = JSON.parse(stdout) as {
+      ok: boolean
+      passed: number
+      failed: number
+      cases: { ok: boolean; virtualMs: number; events: { subject: string }[] }[]
+      runs: { status: string }[]
+    }
+    expect({ ok, passed, failed }).toEqual({ ok: true, passed: 1, failed: 0 })
+    expect(cases[0]).toMatchObject({ ok: true, virtualMs: 30 * 60_000, differences: [] })
+    expect(cases[0]!.events.at(-1)!.subject).toBe('engine.session.completed')
+    expect(runs).toEqual([expect.objectContaining({ status: 'Completed' })])
+  })
+
+  test('doubles stand in for handlers, with delays in virtual time', async () => {
+    const before = readFileSync(join(cwd, 'refunds.log'), 'utf8')
+    const { code, stdout } = await play(
+      scenario(
+        `tools:\n  ${LOOKUP}\n  acme.refunds: { result: { order: A-1042, amount: 180, currency: EUR }, delay: 5s }\n` +
+          'decide: [{ task: approval, when: { field: args.amount, op: lte, value: 200 }, after: 10m, approve: true }]\n' +
+          'expect: { output: { refunded: 180, currency: EUR }, subjects: [engine.session.started, engine.user_task.created, engine.session.completed] }\n',
+      ),
+    )
+    expect(stdout).toBe('own/one.scenario.yaml  ✔ a refund  10 min 5 s (virtual)\n')
+    expect(code).toBe(0)
+    expect(readFileSync(join(cwd, 'refunds.log'), 'utf8')).toBe(before)
+  })
+
+  test('an edited call runs as it was edited', async () => {
+    const { code } = await play(
+      scenario(
+        'decide: [{ tool: acme.refunds, edit: { order: A-1042, amount: 120, currency: EUR } }]\n' +
+          'expect: { output: { refunded: 120, currency: EUR }, calls: [{ tool: acme.refunds, arguments: { amount: 120 }, times: 1 }] }\n',
+      ),
+    )
+    expect(code).toBe(0)
+  })
+
+  test('tells each difference with what was expected and what came', async () => {
+    const { code, stdout } = await play(
+      scenario(
+        `tools:\n  ${LOOKUP}\n  ${REFUNDS}\ndecide: [{ task: approval, reject: no }]\n` +
+          'expect:\n  output: { refunded: 180, currency: EUR }\n  calls: [{ tool: acme.refunds, times: 1 }]\n  decisions: [{ tool: acme.refunds, decision: deny }]\n',
+      ),
+    )
+    expect(code).toBe(1)
+    expect(stdout).toContain('✖ a refund')
+    expect(stdout).toContain('    output: expected {"refunded":180,"currency":"EUR"}')
+    expect(stdout).toContain(
+      'got {"refunded":0,"currency":"EUR","message":"I am sorry, this refund was not approved."}',
+    )
+    expect(stdout).toContain('    calls: expected {"tool":"acme.refunds","times":1}')
+    expect(stdout).toContain('    decisions: expected {"tool":"acme.refunds","decision":"deny"}')
+  })
+
+  test('an undecided task is named', async () => {
+    const { code, stdout } = await play(scenario('expect: { output: { refunded: 180, currency: EUR } }\n'))
+    expect(code).toBe(1)
+    expect(stdout).toContain('undecided: approval of acme.refunds amount 180')
+  })
+
+  test('a task that no deadline ends is a failure of its own', async () => {
+    const { code, stdout } = await play(
+      scenario(`tools:\n  ${LOOKUP}\n  acme.refunds: { drop: true }\ndecide: [{ task: approval, approve: true }]\n`),
+    )
+    expect(code).toBe(1)
+    expect(stdout).toContain('run: nobody answers anomaly_review of acme.refunds amount 180')
+  })
+
+  test('an unknown outcome is answered by an operator', async () => {
+    const { code } = await play(
+      scenario(
+        `tools:\n  ${LOOKUP}\n  acme.refunds: { drop: true }\n` +
+          'decide:\n  - { task: approval, approve: true }\n  - { task: anomaly_review, option: skip }\n' +
+          'expect: { status: Completed }\n',
+      ),
+    )
+    expect(code).toBe(0)
+  })
+
+  test('an unknown key is an error with its line', async () => {
+    const { code, stdout } = await play(scenario('expect:\n  statsu: Completed\n'))
+    expect(code).toBe(1)
+    expect(stdout).toContain('own/one.scenario.yaml:5:3 `statsu` is no key of expect. Did you mean `status`?')
+  })
+
+  test('another script may play the model', async () => {
+    mkdirSync(own, { recursive: true })
+    writeFileSync(join(own, 'model.yaml'), '- say: { refunded: 0, currency: EUR }\n')
+    const { code } = await play(scenario('model: own/model.yaml\nexpect: { output: { refunded: 0, currency: EUR } }\n'))
+    expect(code).toBe(0)
+  })
+
+  test('--bail ends with the first failure, and JUnit and TAP name it', async () => {
+    const wrong = 'scenario: wrong\nbundle: .\ninput: { order: A-1, amount: 1 }\nexpect: { status: Failed }\n'
+    const two = `${wrong}---\n${wrong}`
+    expect((await play(two, '--format', 'tap', '--bail')).stdout).toMatch(/^TAP version 14\n1\.\.1\nnot ok 1 - own/)
+    const { code, stdout } = await play(two, '--format', 'junit')
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/<testsuites name="svc test" tests="2" failures="2" time="[\d.]+">/)
+    expect(stdout).toContain('<failure message="status: expected &quot;Failed&quot;">')
+  })
+
+  test('where there is no scenario it ends with 5', async () => {
+    expect(await svc(['test', 'policies'])).toMatchObject({ code: 5, stdout: '' })
+  })
+})

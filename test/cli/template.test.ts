@@ -1,0 +1,236 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { svc, temporary } from './recording-io.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const { path: cwd, remove } = temporary()
+afterAll(remove)
+
+const tree = (directory: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .filter((path) => statSync(join(directory, path)).isFile() && !path.endsWith('.log') && !path.startsWith('.svc'))
+      .sort()
+      .map((path) => [path, readFileSync(join(directory, path), 'utf8')]),
+  )
+
+test('the example is the template', () => {
+  expect(tree(join(ROOT, 'examples/refund'))).toEqual(tree(join(ROOT, 'templates/refund')))
+})
+
+describe('svc init', () => {
+  test('writes the template, a workspace named after the directory, and a .gitignore', async () => {
+    const { code, stdout, stderr } = await svc(['init', 'refund-demo'], { cwd })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^created refund-demo\/ \(\d+ files\)\n$/)
+    expect(stderr).toBe('next:  cd refund-demo && svc dev          no API key needed, the model is scripted\n')
+    const written = tree(join(cwd, 'refund-demo'))
+    const own = Object.entries(written).filter(([path]) => !path.startsWith('.schemas/'))
+    const withoutHeader = (text: string): string => text.replace(/^# yaml-language-server: .*\n/, '')
+    expect(Object.fromEntries(own.map(([path, text]) => [path, withoutHeader(text)]))).toEqual({
+      ...tree(join(ROOT, 'templates/refund')),
+      '.gitignore': '.svc/\n.env\n.env.local\n*.log\n',
+    })
+  })
+
+  test('tells editors the schema of each document, and brings the schemas along', () => {
+    const written = tree(join(cwd, 'refund-demo'))
+    const headers = Object.entries(written).flatMap(([path, text]) => {
+      const schema = /^# yaml-language-server: \$schema=(.*)\n/.exec(text)?.[1]
+      return schema === undefined ? [] : [`${path} ${schema}`]
+    })
+    expect(headers).toEqual([
+      'agents/fraud-check.yaml ../.schemas/agent.schema.json',
+      'agents/refund-desk.yaml ../.schemas/agent.schema.json',
+      'bundle.yaml ./.schemas/bundle.schema.json',
+      'policies/refund-ceiling.yaml ../.schemas/policy.schema.json',
+      'policies/refund-limit.yaml ../.schemas/policy.schema.json',
+      'policies/small-refunds.yaml ../.schemas/policy.schema.json',
+      'svc.config.yaml ./.schemas/config.schema.json',
+      'tools/orders-lookup.yaml ../.schemas/tool.schema.json',
+      'tools/refunds.yaml ../.schemas/tool.schema.json',
+    ])
+    for (const kind of ['agent', 'tool', 'policy', 'bundle', 'config'])
+      expect(written[`.schemas/${kind}.schema.json`]).toBe(
+        readFileSync(join(ROOT, `schemas/${kind}.schema.json`), 'utf8'),
+      )
+  })
+
+  test('refuses a directory that is not empty, and with --force keeps what is there', async () => {
+    const again = await svc(['init', 'refund-demo', '--json'], { cwd })
+    expect(again).toMatchObject({ code: 6, stdout: '' })
+    expect(JSON.parse(again.stderr)).toMatchObject({ error: { code: 'directory_not_empty' } })
+    writeFileSync(join(cwd, 'refund-demo/README.md'), 'mine\n')
+    const forced = await svc(['init', 'refund-demo', '--force', '--json'], { cwd })
+    const { files } = JSON.parse(forced.stdout) as { files: { path: string; action: string }[] }
+    expect(files.every(({ action }) => action === 'skipped')).toBe(true)
+    expect(readFileSync(join(cwd, 'refund-demo/README.md'), 'utf8')).toBe('mine\n')
+  })
+
+  test('--name renames namespace and agent everywhere, and the result is as clean as the template', async () => {
+    await svc(['init', 'claims', '--name', 'globex.claims-desk'], { cwd })
+    const directory = join(cwd, 'claims')
+    expect(existsSync(join(directory, 'agents/claims-desk.yaml'))).toBe(true)
+    expect(Object.entries(tree(directory)).filter(([, text]) => /acme\.(?!example)|refund-desk/.test(text))).toEqual([])
+    expect(await svc(['lint'], { cwd: directory })).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/^0 errors, 0 warnings in 8 files \(\d+ ms\)\n$/) as string,
+    })
+  })
+
+  test('a name that is none is refused before anything is written', async () => {
+    expect(await svc(['init', 'other', '--name', 'Claims'], { cwd })).toMatchObject({ code: 2 })
+    expect(existsSync(join(cwd, 'other'))).toBe(false)
+  })
+})
+
+test('the template is clean and compiles to three policies', async () => {
+  const directory = join(cwd, 'plain')
+  await svc(['init', 'plain'], { cwd })
+  expect(await svc(['lint'], { cwd: directory })).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringMatching(/^0 errors, 0 warnings in 8 files \(\d+ ms\)\n$/) as string,
+    asked: [],
+  })
+  const { code, stdout } = await svc(['compile', '--matrix'], { cwd: directory })
+  expect(code).toBe(0)
+  expect(stdout).toBe(
+    [
+      'acme.fraud-check@1.0.0',
+      'acme.refund-desk@1.0.0',
+      '  acme.orders.lookup\tallow\tdefault\tread_only',
+      '  acme.refunds\tdeny\tacme.refund-ceiling@1.0.0\targs.amount > 5000',
+      '  acme.refunds\trequire_approval\tacme.refund-limit@1.0.0\targs.amount > 100',
+      '  acme.refunds\tallow\tacme.small-refunds@1.0.0\targs.amount <= 100',
+      '  acme.refunds\trequire_approval\tdefault\totherwise',
+      '  acme.fraud-check\tallow\tdefault\tdelegation',
+      '',
+    ].join('\n'),
+  )
+})
+
+describe('svc policy eval decides one call with the policies of the template', () => {
+  const directory = join(cwd, 'decisions')
+  beforeAll(() => svc(['init', 'decisions'], { cwd }))
+
+  test.each([
+    [100, 'allow'],
+    [100.01, 'require_approval'],
+    [5000, 'require_approval'],
+    [5000.01, 'deny'],
+  ])('a refund of %d: %s', async (amount, decision) => {
+    const argv = [
+      'policy',
+      'eval',
+      '--tool',
+      'acme.refunds',
+      '--args',
+      JSON.stringify({ order: 'A-1', amount, currency: 'EUR' }),
+    ]
+    const { code, stdout } = await svc([...argv, '--expect', decision, '--json'], { cwd: directory })
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ decision })
+    expect((await svc([...argv, '--expect', 'escalate'], { cwd: directory })).code).toBe(1)
+  })
+
+  test('--explain shows the values that were seen', async () => {
+    const { stdout } = await svc(['policy', 'eval', '--tool', 'refunds', '--args', '-', '--explain'], {
+      cwd: directory,
+      stdin: '{"amount":180}',
+    })
+    expect(stdout).toContain(
+      'require_approval  acme.refund-limit@1.0.0  args.amount > 100 (180)  approvals 1, after 30m deny\n',
+    )
+    expect(stdout).toContain('180 > 100   true')
+  })
+})
+
+test('svc compile --check tells when the lock is not what the documents compile to', async () => {
+  const directory = join(cwd, 'locked')
+  await svc(['init', 'locked'], { cwd })
+  expect(await svc(['compile', '--check'], { cwd: directory })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('There is no svc.lock.') as string,
+  })
+  await svc(['compile'], { cwd: directory })
+  expect((await svc(['compile', '--check'], { cwd: directory })).code).toBe(0)
+  const policy = join(directory, 'policies/refund-limit.yaml')
+  writeFileSync(policy, readFileSync(policy, 'utf8').replace('value: 100', 'value: 250'))
+  const drifted = await svc(['compile', '--check', '--json'], { cwd: directory })
+  expect([drifted.code, drifted.stdout]).toEqual([1, ''])
+  expect(JSON.parse(drifted.stderr)).toMatchObject({ error: { code: 'lock_drift' } })
+})
+
+test('svc lint prints findings on stdout, counts on stderr, and ends with 1', async () => {
+  const directory = join(cwd, 'broken')
+  await svc(['init', 'broken'], { cwd })
+  const agent = join(directory, 'agents/refund-desk.yaml')
+  writeFileSync(agent, readFileSync(agent, 'utf8').replace('acme.refunds@^1.0', 'acme.refund@^1.0'))
+  const text = await svc(['lint'], { cwd: directory })
+  expect(text.code).toBe(1)
+  expect(text.stdout).toContain('tool/unresolved')
+  const json = await svc(['lint', '--json'], { cwd: directory })
+  expect(json.code).toBe(1)
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    ok: false,
+    diagnostics: expect.arrayContaining([
+      expect.objectContaining({ rule: 'tool/unresolved', path: 'agents/refund-desk.yaml' }),
+    ]) as unknown,
+  })
+  expect((await svc(['lint', 'policies'], { cwd: directory })).code).toBe(0)
+})
+
+test('svc lint of standard input stands in for the file it names', async () => {
+  const document = readFileSync(join(ROOT, 'templates/refund/policies/refund-limit.yaml'), 'utf8').replace(
+    'kind: Policy',
+    'kind: policy',
+  )
+  const { code, stdout } = await svc(
+    ['lint', '-', '--stdin-filename', 'policies/refund-limit.yaml', '--format', 'compact'],
+    { cwd: join(cwd, 'plain'), stdin: document },
+  )
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^policies\/refund-limit\.yaml:2:\d+ .*doc\/kind-unknown/m)
+})
+
+test('svc lint where nothing is ends with 5, and in a directory that is not there with 2', async () => {
+  mkdirSync(join(cwd, 'empty'))
+  expect(await svc(['lint', '-C', 'empty'], { cwd })).toMatchObject({ code: 5, stdout: '' })
+  expect(await svc(['lint', '-C', 'nowhere'], { cwd })).toMatchObject({ code: 2, stdout: '' })
+})
+
+describe('the handler of the refund tool', () => {
+  const ledger = join(cwd, 'ledger.jsonl')
+  const book = (key: string, amount: number): unknown =>
+    JSON.parse(
+      execFileSync(process.execPath, [join(ROOT, 'templates/refund/handlers/refunds.mjs')], {
+        input: JSON.stringify({
+          tool: 'acme.refunds',
+          arguments: { order: 'A-1042', amount, currency: 'EUR' },
+          idempotency_key: key,
+          run: {},
+        }),
+        env: { REFUNDS_LEDGER: ledger },
+        encoding: 'utf8',
+      }),
+    )
+
+  test('books a key once, answers its repetition alike, and counts every call', () => {
+    expect(book('k1', 180)).toEqual({ order: 'A-1042', amount: 180, currency: 'EUR' })
+    expect(book('k1', 180)).toEqual({ order: 'A-1042', amount: 180, currency: 'EUR' })
+    expect(book('k2', 20)).toEqual({ order: 'A-1042', amount: 20, currency: 'EUR' })
+    const lines = readFileSync(ledger, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { key: string; booked: boolean })
+    expect(lines.map(({ key, booked }) => [key, booked])).toEqual([
+      ['k1', true],
+      ['k1', false],
+      ['k2', true],
+    ])
+  })
+})

@@ -1,0 +1,40 @@
+/** Every template, as `svc init` writes it: clean, offline, and with scenarios that hold. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { svc, temporary } from './recording-io.ts'
+
+const TEMPLATES = resolve(import.meta.dirname, '../../templates')
+const { path: cwd, remove } = temporary()
+afterAll(remove)
+
+describe.each(readdirSync(TEMPLATES))('the template %s', (name) => {
+  const directory = join(cwd, name)
+
+  test('says in its first line what it teaches', () => {
+    expect(readFileSync(join(TEMPLATES, name, 'README.md'), 'utf8')).toMatch(/^[A-Z][^#\n]{40,140}\.\n\n# /)
+  })
+
+  test('is written and has no errors and no warnings', async () => {
+    expect((await svc(['init', name, '-t', name], { cwd })).code).toBe(0)
+    const { stdout } = await svc(['lint', '--json'], { cwd: directory })
+    expect(JSON.parse(stdout)).toMatchObject({ errors: 0, warnings: 0 })
+  })
+
+  test('has at least three scenarios, which hold without a network', async () => {
+    const { stdout } = await svc(['test', '--json'], {
+      cwd: directory,
+      fetch: () => Promise.reject(new Error('There is no network here.')),
+    })
+    const { cases } = JSON.parse(stdout) as { cases: { file: string; ok: boolean; trace: string[] }[] }
+    expect(cases.filter(({ ok }) => !ok)).toEqual([])
+    expect(cases.length).toBeGreaterThanOrEqual(3)
+  })
+
+  test('takes another name everywhere', async () => {
+    const renamed = `${name}-renamed`
+    expect((await svc(['init', renamed, '-t', name, '--name', 'globex.some-agent'], { cwd })).code).toBe(0)
+    const { stdout } = await svc(['test', '--json'], { cwd: join(cwd, renamed) })
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true })
+  })
+})

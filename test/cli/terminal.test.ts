@@ -1,0 +1,159 @@
+/** The real binary on a pseudo terminal, as a person has it. Needs `script` of util-linux. */
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { stripVTControlCharacters } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { copyExample, deploy, serve, svc, svcJson, type Project, type ServerProcess } from '../e2e/binary.ts'
+import { resolve } from 'node:path'
+
+const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
+const hasScript = spawnSync('script', ['--version']).status === 0
+
+interface Terminal {
+  /** Resolves when the screen has shown the text. */
+  readonly shows: (text: string) => Promise<void>
+  readonly type: (keys: string) => void
+  readonly ended: Promise<{ readonly code: number | null; readonly screen: string }>
+}
+
+function open(args: readonly string[], cwd: string, extra: Readonly<Record<string, string>> = {}): Terminal {
+  const command = ['stty', 'cols', '100;', process.execPath, BIN, ...args].join(' ')
+  const { CI: _ci, ...env } = process.env
+  const child: ChildProcessWithoutNullStreams = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd,
+    env: { PATH: env['PATH'], HOME: env['HOME'], TERM: 'xterm', NO_COLOR: '1', ...extra },
+  })
+  let screen = ''
+  const watchers = new Set<() => void>()
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    screen += stripVTControlCharacters(text).replaceAll('\r', '')
+    watchers.forEach((look) => look())
+  })
+  const ended = new Promise<{ code: number | null; screen: string }>((done) =>
+    child.on('close', (code) => done({ code, screen })),
+  )
+  return {
+    ended,
+    type: (keys) => void child.stdin.write(keys),
+    shows: (text) =>
+      new Promise((seen, missed) => {
+        const look = (): void => {
+          if (!screen.includes(text)) return
+          watchers.delete(look)
+          seen()
+        }
+        watchers.add(look)
+        look()
+        void ended.then(() => missed(new Error(`The screen never showed "${text}":\n${screen}`)))
+      }),
+  }
+}
+
+describe.skipIf(!hasScript)('on a terminal', () => {
+  let project: Project
+  let server: ServerProcess
+
+  beforeAll(async () => {
+    project = copyExample('refund')
+    await deploy(project, 'acme.refund-desk')
+    server = await serve(['--data', project.data], { cwd: project.directory })
+  })
+
+  afterAll(async () => {
+    await server.stop()
+    project.remove()
+  })
+
+  const start = ['run', 'acme.refund-desk', 'order=A-1042', 'amount:=180']
+
+  test('a person approves with one key', async () => {
+    const terminal = open(start, project.directory)
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('xya')
+    const { code, screen } = await terminal.ended
+    expect(screen).toContain('Approval needed · acme.refunds · irreversible_action')
+    expect(screen).toContain('\n{"refunded":180,"currency":"EUR"}\n')
+    expect(code).toBe(0)
+  })
+
+  test('a person rejects with a reason', async () => {
+    const terminal = open(start, project.directory)
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('r')
+    await terminal.shows('Reason:')
+    terminal.type('already paid\r')
+    const { code, screen } = await terminal.ended
+    expect(screen).toContain('"refunded":0')
+    expect(code).toBe(0)
+  })
+
+  test('a person edits the arguments, sees the difference, and what was edited runs', async () => {
+    const terminal = open(start, project.directory, { EDITOR: 'sed -i s/180/120/' })
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('e')
+    const { code, screen } = await terminal.ended
+    expect(screen).toContain('  - amount  180\n  + amount  120\n')
+    expect(screen).toContain('approved as edited; checked again by schema and policies')
+    expect(screen).toContain('\n{"refunded":120,"currency":"EUR"}\n')
+    expect(code).toBe(0)
+  })
+
+  test('the inbox opens one task after the other until none is left', async () => {
+    await svc([...start, '--detach'], { cwd: project.directory })
+    const [run] = (await svcJson<{ items: { runId: string }[] }>(['runs', 'list'], { cwd: project.directory })).items
+    await svc(['runs', 'get', run!.runId, '--wait'], { cwd: project.directory })
+    const terminal = open(['inbox'], project.directory)
+    await terminal.shows('open:')
+    terminal.type('\r')
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('a')
+    const { code, screen } = await terminal.ended
+    expect(screen).toMatch(/  approved\nNothing waits for anybody\.\n$/)
+    expect(code).toBe(0)
+  })
+
+  test('svc dev obeys its keys, shows runs, and answers the next task', async () => {
+    const own = copyExample('refund')
+    const terminal = open(['dev', '--port', '0'], own.directory)
+    await terminal.shows('r rerun the last run')
+    terminal.type('l')
+    await terminal.shows('lint: errors 0, warnings 0')
+    const began = await svc(start, { cwd: own.directory })
+    expect(began.code).toBe(3)
+    await terminal.shows('WaitingForHITL  approval: acme.refunds')
+    terminal.type('a')
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('a')
+    await terminal.shows('acme.refund-desk@1.0.0-dev.1  Completed')
+    terminal.type('q')
+    const { code } = await terminal.ended
+    own.remove()
+    expect(code).toBe(0)
+  })
+
+  test('Ctrl-C at the question leaves the run waiting', async () => {
+    const terminal = open(start, project.directory)
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('\u0003')
+    const { code, screen } = await terminal.ended
+    expect(screen).toContain('come back with: svc runs watch')
+    expect(code).toBe(130)
+    const { items } = await svcJson<{ items: { runId: string }[] }>(['inbox'], { cwd: project.directory })
+    expect(items).toHaveLength(1)
+    await svc(['runs', 'cancel', items[0]!.runId], { cwd: project.directory })
+  })
+})
+
+test('a reader that has gone ends the command with 141 and no word', async () => {
+  const child = spawn(process.execPath, [BIN, 'help', '--tree'], { env: { PATH: process.env['PATH'] } })
+  child.stdout.destroy()
+  let stderr = ''
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()))
+  const code = await new Promise((done) => child.on('close', done))
+  expect([code, stderr]).toEqual([141, ''])
+})
+
+test('the demo proves the installation', async () => {
+  const { code, stdout } = await svc(['demo', '--speed', '0'])
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe('completed\t{"refunded":180,"currency":"EUR"}')
+  expect(code).toBe(0)
+})

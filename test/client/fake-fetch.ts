@@ -1,0 +1,37 @@
+import type { Fetch } from '../../src/client/index.ts'
+
+export interface Sent {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+export type Answer = Response | Error | ((sent: Sent, init: RequestInit) => Response | Promise<Response>)
+
+/** A fetch that answers in turn and remembers what it was sent; the last answer stays. */
+export function fakeFetch(...answers: Answer[]): { fetch: Fetch; sent: Sent[] } {
+  const sent: Sent[] = []
+  return {
+    sent,
+    async fetch(url, init = {}) {
+      const one: Sent = {
+        method: init.method ?? 'GET',
+        url,
+        headers: Object.fromEntries(new Headers(init.headers)),
+        body: typeof init.body === 'string' ? JSON.parse(init.body) : init.body,
+      }
+      sent.push(one)
+      const answer = answers[Math.min(sent.length, answers.length) - 1]!
+      if (answer instanceof Error) throw answer
+      return answer instanceof Response ? answer.clone() : answer(one, init)
+    },
+  }
+}
+
+export const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } })
+
+/** `Retry-After: 0`, so that no test waits. */
+export const busy = (status: number): Response =>
+  json({ error: 'Busy.', code: 'shutting_down', requestId: 'req-1' }, status, { 'retry-after': '0' })

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import { lockDrift, readLock, writeLock, type LockFile } from '../../src/compile/lock.ts'
+import { matrix } from '../../src/compile/matrix.ts'
+import { summarise } from '../../src/compile/summary.ts'
+import { loadFiles } from '../../src/documents/load.ts'
+import { agentOf, bundleOf, changed, compileFiles, DESK, type Files } from './make.ts'
+
+async function lockOf(files: Files): Promise<LockFile> {
+  const { lock } = await compileFiles(files)
+  if (!lock) throw new Error('does not compile')
+  return lock
+}
+
+test('the lock names every member, whatever its kind', async () => {
+  const { members, compiled, bundle } = await lockOf(DESK)
+  expect(bundle).toEqual({ id: 'acme.refund', version: '1.0.0' })
+  expect(members.map(({ kind, id, version, origin }) => `${kind} ${id} ${version ?? '-'} ${origin}`)).toEqual([
+    'agent acme.clerk 1.0.0 local',
+    'agent acme.desk 1.2.0 local',
+    'instructions prompts/desk.md - local',
+    'policy acme.ceiling 1.0.0 local',
+    'policy acme.limit 2.0.0 local',
+    'policy acme.small 1.0.0 local',
+    'schema schemas/input.json - local',
+    'schema schemas/order.json - local',
+    'script models/clerk.yaml - local',
+    'tool acme.orders.lookup 1.0.3 local',
+    'tool acme.refunds 1.0.0 local',
+  ])
+  expect(Object.keys(compiled).sort()).toEqual(['acme.clerk', 'acme.desk'])
+})
+
+test('the lock is the same bytes again, and reads back', async () => {
+  const lock = await lockOf(DESK)
+  expect(writeLock(await lockOf(Object.fromEntries(Object.entries(DESK).toReversed())))).toBe(writeLock(lock))
+  expect(readLock(writeLock(lock))).toEqual(lock)
+})
+
+test.each(['', '[]', '{"lockfile_version": 2, "members": [], "compiled": {}}'])('%j is no lock', (text) => {
+  expect(() => readLock(text)).toThrow('svc.lock is no lock file of version 1.')
+})
+
+test('drift names each member', async () => {
+  const before = await lockOf(DESK)
+  expect(lockDrift(before, await lockOf(DESK))).toEqual([])
+  const raised = changed(
+    changed(DESK, 'policies/limit.yaml', 'version: 2.0.0', 'version: 2.1.0'),
+    'prompts/desk.md',
+    'You',
+    'Do you',
+  )
+  const after = await lockOf(
+    changed(raised, 'agents/desk.yaml', 'acme.orders.lookup@^1.0', 'acme.refunds\n      as: again'),
+  )
+  expect(lockDrift(before, after)).toEqual([
+    'tool acme.orders.lookup@1.0.3 is no longer part of the bundle.',
+    'agent acme.desk@1.2.0 has changed.',
+    'instructions prompts/desk.md has changed.',
+    'policy acme.limit@2.1.0 was 2.0.0.',
+    `svc.lock says ${before.closure_digest}, the documents compile to ${after.closure_digest}.`,
+  ])
+})
+
+test('the matrix lists every call with what decides it', async () => {
+  expect(
+    matrix(agentOf(await bundleOf(DESK), 'acme.desk')).map(({ tool, decision, by, when }) => [
+      tool,
+      decision,
+      by,
+      when,
+    ]),
+  ).toEqual([
+    ['acme.orders.lookup', 'deny', 'acme.ceiling@1.0.0', 'args.amount > 5000'],
+    ['acme.orders.lookup', 'allow', 'default', 'otherwise'],
+    ['acme.refunds', 'deny', 'acme.ceiling@1.0.0', 'args.amount > 5000'],
+    ['acme.refunds', 'require_approval', 'acme.limit@2.0.0', 'args.amount > 100'],
+    ['acme.refunds', 'allow', 'acme.small@1.0.0', 'args.amount <= 100'],
+    ['acme.refunds', 'require_approval', 'default', 'otherwise'],
+    ['acme.clerk', 'allow', 'default', 'delegation'],
+  ])
+})
+
+test('the summary says which policies stand for a boundary and where they are written', async () => {
+  const { boundaries, policies, unmatched, bindings } = summarise(await bundleOf(DESK), loadFiles(DESK))
+  expect([boundaries, unmatched]).toEqual([
+    [{ agent: 'acme.desk', boundary: 'refund-limit', policies: ['acme.limit'] }],
+    [],
+  ])
+  expect(
+    policies
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map(({ id, scope, decision, source }) => [id, scope, decision, source?.path, source?.range?.start.line]),
+  ).toEqual([
+    ['acme.ceiling', null, 'deny', 'policies/ceiling.yaml', 6],
+    ['acme.limit', 'tool:acme.refunds', 'require_approval', 'policies/limit.yaml', 8],
+    ['acme.small', 'tool:acme.refunds', 'allow', 'policies/small.yaml', 7],
+  ])
+  expect(
+    bindings
+      .find(({ agent, tool }) => agent === 'acme.desk' && tool === 'acme.refunds')
+      ?.chain.toSorted((a, b) => (a.policy < b.policy ? -1 : 1)),
+  ).toEqual([
+    { policy: 'acme.ceiling@1.0.0', why: 'default' },
+    { policy: 'acme.limit@2.0.0', why: 'boundary refund-limit' },
+    { policy: 'acme.small@1.0.0', why: 'binding' },
+  ])
+})

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { readConfig } from '../../src/documents/config.ts'
+
+const problems = (text: string): string[] =>
+  readConfig(text, 'svc.config.yaml').findings.map(
+    ({ rule, message, range }) => `${range.start.line}:${range.start.column} ${rule} ${message}`,
+  )
+
+test('a whole configuration is read', () => {
+  const text = `workspace: acme
+include: ["agents/**/*.yaml"]
+providers: {acme-llm: {type: openai-compatible, base_url: "http://localhost:8080/v1"}}
+tools:
+  acme.refunds: {command: [node, tools/refunds.mjs], timeout: 5s, env: [REFUNDS_LEDGER]}
+  acme.orders.*: {http: {url: "http://localhost:9000", headers: {X-Key: k}}}
+  acme.mail: {mock: [{when: {to: a}, result: {sent: true}}, {error: down, delay: 100ms}]}
+guardrails: [policies/house.yaml]
+lint: {profile: strict, rules: {tool/class-missing: error}}
+limits: {max_loop_iterations: 50, max_body_bytes: 1024}
+plan: {runs_per_day: 100}
+triggers: [{type: schedule, cron: "0 8 * * 1"}]
+network: {allowed_hosts: [db.internal], origins: ["https://app.example"]}
+storage: {url: "http://localhost:9000", region: eu, max_file_bytes: 1000}
+dev: {port: 4310, host: 127.0.0.1}
+update_check: false
+`
+  const { config, findings } = readConfig(text, 'svc.config.yaml')
+  expect(findings).toEqual([])
+  expect(config?.tools?.['acme.refunds']).toEqual({
+    command: ['node', 'tools/refunds.mjs'],
+    timeout: '5s',
+    env: ['REFUNDS_LEDGER'],
+  })
+})
+
+test.each(['', '# nothing yet\n', '{}\n'])('%j is an empty configuration', (text) => {
+  expect(readConfig(text, 'svc.config.yaml')).toEqual({ config: {}, findings: [] })
+})
+
+test.each<[string, string, string[]]>([
+  [
+    'an unknown key',
+    'workspce: a\n',
+    ['1:1 doc/unknown-key `workspce` is no key of the top level. Did you mean `workspace`?'],
+  ],
+  [
+    'two routes for one tool',
+    'tools: {a.b: {command: [x], http: {url: y}}}\n',
+    ['1:9 doc/schema tools.a.b has more than one of `command`, `http` or `mock`.'],
+  ],
+  [
+    'no route for a tool',
+    'tools: {a.b: {timeout: 5s}}\n',
+    ['1:9 doc/schema tools.a.b needs exactly one of `command`, `http` or `mock`.'],
+  ],
+  [
+    'a timeout without a unit',
+    'tools: {a.b: {command: [x], timeout: "5"}}\n',
+    ['1:38 doc/schema tools.a.b.timeout is no duration such as `500ms`, `30s` or `5m`.'],
+  ],
+  [
+    'a tool without a namespace',
+    'tools: {refund: {command: [x]}}\n',
+    ['1:9 doc/schema "refund" cannot be a name here. A tool route is named by a logical id, or by `namespace.*`.'],
+  ],
+  [
+    'an unknown provider type',
+    'providers: {a: {type: opnai}}\n',
+    [
+      '1:23 doc/schema providers.a.type must be one of `anthropic`, `openai`, `openai-compatible`, `scripted`, `replay`, `auto`, but is "opnai". Did you mean "openai"?',
+    ],
+  ],
+  ['a port outside its range', 'dev: {port: 70000}\n', ['1:13 doc/schema dev.port must be <= 65535.']],
+  [
+    'broken YAML',
+    'a: [\n',
+    ['1:5 doc/syntax A bracket or quote is not closed, or the next line is indented too little.'],
+  ],
+])('%s is told', (_, text, expected) => {
+  expect(problems(text)).toEqual(expected)
+  expect(readConfig(text, 'svc.config.yaml').config).toBeUndefined()
+})

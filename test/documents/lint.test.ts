@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'vitest'
+import { applyFixes } from '../../src/documents/fix.ts'
+import { lint, type LintOptions } from '../../src/documents/lint.ts'
+import { loadFiles } from '../../src/documents/load.ts'
+import { complete } from './complete.ts'
+import { quiet } from './quiet.ts'
+
+/** One line a finding. */
+const found = (files: Readonly<Record<string, string>>, options?: LintOptions): string[] =>
+  lint(loadFiles(complete(files)), { ...options, rules: { ...quiet, ...options?.rules } }).map(
+    ({ path, range, severity, rule }) => `${path}:${range.start.line} ${severity} ${rule}`,
+  )
+
+const bound = 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n'
+
+describe('options', () => {
+  test('strict raises what may wait', () => {
+    const files = { 'agent.yaml': bound, 'tool.yaml': 'kind: Tool\n' }
+    expect(found(files)).toEqual(['agent.yaml:15 warning tool/class-missing'])
+    expect(found(files, { strict: true })).toEqual(['agent.yaml:15 error tool/class-missing'])
+  })
+
+  test('a severity that is configured wins over the rule and the profile', () => {
+    const files = { 'agent.yaml': bound, 'tool.yaml': 'kind: Tool\n' }
+    expect(found(files, { strict: true, rules: { 'tool/class-missing': 'warn' } })).toEqual([
+      'agent.yaml:15 warning tool/class-missing',
+    ])
+    expect(found(files, { rules: { 'tool/class-missing': 'off' } })).toEqual([])
+  })
+
+  test('without cross-file rules a document is judged by itself', () => {
+    expect(found({ 'agent.yaml': bound }, { crossFile: false })).toEqual([])
+  })
+
+  test('what was published satisfies references too', () => {
+    const published = {
+      versions: (kind: string, id: string) => (kind === 'Tool' && id === 'pay.refund' ? ['1.4.0', '2.0.0'] : []),
+    }
+    expect(found({ 'agent.yaml': bound }, { published })).toEqual([])
+    expect(found({ 'agent.yaml': bound.replace('^1', '^3') }, { published })).toEqual([
+      'agent.yaml:15 error tool/unresolved',
+    ])
+  })
+
+  test('a provider that the project maps to an offline one needs no secret', () => {
+    const files = { 'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: acme, name: m}\n' }
+    expect(found(files)).toEqual(['agent.yaml:12 error model/secret-implicit-missing'])
+    expect(found(files, { providers: { acme: { type: 'auto' } } })).toEqual([])
+  })
+})
+
+describe('secrets named after the provider', () => {
+  test.each([
+    ['anthropic', 'vendor_a'],
+    ['vendor_a', 'anthropic'],
+    ['openai', 'vendor_b'],
+    ['acme-llm', 'acme-llm'],
+  ])('%s may use the secret %s', (provider, secret) => {
+    expect(
+      found({
+        'agent.yaml': `kind: Agent\nsecrets: {${secret}: {fromEnv: KEY}}\nspec:\n  model: {provider: ${provider}, name: m}\n`,
+      }),
+    ).toEqual([])
+  })
+
+  test.each(['scripted', 'replay', 'auto'])('%s needs none', (provider) => {
+    expect(found({ 'agent.yaml': `kind: Agent\nspec:\n  model: {provider: ${provider}, name: m}\n` })).toEqual([])
+  })
+})
+
+describe('across files', () => {
+  test('a cycle is told once, with its whole path', () => {
+    const link = (name: string, next: string): string =>
+      `kind: Agent\nmetadata: {name: ${name}, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: ${next}.yaml}]\n`
+    const files = complete({
+      'bundle.yaml': 'kind: Bundle\nspec: {root: a.yaml}\n',
+      'a.yaml': link('a', 'b'),
+      'b.yaml': link('b', 'c'),
+      'c.yaml': link('c', 'a'),
+    })
+    expect(
+      lint(loadFiles(files), { rules: quiet }).map(({ path, rule, message }) => `${path} ${rule} ${message}`),
+    ).toEqual(['a.yaml subagent/cycle The agents delegate in a circle: acme.a → acme.b → acme.c → acme.a.'])
+  })
+
+  test('a condition is held to the schema of the tool that it gates, and both places are shown', () => {
+    const files = complete({
+      'agent.yaml':
+        'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+      'tool.yaml': 'kind: Tool\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {ref: refund.json}\n',
+      'refund.json': '{"type": "object", "properties": {"amount": {"type": "number"}}}',
+      'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: eq, value: "500"}\n',
+    })
+    const [finding, ...others] = lint(loadFiles(files), { rules: quiet })
+    expect(others).toEqual([])
+    expect(finding).toMatchObject({
+      rule: 'policy/type-mismatch',
+      path: 'policy.yaml',
+      pointer: '/spec/conditions/value',
+      message: 'args.amount is number; `eq` compares it with "500".',
+      related: [
+        {
+          path: 'refund.json',
+          range: { start: { line: 1, column: 54 } },
+          message: 'args.amount is `type: number` here',
+        },
+      ],
+    })
+  })
+
+  test('a fault in a schema file is shown in that file', () => {
+    const files = complete({
+      'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {ref: refund.json}\n',
+      'refund.json': '{"type": "object",\n "properties": {"memo": {"type": "strng"}}}',
+    })
+    expect(
+      lint(loadFiles(files), { rules: quiet }).map(({ path, rule, range, message, related }) => [
+        path,
+        rule,
+        range.start,
+        message,
+        related[0]?.path,
+      ]),
+    ).toEqual([
+      [
+        'refund.json',
+        'schema/invalid',
+        { line: 2, column: 34, offset: 52 },
+        'properties.memo.type must be one of array, boolean, integer, null, number, object, string, but is "strng". Did you mean "string"?',
+        'tool.yaml',
+      ],
+    ])
+  })
+
+  test('two tools of one id in two bundles are no duplicates, in one bundle they are', () => {
+    const tool = 'kind: Tool\n'
+    const bundle = 'kind: Bundle\n'
+    const agent = 'kind: Agent\n'
+    expect(
+      found({
+        'a/bundle.yaml': bundle,
+        'a/agent.yaml': agent,
+        'a/t.yaml': tool,
+        'b/bundle.yaml': bundle,
+        'b/agent.yaml': agent,
+        'b/t.yaml': tool,
+      }),
+    ).toEqual([])
+    expect(found({ 'a/bundle.yaml': bundle, 'a/agent.yaml': agent, 'a/t.yaml': tool, 'a/u.yaml': tool })).toEqual([
+      'a/u.yaml:4 error id/duplicate',
+    ])
+  })
+
+  test('silence never approves an irreversible tool that a policy reaches through the agent', () => {
+    const policy =
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 5, default: allow}}}\n'
+    const agent =
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n'
+    expect(
+      found({
+        'agent.yaml': agent,
+        'policy.yaml': policy,
+        'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
+      }),
+    ).toEqual(['policy.yaml:12 error approval/timeout-allow-irreversible'])
+    expect(
+      found({
+        'agent.yaml': agent,
+        'policy.yaml': policy,
+        'tool.yaml': 'kind: Tool\nspec: {side_effect_class: idempotent_write}\n',
+      }),
+    ).toEqual(['policy.yaml:12 warning approval/timeout-allow'])
+  })
+
+  test.each(['http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/'])(
+    'an MCP server at %s is fine on this machine',
+    (url) => {
+      expect(found({ 'agent.yaml': `kind: Agent\nspec:\n  mcp_servers: [{name: s, url: "${url}"}]\n` })).toEqual([
+        'agent.yaml:16 info mcp/url-not-https',
+      ])
+    },
+  )
+
+  test.each(['http://127.evil.example/', 'http://localhost.evil.example/', 'ftp://localhost/', 'localhost'])(
+    'an MCP server at %s is not',
+    (url) => {
+      expect(found({ 'agent.yaml': `kind: Agent\nspec:\n  mcp_servers: [{name: s, url: "${url}"}]\n` })).toEqual([
+        'agent.yaml:16 error mcp/url-not-https',
+      ])
+    },
+  )
+})
+
+describe('a comment that silences', () => {
+  const tool = (comment: string, version = 'v1'): string =>
+    `${comment}\napiVersion: svc/v1\nkind: Tool\nmetadata:\n  name: refund\n  namespace: pay\n  # svc-lint-disable-next-line id/invalid-semver -- kept\n  version: ${version}\nspec: {}\n`
+
+  test('speaks of the next line', () => {
+    expect(found({ 't.yaml': tool('#') })).toEqual([])
+  })
+
+  test('that silences nothing is told', () => {
+    expect(found({ 't.yaml': tool('#', '1.0.0') })).toEqual(['t.yaml:7 warning lint/unused-suppression'])
+  })
+
+  test('may speak of the whole file, and of several rules', () => {
+    const text =
+      'apiVersion: svc/v1\nkind: Tool\n# svc-lint-disable-file id/invalid-semver, id/unaddressable -- old names\nmetadata: {name: Re.fund, namespace: pay, version: v1}\nspec: {}\n'
+    expect(found({ 't.yaml': text })).toEqual([])
+  })
+
+  test('of a rule that does not exist is told, with the nearest', () => {
+    const files = complete({ 't.yaml': tool('# svc-lint-disable-file id/invalid-semvr') })
+    expect(lint(loadFiles(files), { rules: quiet }).map(({ message }) => message)).toEqual([
+      'There is no rule "id/invalid-semvr". Did you mean "id/invalid-semver"?',
+    ])
+  })
+
+  test('needs a reason where authority is concerned', () => {
+    const policy = (comment: string): string =>
+      `apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: "1.0.0"}\nspec:\n  decision:\n    type: deny\n    ${comment}\n    authority_ref: nobody\n`
+    expect(found({ 'p.yaml': policy('# svc-lint-disable-next-line authority/orphan-ref') })).toEqual([
+      'p.yaml:7 error lint/suppression-without-reason',
+      'p.yaml:8 warning authority/orphan-ref',
+    ])
+    expect(
+      found({ 'p.yaml': policy('# svc-lint-disable-next-line authority/orphan-ref -- declared by another team') }),
+    ).toEqual([])
+  })
+})
+
+describe('fixes', () => {
+  test('change what is safe to change, and leave comments as they are', () => {
+    const text = `apiVersion: svc/v2 # the format
+kind: policy
+metadata: {name: limit, namespace: pay, version: v1.2}
+spec:
+  # only large ones
+  scop: tool:pay.refund
+  conditions: {field: amount, op: gt, value: "500"}
+  decision:
+    type: require_approval
+    on_reject: return to agent # please
+    timeout: {after_minutes: 5, default: deny}
+`
+    const workspace = loadFiles({ 'p.yaml': text }, { focus: ['p.yaml'] })
+    const fixed = applyFixes(workspace, lint(workspace)).get('p.yaml')
+    expect(fixed).toBe(`apiVersion: svc/v1 # the format
+kind: Policy
+metadata: {name: limit, namespace: pay, version: "1.2.0"}
+spec:
+  # only large ones
+  scope: tool:pay.refund
+  conditions: {field: args.amount, op: gt, value: 500}
+  decision:
+    type: require_approval
+    on_reject: return_to_agent # please
+    timeout: {after_minutes: 5, default: deny}
+`)
+    expect(lint(loadFiles({ 'p.yaml': fixed! }), { rules: quiet })).toEqual([])
+  })
+
+  test('keep JSON JSON', () => {
+    const workspace = loadFiles({
+      't.json':
+        '{"apiVersion": "svc/v2", "kind": "tool", "metadata": {"name": "a", "namespace": "b", "version": "v1"}, "spec": {}}',
+    })
+    expect(applyFixes(workspace, lint(workspace)).get('t.json')).toBe(
+      '{"apiVersion": "svc/v1", "kind": "Tool", "metadata": {"name": "a", "namespace": "b", "version": "1.0.0"}, "spec": {}}',
+    )
+  })
+})

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { expect, test } from 'vitest'
+import { lint } from '../../src/documents/lint.ts'
+import { loadFiles } from '../../src/documents/load.ts'
+import { reportSarif } from '../../src/documents/report/sarif.ts'
+import { rules } from '../../src/documents/rules/index.ts'
+import { complete } from './complete.ts'
+
+const ajv = new Ajv2020({ allErrors: true })
+addFormats.default(ajv)
+const isSarif = ajv.compile(
+  JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures/sarif-2.1.0.part.json'), 'utf8')) as object,
+)
+
+test.each(rules.map((rule) => [rule.name, rule.bad] as const))('what %s finds is valid SARIF', (_, bad) => {
+  const log = JSON.parse(reportSarif(lint(loadFiles(complete(bad))))) as unknown
+  isSarif(log)
+  expect(isSarif.errors ?? []).toEqual([])
+})
+
+test('a path with spaces and other letters is a URI', () => {
+  const files = { 'my docs/ä#1.yaml': 'apiVersion: svc/v1\nkind: Tool\nspec: {}\n' }
+  const log = JSON.parse(reportSarif(lint(loadFiles(files)))) as {
+    runs: { results: { locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[] }[]
+  }
+  expect(isSarif(log)).toBe(true)
+  expect(log.runs[0]!.results[0]!.locations[0]!.physicalLocation.artifactLocation.uri).toBe('my%20docs/%C3%A4%231.yaml')
+})

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import { readDocuments } from '../../src/documents/read.ts'
+
+const agent = (spec: string, beside = ''): string => `apiVersion: svc/v1
+kind: Agent
+metadata: {name: desk, namespace: acme, version: "1.0.0"}
+${beside}spec:
+  purpose: p
+${spec.includes('instructions') ? '' : '  instructions: {text: t}\n'}${spec.includes('model:') ? '' : '  model: {provider: scripted, name: s}\n'}${spec}`
+const policy = (spec: string): string => `apiVersion: svc/v1
+kind: Policy
+metadata: {name: limit, namespace: pay, version: "1.0.0"}
+spec:
+${spec}`
+
+/** One line a finding: rule, what is underlined, message. */
+const shape = (text: string): string[] =>
+  readDocuments({ path: 'x.yaml', text }, { named: true }).findings.map(
+    ({ rule, range, message }) => `${rule} [${text.slice(range.start.offset, range.end.offset)}] ${message}`,
+  )
+
+describe('each fault is told once', () => {
+  test.each<[string, string, string[]]>([
+    ['a document without faults', agent(''), []],
+    [
+      'an unknown key with a near one',
+      agent('  tool: []\n'),
+      ['doc/unknown-key [tool] `tool` is no key of spec. Did you mean `tools`?'],
+    ],
+    [
+      'a slip that leaves a required key out',
+      agent('  instruction: {text: t}\n').replace('  instructions: {text: t}\n', ''),
+      ['doc/unknown-key [instruction] `instruction` is no key of spec. Did you mean `instructions`?'],
+    ],
+    ['a key that is nowhere', agent('  banana: 1\n'), ['doc/unknown-key [banana] `banana` is no key of spec.']],
+    [
+      'output inside spec',
+      agent('  output: {format: json}\n'),
+      ['doc/misplaced-key [output] `output` does not belong in spec but at the top level, beside `spec`.'],
+    ],
+    [
+      'secrets inside spec',
+      agent('  secrets: {}\n'),
+      ['doc/misplaced-key [secrets] `secrets` does not belong in spec but at the top level, beside `spec`.'],
+    ],
+    [
+      'a limit outside limits',
+      agent('  max_loop_iterations: 3\n'),
+      [
+        'doc/misplaced-key [max_loop_iterations] `max_loop_iterations` does not belong in spec but at `spec.limits.max_loop_iterations`.',
+      ],
+    ],
+    [
+      'a model parameter beside the model',
+      agent('  model: {provider: scripted, name: s, temperature: 1}\n'),
+      [
+        'doc/misplaced-key [temperature] `temperature` does not belong in spec.model but at `spec.model.parameters.temperature`.',
+      ],
+    ],
+    [
+      'a merge key',
+      agent('').replace('metadata: {', 'metadata: {<<: {}, '),
+      ['doc/unknown-key [<<] Merge keys are not read: YAML 1.2 has none.'],
+    ],
+    ...['name', 'version', 'parameters', 'policy', 'agent'].map((key): [string, string, string[]] => [
+      `a binding with ${key}`,
+      agent(`  tools: [{ref: a.b, ${key}: x}]\n`),
+      [`doc/unknown-key [${key}] A tool binding must not set \`${key}\`.`],
+    ]),
+    [
+      'both ref and text',
+      agent('  instructions: {ref: a.md, text: t}\n'),
+      ['doc/schema [instructions] spec.instructions has more than one of `ref` or `text`.'],
+    ],
+    [
+      'neither ref nor text',
+      agent('  instructions: {version: 1}\n'),
+      ['doc/schema [instructions] spec.instructions needs exactly one of `ref` or `text`.'],
+    ],
+    [
+      'both ref and inline',
+      agent('', 'output: {schema: {ref: a, inline: {a: 1}}}\n'),
+      ['doc/schema [schema] output.schema has more than one of `ref` or `inline`.'],
+    ],
+    [
+      'an empty inline schema',
+      agent('', 'output: {schema: {inline: {}}}\n'),
+      ['doc/schema [inline] output.schema.inline must not be empty.'],
+    ],
+    [
+      'both temperature and top_p',
+      agent('  model: {provider: scripted, name: s, parameters: {temperature: 1, top_p: 1}}\n'),
+      ['doc/schema [parameters] `temperature` and `top_p` must not both be set.'],
+    ],
+    [
+      'base_url with a provider that has its own',
+      agent('  model: {provider: anthropic, name: s, base_url: "https://x"}\n'),
+      ['doc/schema [base_url] `base_url` belongs to openai-compatible providers only.'],
+    ],
+    ...['openai-compatible', 'vendor_b-compatible'].map((provider): [string, string, string[]] => [
+      `${provider} without base_url`,
+      agent(`  model: {provider: ${provider}, name: s}\n`),
+      ['doc/schema [model] `base_url` is missing: an openai-compatible provider has no address of its own.'],
+    ]),
+    [
+      'scheme header without header',
+      agent('  mcp_servers: [{name: s, url: "https://x", auth: {scheme: header, secret: k}}]\n'),
+      ['doc/schema [auth] `header` is missing: with `scheme: header` the secret is sent in the header that is named.'],
+    ],
+    ['a wrong type', agent('  tools: {}\n'), ['doc/schema [tools] spec.tools must be a list, but is a mapping.']],
+    ['an empty value', agent('  tools:\n'), ['doc/schema [] spec.tools must be a list, but is empty.']],
+    [
+      'an attachment that is a number',
+      agent('  default_policies: [1]\n'),
+      ['doc/unquoted-scalar [1] spec.default_policies[0] must be a text, but 1 without quotes is a number.'],
+    ],
+    [
+      'an attachment without ref',
+      agent('  default_policies: [{}]\n'),
+      ['doc/schema [{] spec.default_policies[0] needs `ref`.'],
+    ],
+    [
+      'a fraction where a whole number is wanted',
+      agent('  limits: {max_tokens_per_run: 1.5}\n'),
+      ['doc/schema [1.5] spec.limits.max_tokens_per_run must be a whole number, but is a number.'],
+    ],
+    [
+      'a label that is a number',
+      agent('').replace('"1.0.0"}', '"1.0.0", labels: {tier: 1}}'),
+      ['doc/unquoted-scalar [1] metadata.labels.tier must be a text, but 1 without quotes is a number.'],
+    ],
+    [
+      'a version that is a number',
+      agent('').replace('"1.0.0"', '1.10'),
+      ['doc/unquoted-scalar [1.10] metadata.version must be a text, but 1.10 without quotes is a number (1.1).'],
+    ],
+    [
+      'a secret name with a capital',
+      agent('', 'secrets: {Key: {fromEnv: K}}\n'),
+      [
+        'doc/schema [Key] "Key" cannot be a name here. A secret name begins with a lower-case letter and has only lower-case letters, digits, `_` and `-`.',
+      ],
+    ],
+    [
+      'a word that is not offered',
+      policy('  decision: {type: alow}\n'),
+      [
+        'doc/schema [alow] spec.decision.type must be one of `allow`, `deny`, `require_approval`, `escalate`, `block`, but is "alow". Did you mean "allow"?',
+      ],
+    ],
+    [
+      'all that is missing in one sentence',
+      policy('  decision: {type: deny, timeout: {}}\n'),
+      ['doc/schema [timeout] spec.decision.timeout needs `after_minutes` and `default`.'],
+    ],
+    [
+      'a boolean of YAML 1.1',
+      policy('  decision: {type: deny, comprehension_required: yes}\n'),
+      ['doc/schema [yes] spec.decision.comprehension_required must be true or false; YAML 1.2 reads `yes` as text.'],
+    ],
+    [
+      'several faults',
+      policy('  scop: x\n  decision: {type: deny, reason: 5}\n'),
+      [
+        'doc/unknown-key [scop] `scop` is no key of spec. Did you mean `scope`?',
+        'doc/unquoted-scalar [5] spec.decision.reason must be a text, but 5 without quotes is a number.',
+      ],
+    ],
+    [
+      'a wrong apiVersion',
+      policy('  decision: {type: deny}\n').replace('svc/v1', 'svc/v2'),
+      ['doc/api-version [svc/v2] apiVersion must be `svc/v1`, but is "svc/v2".'],
+    ],
+    [
+      'a missing apiVersion',
+      policy('  decision: {type: deny}\n').replace('apiVersion: svc/v1\n', ''),
+      ['doc/api-version [kind] `apiVersion: svc/v1` is missing.'],
+    ],
+    [
+      'a kind in the wrong case',
+      policy('  decision: {type: deny}\n').replace('Policy', 'policy'),
+      ['doc/kind-unknown [policy] kind must be Agent, Tool, Policy or Bundle, but is "policy". Did you mean "Policy"?'],
+    ],
+    [
+      'an unknown kind',
+      policy('').replace('Policy', 'Workflow'),
+      ['doc/kind-unknown [Workflow] kind must be Agent, Tool, Policy or Bundle, but is "Workflow".'],
+    ],
+    [
+      'no mapping at all',
+      '- 1\n',
+      ['doc/schema [-] A document is a mapping with `apiVersion`, `kind`, `metadata` and `spec`.'],
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(shape(text)).toEqual(expected)
+  })
+})
+
+describe('what the format allows is accepted', () => {
+  test.each([
+    ['any provider name', agent('  model: {provider: acme-llm, name: s}\n')],
+    ['a numeric version of instructions', agent('  instructions: {ref: a.md, version: 2}\n')],
+    ['conditions of any form', policy('  conditions: {what: ever}\n  decision: {type: deny}\n')],
+    ['a policy without anything', policy('  {}\n')],
+    [
+      'any payload of a framework',
+      agent('').replace('"1.0.0"}', '"1.0.0", governance: {frameworks: {soc2: [1, {a: null}]}}}'),
+    ],
+    [
+      'transport and auth of an MCP server',
+      agent(
+        '  mcp_servers: [{name: s, url: "https://x", transport: streamable_http, auth: {scheme: header, secret: k, header: X-Key}}]\n',
+      ),
+    ],
+  ])('%s', (_, text) => {
+    expect(shape(text)).toEqual([])
+  })
+})

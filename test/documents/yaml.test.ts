@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import type { JsonValue } from '../../src/base/json.ts'
+import { createSource } from '../../src/documents/source.ts'
+import { readYaml } from '../../src/documents/yaml.ts'
+
+const read = (text: string, path = 'a.yaml') => readYaml(createSource(path, text))
+const valueOf = (text: string): unknown => read(text).roots[0]?.value
+const rulesOf = (text: string, path?: string): string[] => read(text, path).findings.map(({ rule }) => rule)
+
+describe('scalars are those of the YAML 1.2 core schema', () => {
+  test.each<[string, JsonValue]>([
+    ['1.10', 1.1],
+    ['yes', 'yes'],
+    ['on', 'on'],
+    ['0o7', 7],
+    ['0x1F', 31],
+    ['012', 12],
+    ['1_000', '1_000'],
+    ['~', null],
+    ['Null', null],
+    ['nULL', 'nULL'],
+    ['', null],
+    ['True', true],
+    ['tRUE', 'tRUE'],
+    ['1e3', 1000],
+    ['2026-01-01', '2026-01-01'],
+    ['1:30', '1:30'],
+    ['"500"', '500'],
+    ["'it''s'", "it's"],
+    ['|\n    two\n    lines', 'two\nlines\n'],
+    ['>-\n    folded\n    text', 'folded text'],
+  ])('%j', (written, value) => {
+    expect(valueOf(`a: ${written}\n`)).toEqual({ a: value })
+  })
+
+  test.each(['.inf', '-.INF', '.nan'])('%s is refused: JSON has no such number', (written) => {
+    expect(rulesOf(`a: ${written}\n`)).toEqual(['doc/syntax'])
+  })
+})
+
+test('a key is a text, whatever its spelling', () => {
+  expect(valueOf('1: a\ntrue: b\nnull: c\n')).toEqual({ 1: 'a', true: 'b', null: 'c' })
+})
+
+test('`__proto__` is an ordinary key', () => {
+  const value = valueOf('__proto__: {admin: true}\n') as object
+  expect(Object.keys(value)).toEqual(['__proto__'])
+  expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+})
+
+test('merge keys are ordinary keys', () => {
+  expect(valueOf('base: &b {x: 1}\nuse:\n  <<: *b\n')).toEqual({ base: { x: 1 }, use: { '<<': { x: 1 } } })
+})
+
+test('an alias has the value of its anchor, and its own place', () => {
+  const { roots } = read('a: &x [1, 2]\nb: *x\n')
+  expect(roots[0]?.value).toEqual({ a: [1, 2], b: [1, 2] })
+  expect(roots[0]?.members?.get('b')?.node).toMatchObject({ start: 16, end: 18, alias: true })
+})
+
+test('several documents of a file are read in order', () => {
+  expect(read('a: 1\n---\nb: 2\n').roots.map(({ value }) => value)).toEqual([{ a: 1 }, { b: 2 }])
+})
+
+test('a key that is written twice is told with both places, and the first stays', () => {
+  const { roots, findings } = read('a: 1\nb: 2\na: 3\n')
+  expect(roots[0]?.value).toEqual({ a: 1, b: 2 })
+  expect(findings).toEqual([
+    {
+      rule: 'doc/duplicate-key',
+      severity: 'error',
+      message: 'The key "a" is written twice.',
+      fix: { description: 'Merge the two.', edits: [] },
+      path: 'a.yaml',
+      pointer: '',
+      range: { start: { line: 3, column: 1, offset: 10 }, end: { line: 3, column: 2, offset: 11 } },
+      related: [
+        {
+          path: 'a.yaml',
+          range: { start: { line: 1, column: 1, offset: 0 }, end: { line: 1, column: 2, offset: 1 } },
+          message: 'first here',
+        },
+      ],
+      docs: 'svc explain doc/duplicate-key',
+    },
+  ])
+})
+
+describe('what is no plain data is refused', () => {
+  test.each([
+    ['a tag that runs code', 'a: !!js/function "x"\n'],
+    ['a tag of our own', 'a: !secret x\n'],
+    ['a tag of YAML 1.1', 'a: !!binary aGVsbG8=\n'],
+    ['an alias without an anchor', 'a: *b\n'],
+    ['an alias inside what it names', 'a: &x [*x]\n'],
+    ['a mapping as a key', '? {a: 1}\n: b\n'],
+    ['another version of YAML', '%YAML 1.1\n---\na: 1\n'],
+    ['a tab as indentation', 'a:\n\tb: 1\n'],
+    ['a bracket that is not closed', 'a: [1, 2\nb: 3\n'],
+    ['a colon too many', 'a: b: c\n'],
+  ])('%s', (_, text) => {
+    expect(rulesOf(text)).toEqual(['doc/syntax'])
+  })
+})
+
+describe('a hostile text is an ordinary finding', () => {
+  const repeated = (text: string, times: number): string => text.repeat(times)
+  const ladder = (steps: number): string =>
+    `a0: &a0 [x]\n${Array.from({ length: steps }, (_, n) => `a${n + 1}: &a${n + 1} [${Array(9).fill(`*a${n}`).join(', ')}]`).join('\n')}\n`
+  test.each([
+    ['200 kB of [', repeated('[', 200_000)],
+    ['200 kB of [ as JSON', repeated('[', 200_000), 'a.json'],
+    ['200 kB of {', repeated('{', 200_000)],
+    ['200 kB of "- "', repeated('- ', 100_000)],
+    ['200 kB of "? "', repeated('? ', 100_000)],
+    ['65 levels of lists', `${repeated('[', 65)}${repeated(']', 65)}`],
+    ['65 levels of indentation', Array.from({ length: 65 }, (_, n) => `${' '.repeat(n)}a:`).join('\n')],
+    ['nine aliases of nine aliases', ladder(9)],
+    [
+      'nesting hidden in aliases',
+      `a: &a ${repeated('[', 40)}${repeated(']', 40)}\nb: ${repeated('[', 30)}*a${repeated(']', 30)}\n`,
+    ],
+    ['10,001 keys', Array.from({ length: 10_001 }, (_, n) => `k${n}: 1`).join('\n')],
+    ['more than 1 MiB', `a: ${repeated('x', 1024 * 1024)}`],
+  ])('%s', (_, text, path = 'a.yaml') => {
+    expect(rulesOf(text, path)).toEqual(['doc/too-large'])
+  })
+
+  test('any text at all is read without an exception', () => {
+    const piece = fc.constantFrom(
+      'a',
+      ': ',
+      '- ',
+      '[',
+      ']',
+      '{',
+      '}',
+      '\n',
+      '  ',
+      '\t',
+      '"',
+      "'",
+      '&a ',
+      '*a',
+      '!',
+      '#',
+      '|',
+      '>',
+      '?',
+      ',',
+      '%',
+      '---\n',
+      '\uD800',
+      '\u0000',
+    )
+    const texts = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(''))
+    expect(() =>
+      fc.assert(
+        fc.property(texts, (text) => void read(text)),
+        { numRuns: 2000 },
+      ),
+    ).not.toThrow()
+  })
+})
+
+describe('another reader reads the same', () => {
+  const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue)
+  const same = (read: (value: JsonValue) => { ours: unknown; theirs: unknown }): void =>
+    fc.assert(
+      fc.property(json, (value) => {
+        const { ours, theirs } = read(value)
+        return isDeepStrictEqual(ours, theirs)
+      }),
+    )
+
+  test('what the editor of YAML writes', () => {
+    const both = (value: JsonValue) => {
+      const text = stringify({ value })
+      return { ours: valueOf(text), theirs: parse(text) as unknown }
+    }
+    expect(() => same(both)).not.toThrow()
+  })
+
+  test.each([undefined, 2, '\t'])('what JSON.stringify writes, indented by %j', (indent) => {
+    const both = (value: JsonValue) => {
+      const text = JSON.stringify({ value }, null, indent)
+      const { roots, findings } = read(text, 'a.json')
+      return { ours: findings.length === 0 && roots[0]?.value, theirs: JSON.parse(text) as unknown }
+    }
+    expect(() => same(both)).not.toThrow()
+  })
+})
+
+test.each(['[1,]', "{'a': 1}", '{a: 1}', '// a\n{}'])('a .json file is held to JSON: %j', (text) => {
+  expect(rulesOf(text, 'a.json')).toEqual(['doc/syntax'])
+})

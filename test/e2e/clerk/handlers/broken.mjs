@@ -1,0 +1,2 @@
+process.stderr.write('the printer is on fire\n')
+process.exitCode = 4

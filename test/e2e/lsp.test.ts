@@ -1,0 +1,254 @@
+/** The language server of the real binary, asked by a client library over its standard streams. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import {
+  createProtocolConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type CodeAction,
+  type CompletionItem,
+  type Hover,
+  type Location,
+  type ProtocolConnection,
+  type PublishDiagnosticsParams,
+  type TextEdit,
+} from 'vscode-languageserver-protocol/node'
+import { copyExample, type Project } from './binary.ts'
+
+const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
+const DESK = 'agents/refund-desk.yaml'
+
+let project: Project
+let server: ChildProcess
+let client: ProtocolConnection
+let waiting: (() => void)[]
+const told = new Map<string, PublishDiagnosticsParams['diagnostics']>()
+
+const uri = (path: string): string => pathToFileURL(join(project.directory, path)).href
+const original = (path: string): string => readFileSync(join(project.directory, path), 'utf8')
+
+beforeEach(async () => {
+  project = copyExample('refund')
+  told.clear()
+  waiting = []
+  server = spawn(process.execPath, [BIN, 'lsp'], { cwd: project.directory, stdio: ['pipe', 'pipe', 'inherit'] })
+  client = createProtocolConnection(new StreamMessageReader(server.stdout!), new StreamMessageWriter(server.stdin!))
+  client.onNotification('textDocument/publishDiagnostics', ({ uri, diagnostics }: PublishDiagnosticsParams) => {
+    told.set(uri, diagnostics)
+    for (const look of waiting) look()
+  })
+  client.listen()
+  const { capabilities } = await client.sendRequest<{ capabilities: object }>('initialize', {
+    processId: process.pid,
+    rootUri: pathToFileURL(project.directory).href,
+    capabilities: {},
+  })
+  expect(capabilities).toMatchObject({ hoverProvider: true, definitionProvider: true })
+  await client.sendNotification('initialized', {})
+})
+
+afterEach(async () => {
+  const ended = new Promise<number | null>((done) => server.on('exit', done))
+  await client.sendRequest('shutdown')
+  await client.sendNotification('exit')
+  expect(await ended).toBe(0)
+  client.dispose()
+  project.remove()
+})
+
+/** Resolves with what was told of a file by one rule, as `line:column message`, as soon as there are so many findings. */
+function diagnostics(path: string, rule: string, count: number): Promise<readonly string[]> {
+  return new Promise((done) => {
+    const look = (): void => {
+      const found = told.get(uri(path))?.filter(({ code }) => code === rule)
+      if (found?.length !== count) return
+      const lines = found.map(
+        ({ range, message }) =>
+          `${range.start.line + 1}:${range.start.character + 1} ${(message as string).split('\n')[0]}`,
+      )
+      waiting = waiting.filter((each) => each !== look)
+      done(lines)
+    }
+    waiting.push(look)
+    look()
+  })
+}
+
+async function opened(path: string, text: string): Promise<void> {
+  await client.sendNotification('textDocument/didOpen', {
+    textDocument: { uri: uri(path), languageId: 'yaml', version: 1, text },
+  })
+}
+
+async function typed(path: string, text: string): Promise<void> {
+  await client.sendNotification('textDocument/didChange', {
+    textDocument: { uri: uri(path), version: 2 },
+    contentChanges: [{ text }],
+  })
+}
+
+/** The text without its `|`, and where that stood. */
+function marked(text: string): { text: string; position: { line: number; character: number } } {
+  const lines = text.slice(0, text.indexOf('|')).split('\n')
+  return { text: text.replace('|', ''), position: { line: lines.length - 1, character: lines.at(-1)!.length } }
+}
+
+/** Opens the text and asks at its mark. */
+async function asked<T>(method: string, path: string, withMark: string): Promise<T> {
+  const { text, position } = marked(withMark)
+  await opened(path, text)
+  return await client.sendRequest<T>(`textDocument/${method}`, { textDocument: { uri: uri(path) }, position })
+}
+
+const labels = (items: readonly CompletionItem[]): string[] => items.map(({ label }) => label)
+
+test('findings appear as one types and go when the fault goes', async () => {
+  const text = original(DESK)
+  await opened(DESK, text.replace('acme.refunds@^1.0', 'acme.refund@^1.0'))
+  expect(await diagnostics(DESK, 'tool/unresolved', 1)).toEqual([
+    expect.stringMatching(/^\d+:12 Tool "acme.refund" is not in this project. Did you mean acme.refunds\?$/),
+  ])
+  await typed(DESK, text)
+  expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
+})
+
+test('a fault in one file is told of the file that it breaks, open or not', async () => {
+  await opened('tools/refunds.yaml', original('tools/refunds.yaml').replace('name: refunds', 'name: refund'))
+  expect(await diagnostics(DESK, 'tool/unresolved', 1)).toEqual([
+    expect.stringMatching(/^\d+:12 Tool "acme.refunds" is not in this project. Did you mean acme.refund\?$/),
+  ])
+})
+
+test('half a line is a finding, not the end', async () => {
+  await opened(DESK, `${original(DESK)}  mod\n`)
+  expect(await diagnostics(DESK, 'doc/syntax', 1)).toHaveLength(1)
+})
+
+test('a safe fix is offered where the finding stands', async () => {
+  const text = original(DESK).replace('kind: Agent', 'kind: agent')
+  await opened(DESK, text)
+  const actions = await client.sendRequest<CodeAction[]>('textDocument/codeAction', {
+    textDocument: { uri: uri(DESK) },
+    range: { start: { line: 1, character: 7 }, end: { line: 1, character: 7 } },
+    context: { diagnostics: [] },
+  })
+  expect(actions).toMatchObject([
+    {
+      title: 'Write Agent',
+      kind: 'quickfix',
+      diagnostics: [{ code: 'doc/kind-unknown' }],
+      edit: {
+        changes: {
+          [uri(DESK)]: [
+            { range: { start: { line: 1, character: 6 }, end: { line: 1, character: 11 } }, newText: 'Agent' },
+          ],
+        },
+      },
+    },
+  ])
+})
+
+test('hover tells the field, and the rule that is broken there', async () => {
+  const text = original(DESK)
+  const field = await asked<Hover>('hover', DESK, text.replace('max_subagent_depth', 'max_sub|agent_depth'))
+  expect(field.contents).toEqual({
+    kind: 'markdown',
+    value: expect.stringMatching(/^\*\*spec\.limits\.max_subagent_depth\*\* integer, default `5`\n\n\S[^\n]*\.$/),
+  })
+  await typed(DESK, text.replace('acme.refunds@^1.0', 'acme.refund@^1.0'))
+  const rule = await client.sendRequest<Hover>('textDocument/hover', {
+    textDocument: { uri: uri(DESK) },
+    position: marked(text.replace('acme.refunds@^1.0', 'acme.|refund@^1.0')).position,
+  })
+  expect(rule.contents).toMatchObject({
+    value: expect.stringMatching(
+      /^\*\*tool\/unresolved\*\* error\n\n[^]*\*\*spec\.tools\[\]\.ref\*\* string, required/,
+    ),
+  })
+})
+
+test.each([
+  ['a tool', '    - ref: acme.|refunds@^1.0', 'tools/refunds.yaml'],
+  ['a sub-agent', '    - ref: agents/fraud-|check.yaml', 'agents/fraud-check.yaml'],
+  ['a policy', '        - acme.refund-|limit', 'policies/refund-limit.yaml'],
+  ['a file', '    ref: prompts/|refund-desk.md', 'prompts/refund-desk.md'],
+])('from a reference one goes to %s', async (_, line, path) => {
+  const [found] = await asked<Location[]>('definition', DESK, original(DESK).replace(line.replace('|', ''), line))
+  expect(found?.uri).toBe(uri(path))
+})
+
+test.each<readonly [string, string, string, readonly string[]]>([
+  ['keys that the mapping does not have yet', '  limits:', '  l|\n  limits:', ['mcp_servers', 'default_policies']],
+  [
+    'keys of an item of a list',
+    '    - ref: acme.refunds@^1.0',
+    '    - ref: acme.refunds@^1.0\n      |',
+    ['as', 'description', 'input_schema', 'side_effect_class', 'mcp'],
+  ],
+  ['enum values', '  format: json', '  format: |', ['text', 'json']],
+  [
+    'tools',
+    '    - ref: acme.refunds@^1.0',
+    '    - ref: acme|',
+    ['acme.orders.lookup@^1.0.0', 'acme.refunds@^1.0.0', 'svc.ask_user', 'svc.request_input', 'svc.read_file'],
+  ],
+  [
+    'policies',
+    '        - acme.refund-limit',
+    '        - |',
+    ['ref', 'acme.refund-ceiling', 'acme.refund-limit', 'acme.small-refunds'],
+  ],
+  ['sub-agents', '    - ref: agents/fraud-check.yaml', '    - ref: |', ['agents/fraud-check.yaml']],
+  [
+    'prompts',
+    '    ref: prompts/refund-desk.md',
+    '    ref: |',
+    ['README.md', 'prompts/fraud-check.md', 'prompts/refund-desk.md'],
+  ],
+  ['secrets', '    provider: scripted', '    provider: openai\n    secret: |', ['billing-key', 'search']],
+  ['kinds', 'kind: Agent', 'kind: |', ['Agent', 'Tool', 'Policy', 'Bundle']],
+])('completes %s', async (_, line, replaced, wanted) => {
+  const text = original(DESK).replace(
+    'output:',
+    'secrets:\n  billing-key: { fromEnv: BILLING }\n  search:\n    fromEnv: SEARCH\noutput:',
+  )
+  expect(labels(await asked<CompletionItem[]>('completion', DESK, text.replace(line, replaced)))).toEqual(wanted)
+})
+
+test('a choice replaces the word that is written, and a key brings its colon', async () => {
+  const items = await asked<CompletionItem[]>(
+    'completion',
+    DESK,
+    original(DESK).replace('  limits:', '  def|\n  limits:'),
+  )
+  const item = items.find(({ label }) => label === 'default_policies')!
+  const { range, newText } = item.textEdit as TextEdit
+  expect(newText).toBe('default_policies:')
+  expect([range.start.character, range.end.character]).toEqual([2, 5])
+})
+
+test('formatting writes the canonical form', async () => {
+  await opened(DESK, original(DESK).replace('kind: Agent\n', '').concat('kind: Agent # last\n'))
+  const [edit] = await client.sendRequest<TextEdit[]>('textDocument/formatting', {
+    textDocument: { uri: uri(DESK) },
+    options: { tabSize: 2, insertSpaces: true },
+  })
+  expect(edit!.newText).toBe(original(DESK).replace('kind: Agent\n', 'kind: Agent # last\n'))
+})
+
+test('what is written in the project file counts at once', async () => {
+  const text = original(DESK)
+    .replace('  limits:\n', '  limits:\n    # none\n')
+    .replace(/\n    max_loop_iterations: \d+/, '')
+  await opened(DESK, text)
+  expect(await diagnostics(DESK, 'limits/missing-loop', 1)).toHaveLength(1)
+  writeFileSync(
+    join(project.directory, 'svc.config.yaml'),
+    `${original('svc.config.yaml')}lint:\n  rules:\n    limits/missing-loop: "off"\n`,
+  )
+  await client.sendNotification('workspace/didChangeWatchedFiles', { changes: [] })
+  expect(await diagnostics(DESK, 'limits/missing-loop', 0)).toEqual([])
+})

@@ -1,0 +1,369 @@
+/** A workspace for engine tests: hand-wound clock, counted ids, scripted models, tools that are functions. */
+import type { Clock } from '../../src/base/clock.ts'
+import { digestOf, digestOfJson } from '../../src/base/digest.ts'
+import {
+  agentIdOf,
+  createIds,
+  versionIdOf,
+  workspaceIdOf,
+  type KeyId,
+  type RunId,
+  type TaskId,
+} from '../../src/base/ids.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import { silentLog } from '../../src/base/log.ts'
+import { createRedactor } from '../../src/base/secret.ts'
+import type { Engine, EngineParts, StartRequest } from '../../src/engine/engine.ts'
+import { createEngine } from '../../src/engine/open.ts'
+import { ProviderError, type Completion, type CompletionRequest, type ModelCall } from '../../src/providers/provider.ts'
+import { createEmbeddedQueue } from '../../src/queue/embedded.ts'
+import type { StoredEvent } from '../../src/spec/event.ts'
+import type { Principal } from '../../src/spec/key.ts'
+import type { PolicyEntry } from '../../src/spec/policy-set.ts'
+import type { BoundAgent, BoundTool, Snapshot } from '../../src/spec/snapshot.ts'
+import type { Answer } from '../../src/spec/task.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Invocation, Outcome } from '../../src/tools/tool.ts'
+
+export const WORKSPACE = workspaceIdOf('test')
+export const T0 = Date.UTC(2026, 0, 1)
+
+export interface HandClock extends Clock {
+  set(now: number): void
+}
+export function handClock(start = T0): HandClock {
+  let now = start
+  return { now: () => now, monotonic: () => now, set: (next) => void (now = next) }
+}
+
+/** What a model says: text, calls, or a failure. */
+export type Said =
+  | string
+  | { text?: string; calls?: { name: string; args?: JsonValue; id?: string }[]; tokens?: number; finish?: string }
+  | Error
+export type Model = (request: CompletionRequest, signal: AbortSignal) => Said | Promise<Said>
+
+/** Plays one turn after another by the number of the completion. */
+export const inOrder =
+  (...turns: Said[]): Model =>
+  ({ run }) =>
+    turns[run.turn - 1] ?? `no turn ${run.turn}`
+
+export type ToolFunction = (invocation: Invocation, signal: AbortSignal) => Outcome | Promise<Outcome>
+export const returns = (result: JsonValue, isError = false): Outcome => ({
+  at: 'returned',
+  result,
+  isError,
+  durationMs: 5,
+})
+
+const ANY = { type: 'object' }
+
+export const tool = (wire: string, about: Partial<BoundTool> = {}): BoundTool => ({
+  wire,
+  id: `acme.${wire}`,
+  version: '1.0.0',
+  description: `Does ${wire}.`,
+  inputSchema: ANY,
+  inputSchemas: [ANY],
+  labels: {},
+  sideEffectClass: 'read_only',
+  ...about,
+})
+
+export const builtin = (name: 'ask_user' | 'request_input'): BoundTool =>
+  tool(name, { id: `svc.${name}`, builtin: true })
+
+export const policy = (name: string, about: Partial<PolicyEntry>): PolicyEntry => ({
+  id: digestOf(name),
+  policy: `acme.${name}`,
+  version: '1.0.0',
+  effect: 'require_approval',
+  obligations: {},
+  reason: `because of ${name}`,
+  origin: [{ kind: 'binding', doc: `acme.${name}@1.0.0` }],
+  ...about,
+})
+
+export interface AgentSpec {
+  readonly name: string
+  readonly tools?: readonly BoundTool[]
+  readonly agents?: readonly BoundAgent[]
+  /** Policies by the wire names they concern. */
+  readonly policies?: readonly { on: readonly string[]; entry: PolicyEntry; inherited?: boolean }[]
+  readonly limits?: Snapshot['limits']
+  readonly output?: Partial<Snapshot['output']>
+  readonly inputContract?: JsonObject
+}
+
+export function snapshotOf(spec: AgentSpec): Snapshot {
+  const policies = spec.policies ?? []
+  const wires = [...(spec.tools ?? []), ...(spec.agents ?? [])].map((each) => each.wire)
+  const set = {
+    v: 1 as const,
+    compiler: 'test',
+    agent: `acme.${spec.name}`,
+    entries: policies.map((each) => each.entry),
+    index: Object.fromEntries(
+      wires.map((wire) => [wire, policies.filter((each) => each.on.includes(wire)).map((each) => each.entry.id)]),
+    ),
+    inherited: policies.filter((each) => each.inherited).map((each) => each.entry.id),
+  }
+  const body: Omit<Snapshot, 'digest'> = {
+    v: 1,
+    id: `acme.${spec.name}`,
+    namespace: 'acme',
+    name: spec.name,
+    version: '1.0.0',
+    labels: {},
+    classifications: [],
+    boundaries: [],
+    purpose: 'Test.',
+    instructions: { text: 'You are a test.', digest: digestOf('You are a test.') },
+    model: { provider: 'scripted', name: `${spec.name}-model` },
+    secrets: {},
+    mcpServers: [],
+    tools: spec.tools ?? [],
+    agents: spec.agents ?? [],
+    limits: spec.limits ?? {},
+    output: { format: 'text', strict: false, on_invalid: 'retry', ...spec.output },
+    ...(spec.inputContract && { inputContract: spec.inputContract }),
+    policies: { ...set, digest: digestOfJson(set) },
+  }
+  return { ...body, digest: digestOfJson(body) }
+}
+
+export const boundAgent = (child: Snapshot, about: Partial<BoundAgent> = {}): BoundAgent => ({
+  wire: child.name,
+  id: child.id,
+  version: child.version,
+  digest: child.digest,
+  lateBound: false,
+  description: `Asks ${child.name}.`,
+  result: 'summary',
+  ...about,
+})
+
+export interface BenchSpec {
+  readonly agents: readonly Snapshot[]
+  /** By agent name. */
+  readonly models: Readonly<Record<string, Model>>
+  /** By wire name. */
+  readonly tools?: Readonly<Record<string, ToolFunction>>
+  readonly timeoutMs?: number
+  readonly store?: (store: Store) => Store
+}
+
+export interface Bench {
+  readonly clock: HandClock
+  readonly store: Store
+  readonly engine: Engine
+  readonly parts: EngineParts
+  readonly invoked: Invocation[]
+  /** Moves the clock and lets what is due happen. */
+  wind(ms: number): Promise<void>
+  start(agent: string, input?: JsonObject, more?: Partial<StartRequest>): Promise<RunId>
+  /** Resolves with the first event that fits, in the order of the log. */
+  seen(run: RunId, fits: (event: StoredEvent) => boolean, after?: number): Promise<StoredEvent>
+  ended(run: RunId): Promise<StoredEvent>
+  /** Resolves with the newest pending task of the run's session. */
+  asked(run: RunId, count?: number): Promise<JsonObject>
+  items(run: RunId): Promise<{ type: string; content: JsonObject; error: string | null; runId: string }[]>
+  /** Another engine on the same store, as a restart would make. */
+  restart(): Promise<Engine>
+}
+
+export const operator = (id = 'olga', roles: string[] = []): Principal => ({
+  type: 'operator',
+  id,
+  workspaceId: WORKSPACE,
+  roles,
+})
+export const key = (id = 'k1', agent = 'root'): Principal => ({
+  type: 'api_key',
+  id: id as KeyId,
+  workspaceId: WORKSPACE,
+  agentId: agentIdOf('test', `acme.${agent}`),
+  triggerId: 't1' as never,
+  triggerName: 'api',
+  allowUploads: false,
+  exposeTimeline: true,
+})
+
+export const reply = (task: JsonObject, more: Partial<Answer> = {}): Answer => ({
+  taskId: task['user_task_id'] as TaskId,
+  by: key(),
+  ...more,
+})
+
+export async function openBench(spec: BenchSpec): Promise<Bench> {
+  const clock = handClock()
+  const plain = openSqlite(':memory:', { clock })
+  const store = spec.store?.(plain) ?? plain
+  await publish(plain, spec.agents)
+  let seed = 7
+  const ids = createIds(
+    () => clock.now(),
+    (bytes) => {
+      for (let at = 0; at < bytes.length; at++) bytes[at] = seed = (seed * 1103515245 + 12345) & 0xff
+    },
+  )
+  const invoked: Invocation[] = []
+  const parts: EngineParts = {
+    store,
+    providers: {
+      choose: (agent) => ({ complete: (request, signal) => play(spec.models[agent.id.slice(5)]!, request, signal) }),
+    },
+    tools: {
+      route(_, bound) {
+        const run = spec.tools?.[bound.wire]
+        if (!run) return undefined
+        return {
+          route: 'mock',
+          timeoutMs: spec.timeoutMs ?? 60_000,
+          async invoke(invocation, signal) {
+            invoked.push(invocation)
+            return await run(invocation, signal)
+          },
+        }
+      },
+      describe: () => Promise.resolve(undefined),
+      close: () => Promise.resolve(),
+    },
+    clock,
+    ids,
+    random: () => 0,
+    log: silentLog,
+    redactor: createRedactor(),
+  }
+  const alarms = new Map<number, { callback: () => void; at: number }>()
+  let handles = 0
+  const timers = {
+    set(callback: () => void, ms: number) {
+      alarms.set(++handles, { callback, at: clock.now() + ms })
+      return handles
+    },
+    clear: (handle: unknown) => void alarms.delete(handle as number),
+  }
+  const open = (): Engine => createEngine(parts, (handlers, given) => createEmbeddedQueue(handlers, given, timers))
+  let engine = open()
+  const seen: Bench['seen'] = async (run, fits, after = 0) => {
+    const stop = new AbortController()
+    for await (const each of engine.follow(run, after, stop.signal)) {
+      if (each !== 'live' && 'seq' in each && fits(each)) return each
+    }
+    throw new Error('The stream ended without such an event.')
+  }
+  return {
+    clock,
+    store: plain,
+    get engine() {
+      return engine
+    },
+    parts,
+    invoked,
+    async wind(ms) {
+      const until = clock.now() + ms
+      for (;;) {
+        await turns()
+        const next = [...alarms].filter(([, each]) => each.at <= until).sort(([, a], [, b]) => a.at - b.at)[0]
+        if (!next) break
+        alarms.delete(next[0])
+        clock.set(Math.max(clock.now(), next[1].at))
+        next[1].callback()
+      }
+      clock.set(until)
+      await turns()
+    },
+    async start(agent, input = {}, more = {}) {
+      const { runId } = await engine.start(startOf(agent, input, more))
+      return runId as RunId
+    },
+    seen,
+    ended: (run) =>
+      seen(run, (event) => event.runId === run && /^engine\.run\.(completed|failed|cancelled)$/.test(event.subject)),
+    async asked(run, count = 1) {
+      let left = count
+      const event = await seen(run, (each) => each.subject === 'engine.user_task.created' && --left === 0)
+      return event.data['task'] as JsonObject
+    },
+    async items(run) {
+      const stored = await plain.run(run)
+      return (await engine.conversation(stored!.sessionId)).items.map(({ type, content, error, runId }) => ({
+        type,
+        content: content as JsonObject,
+        error,
+        runId,
+      }))
+    },
+    async restart() {
+      await engine.close(0)
+      alarms.clear()
+      engine = open()
+      await engine.recover()
+      return engine
+    },
+  }
+}
+
+/** Lets everything happen that needs no time: turns of the event loop, far more than the longest chain of saves has. */
+export async function turns(count = 60): Promise<void> {
+  for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+export const startOf = (agent: string, input: JsonObject = {}, more: Partial<StartRequest> = {}): StartRequest => ({
+  workspaceId: WORKSPACE,
+  agentId: agentIdOf('test', `acme.${agent}`),
+  principal: key('k1', agent),
+  triggerType: 'api',
+  triggerId: null,
+  triggerName: 'api',
+  input,
+  limits: {
+    ratePerMinute: null,
+    ratePerDay: null,
+    maxConcurrentRuns: null,
+    planRunsPerDay: null,
+    planTokensPerDay: null,
+  },
+  ...more,
+})
+
+export async function publish(store: Store, agents: readonly Snapshot[]): Promise<void> {
+  await store.publish({
+    workspaceId: WORKSPACE,
+    agents: agents.map((snapshot) => ({
+      id: versionIdOf('test', snapshot.id, snapshot.digest),
+      agentId: agentIdOf('test', snapshot.id),
+      snapshot,
+      closureDigest: snapshot.digest,
+    })),
+    documents: [],
+    at: T0,
+    by: 'test',
+  })
+  for (const { id, digest } of agents)
+    await store.deploy(agentIdOf('test', id), versionIdOf('test', id, digest), T0, 'test')
+}
+
+async function* play(model: Model, request: CompletionRequest, signal: AbortSignal) {
+  const said = await model(request, signal)
+  signal.throwIfAborted()
+  if (said instanceof Error) throw said
+  const { text = '', calls = [], tokens = 10, finish } = typeof said === 'string' ? { text: said } : said
+  if (text) yield { type: 'text' as const, text }
+  const completion: Completion = {
+    text,
+    finishReason: finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+    calls: calls.map(({ name, args = {}, id }, index): ModelCall => ({
+      id: id ?? `c${request.run.turn}_${index}`,
+      name,
+      arguments: args,
+    })),
+    usage: { inputTokens: tokens, outputTokens: tokens },
+  }
+  yield { type: 'end' as const, completion }
+}
+
+export const overloaded = new ProviderError('The model is overloaded.', { status: 529, retryable: true })

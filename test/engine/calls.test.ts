@@ -1,0 +1,315 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
+import type { Outcome } from '../../src/tools/tool.ts'
+import {
+  inOrder,
+  key,
+  openBench,
+  operator,
+  policy,
+  reply,
+  returns,
+  snapshotOf,
+  tool,
+  turns,
+  type Model,
+  type Said,
+} from './bench.ts'
+
+const look = tool('look')
+const post = tool('post', { sideEffectClass: 'non_idempotent_write' })
+const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
+const unknown: Outcome = { at: 'unknown', code: 'timeout', error: 'No answer within 60 s.' }
+
+/** Plays the turns, then says what the last tool message was. */
+const echo =
+  (...said: Said[]): Model =>
+  (request) => {
+    const given = said[request.run.turn - 1]
+    if (given !== undefined) return given
+    const last = request.messages.findLast((message) => message.role === 'tool')
+    return last?.role === 'tool' ? last.content : 'nothing'
+  }
+
+const outputOf = async (
+  bench: Awaited<ReturnType<typeof openBench>>,
+  run: Awaited<ReturnType<typeof bench.start>>,
+): Promise<JsonObject> => {
+  await bench.ended(run)
+  return JSON.parse((await bench.store.run(run))!.output as string) as JsonObject
+}
+
+test('unsafe calls of a run go one at a time, safe ones at once', async () => {
+  const open: string[] = []
+  const release: (() => void)[] = []
+  const slow = ({ tool: { wire }, arguments: args }: { tool: { wire: string }; arguments: unknown }) => {
+    open.push(`${wire} ${JSON.stringify(args)}`)
+    return new Promise<Outcome>((resolve) => release.push(() => resolve(returns('ok'))))
+  }
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look, post] })],
+    models: {
+      root: inOrder(
+        {
+          calls: [
+            { name: 'post', args: { n: 1 } },
+            { name: 'post', args: { n: 2 } },
+            { name: 'look', args: { n: 3 } },
+            { name: 'look', args: { n: 4 } },
+          ],
+        },
+        'Done.',
+      ),
+    },
+    tools: { look: slow, post: slow },
+  })
+  const run = await bench.start('root')
+  await turns()
+  expect(open).toEqual(['post {"n":1}', 'look {"n":3}', 'look {"n":4}'])
+  release[0]!()
+  await turns()
+  expect(open).toEqual(['post {"n":1}', 'look {"n":3}', 'look {"n":4}', 'post {"n":2}'])
+  for (const each of release) each()
+  await bench.ended(run)
+})
+
+test('ungated calls run while a gated one waits', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look, pay] })],
+    models: { root: inOrder({ calls: [{ name: 'pay' }, { name: 'look' }] }, 'Done.') },
+    tools: { look: () => returns('seen'), pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await turns()
+  expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['look'])
+  expect((await bench.store.run(run))!.status).toBe('WaitingForHITL')
+  await bench.engine.answer(run, reply(task))
+  await bench.ended(run)
+  expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['look', 'pay'])
+})
+
+test('an unsafe call asked for twice needs an approval for the second', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [post] })],
+    models: {
+      root: inOrder(
+        { calls: [{ name: 'post', args: { a: 1, b: 2 } }] },
+        { calls: [{ name: 'post', args: { b: 2, a: 1 } }] },
+        'Done.',
+      ),
+    },
+    tools: { post: () => returns('ok') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(task).toMatchObject({ kind: 'approval', reason: 'duplicate_call' })
+  expect(bench.invoked).toHaveLength(1)
+  await bench.engine.answer(run, reply(task))
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(2)
+})
+
+test('an unsafe call that failed for certain may be made again', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [post] })],
+    models: { root: inOrder({ calls: [{ name: 'post' }] }, { calls: [{ name: 'post' }] }, 'Done.') },
+    tools: { post: () => returns('no', true) },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(2)
+})
+
+test('a safe call without an answer is sent again with the same key, then told to the model', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look] })],
+    models: { root: echo({ calls: [{ name: 'look' }] }) },
+    tools: { look: () => unknown },
+  })
+  const run = await bench.start('root')
+  expect(await outputOf(bench, run)).toEqual({ error: 'dispatch:timeout', message: 'No answer within 60 s.' })
+  expect(bench.invoked.map((each) => [each.attempt, each.idempotencyKey])).toEqual(
+    [1, 2, 3].map((attempt) => [attempt, `svc:${run}:1:0`]),
+  )
+})
+
+const uncertain = async (models: Said[] = []) => {
+  const outcomes: Outcome[] = [unknown, returns({ id: 'p2' })]
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [pay] })],
+    models: { root: echo({ calls: [{ name: 'pay', args: { n: 1 } }] }, ...models) },
+    tools: { pay: () => outcomes.shift()! },
+  })
+  const run = await bench.start('root')
+  await bench.engine.answer(run, reply(await bench.asked(run, 1)))
+  return { bench, run, review: await bench.asked(run, 2) }
+}
+
+test('an irreversible call without an answer is put before an operator, and is not sent again by itself', async () => {
+  const { bench, run, review } = await uncertain()
+  expect(review).toMatchObject({
+    kind: 'anomaly_review',
+    completable_via: ['operator'],
+    reason: 'No answer within 60 s.',
+    arguments: { n: 1 },
+    context: { idempotency_key: `svc:${run}:1:0`, attempt: 1 },
+  })
+  expect((review['options'] as { id: string }[]).map((option) => option.id)).toEqual([
+    'happened',
+    'retry',
+    'skip',
+    'stop',
+  ])
+  expect(await bench.engine.answer(run, reply(review, { by: key(), selectedOptionId: 'skip' }))).toMatchObject({
+    code: 'operator_only',
+  })
+  expect(await bench.engine.answer(run, reply(review, { by: operator(), approved: true }))).toMatchObject({
+    code: 'invalid_value',
+  })
+  await bench.wind(3_600_000)
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('happened gives the model the result that the operator found', async () => {
+  const { bench, run, review } = await uncertain()
+  await bench.engine.answer(
+    run,
+    reply(review, { by: operator(), selectedOptionId: 'happened', metadata: { 'svc/result': { id: 'p1' } } }),
+  )
+  expect(await outputOf(bench, run)).toEqual({ id: 'p1' })
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('retry waits until the first attempt can no longer arrive, and needs a fresh approval', async () => {
+  const { bench, run, review } = await uncertain()
+  const retry = reply(review, { by: operator(), selectedOptionId: 'retry' })
+  expect(await bench.engine.answer(run, retry)).toMatchObject({ code: 'invalid_value' })
+  await bench.wind(60_000)
+  expect(await bench.engine.answer(run, retry)).toMatchObject({ status: 'WaitingForHITL' })
+  const approval = await bench.asked(run, 3)
+  expect(approval).toMatchObject({ kind: 'approval' })
+  await bench.engine.answer(run, reply(approval))
+  expect(await outputOf(bench, run)).toEqual({ id: 'p2' })
+  expect(bench.invoked.map((each) => [each.attempt, each.idempotencyKey])).toEqual(
+    [1, 2].map((attempt) => [attempt, `svc:${run}:1:0`]),
+  )
+})
+
+test('skip tells the model that a person decided', async () => {
+  const { bench, run, review } = await uncertain()
+  await bench.engine.answer(run, reply(review, { by: operator(), selectedOptionId: 'skip' }))
+  expect(await outputOf(bench, run)).toEqual({ error: 'not_executed', message: 'Not executed, decided by a person.' })
+})
+
+test('stop fails the run', async () => {
+  const { bench, run, review } = await uncertain()
+  await bench.engine.answer(run, reply(review, { by: operator(), selectedOptionId: 'stop' }))
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'tool_failed' })
+})
+
+test.each([
+  ['a name that nothing is bound to', { name: 'nope' }, 'unknown_tool'],
+  ['arguments that do not fit the schema', { name: 'look', args: { n: 'x' } }, 'invalid_arguments'],
+  ['arguments that are no JSON', { name: 'look', args: { $unparsed: '{' } }, 'invalid_arguments'],
+  ['a tool that nothing handles', { name: 'post' }, 'dispatch:no_handler'],
+])('%s is a tool error', async (_, call, error) => {
+  const strict = tool('look', { inputSchemas: [{ type: 'object', properties: { n: { type: 'number' } } }] })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [strict, post] })],
+    models: { root: echo({ calls: [call] }) },
+    tools: { look: () => returns('seen') },
+  })
+  expect(await outputOf(bench, await bench.start('root'))).toMatchObject({ error })
+  expect(bench.invoked).toEqual([])
+})
+
+test('a result that does not fit its schema says that the call was executed', async () => {
+  const bench = await openBench({
+    agents: [
+      snapshotOf({ name: 'root', tools: [tool('look', { outputSchema: { type: 'object', required: ['id'] } })] }),
+    ],
+    models: { root: echo({ calls: [{ name: 'look' }] }) },
+    tools: { look: () => returns({}) },
+  })
+  expect(await outputOf(bench, await bench.start('root'))).toMatchObject({
+    error: 'invalid_result',
+    message: 'look was executed, but its result does not match its output schema.',
+  })
+})
+
+test('a policy that tests svc.dispatch routes a call that nothing handles to a person', async () => {
+  const routing = policy('route', {
+    effect: 'escalate',
+    when: { field: 'svc.dispatch.trigger', op: 'eq', value: 'no_handler' },
+  })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look], policies: [{ on: ['look'], entry: routing }] })],
+    models: { root: echo({ calls: [{ name: 'look' }] }) },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(task).toMatchObject({ kind: 'escalation', tool: { name: 'look' } })
+  await bench.engine.answer(run, reply(task, { by: operator(), approved: false }))
+  expect(await outputOf(bench, run)).toMatchObject({ error: 'rejected' })
+})
+
+test('calls that wait at once cannot slip under a sum together', async () => {
+  const sum = policy('sum', { when: { field: 'history.session.this_tool.total(args.amount)', op: 'gt', value: 100 } })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [post], policies: [{ on: ['post'], entry: sum }] })],
+    models: {
+      root: inOrder(
+        { calls: [{ name: 'post', args: { amount: 40 } }] },
+        {
+          calls: [
+            { name: 'post', args: { amount: 30 } },
+            { name: 'post', args: { amount: 31 } },
+          ],
+        },
+        'Done.',
+      ),
+    },
+    tools: { post: () => returns('ok') },
+  })
+  const run = await bench.start('root')
+  const tasks = [await bench.asked(run, 1), await bench.asked(run, 2)]
+  expect(tasks.map((task) => task['arguments'])).toEqual([{ amount: 30 }, { amount: 31 }])
+  expect(bench.invoked.map((each) => each.arguments)).toEqual([{ amount: 40 }])
+  await bench.engine.cancel(run, key())
+})
+
+test('a window looks at other runs of the agent too', async () => {
+  const window = policy('window', {
+    effect: 'deny',
+    when: { field: 'history.window.this_tool.executed', op: 'gt', value: 1, window: '10m' },
+  })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [post], policies: [{ on: ['post'], entry: window }] })],
+    models: { root: inOrder({ calls: [{ name: 'post' }] }, 'Done.') },
+    tools: { post: () => returns('ok') },
+  })
+  const runs = [await bench.start('root'), await bench.start('root')]
+  for (const run of runs) await bench.ended(run)
+  expect(bench.invoked).toHaveLength(1)
+  await bench.wind(11 * 60_000)
+  await bench.ended(await bench.start('root'))
+  expect(bench.invoked).toHaveLength(2)
+})
+
+test('an approval does not outlive a policy that denies now', async () => {
+  const shut = policy('hours', { effect: 'deny', when: { field: 'run.elapsed_seconds', op: 'gte', value: 0 } })
+  const late = { ...shut, when: { field: 'session.elapsed_seconds', op: 'gte', value: 60 } }
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [pay], policies: [{ on: ['pay'], entry: late }] })],
+    models: { root: echo({ calls: [{ name: 'pay' }] }) },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.wind(60_000)
+  await bench.engine.answer(run, reply(task))
+  expect(await outputOf(bench, run)).toMatchObject({ error: 'denied', message: 'because of hours' })
+  expect(bench.invoked).toEqual([])
+})

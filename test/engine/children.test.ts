@@ -1,0 +1,328 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
+import type { RunId } from '../../src/base/ids.ts'
+import {
+  boundAgent,
+  inOrder,
+  key,
+  openBench,
+  operator,
+  policy,
+  reply,
+  returns,
+  snapshotOf,
+  tool,
+  turns,
+  type Model,
+} from './bench.ts'
+
+const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
+const ask = (name: string, message = 'go') => ({ name, args: { message } })
+const lastTool: (request: Parameters<Model>[0]) => JsonObject = ({ messages }) => {
+  const last = messages.findLast((message) => message.role === 'tool')
+  return JSON.parse(last?.role === 'tool' ? last.content : '{}') as JsonObject
+}
+
+test('a child waits for a person, its ancestors show it, and its output is the result of the call', async () => {
+  const child = snapshotOf({ name: 'child', tools: [pay] })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: {
+      root: ({ run, messages }) => {
+        if (run.turn === 1) return { calls: [ask('child')] }
+        const last = messages.at(-1)!
+        return `The child said: ${last.role === 'tool' ? last.content : ''}`
+      },
+      child: inOrder({ calls: [{ name: 'pay', args: { n: 1 } }] }, 'Paid.'),
+    },
+    tools: { pay: () => returns('ok') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  const runs = await bench.store.runsOf((await bench.store.run(run))!.sessionId)
+  expect(runs.map((each) => [each.agentName, each.depth, each.status])).toEqual([
+    ['acme.root', 0, 'WaitingForHITL'],
+    ['acme.child', 1, 'WaitingForHITL'],
+  ])
+  await bench.engine.answer(run, reply(task))
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.output).toBe('The child said: Paid.')
+  expect((await bench.items(run)).map((item) => item.type)).toEqual([
+    'UserMessage',
+    'Reasoning',
+    'PolicyDecision',
+    'SubAgentCall',
+    'UserMessage',
+    'Reasoning',
+    'PolicyDecision',
+    'UserTaskReq',
+    'UserTaskRes',
+    'ToolCall',
+    'ToolResult',
+    'Reasoning',
+    'Output',
+    'RunCompleted',
+    'SubAgentResult',
+    'Reasoning',
+    'Output',
+    'RunCompleted',
+    'SessionCompleted',
+  ])
+})
+
+test('children run side by side, and the parent goes on when all have ended', async () => {
+  const child = snapshotOf({ name: 'child' })
+  const release: (() => void)[] = []
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: {
+      root: inOrder({ calls: [ask('child', 'a'), ask('child', 'b')] }, 'Both.'),
+      child: ({ run }) => new Promise((resolve) => release.push(() => resolve(run.input['message'] as string))),
+    },
+  })
+  const run = await bench.start('root')
+  await turns()
+  expect(release).toHaveLength(2)
+  release[1]!()
+  await turns()
+  expect((await bench.store.run(run))!.status).toBe('Running')
+  release[0]!()
+  await bench.ended(run)
+  const results = (await bench.items(run))
+    .filter((item) => item.type === 'SubAgentResult')
+    .map((item) => item.content['output'])
+  expect(results).toEqual(['b', 'a'])
+})
+
+test('a child that fails is a tool error to its parent', async () => {
+  const child = snapshotOf({ name: 'child' })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: {
+      root: (request) => (request.run.turn === 1 ? { calls: [ask('child')] } : JSON.stringify(lastTool(request))),
+      child: () => new Error('boom'),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(JSON.parse((await bench.store.run(run))!.output as string)).toEqual({
+    error: 'subagent_failed',
+    status: 'Failed',
+    message: 'Something went wrong on our side.',
+  })
+})
+
+test('result full carries the steps of the child', async () => {
+  const child = snapshotOf({ name: 'child' })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child, { result: 'full' })] }), child],
+    models: {
+      root: (request) => (request.run.turn === 1 ? { calls: [ask('child')] } : JSON.stringify(lastTool(request))),
+      child: inOrder('Hello.'),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  const result = JSON.parse((await bench.store.run(run))!.output as string) as {
+    output: string
+    steps: { type: string }[]
+  }
+  expect(result.output).toBe('Hello.')
+  expect(result.steps.map((step) => step.type)).toEqual(['UserMessage', 'Reasoning', 'Output'])
+})
+
+test('a cycle and too deep a nesting are tool errors before anything is spawned', async () => {
+  const late = (name: string) => ({
+    wire: name,
+    id: `acme.${name}`,
+    lateBound: true,
+    description: '',
+    result: 'summary' as const,
+  })
+  const bench = await openBench({
+    agents: [
+      snapshotOf({ name: 'a', agents: [late('b')], limits: { max_subagent_depth: 1 } }),
+      snapshotOf({ name: 'b', agents: [late('a'), late('c')] }),
+      snapshotOf({ name: 'c' }),
+    ],
+    models: {
+      a: (request) => (request.run.turn === 1 ? { calls: [ask('b')] } : 'End.'),
+      b: (request) => (request.run.turn === 1 ? { calls: [ask('a'), ask('c')] } : 'End.'),
+      c: inOrder('Never.'),
+    },
+  })
+  const run = await bench.start('a')
+  await bench.ended(run)
+  const results = (await bench.items(run))
+    .filter((item) => item.type === 'ToolResult')
+    .map((item) => (item.content['result'] as JsonObject)['error'])
+  expect(results).toEqual(['delegation_cycle', 'limit:max_subagent_depth'])
+  expect(await bench.store.runsOf((await bench.store.run(run))!.sessionId)).toHaveLength(2)
+})
+
+test("an ancestor's inherited gate stops a call of its descendant", async () => {
+  const child = snapshotOf({ name: 'child', tools: [tool('look')] })
+  const root = snapshotOf({
+    name: 'root',
+    agents: [boundAgent(child)],
+    policies: [{ on: [], entry: policy('closed', { effect: 'deny' }), inherited: true }],
+  })
+  const bench = await openBench({
+    agents: [root, child],
+    models: { root: inOrder({ calls: [ask('child')] }, 'End.'), child: inOrder({ calls: [{ name: 'look' }] }, 'End.') },
+    tools: { look: () => returns('seen') },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(bench.invoked).toEqual([])
+})
+
+test('cancelling the root reaches its descendants and what they have under way', async () => {
+  const child = snapshotOf({ name: 'child', tools: [pay] })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: { root: inOrder({ calls: [ask('child')] }), child: inOrder({ calls: [{ name: 'pay' }] }) },
+    tools: { pay: () => returns('ok') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.engine.cancel(run, key())
+  const session = (await bench.store.run(run))!.sessionId
+  expect((await bench.store.runsOf(session)).map((each) => each.status)).toEqual(['Cancelled', 'Cancelled'])
+  expect(await bench.engine.answer(run, reply(task))).toMatchObject({
+    status: 'Cancelled',
+    code: 'task_already_completed',
+  })
+  expect((await bench.store.events(session, 0, 100)).slice(-5).map((event) => event.subject)).toEqual([
+    'engine.run.cancelled',
+    'engine.subagent.completed',
+    'engine.step.failed',
+    'engine.run.cancelled',
+    'engine.session.cancelled',
+  ])
+})
+
+/** A root that hears its child's question, and says what it does with it. */
+const questioned = async (onQuestion: (request: Parameters<Model>[0], id: string) => ReturnType<Model>) => {
+  const child = snapshotOf({ name: 'child' })
+  let id = ''
+  return openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: {
+      root: (request) => {
+        if (request.run.turn === 1) return { calls: [ask('child')] }
+        id ||= lastTool(request)['request_id'] as string
+        return onQuestion(request, id)
+      },
+      child: (request) =>
+        request.run.turn === 1
+          ? { calls: [{ name: 'ask_parent', args: { question: 'Which account?' } }] }
+          : `Used ${lastTool(request)['answer'] as string}.`,
+    },
+  })
+}
+
+test("a child's question is answered by its parent's model", async () => {
+  const statuses: unknown[] = []
+  const bench = await questioned(({ run, tools }, id) => {
+    if (run.turn === 2) statuses.push(tools.map((each) => each.name))
+    return run.turn === 2
+      ? { calls: [{ name: 'answer_subagent', args: { request_id: id, answer: 'the blue one' } }] }
+      : 'End.'
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(statuses).toEqual([['answer_subagent', 'escalate_to_person', 'child']])
+  const items = await bench.items(run)
+  expect(items.find((item) => item.type === 'SubAgentResult')!.content).toMatchObject({
+    status: 'Completed',
+    output: 'Used the blue one.',
+  })
+  expect(items.find((item) => item.type === 'AitlResponse')!.content).toMatchObject({
+    answer: 'the blue one',
+    answered_by: 'parent',
+  })
+  const events = await bench.store.events((await bench.store.run(run))!.sessionId, 0, 100)
+  expect(events.filter((event) => event.kind === 'aitl').map((event) => event.subject)).toEqual([
+    'engine.aitl.requested',
+    'engine.aitl.answered',
+  ])
+  expect(events.some((event) => event.data['status'] === 'WaitingForAITL')).toBe(true)
+})
+
+test.each([
+  [
+    'is handed to a person by the model',
+    (id: string) => ({ calls: [{ name: 'escalate_to_person', args: { request_id: id, note: 'I cannot know' } }] }),
+  ],
+  ['goes to a person by itself when the parent ends without an answer', () => 'I am done.'],
+])("a child's question %s", async (_, second) => {
+  const bench = await questioned(({ run }, id) => (run.turn === 2 ? second(id) : 'End.'))
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(task).toMatchObject({ kind: 'aitl_escalation', prompt: 'Which account?', completable_via: ['operator'] })
+  const session = (await bench.store.run(run))!.sessionId
+  expect((await bench.store.task(task['user_task_id'] as never))!.runId).toBe(run)
+  expect((await bench.store.runsOf(session)).map((each) => each.status)).toEqual(['WaitingForHITL', 'WaitingForHITL'])
+  expect(await bench.engine.answer(run, reply(task, { textValue: 'red' }))).toMatchObject({ code: 'operator_only' })
+  await bench.engine.answer(run, reply(task, { by: operator(), textValue: 'red' }))
+  await bench.ended(run)
+  const child = (await bench.store.runsOf(session)).find((each) => each.depth === 1)!
+  expect(child).toMatchObject({ status: 'Completed', output: 'Used red.' })
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'End.' })
+})
+
+test('a parent that does something else first is told once, then the question is escalated', async () => {
+  const child = snapshotOf({ name: 'child' })
+  const heard: unknown[] = []
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('look')], agents: [boundAgent(child)] }), child],
+    models: {
+      root: (request) => {
+        if (request.run.turn === 1) return { calls: [ask('child')] }
+        if (request.run.turn === 3) heard.push(lastTool(request)['error'])
+        return request.run.turn < 4 ? { calls: [{ name: 'look', args: { n: request.run.turn } }] } : 'End.'
+      },
+      child: (request) =>
+        request.run.turn === 1 ? { calls: [{ name: 'ask_parent', args: { question: 'Why?' } }] } : 'Ah.',
+    },
+    tools: { look: () => returns('seen') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(heard).toEqual(['question_pending'])
+  await bench.engine.answer(run, reply(task, { by: operator(), textValue: 'because' }))
+  await bench.ended(run)
+  expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 3 }])
+})
+
+test('a stream of a child carries the child and the session, and ends with the child', async () => {
+  const child = snapshotOf({ name: 'child' })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: { root: inOrder({ calls: [ask('child')] }, 'End.'), child: inOrder('Hello.') },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  const childRun = (await bench.store.runsOf((await bench.store.run(run))!.sessionId))[1]!.id
+  const read = async (id: RunId, after: number) => {
+    const subjects: string[] = []
+    for await (const event of bench.engine.follow(id, after, new AbortController().signal)) {
+      if (event !== 'live' && 'seq' in event) subjects.push(event.subject)
+    }
+    return subjects
+  }
+  expect(await read(childRun, 0)).toEqual([
+    'engine.session.started',
+    'engine.run.started',
+    'engine.step.completed',
+    'engine.step.completed',
+    'engine.step.completed',
+    'engine.run.completed',
+  ])
+  const last = (await bench.store.events((await bench.store.run(run))!.sessionId, 0, 100)).find(
+    (event) => event.runId === childRun && event.subject === 'engine.run.completed',
+  )!
+  expect(await read(childRun, last.seq)).toEqual([])
+})

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import type { RunId } from '../../src/base/ids.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { inOrder, openBench, reply, returns, snapshotOf, tool, turns } from './bench.ts'
+
+const paying = () =>
+  openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('pay', { sideEffectClass: 'irreversible_action' })] })],
+    models: { root: inOrder({ text: 'Let me pay.', calls: [{ name: 'pay' }] }, 'Paid.') },
+    tools: { pay: () => returns('ok') },
+  })
+
+/** Reads at most `count` stored events, then goes away. */
+async function read(engine: Engine, run: RunId, after: number, count = Infinity): Promise<string[]> {
+  const seen: string[] = []
+  const stop = new AbortController()
+  for await (const event of engine.follow(run, after, stop.signal)) {
+    if (event === 'live' || !('seq' in event)) continue
+    seen.push(`${event.seq} ${event.subject}`)
+    if (seen.length >= count) break
+  }
+  return seen
+}
+
+test('a reader that comes back with its cursor sees each event exactly once, across a restart too', async () => {
+  const bench = await paying()
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  const whole: string[] = []
+  whole.push(...(await read(bench.engine, run, 0, 3)))
+  whole.push(...(await read(bench.engine, run, whole.length, 2)))
+  await bench.restart()
+  const rest = read(bench.engine, run, whole.length)
+  await bench.engine.answer(run, reply(task))
+  whole.push(...(await rest))
+  expect(whole).toEqual(await read(bench.engine, run, 0))
+  expect(whole.map((each) => Number.parseInt(each))).toEqual(whole.map((_, index) => index + 1))
+  expect(whole.at(-1)).toMatch(/engine\.session\.completed$/)
+})
+
+test('the end of the replay is marked once, and text arrives live before the step that has it whole', async () => {
+  let speak: (() => void) | undefined
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root' })],
+    models: {
+      root: () =>
+        new Promise((resolve) => {
+          speak = () => resolve('Hello.')
+        }),
+    },
+  })
+  const run = await bench.start('root')
+  const seen: string[] = []
+  const reader = (async () => {
+    for await (const event of bench.engine.follow(run, 0, new AbortController().signal)) {
+      seen.push(
+        event === 'live'
+          ? 'live'
+          : 'seq' in event
+            ? `${event.seq} ${event.subject}`
+            : `${event.subject} ${JSON.stringify(event.data['text'])}`,
+      )
+    }
+  })()
+  await turns()
+  speak!()
+  await reader
+  expect(seen).toEqual([
+    '1 engine.session.started',
+    '2 engine.run.started',
+    '3 engine.step.completed',
+    'live',
+    'engine.step.delta "Hello."',
+    '4 engine.step.completed',
+    '5 engine.step.completed',
+    '6 engine.run.completed',
+    '7 engine.session.completed',
+  ])
+})
+
+test('a reader that has everything of a run that ended is sent nothing', async () => {
+  const bench = await paying()
+  const run = await bench.start('root')
+  await bench.engine.answer(run, reply(await bench.asked(run)))
+  const all = await read(bench.engine, run, 0)
+  expect(await read(bench.engine, run, all.length)).toEqual([])
+})
+
+test('a reader that goes away stops waiting', async () => {
+  const bench = await paying()
+  const run = await bench.start('root')
+  await bench.asked(run)
+  const stop = new AbortController()
+  const reader = (async () => {
+    for await (const event of bench.engine.follow(run, 0, stop.signal)) if (event === 'live') stop.abort()
+  })()
+  await expect(reader).resolves.toBeUndefined()
+})

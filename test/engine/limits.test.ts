@@ -1,0 +1,322 @@
+import { expect, test } from 'vitest'
+import type { RunStatus } from '../../src/spec/run.ts'
+import { boundAgent, inOrder, openBench, operator, policy, reply, returns, snapshotOf, startOf, tool } from './bench.ts'
+
+const look = tool('look')
+const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
+const looking = { calls: [{ name: 'look' }] }
+
+test('what would exceed the iterations is not executed, and the run fails saying so', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look], limits: { max_loop_iterations: 2 } })],
+    models: { root: () => looking },
+    tools: { look: () => returns('seen') },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(2)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    errorCode: 'limit_exceeded',
+    error: 'The limit max_loop_iterations of 2 is reached: 2 used.',
+  })
+  expect((await bench.items(run)).find((item) => item.type === 'LimitReached')!.content).toMatchObject({
+    limit: 'max_loop_iterations',
+    value: 2,
+    used: 2,
+    action: 'halt',
+  })
+})
+
+test('without a limit a run is stopped after the guard of 100 iterations', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look] })],
+    models: { root: () => looking },
+    tools: { look: () => returns('seen') },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(100)
+})
+
+test('an operator grants the same amount again, once per approval, and a rejection fails the run', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look], limits: { max_loop_iterations: 2, on_limit: 'escalate' } })],
+    models: { root: () => looking },
+    tools: { look: () => returns('seen') },
+  })
+  const run = await bench.start('root')
+  const first = await bench.asked(run, 1)
+  expect(first).toMatchObject({
+    kind: 'escalation',
+    completable_via: ['operator'],
+    context: { limit: 'max_loop_iterations', value: 2, used: 2 },
+  })
+  expect(await bench.engine.answer(run, reply(first, { approved: true }))).toMatchObject({ code: 'operator_only' })
+  expect(await bench.engine.answer(run, reply(first, { by: operator() }))).toMatchObject({ code: 'invalid_value' })
+  await bench.engine.answer(run, reply(first, { by: operator(), approved: true }))
+  const second = await bench.asked(run, 2)
+  expect(bench.invoked).toHaveLength(4)
+  await bench.engine.answer(run, reply(second, { by: operator(), approved: false }))
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'limit_exceeded' })
+})
+
+test('tokens of children count', async () => {
+  const child = snapshotOf({ name: 'child' })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)], limits: { max_tokens_per_run: 90 } }), child],
+    models: {
+      root: inOrder({ calls: [{ name: 'child', args: { message: 'go' } }], tokens: 10 }, 'Never said.'),
+      child: inOrder({ text: 'Long.', tokens: 40 }),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    error: 'The limit max_tokens_per_run of 90 is reached: 100 used.',
+  })
+})
+
+test('a model that never answers is called off when the time is up; waiting for people is not counted', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [pay], limits: { max_wall_clock_seconds: 60 } })],
+    models: { root: ({ run }) => (run.turn === 1 ? { calls: [{ name: 'pay' }] } : new Promise(() => {})) },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.wind(3_600_000)
+  expect((await bench.store.run(run))!.status).toBe<RunStatus>('WaitingForHITL')
+  await bench.engine.answer(run, reply(task))
+  await bench.wind(59_000)
+  expect((await bench.store.run(run))!.status).toBe<RunStatus>('Running')
+  await bench.wind(1_000)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    error: 'The limit max_wall_clock_seconds of 60 is reached: 60 used.',
+  })
+})
+
+test('waits of a whole run have a budget of their own', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [pay], limits: { max_hitl_wait_minutes: 10 } })],
+    models: {
+      root: inOrder(
+        { calls: [{ name: 'pay', args: { n: 1 } }] },
+        { calls: [{ name: 'pay', args: { n: 2 } }] },
+        'Done.',
+      ),
+    },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  const first = await bench.asked(run, 1)
+  await bench.wind(6 * 60_000)
+  await bench.engine.answer(run, reply(first))
+  const second = await bench.asked(run, 2)
+  await bench.wind(3 * 60_000)
+  expect((await bench.store.run(run))!.status).toBe<RunStatus>('WaitingForHITL')
+  await bench.wind(60_000)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    error: 'The limit max_hitl_wait_minutes of 10 is reached: 10 used.',
+  })
+  expect(await bench.engine.answer(run, reply(second))).toMatchObject({
+    status: 'Failed',
+    code: 'task_already_completed',
+  })
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('a wait that used up its budget goes on when an operator grants more', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [pay], limits: { max_hitl_wait_minutes: 10, on_limit: 'escalate' } })],
+    models: { root: inOrder({ calls: [{ name: 'pay' }] }, 'Done.') },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  const approval = await bench.asked(run, 1)
+  await bench.wind(10 * 60_000)
+  const escalation = await bench.asked(run, 2)
+  await bench.engine.answer(run, reply(escalation, { by: operator(), approved: true }))
+  await bench.wind(9 * 60_000)
+  await bench.engine.answer(run, reply(approval))
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.status).toBe<RunStatus>('Completed')
+})
+
+const timed = (byDefault: 'deny' | 'allow' | 'escalate') =>
+  openBench({
+    agents: [
+      snapshotOf({
+        name: 'root',
+        tools: [tool('put', { sideEffectClass: 'idempotent_write' })],
+        policies: [
+          {
+            on: ['put'],
+            entry: policy('gate', { obligations: { timeout: { after_minutes: 5, default: byDefault } } }),
+          },
+        ],
+      }),
+    ],
+    models: { root: inOrder({ calls: [{ name: 'put' }] }, 'Done.') },
+    tools: { put: () => returns('ok') },
+  })
+
+test.each([
+  ['deny', 0, { outcome: 'timed_out', approved: false, completed_by: null }],
+  ['allow', 1, { outcome: 'timed_out', approved: true, completed_by: null }],
+] as const)('an approval that nobody gives in time is decided by its default: %s', async (byDefault, calls, answer) => {
+  const bench = await timed(byDefault)
+  const run = await bench.start('root')
+  await bench.asked(run)
+  await bench.wind(5 * 60_000 - 1)
+  expect((await bench.store.run(run))!.status).toBe<RunStatus>('WaitingForHITL')
+  await bench.wind(1)
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(calls)
+  const items = await bench.items(run)
+  expect(items.find((item) => item.type === 'UserTaskRes')!.content).toMatchObject(answer)
+  expect(items.find((item) => item.type === 'UserTaskReq')!.content).toMatchObject({ status: 'expired' })
+})
+
+test('an approval that is escalated by time waits for an operator', async () => {
+  const bench = await timed('escalate')
+  const run = await bench.start('root')
+  const approval = await bench.asked(run, 1)
+  await bench.wind(5 * 60_000)
+  const escalation = await bench.asked(run, 2)
+  expect(escalation).toMatchObject({ kind: 'escalation', completable_via: ['operator'] })
+  expect(await bench.engine.answer(run, reply(approval))).toMatchObject({ code: 'task_already_completed' })
+  await bench.engine.answer(run, reply(escalation, { by: operator(), approved: true }))
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('an answer that comes when the time is up is too late, even before the timer has rung', async () => {
+  const bench = await timed('deny')
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  bench.clock.set(bench.clock.now() + 5 * 60_000)
+  expect(await bench.engine.answer(run, reply(task))).toMatchObject({ code: 'task_already_completed' })
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(0)
+})
+
+test('the same call denied three times fails the run', async () => {
+  const bench = await openBench({
+    agents: [
+      snapshotOf({
+        name: 'root',
+        tools: [pay],
+        policies: [{ on: ['pay'], entry: policy('never', { effect: 'deny', message: 'Payments are closed.' }) }],
+      }),
+    ],
+    models: { root: () => ({ calls: [{ name: 'pay', args: { n: 1 } }] }) },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'repeated_denial' })
+  const denied = (await bench.items(run)).filter((item) => item.type === 'ToolResult')
+  expect(denied).toHaveLength(3)
+  expect(denied[0]!.content['result']).toEqual({
+    error: 'denied',
+    message: 'Payments are closed.',
+    decision_id: expect.any(String) as string,
+  })
+  expect(bench.invoked).toEqual([])
+})
+
+test('a start beyond the limit of concurrent runs is refused and leaves nothing', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root' })],
+    models: { root: () => new Promise(() => {}) },
+  })
+  const limits = {
+    ratePerMinute: null,
+    ratePerDay: null,
+    maxConcurrentRuns: 1,
+    planRunsPerDay: null,
+    planTokensPerDay: null,
+  }
+  const one = startOf('root', {}, { limits, triggerId: 't1' })
+  await bench.engine.start(one)
+  await expect(bench.engine.start(one)).rejects.toMatchObject({ code: 'concurrency_limited' })
+  await bench.engine.close(0)
+})
+
+test.each([
+  ['escalate', 'max_loop_iterations', 'WaitingForHITL'],
+  ['require_approval', 'max_loop_iterations', 'WaitingForHITL'],
+  ['escalate', 'max_tokens_per_run', 'Failed'],
+  ['deny', 'max_loop_iterations', 'Failed'],
+] as const)('a policy of type %s that tests svc.limit for %s: the run is %s', async (effect, limit, status) => {
+  const entry = policy('routed', { effect, when: { field: 'svc.limit', op: 'eq', value: limit } })
+  const bench = await openBench({
+    agents: [
+      snapshotOf({
+        name: 'root',
+        tools: [look],
+        limits: { max_loop_iterations: 2 },
+        policies: [{ on: ['look'], entry }],
+      }),
+    ],
+    models: { root: () => looking },
+    tools: { look: () => returns('seen') },
+  })
+  const run = await bench.start('root')
+  const told = status === 'Failed' ? (await bench.ended(run)).data : await bench.asked(run, 1)
+  expect(told).toMatchObject(
+    status === 'Failed' ? { status } : { kind: 'escalation', context: { limit, value: 2, used: 2 } },
+  )
+  expect(await bench.store.run(run)).toMatchObject({ status })
+  expect(bench.invoked).toHaveLength(2)
+})
+
+test.each([
+  ['granted', true, 'Completed'],
+  ['refused', false, 'Failed'],
+] as const)('children stop at a budget of their parent until more is %s', async (_, approved, status) => {
+  let completions = 0
+  const child = snapshotOf({ name: 'child', tools: [look] })
+  const bench = await openBench({
+    agents: [
+      snapshotOf({
+        name: 'root',
+        agents: [boundAgent(child)],
+        limits: { max_tokens_per_run: 100, on_limit: 'escalate' },
+      }),
+      child,
+    ],
+    models: {
+      root: inOrder({ calls: [1, 2].map((n) => ({ name: 'child', args: { message: `${n}` } })) }, 'End.'),
+      child: ({ run }) => {
+        completions++
+        return run.turn < 4 ? looking : 'Seen.'
+      },
+    },
+    tools: { look: () => returns('seen') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.wind(0)
+  // 20 of its own and 20 for each completion below it: the fourth uses up what there is.
+  expect(completions).toBe(4)
+  expect(task).toMatchObject({ kind: 'escalation', context: { limit: 'max_tokens_per_run', value: 100, used: 100 } })
+  const { sessionId } = (await bench.store.run(run))!
+  expect((await bench.store.runsOf(sessionId)).map((each) => each.status)).toEqual([
+    'WaitingForHITL',
+    'WaitingForHITL',
+    'WaitingForHITL',
+  ])
+  expect((await bench.store.tasksOfSession(sessionId)).map((each) => each.runId)).toEqual([run])
+  await bench.engine.answer(run, reply(task, { by: operator(), approved }))
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.status).toBe(status)
+  // Eight of the children and two of the root are within twice the budget.
+  expect(completions).toBe(approved ? 8 : 4)
+  expect((await bench.store.tasksOfSession(sessionId)).map((each) => each.status)).toEqual(['completed'])
+})

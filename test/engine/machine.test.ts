@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { RunEventType } from '../../src/engine/event.ts'
+import { moves } from '../../src/engine/machine.ts'
+import type { RunState } from '../../src/spec/run.ts'
+
+const EVENTS: readonly RunEventType[] = [
+  'started',
+  'model.answered',
+  'model.failed',
+  'call.ended',
+  'child.ended',
+  'child.asked',
+  'question.answered',
+  'task.closed',
+  'message',
+  'retry.due',
+  'wall_clock.due',
+  'hitl_wait.due',
+  'exhausted',
+  'woken',
+  'cancelled',
+  'broken',
+]
+
+const LEGAL: Readonly<Record<RunState['at'], readonly RunEventType[]>> = {
+  thinking: ['started', 'model.answered', 'model.failed', 'wall_clock.due', 'woken', 'cancelled', 'broken'],
+  backing_off: ['retry.due', 'wall_clock.due', 'woken', 'cancelled', 'broken'],
+  calling: [
+    'call.ended',
+    'child.ended',
+    'child.asked',
+    'question.answered',
+    'task.closed',
+    'message',
+    'wall_clock.due',
+    'hitl_wait.due',
+    'exhausted',
+    'woken',
+    'cancelled',
+    'broken',
+  ],
+  held: ['task.closed', 'woken', 'cancelled', 'broken'],
+  reviewing: ['task.closed', 'hitl_wait.due', 'woken', 'cancelled', 'broken'],
+  done: [],
+}
+
+const pairs = Object.entries(LEGAL).flatMap(([at, legal]) =>
+  EVENTS.map((event) => [at as RunState['at'], event, legal.includes(event)] as const),
+)
+
+test.each(pairs)('a run that is %s and hears %s: listed is %s', (at, event, listed) => {
+  expect(moves[at][event] !== undefined).toBe(listed)
+})

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { inOrder, openBench, operator, reply, snapshotOf, type AgentSpec, type Model } from './bench.ts'
+
+const schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'number' } } }
+const json = (about: Partial<NonNullable<AgentSpec['output']>>, model: Model) =>
+  openBench({
+    agents: [snapshotOf({ name: 'root', output: { format: 'json', schema, ...about } })],
+    models: { root: model },
+  })
+
+test('json is parsed and checked', async () => {
+  const bench = await json({}, inOrder('{"amount": 3}'))
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.output).toEqual({ amount: 3 })
+})
+
+test('an invalid output goes back to the model at most twice', async () => {
+  const heard: string[] = []
+  const bench = await json({ on_invalid: 'retry' }, ({ messages }) => {
+    const last = messages.at(-1)!
+    if (last.role === 'user' && last.parts[0]?.type === 'text') heard.push(last.parts[0].text)
+    return '{"amount": "three"}'
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(heard).toHaveLength(3)
+  expect(heard[1]).toBe(
+    'Your answer is not valid: [{"path":"/amount","message":"must be number"}]. Answer again, with the whole JSON value and nothing else.',
+  )
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    errorCode: 'output_invalid',
+    error: 'The output is not valid: /amount must be number.',
+  })
+})
+
+test('a repair is one completion whose only task is to mend the output', async () => {
+  const bench = await json({ on_invalid: 'repair' }, ({ run, messages, tools }) => {
+    if (run.turn === 1) return '{"amount": "3"}'
+    expect(tools).toEqual([])
+    expect(messages).toHaveLength(1)
+    return '{"amount": 3}'
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.output).toEqual({ amount: 3 })
+})
+
+test('an operator may supply the output, and it must fit', async () => {
+  const bench = await json({ on_invalid: 'escalate' }, inOrder('three'))
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(task).toMatchObject({ kind: 'escalation', context: { output: 'three' } })
+  const by = operator()
+  expect(await bench.engine.answer(run, reply(task, { by, approved: true, textValue: '{}' }))).toMatchObject({
+    code: 'invalid_value',
+  })
+  await bench.engine.answer(run, reply(task, { by, approved: true, textValue: '{"amount": 3}' }))
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: { amount: 3 } })
+})
+
+test('an output that an operator rejects fails the run', async () => {
+  const bench = await json({ on_invalid: 'escalate' }, inOrder('three'))
+  const run = await bench.start('root')
+  await bench.engine.answer(run, reply(await bench.asked(run), { by: operator(), approved: false }))
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'output_invalid' })
+})
+
+test('fail fails at once', async () => {
+  const bench = await json({ on_invalid: 'fail' }, inOrder('three'))
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect((await bench.items(run)).find((item) => item.type === 'OutputValidation')!.content).toMatchObject({
+    valid: false,
+    action: 'fail',
+  })
+})

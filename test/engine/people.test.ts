@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest'
+import {
+  builtin,
+  inOrder,
+  key,
+  openBench,
+  operator,
+  policy,
+  reply,
+  returns,
+  snapshotOf,
+  tool,
+  type Model,
+} from './bench.ts'
+
+const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
+const lastSaid: Model = ({ messages }) => {
+  const last = messages.findLast((message) => message.role === 'tool')
+  return last?.role === 'tool' ? last.content : ''
+}
+
+const gated = (obligations: NonNullable<Parameters<typeof policy>[1]['obligations']>) =>
+  openBench({
+    agents: [
+      snapshotOf({ name: 'root', tools: [pay], policies: [{ on: ['pay'], entry: policy('gate', { obligations }) }] }),
+    ],
+    models: { root: inOrder({ calls: [{ name: 'pay' }] }, 'Done.') },
+    tools: { pay: () => returns('paid') },
+  })
+
+test('comprehension has to be acknowledged', async () => {
+  const bench = await gated({ comprehension_required: true })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(task).toMatchObject({ comprehension_required: true })
+  expect(await bench.engine.answer(run, reply(task))).toMatchObject({
+    status: 'WaitingForHITL',
+    code: 'acknowledgement_required',
+  })
+  await bench.engine.answer(run, reply(task, { metadata: { 'svc/acknowledged': true } }))
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('only operators with the role decide where a role is asked for', async () => {
+  const bench = await gated({ approver_role: 'finance' })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(task).toMatchObject({ completable_via: ['operator'] })
+  expect(await bench.engine.answer(run, reply(task))).toMatchObject({ code: 'not_an_approver' })
+  expect(await bench.engine.answer(run, reply(task, { by: operator('olga') }))).toMatchObject({
+    code: 'not_an_approver',
+  })
+  await bench.engine.answer(run, reply(task, { by: operator('olga', ['finance']) }))
+  await bench.ended(run)
+})
+
+test('who started the run does not decide where duties are separated', async () => {
+  const bench = await gated({ separation_of_duties: true })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(await bench.engine.answer(run, reply(task, { by: key('k1') }))).toMatchObject({ code: 'not_an_approver' })
+  await bench.engine.answer(run, reply(task, { by: key('k2') }))
+  await bench.ended(run)
+})
+
+test('an edit voids earlier votes and counts as the vote of its author', async () => {
+  const bench = await gated({ approvals_required: 2 })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.engine.answer(run, reply(task, { by: key('k1') }))
+  await bench.engine.answer(run, reply(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 2 } } }))
+  expect(bench.invoked).toEqual([])
+  await bench.engine.answer(run, reply(task, { by: key('k1') }))
+  await bench.ended(run)
+  expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 2 }])
+})
+
+test('edits are refused where the policy says so', async () => {
+  const bench = await gated({ on_modify: 'reject' })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(await bench.engine.answer(run, reply(task, { metadata: { 'svc/arguments': { n: 2 } } }))).toMatchObject({
+    code: 'invalid_value',
+  })
+  expect(bench.invoked).toEqual([])
+})
+
+test('a task of another run, and any task while the timeline is hidden, is not found', async () => {
+  const bench = await gated({})
+  const [run, other] = [await bench.start('root'), await bench.start('root')]
+  const task = await bench.asked(run)
+  await bench.asked(other)
+  expect(await bench.engine.answer(other, reply(task))).toMatchObject({ code: 'task_not_found' })
+  expect(await bench.engine.answer(run, reply(task), true)).toMatchObject({ code: 'task_not_found' })
+  expect(await bench.engine.answer(run, reply(task, { by: operator() }), true)).toMatchObject({ status: 'Running' })
+})
+
+test('two answers at once: one is accepted, the other is told', async () => {
+  const bench = await gated({})
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  const answers = await Promise.all([
+    bench.engine.answer(run, reply(task, { by: key('k1'), approved: true })),
+    bench.engine.answer(run, reply(task, { by: key('k2'), approved: false })),
+  ])
+  expect(answers.map((each) => each.code)).toEqual([undefined, 'task_already_completed'])
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('svc.ask_user waits for a message, whose text is the result', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [builtin('ask_user')] })],
+    models: {
+      root: (request, signal) =>
+        request.run.turn === 1
+          ? { calls: [{ name: 'ask_user', args: { message: 'Which order?' } }] }
+          : lastSaid(request, signal),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  expect((await bench.store.run(run))!.status).toBe('WaitingForResponse')
+  expect(await bench.engine.answer(run, { text: 'Order 7', by: key() })).toEqual({ status: 'Running' })
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.output).toBe('Order 7')
+  expect(await bench.engine.answer(run, { text: 'Hello?', by: key() })).toMatchObject({
+    status: 'Completed',
+    code: 'run_not_waiting',
+  })
+})
+
+test.each([
+  [{ kind: 'text', prompt: 'Why?' }, { numberValue: 1 }, { textValue: 'because' }, 'because'],
+  [{ kind: 'number', prompt: 'How many?', min: 1, max: 9 }, { numberValue: 10 }, { numberValue: 9 }, '9'],
+  [
+    { kind: 'multi_option', prompt: 'Which?', options: [{ id: 'a', label: 'A' }] },
+    { selectedOptionId: 'b' },
+    { selectedOptionId: 'a' },
+    'a',
+  ],
+])('svc.request_input takes what fits: %o', async (args, wrong, right, output) => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [builtin('request_input')] })],
+    models: {
+      root: (request, signal) =>
+        request.run.turn === 1 ? { calls: [{ name: 'request_input', args }] } : lastSaid(request, signal),
+    },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(task).toMatchObject({ kind: args.kind, prompt: args.prompt, completable_via: ['api', 'operator'] })
+  expect(await bench.engine.answer(run, reply(task, wrong))).toMatchObject({
+    status: 'WaitingForHITL',
+    code: 'invalid_value',
+  })
+  expect(await bench.engine.answer(run, reply(task, right))).toMatchObject({ status: 'Running' })
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.output).toBe(output)
+  expect(await bench.engine.answer(run, reply(task, right))).toMatchObject({ duplicate: true })
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
+import { toRequest } from '../../src/engine/prompt.ts'
+import type { Run } from '../../src/spec/run.ts'
+import type { Step, StepType } from '../../src/spec/step.ts'
+import { snapshotOf } from './bench.ts'
+
+const step = (type: StepType, content: JsonObject, about: Partial<Step> = {}): Step =>
+  ({ type, content, error: null, ...about }) as Step
+
+const messages = (steps: readonly Step[], attachments = new Map()) =>
+  toRequest({
+    snapshot: snapshotOf({ name: 'root' }),
+    run: { id: 'r', input: {} } as Run,
+    turn: 2,
+    attempt: 1,
+    steps,
+    tools: [],
+    attachments,
+    repair: false,
+  }).messages
+
+const calls = [
+  { id: 'a', name: 'look', arguments: { n: 1 } },
+  { id: 'b', name: 'ask_user', arguments: { message: 'Which?' } },
+]
+
+test('results follow the calls in their order, and what the user sent meanwhile comes after them', () => {
+  const steps = [
+    step('UserMessage', { text: 'Hi' }),
+    step('Reasoning', { text: '', tool_calls: [] }, { error: 'overloaded' }),
+    step('Reasoning', { text: 'Let me see.', tool_calls: calls }, { hidden: { signature: 's' } }),
+    step('UserMessage', { text: 'This', files: [{ filename: 'a.txt' }], reply_to: 'b' }),
+    step('ToolResult', { tool_call_id: 'b', name: 'ask_user', result: 'This', is_error: false }),
+    step('ToolResult', { tool_call_id: 'a', name: 'look', result: { error: 'x' }, is_error: true }),
+  ]
+  const attachments = new Map([['a.txt', [{ type: 'text', text: 'File a.txt:\nbody' }]]])
+  expect(messages(steps, attachments)).toEqual([
+    { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
+    { role: 'assistant', text: 'Let me see.', calls, hidden: { signature: 's' } },
+    { role: 'tool', callId: 'a', name: 'look', content: '{"error":"x"}', isError: true },
+    { role: 'tool', callId: 'b', name: 'ask_user', content: 'This', isError: false },
+    { role: 'user', parts: [{ type: 'text', text: 'File a.txt:\nbody' }] },
+  ])
+})

@@ -1,0 +1,286 @@
+import { expect, test } from 'vitest'
+import { fail } from '../../src/base/failure.ts'
+import { ProviderError } from '../../src/providers/provider.ts'
+import { inOrder, key, openBench, operator, overloaded, policy, reply, returns, snapshotOf, tool } from './bench.ts'
+
+const transfer = tool('transfer', { sideEffectClass: 'irreversible_action' })
+const look = tool('look')
+
+test('an answer without calls completes the run', async () => {
+  const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: inOrder('Hello.') } })
+  const run = await bench.start('root', { message: 'Hi' })
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'Hello.', error: null })
+  const items = await bench.items(run)
+  expect(items.map((item) => item.type)).toEqual([
+    'UserMessage',
+    'Reasoning',
+    'Output',
+    'RunCompleted',
+    'SessionCompleted',
+  ])
+  expect(items[1]!.content).toMatchObject({
+    text: 'Hello.',
+    model: 'root-model',
+    finish_reason: 'stop',
+    usage: { input_tokens: 10, output_tokens: 10 },
+    tool_calls: [],
+    step_kind: 'Reasoning',
+    run_id: run,
+  })
+  const session = (await bench.store.run(run))!.sessionId
+  expect((await bench.store.events(session, 0, 100)).map((event) => `${event.seq} ${event.subject}`)).toEqual([
+    '1 engine.session.started',
+    '2 engine.run.started',
+    '3 engine.step.completed',
+    '4 engine.step.completed',
+    '5 engine.step.completed',
+    '6 engine.run.completed',
+    '7 engine.session.completed',
+  ])
+})
+
+test('an irreversible call waits for a person, runs once approved, and its result goes back to the model', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look, transfer] })],
+    models: {
+      root: inOrder(
+        { calls: [{ name: 'look', args: { order: 7 } }] },
+        { calls: [{ name: 'transfer', args: { amount: 180 } }] },
+        'Refunded.',
+      ),
+    },
+    tools: { look: () => returns({ amount: 180 }), transfer: () => returns({ id: 'tr_1' }) },
+  })
+  const run = await bench.start('root', { order: 7 })
+  const task = await bench.asked(run)
+  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  expect(task).toMatchObject({
+    kind: 'approval',
+    status: 'pending',
+    tool: { name: 'transfer', ref: 'acme.transfer', version: '1.0.0', side_effect_class: 'irreversible_action' },
+    arguments: { amount: 180 },
+    approvals_required: 1,
+    approvals_received: 0,
+    completable_via: ['api', 'operator'],
+  })
+  expect((await bench.store.run(run))!.status).toBe('WaitingForHITL')
+  expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['look'])
+
+  expect(await bench.engine.answer(run, reply(task))).toEqual({ status: 'Running', userTaskId: task['user_task_id'] })
+  await bench.ended(run)
+  expect(bench.invoked.map((each) => [each.tool.wire, each.idempotencyKey, each.attempt])).toEqual([
+    ['look', `svc:${run}:1:0`, 1],
+    ['transfer', `svc:${run}:2:0`, 1],
+  ])
+  const items = await bench.items(run)
+  expect(items.map((item) => item.type)).toEqual([
+    'UserMessage',
+    'Reasoning',
+    'PolicyDecision',
+    'ToolCall',
+    'ToolResult',
+    'Reasoning',
+    'PolicyDecision',
+    'UserTaskReq',
+    'UserTaskRes',
+    'ToolCall',
+    'ToolResult',
+    'Reasoning',
+    'Output',
+    'RunCompleted',
+    'SessionCompleted',
+  ])
+  expect(items[7]!.content).toMatchObject({ status: 'completed', approvals_received: 1 })
+  expect(items[8]!.content).toMatchObject({ outcome: 'approved', approved: true, completed_by: 'key:k1' })
+  expect((await bench.store.session((await bench.store.run(run))!.sessionId))!.totalTokensUsed).toBe(60)
+})
+
+test('a rejected call is not executed, and the model is told so', async () => {
+  const read: string[] = []
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [transfer] })],
+    models: {
+      root: ({ run, messages }) => {
+        if (run.turn === 1) return { calls: [{ name: 'transfer', args: { amount: 1 } }] }
+        const last = messages.at(-1)!
+        read.push(last.role === 'tool' ? last.content : '')
+        return 'Understood.'
+      },
+    },
+    tools: { transfer: () => returns('done') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.engine.answer(run, reply(task, { approved: false, text: 'Too early' }))
+  await bench.ended(run)
+  expect(bench.invoked).toEqual([])
+  expect(JSON.parse(read[0]!)).toEqual({
+    error: 'rejected',
+    message: 'Not executed: rejected by a person. Reason: Too early. Do not repeat this call.',
+  })
+})
+
+test('on_reject fail ends the run', async () => {
+  const bench = await openBench({
+    agents: [
+      snapshotOf({
+        name: 'root',
+        tools: [transfer],
+        policies: [{ on: ['transfer'], entry: policy('gate', { obligations: { on_reject: 'fail' } }) }],
+      }),
+    ],
+    models: { root: inOrder({ calls: [{ name: 'transfer' }] }) },
+    tools: { transfer: () => returns('done') },
+  })
+  const run = await bench.start('root')
+  await bench.engine.answer(run, reply(await bench.asked(run), { approved: false }))
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    error: 'transfer was not executed: rejected by a person.',
+    errorCode: 'rejected',
+  })
+})
+
+test('a quorum counts distinct approvers, and one rejection ends it', async () => {
+  const bench = await openBench({
+    agents: [
+      snapshotOf({
+        name: 'root',
+        tools: [transfer],
+        policies: [{ on: ['transfer'], entry: policy('two', { obligations: { approvals_required: 2 } }) }],
+      }),
+    ],
+    models: {
+      root: inOrder(
+        {
+          calls: [
+            { name: 'transfer', args: { to: 'a' } },
+            { name: 'transfer', args: { to: 'b' } },
+          ],
+        },
+        'Done.',
+      ),
+    },
+    tools: { transfer: () => returns('ok') },
+  })
+  const run = await bench.start('root')
+  const [first, second] = [await bench.asked(run, 1), await bench.asked(run, 2)]
+  expect(await bench.engine.answer(run, reply(first))).toMatchObject({ status: 'WaitingForHITL' })
+  expect(await bench.engine.answer(run, reply(first))).toMatchObject({ duplicate: true })
+  expect(await bench.engine.answer(run, reply(first, { approved: false }))).toMatchObject({
+    code: 'task_already_completed',
+  })
+  expect(bench.invoked).toEqual([])
+  await bench.engine.answer(run, reply(first, { by: operator() }))
+  await bench.engine.answer(run, reply(second))
+  await bench.engine.answer(run, reply(second, { by: operator(), approved: false }))
+  await bench.ended(run)
+  expect(bench.invoked.map((each) => each.arguments)).toEqual([{ to: 'a' }])
+})
+
+test('edited arguments are what runs, and what the model is told', async () => {
+  const read: string[] = []
+  const bench = await openBench({
+    agents: [
+      snapshotOf({
+        name: 'root',
+        tools: [
+          tool('transfer', {
+            sideEffectClass: 'irreversible_action',
+            inputSchemas: [{ type: 'object', properties: { amount: { type: 'number' } } }],
+          }),
+        ],
+      }),
+    ],
+    models: {
+      root: ({ run, messages }) => {
+        if (run.turn === 1) return { calls: [{ name: 'transfer', args: { amount: 900 } }] }
+        const last = messages.at(-1)!
+        read.push(last.role === 'tool' ? last.content : '')
+        return 'Done.'
+      },
+    },
+    tools: { transfer: ({ arguments: args }) => returns(args) },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(
+    await bench.engine.answer(run, reply(task, { metadata: { 'svc/arguments': { amount: 'much' } } })),
+  ).toMatchObject({ code: 'invalid_value' })
+  expect(
+    await bench.engine.answer(run, reply(task, { metadata: { 'svc/arguments_digest': 'sha256:other' } })),
+  ).toMatchObject({ code: 'arguments_changed' })
+  await bench.engine.answer(run, reply(task, { metadata: { 'svc/arguments': { amount: 90 } } }))
+  await bench.ended(run)
+  expect(bench.invoked.map((each) => each.arguments)).toEqual([{ amount: 90 }])
+  expect(read).toEqual(['Executed with arguments that a person edited: {"amount":90}\n\n{"amount":90}'])
+})
+
+test('a model that fails is asked again twice, then the run fails with its message', async () => {
+  const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: () => overloaded } })
+  const run = await bench.start('root')
+  await bench.wind(10_000)
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    error: 'The model is overloaded.',
+    errorCode: 'model_error',
+  })
+  expect((await bench.items(run)).filter((item) => item.type === 'Reasoning')).toHaveLength(3)
+})
+
+test('a model that fails for good is not asked again', async () => {
+  const refused = new ProviderError('No such model.', { status: 404, retryable: false })
+  const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: () => refused } })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', error: 'No such model.' })
+})
+
+test('cancelling calls off what is under way and keeps a terminal status', async () => {
+  let calledOff = false
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root' })],
+    models: {
+      root: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            calledOff = true
+            reject(new Error('aborted'))
+          })
+        }),
+    },
+  })
+  const run = await bench.start('root')
+  expect(await bench.engine.cancel(run, key(), 'No longer needed')).toEqual({ runId: run, status: 'Cancelled' })
+  expect(calledOff).toBe(true)
+  expect(await bench.engine.cancel(run, key())).toEqual({ runId: run, status: 'Cancelled' })
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Cancelled',
+    error: 'No longer needed',
+    errorCode: 'cancelled',
+  })
+})
+
+test('a session that another writer has moved is read again, and nothing is lost or done twice', async () => {
+  let refusals = 2
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [transfer] })],
+    models: { root: inOrder({ calls: [{ name: 'transfer' }] }, 'Done.') },
+    tools: { transfer: () => returns('ok') },
+    store: (store) => ({
+      ...store,
+      save: (turn) =>
+        refusals-- > 0
+          ? Promise.reject(fail('run_moved_on', { sessionId: turn.session.id, seen: turn.session.version }))
+          : store.save(turn),
+    }),
+  })
+  const run = await bench.start('root')
+  await bench.engine.answer(run, reply(await bench.asked(run)))
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(1)
+  expect((await bench.items(run)).filter((item) => item.type === 'Reasoning')).toHaveLength(2)
+})

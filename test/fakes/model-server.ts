@@ -1,0 +1,74 @@
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What a fake model server answers to one request. */
+export interface FakeAnswer {
+  readonly say?: string
+  readonly calls?: readonly { readonly id?: string; readonly name: string; readonly arguments: unknown }[]
+  readonly usage?: { readonly input: number; readonly output: number }
+  /** A signed thinking block before the answer (Anthropic only). */
+  readonly thinking?: { readonly text: string; readonly signature: string }
+  readonly finish?: string
+  /** An HTTP error in place of an answer. */
+  readonly status?: number
+  readonly error?: { readonly type?: string; readonly message: string }
+  readonly headers?: Readonly<Record<string, string>>
+  /** The connection is cut before the answer is complete. */
+  readonly cut?: boolean
+  /** Nothing more comes after the first text. */
+  readonly hang?: boolean
+}
+
+export interface FakeRequest {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: any
+}
+
+export type FakeScript = readonly FakeAnswer[] | ((request: FakeRequest, number: number) => FakeAnswer)
+
+export interface FakeModel {
+  /** `http://127.0.0.1:<port>`, without a path. */
+  readonly url: string
+  readonly requests: readonly FakeRequest[]
+  close(): Promise<void>
+}
+
+/** A loopback server that answers request n with answer n of the script (the last one again when they run out). */
+export async function startFakeModel(
+  script: FakeScript,
+  write: (answer: FakeAnswer, response: ServerResponse) => void,
+): Promise<FakeModel> {
+  const requests: FakeRequest[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const seen: FakeRequest = {
+        path: request.url ?? '',
+        headers: request.headers,
+        body: JSON.parse(Buffer.concat(chunks).toString('utf8') || 'null'),
+      }
+      requests.push(seen)
+      const answer =
+        typeof script === 'function'
+          ? script(seen, requests.length)
+          : (script[requests.length - 1] ?? script.at(-1) ?? { say: 'ok' })
+      write(answer, response)
+    })
+  })
+  return { url: await listen(server), requests, close: () => stop(server) }
+}
+
+export async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+export async function stop(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+}
+
+/** A few characters a piece, so that readers see several. */
+export const pieces = (text: string): readonly string[] => text.match(/[\s\S]{1,7}/g) ?? []

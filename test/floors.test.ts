@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** The drawing of `src/README.md`: a directory's floor. Rooms on one floor do not import each other. */
+const FLOORS: Readonly<Record<string, number>> = {
+  base: 0,
+  spec: 1,
+  policy: 2,
+  store: 2,
+  blobs: 2,
+  queue: 2,
+  providers: 2,
+  tools: 2,
+  client: 2,
+  terminal: 2,
+  documents: 3,
+  engine: 3,
+  compile: 4,
+  server: 4,
+  cli: 5,
+}
+
+const SRC = resolve(import.meta.dirname, '../src')
+const IMPORT = /(from|import)\s*(\(?)\s*'(\.{1,2}\/[^']+)'/g
+
+const files = (directory: string): string[] =>
+  readdirSync(directory).flatMap((name) => {
+    const path = join(directory, name)
+    return statSync(path).isDirectory() ? files(path) : path.endsWith('.ts') ? [path] : []
+  })
+
+const roomOf = (path: string): string => relative(SRC, path).split(/[/\\]/)[0]!
+
+const imports = files(SRC).flatMap((path) =>
+  [...readFileSync(path, 'utf8').matchAll(IMPORT)].map((match) => ({
+    from: path,
+    to: resolve(dirname(path), match[3]!),
+    lazy: match[2] === '(',
+  })),
+)
+
+const show = ({ from, to }: { from: string; to: string }) => `${relative(SRC, from)} -> ${relative(SRC, to)}`
+
+test('every directory of src has a floor', () => {
+  const unknown = readdirSync(SRC).filter(
+    (name) => statSync(join(SRC, name)).isDirectory() && FLOORS[name] === undefined,
+  )
+  expect(unknown).toEqual([])
+})
+
+test('nothing lies loose in src but the entry, which nobody inside imports', () => {
+  expect(readdirSync(SRC).filter((name) => name.endsWith('.ts'))).toEqual(['index.ts'])
+  expect(imports.filter(({ to }) => to === join(SRC, 'index.ts')).map(show)).toEqual([])
+})
+
+test('a module imports from its own directory or from a lower floor', () => {
+  const wrong = imports.filter(({ from, to }) => {
+    const [here, there] = [roomOf(from), roomOf(to)]
+    if (here === 'index.ts' || here === there) return false
+    return FLOORS[there] === undefined || FLOORS[there] >= FLOORS[here]!
+  })
+  expect(wrong.map(show)).toEqual([])
+})
+
+// What is loaded when it is needed is no part of loading: the table of commands names files that print the table.
+test('no module imports itself through others', () => {
+  const graph = new Map<string, string[]>()
+  for (const { from, to, lazy } of imports) if (!lazy) graph.set(from, [...(graph.get(from) ?? []), to])
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path))
+      cycles.push([...trail.slice(trail.indexOf(path)), path].map((each) => relative(SRC, each)).join(' -> '))
+    if (done.has(path) || trail.includes(path)) return
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path])
+    done.add(path)
+  }
+  for (const path of graph.keys()) visit(path, [])
+  expect(cycles).toEqual([])
+})

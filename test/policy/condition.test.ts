@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonValue } from '../../src/base/json.ts'
+import { leavesOf, readCondition, writeCondition } from '../../src/policy/condition.ts'
+import { conditionOf } from './make.ts'
+
+const leaf = { field: 'amount', op: 'gt', value: 5 }
+const nested = (depth: number): JsonValue => (depth === 1 ? leaf : { not: nested(depth - 1) })
+
+describe('reading', () => {
+  test('gives the tree of Kleene operators with parsed paths', () => {
+    expect(
+      readCondition({
+        all: [{ field: 'args.payee["odd key"]', op: '!=', value: 'x', if_missing: false }, { not: leaf }],
+      }),
+    ).toEqual({
+      condition: {
+        all: [
+          {
+            leaf: {
+              path: { text: 'args.payee["odd key"]', root: 'args', segments: [{ key: 'payee' }, { key: 'odd key' }] },
+              op: 'ne',
+              value: 'x',
+              ifMissing: false,
+            },
+          },
+          {
+            not: {
+              leaf: {
+                path: { text: 'args.amount', root: 'args', segments: [{ key: 'amount' }], bare: true },
+                op: 'gt',
+                value: 5,
+              },
+            },
+          },
+        ],
+      },
+      problems: [],
+    })
+  })
+
+  test.each([
+    [
+      { field: 'amount', value: 5 },
+      { field: 'args.amount', op: 'eq', value: 5 },
+    ],
+    [
+      { field: 'args["amount"]', op: '>=', value: 5 },
+      { field: 'args.amount', op: 'gte', value: 5 },
+    ],
+    [
+      { field: "args['a b'][0]", op: 'exists', value: true },
+      { field: 'args["a b"][0]', op: 'exists' },
+    ],
+    [
+      { field: 'tags', op: 'eq', value: 'x', each: 'any' },
+      { field: 'args.tags[*]', op: 'eq', value: 'x', each: 'any' },
+    ],
+    [
+      { field: 'length( args.note )', op: 'lt', value: 3 },
+      { field: 'length(args.note)', op: 'lt', value: 3 },
+    ],
+    [
+      { field: 'history.window.this_tool.total(amount)', op: 'gt', value: 1, window: '600s' },
+      { field: 'history.window.this_tool.total(args.amount)', op: 'gt', value: 1, window: '10m' },
+    ],
+    [
+      { field: 'tool.labels["svc/data"]', value: 'private' },
+      { field: 'tool.labels["svc/data"]', op: 'eq', value: 'private' },
+    ],
+    [
+      {
+        any: [
+          { field: 'b', value: 1 },
+          { field: 'a', value: 1 },
+        ],
+      },
+      {
+        any: [
+          { field: 'args.a', op: 'eq', value: 1 },
+          { field: 'args.b', op: 'eq', value: 1 },
+        ],
+      },
+    ],
+  ])('writes %j as %j', (given, canonical) => {
+    expect(writeCondition(conditionOf(given))).toEqual(canonical)
+    expect(writeCondition(conditionOf(canonical))).toEqual(canonical)
+  })
+
+  test.each<[JsonValue, string, string, string]>([
+    [{}, '', 'syntax', 'An empty condition says nothing; leave `conditions` out for always.'],
+    [[leaf], '', 'syntax', 'A condition is a mapping: all, any, not, or a field to compare.'],
+    [{ all: [] }, '/all', 'syntax', 'A list of conditions with at least one member belongs here.'],
+    [{ all: [leaf], any: [leaf] }, '', 'syntax', 'all and any do not stand side by side: nest them.'],
+    [{ not: leaf, field: 'x' }, '', 'syntax', 'Beside not there is nothing else in a condition.'],
+    [
+      { all: [leaf, { field: 'x', operator: 'gt', value: 5 }] },
+      '/all/1/operator',
+      'syntax',
+      'A comparison has no key "operator"; it has field, op, value, each, if_missing, window.',
+    ],
+    [{ op: 'gt', value: 5 }, '', 'syntax', 'A comparison names its `field`.'],
+    [
+      { field: 'run.dpth', value: 5 },
+      '/field',
+      'field',
+      'run has no field "dpth"; it has depth, is_subagent, iteration, elapsed_seconds, tokens_used, trigger_type, taint.',
+    ],
+    [{ field: 'args..x', value: 5 }, '/field', 'syntax', '"args..x" is not a path: unexpected "." at 5.'],
+    [
+      { field: 'upper(x)', value: 5 },
+      '/field',
+      'field',
+      'There is no function "upper"; there are length, lower, host, email_domain.',
+    ],
+    [{ field: 'x', op: 'gt', value: '500' }, '/value', 'type', '`gt` compares numbers; its value is string "500".'],
+    [
+      { field: 'x', op: 'gt', value: 2 ** 53 },
+      '/value',
+      'type',
+      '`gt` compares numbers; its value is number 9007199254740992.',
+    ],
+    [
+      { field: 'x', op: 'in', value: [] },
+      '/value',
+      'type',
+      '`in` takes a list of strings, numbers, booleans or null that is not empty; its value is an empty list.',
+    ],
+    [{ field: 'x' }, '', 'syntax', '`eq` needs a value.'],
+    [{ field: 'x[*]', value: 1 }, '', 'syntax', 'args.x[*] stands for many values: say `each: any` or `each: all`.'],
+    [
+      { field: 'history.window.this_tool.attempts', op: 'gt', value: 3 },
+      '',
+      'syntax',
+      'history.window.this_tool.attempts needs a `window`, for example 10m.',
+    ],
+    [{ field: 'x', value: 1, window: '10m' }, '/window', 'syntax', '`window` belongs to history.window paths.'],
+    [{ field: 'time.now', op: 'gt', value: 1 }, '/op', 'type', 'time.now is compared with `within`.'],
+    [
+      { field: 'time.now', op: 'within', value: { days: ['mon'], tz: 'Mars/Olympus' } },
+      '/value',
+      'type',
+      'tz is not a time zone of the IANA database.',
+    ],
+    [nested(9), '/not/not/not/not/not/not/not/not', 'cost', 'Conditions are nested at most 8 deep.'],
+    [
+      { any: Array.from({ length: 65 }, () => leaf) },
+      '/any',
+      'cost',
+      'A list has at most 64 conditions; this one has 65.',
+    ],
+    [
+      { any: [1, 2, 3].map(() => ({ any: Array.from({ length: 64 }, () => leaf) })) },
+      '',
+      'cost',
+      'A policy has at most 128 comparisons; there are 192.',
+    ],
+  ])('refuses %j', (given, pointer, code, message) => {
+    expect(readCondition(given)).toEqual({ problems: [{ pointer, code, message }] })
+  })
+
+  test('names the pattern that is not RE2', () => {
+    const { problems } = readCondition({ field: 'x', op: 'matches', value: '(?=x)' })
+    expect(problems.map(({ pointer, code }) => [pointer, code])).toEqual([['/value', 'pattern']])
+  })
+
+  test('takes 8 levels and 128 leaves', () => {
+    expect(readCondition(nested(8)).problems).toEqual([])
+    expect(
+      leavesOf(conditionOf({ any: [1, 2].map(() => ({ any: Array.from({ length: 64 }, () => leaf) })) })),
+    ).toHaveLength(128)
+  })
+})

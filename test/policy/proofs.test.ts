@@ -1,0 +1,219 @@
+/** What must hold for every set of policies and every call. Source: policies, section 4, "Properties". */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
+import { readCondition } from '../../src/policy/condition.ts'
+import { decide } from '../../src/policy/decide.ts'
+import type { Decision } from '../../src/policy/decision.ts'
+import { evaluate } from '../../src/policy/evaluate.ts'
+import { judge } from '../../src/policy/judge.ts'
+import type { SideEffectClass } from '../../src/spec/document.ts'
+import type { Effect, PolicyEntry } from '../../src/spec/policy-set.ts'
+import { hostileArguments, tree } from './arbitrary.ts'
+import { conditionOf, makeEntry, makeFacts, makeSet, setsOf } from './make.ts'
+
+type Truth = 'true' | 'false' | 'unknown'
+const TRUTHS: readonly Truth[] = ['true', 'false', 'unknown']
+const STRICTNESS = ['allow', 'require_approval', 'escalate', 'deny'] as const
+const CLASSES: readonly (SideEffectClass | undefined)[] = ['irreversible_action', 'non_idempotent_write', undefined]
+
+/** A policy whose condition has the truth. `listed`: a list that the argument is in. */
+interface Piece {
+  readonly effect: Effect
+  readonly truth: Truth
+  readonly listed?: boolean
+}
+
+const PIECES: readonly Piece[] = [
+  ...(['grant', 'require_approval', 'escalate', 'deny'] as const).flatMap((effect) =>
+    TRUTHS.map((truth) => ({ effect, truth })),
+  ),
+  ...TRUTHS.flatMap((truth) => [true, false].map((listed) => ({ effect: 'restrict' as const, truth, listed }))),
+]
+
+const WHEN: Readonly<Record<Truth, JsonObject>> = {
+  true: { field: 'word', value: 'ok' },
+  false: { field: 'word', value: 'no' },
+  unknown: { field: 'nowhere', value: 1 },
+}
+
+const entryOf = ({ effect, truth, listed }: Piece, at = 0): PolicyEntry =>
+  makeEntry({
+    policy: `demo.p${at}`,
+    effect,
+    when: WHEN[truth],
+    ...(listed !== undefined && { allow: { field: 'args.word', values: [listed ? 'ok' : 'other'] } }),
+  })
+
+const facts = makeFacts({ args: { word: 'ok' } })
+const decideAll = (entries: readonly PolicyEntry[], effective: SideEffectClass | undefined): Decision['decision'] =>
+  judge(setsOf(...entries), 'refunds', facts, effective).decision
+
+/** The decision rule as the document words it. */
+function ruled(pieces: readonly Piece[], effective: SideEffectClass | undefined): Decision['decision'] {
+  const fired = pieces.filter(({ effect, truth, listed }) =>
+    effect === 'grant' ? truth === 'true' : truth !== 'false' && listed !== true,
+  )
+  const has = (...effects: Effect[]) => fired.some(({ effect }) => effects.includes(effect))
+  if (has('deny', 'restrict')) return 'deny'
+  if (has('escalate')) return 'escalate'
+  if (has('require_approval')) return 'require_approval'
+  return effective === 'irreversible_action' && !has('grant') ? 'require_approval' : 'allow'
+}
+
+const stricter = (a: Decision['decision'], b: Decision['decision']): number =>
+  STRICTNESS.indexOf(a) - STRICTNESS.indexOf(b)
+
+/** Every set of up to three policies, each once. */
+const sets: readonly (readonly Piece[])[] = [
+  [],
+  ...PIECES.flatMap((a, i) => [
+    [a],
+    ...PIECES.slice(i).flatMap((b, j) => [[a, b], ...PIECES.slice(i + j).map((c) => [a, b, c])]),
+  ]),
+]
+
+describe('every set of up to three policies', () => {
+  test('decides as the rule says, in whatever order it was written', () => {
+    expect(sets).toHaveLength(1 + 18 + 171 + 1140)
+    for (const pieces of sets) {
+      const entries = pieces.map(entryOf)
+      const orders = [entries, entries.toReversed(), [...entries.slice(1), ...entries.slice(0, 1)]]
+      for (const effective of CLASSES) {
+        const wanted = ruled(pieces, effective)
+        for (const order of orders) expect([pieces, decideAll(order, effective)]).toEqual([pieces, wanted])
+      }
+    }
+  })
+
+  test('is never looser with one more gate, and never looser without one of its grants', () => {
+    for (const pieces of sets.filter(({ length }) => length <= 2)) {
+      for (const effective of CLASSES) {
+        const before = decideAll(pieces.map(entryOf), effective)
+        for (const gate of PIECES.filter(({ effect }) => effect !== 'grant')) {
+          const after = decideAll([...pieces, gate].map(entryOf), effective)
+          expect([pieces, gate, stricter(after, before) >= 0]).toEqual([pieces, gate, true])
+        }
+        const without = decideAll(pieces.filter(({ effect }) => effect !== 'grant').map(entryOf), effective)
+        expect([pieces, stricter(without, before) >= 0]).toEqual([pieces, true])
+      }
+    }
+  })
+
+  test('is, where a truth is unknown, never looser than with the stricter of true and false', () => {
+    for (const pieces of sets) {
+      for (const [at, piece] of pieces.entries()) {
+        if (piece.truth !== 'unknown') continue
+        for (const effective of CLASSES) {
+          const decisionWith = (truth: Truth) => decideAll(pieces.with(at, { ...piece, truth }).map(entryOf), effective)
+          const unknown = decisionWith('unknown')
+          for (const truth of ['true', 'false'] as const)
+            expect([pieces, truth, stricter(unknown, decisionWith(truth)) >= 0]).toEqual([pieces, truth, true])
+        }
+      }
+    }
+  })
+})
+
+describe('10,000 random trees and hostile arguments', () => {
+  const runs = { numRuns: 10_000 }
+  const history = (_scope: unknown, _whose: unknown, measure: unknown) => (typeof measure === 'string' ? 2 : undefined)
+  const factsWith = (args: JsonObject) => makeFacts({ args, history })
+
+  test('every tree is read, has one truth, and its negation has the other', () => {
+    fc.assert(
+      fc.property(tree, hostileArguments, (when, args) => {
+        const { condition, problems } = readCondition(when)
+        expect(problems).toEqual([])
+        const { truth } = evaluate(condition!, factsWith(args))
+        const negated = { true: 'false', false: 'true', unknown: 'unknown' }
+        expect(evaluate({ not: condition! }, factsWith(args)).truth).toBe(negated[truth])
+      }),
+      runs,
+    )
+  })
+
+  test('no call gets past a gate whose condition is not false, and words never change a decision', () => {
+    fc.assert(
+      fc.property(
+        tree,
+        hostileArguments,
+        fc.constantFrom<Effect>('deny', 'escalate', 'require_approval'),
+        (when, args, effect) => {
+          const given = factsWith(args)
+          const { truth } = evaluate(conditionOf(when), given)
+          const decision = decide(setsOf(makeEntry({ effect, when })), 'refunds', given)
+          expect(decision.error).toBeUndefined()
+          expect(decision.decision).toBe(truth === 'false' ? 'allow' : effect)
+        },
+      ),
+      runs,
+    )
+  })
+
+  test('no grant lifts anything unless its condition is true', () => {
+    fc.assert(
+      fc.property(tree, hostileArguments, (when, args) => {
+        const given = factsWith(args)
+        const { truth } = evaluate(conditionOf(when), given)
+        const { decision } = judge(
+          setsOf(makeEntry({ effect: 'grant', when })),
+          'refunds',
+          given,
+          'irreversible_action',
+        )
+        expect(decision).toBe(truth === 'true' ? 'allow' : 'require_approval')
+      }),
+      runs,
+    )
+  })
+
+  test('what throws on the way denies', () => {
+    const trap = new Proxy({} as JsonObject, {
+      getOwnPropertyDescriptor: () => {
+        throw new Error('trap')
+      },
+    })
+    const counted = { field: 'history.run.this_tool.failed', op: 'gt', value: 5 }
+    const lost = () => {
+      throw new RangeError('lost')
+    }
+    fc.assert(
+      fc.property(tree, fc.boolean(), (when, inArguments) => {
+        const gate = makeEntry({
+          effect: 'require_approval',
+          when: { any: [inArguments ? { field: 'a', value: 1 } : counted, when] },
+        })
+        const given = makeFacts(inArguments ? { args: trap } : { history: lost })
+        expect(decide(setsOf(gate, makeEntry({ effect: 'grant' })), 'refunds', given)).toMatchObject({
+          decision: 'deny',
+          error: 'policy_error:evaluation',
+        })
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test("members of prototypes are nobody's arguments", () => {
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
+      expect(evaluate(conditionOf({ field: `args.${name}`, op: 'exists' }), makeFacts({ args: {} })).truth).toBe(
+        'false',
+      )
+  })
+})
+
+test('a gate of an ancestor holds, and a rule that several sets share is asked once', () => {
+  const gate = makeEntry({ effect: 'escalate', when: WHEN.unknown })
+  const denial = makeEntry({ policy: 'demo.other', effect: 'deny', when: WHEN.true, scope: 'acme.refunds' })
+  const own = makeSet([gate])
+  const { decision, policies } = decide(
+    { own, ancestors: [makeSet([], [gate, denial]), makeSet([], [denial])] },
+    'refunds',
+    facts,
+  )
+  expect(decision).toBe('deny')
+  expect(policies.map(({ id, matched }) => [id, matched])).toEqual([
+    ['demo.other', 'true'],
+    ['demo.policy', 'unknown'],
+  ])
+})

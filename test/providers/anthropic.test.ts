@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createRedactor, Secret } from '../../src/base/secret.ts'
+import { createAnthropic } from '../../src/providers/anthropic.ts'
+import { ProviderError, type Message } from '../../src/providers/provider.ts'
+import { startFakeAnthropic } from '../fakes/anthropic.ts'
+import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
+import { clockAt, complete, requestWith, user } from './request.ts'
+
+let fake: FakeModel
+afterEach(() => fake.close())
+
+const KEY = 'sk-ant-test-1234567890'
+async function start(script: FakeScript) {
+  fake = await startFakeAnthropic(script)
+  return createAnthropic({ key: new Secret(KEY), baseUrl: fake.url, redactor: createRedactor(), clock: clockAt(0) })
+}
+const model = { provider: 'anthropic', name: 'claude-test' }
+
+test('streams text and ends with the completion and its usage', async () => {
+  const provider = await start([{ say: 'Hello there', usage: { input: 12, output: 3 } }])
+  expect(await complete(provider, requestWith({ model }))).toEqual({
+    texts: ['Hello t', 'here'],
+    completion: { text: 'Hello there', finishReason: 'stop', calls: [], usage: { inputTokens: 12, outputTokens: 3 } },
+  })
+  expect(fake.requests[0]?.path).toBe('/v1/messages')
+  expect(fake.requests[0]?.headers['authorization']).toBe(`Bearer ${KEY}`)
+  expect(fake.requests[0]?.body).toEqual({
+    model: 'claude-test',
+    max_tokens: 4096,
+    system: 'Be brief.',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+    stream: true,
+  })
+})
+
+test('calls travel both ways: results are one turn of the user, with signed thinking before the calls', async () => {
+  const provider = await start([
+    {
+      thinking: { text: 'Let me look it up.', signature: 'c2ln' },
+      say: 'Looking.',
+      calls: [
+        { id: 't1', name: 'lookup', arguments: { order: 'A-1' } },
+        { id: 't2', name: 'stock', arguments: {} },
+      ],
+    },
+  ])
+  const tools = [{ name: 'lookup', description: 'Finds an order', schema: true }]
+  const { texts, completion } = await complete(provider, requestWith({ model, tools }))
+  expect(texts.join('')).toBe('Looking.')
+  expect(completion).toEqual({
+    text: 'Looking.',
+    finishReason: 'tool_calls',
+    calls: [
+      { id: 't1', name: 'lookup', arguments: { order: 'A-1' } },
+      { id: 't2', name: 'stock', arguments: {} },
+    ],
+    usage: { inputTokens: 10, outputTokens: 5 },
+    hidden: { thinking: [{ type: 'thinking', thinking: 'Let me look it up.', signature: 'c2ln' }] },
+  })
+  const messages: Message[] = [
+    user('Hello'),
+    {
+      role: 'assistant',
+      text: 'Looking.',
+      calls: completion.calls,
+      ...(completion.hidden && { hidden: completion.hidden }),
+    },
+    { role: 'tool', callId: 't1', name: 'lookup', content: '{"status":"lost"}', isError: false },
+    { role: 'tool', callId: 't2', name: 'stock', content: 'denied', isError: true },
+    user('Hurry'),
+  ]
+  await complete(provider, requestWith({ model, tools, messages }))
+  expect(fake.requests[1]?.body.tools).toEqual([
+    { name: 'lookup', description: 'Finds an order', input_schema: { type: 'object' } },
+  ])
+  expect(fake.requests[1]?.body.messages).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Let me look it up.', signature: 'c2ln' },
+        { type: 'text', text: 'Looking.' },
+        { type: 'tool_use', id: 't1', name: 'lookup', input: { order: 'A-1' } },
+        { type: 'tool_use', id: 't2', name: 'stock', input: {} },
+      ],
+    },
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 't1', content: '{"status":"lost"}' },
+        { type: 'tool_result', tool_use_id: 't2', content: 'denied', is_error: true },
+        { type: 'text', text: 'Hurry' },
+      ],
+    },
+  ])
+})
+
+test.each([
+  ['low', undefined, 1024, 4096],
+  ['medium', undefined, 4096, 8192],
+  ['high', undefined, 16_384, 20_480],
+  ['high', 32_000, 16_384, 32_000],
+  ['low', 500, 1024, 1524],
+] as const)('effort %s with max_output_tokens %s thinks with %i within %i', async (effort, max, budget, maxTokens) => {
+  const provider = await start([{ say: 'ok' }])
+  const parameters = max === undefined ? {} : { max_output_tokens: max }
+  await complete(
+    provider,
+    requestWith({
+      model: {
+        ...model,
+        reasoning: { effort },
+        parameters,
+        provider_options: { script: 'x', metadata: { user_id: 'u' } },
+      },
+    }),
+  )
+  expect(fake.requests[0]?.body).toMatchObject({
+    thinking: { type: 'enabled', budget_tokens: budget },
+    max_tokens: maxTokens,
+    metadata: { user_id: 'u' },
+  })
+  expect(fake.requests[0]?.body).not.toHaveProperty('script')
+})
+
+test('images and PDFs are parts of the message', async () => {
+  const provider = await start([{ say: 'ok' }])
+  const bytes = new Uint8Array([1, 2, 3])
+  const parts = [
+    { type: 'file', filename: 'a.png', mediaType: 'image/png', bytes },
+    { type: 'file', filename: 'b.pdf', mediaType: 'application/pdf', bytes },
+  ] as const
+  await complete(provider, requestWith({ model, messages: [{ role: 'user', parts }] }))
+  expect(fake.requests[0]?.body.messages[0].content).toEqual([
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AQID' } },
+    { type: 'document', title: 'b.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'AQID' } },
+  ])
+})
+
+test.each([
+  ['max_tokens', 'length'],
+  ['stop_sequence', 'stop'],
+  ['refusal', 'content_filter'],
+  ['pause_turn', 'pause_turn'],
+])('the stop reason %s is %s', async (finish, finishReason) => {
+  const provider = await start([{ say: 'x', finish }])
+  expect((await complete(provider, requestWith({ model }))).completion.finishReason).toBe(finishReason)
+})
+
+describe('failures', () => {
+  test.each([
+    [
+      { status: 401, error: { message: `invalid x-api-key ${KEY}` } },
+      'The model provider answered 401: invalid x-api-key ***',
+      401,
+      false,
+    ],
+    [
+      { status: 529, error: { type: 'overloaded_error', message: 'Overloaded' } },
+      'The model provider answered 529: Overloaded',
+      529,
+      true,
+    ],
+    [
+      { say: 'Half', error: { type: 'overloaded_error', message: 'Overloaded' } },
+      'The model provider broke off: Overloaded',
+      undefined,
+      true,
+    ],
+    [
+      { say: 'Half', error: { type: 'invalid_request_error', message: 'Too long' } },
+      'The model provider broke off: Too long',
+      undefined,
+      false,
+    ],
+    [
+      { say: 'Half', cut: true },
+      'The connection to the model provider failed: The connection was closed early.',
+      undefined,
+      true,
+    ],
+  ])('%j', async (answer, message, status, retryable) => {
+    const provider = await start([answer])
+    const error = (await complete(provider, requestWith({ model })).catch((each: unknown) => each)) as ProviderError
+    expect(error).toBeInstanceOf(ProviderError)
+    expect([error.message, error.status, error.retryable]).toEqual([message, status, retryable])
+    expect(fake.requests).toHaveLength(1)
+  })
+})
+
+test('an abort in the middle of a stream ends it with the reason', async () => {
+  const provider = await start([{ say: 'Hello there', hang: true }])
+  const controller = new AbortController()
+  const stream = provider.complete(requestWith({ model }), controller.signal)[Symbol.asyncIterator]()
+  await stream.next()
+  controller.abort(new Error('cancelled'))
+  await expect(async () => {
+    while (!(await stream.next()).done);
+  }).rejects.toThrow('cancelled')
+})

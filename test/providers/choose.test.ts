@@ -1,0 +1,138 @@
+import { afterEach, expect, test } from 'vitest'
+import { isFailure } from '../../src/base/failure.ts'
+import { createRedactor } from '../../src/base/secret.ts'
+import { auto } from '../../src/providers/auto.ts'
+import { createProviders, type ProviderParts } from '../../src/providers/choose.ts'
+import { scripted } from '../../src/providers/scripted.ts'
+import type { SnapshotModel } from '../../src/spec/snapshot.ts'
+import { startFakeAnthropic } from '../fakes/anthropic.ts'
+import type { FakeModel } from '../fakes/model-server.ts'
+import { startFakeOpenai } from '../fakes/openai.ts'
+import { complete, requestWith } from './request.ts'
+
+let fake: FakeModel | undefined
+afterEach(() => fake?.close())
+
+const agent = {
+  id: 'acme.desk',
+  secrets: { openai: { fromEnv: 'OPENAI_KEY' }, vendor_a: { fromEnv: 'ANTHROPIC_KEY' }, erp: { fromEnv: 'ERP_TOKEN' } },
+}
+const choose = (model: Partial<SnapshotModel>, parts: Partial<ProviderParts> = {}) =>
+  createProviders({ env: {}, redactor: createRedactor(), ...parts }).choose(agent, {
+    provider: 'openai',
+    name: 'm',
+    ...model,
+  })
+
+const failureOf = (action: () => unknown) => {
+  try {
+    action()
+  } catch (error) {
+    if (isFailure(error)) return [error.code, error.message]
+    throw error
+  }
+  return undefined
+}
+
+test.each<[Partial<SnapshotModel>, Partial<ProviderParts>, unknown]>([
+  [
+    { provider: 'mystery' },
+    {},
+    ['provider_not_configured', 'acme.desk uses the model provider "mystery", which this server does not know.'],
+  ],
+  [
+    { provider: 'constructor' },
+    { config: {} },
+    ['provider_not_configured', 'acme.desk uses the model provider "constructor", which this server does not know.'],
+  ],
+  [
+    { provider: 'replay' },
+    {},
+    ['provider_not_configured', 'acme.desk uses the model provider "replay", which this server does not know.'],
+  ],
+  [
+    { provider: 'openai-compatible' },
+    { env: {} },
+    [
+      'provider_not_configured',
+      'acme.desk uses the model provider "openai-compatible", which this server does not know.',
+    ],
+  ],
+  [
+    {},
+    {},
+    ['secret_not_set', 'The secret "openai" is not set: the environment variable OPENAI_KEY is missing or empty.'],
+  ],
+  [
+    {},
+    { env: { OPENAI_KEY: '' } },
+    ['secret_not_set', 'The secret "openai" is not set: the environment variable OPENAI_KEY is missing or empty.'],
+  ],
+  [
+    { secret: 'erp' },
+    {},
+    ['secret_not_set', 'The secret "erp" is not set: the environment variable ERP_TOKEN is missing or empty.'],
+  ],
+  [
+    { secret: 'none' },
+    {},
+    ['secret_not_set', 'The secret "none" is not set: the environment variable OPENAI_API_KEY is missing or empty.'],
+  ],
+  [
+    { provider: 'anthropic' },
+    {},
+    ['secret_not_set', 'The secret "vendor_a" is not set: the environment variable ANTHROPIC_KEY is missing or empty.'],
+  ],
+])('%j with %j is refused before anything is sent', (model, parts, failure) => {
+  expect(failureOf(() => choose(model, parts))).toEqual(failure)
+})
+
+test.each<[Partial<SnapshotModel>, Partial<ProviderParts>, unknown]>([
+  [{ provider: 'scripted' }, {}, scripted],
+  [{ provider: 'scripted' }, { offline: true }, scripted],
+  [{ provider: 'auto' }, {}, auto],
+  [{ provider: 'vendor_a' }, { offline: true }, auto],
+  [{ provider: 'house' }, { config: { house: { type: 'scripted' } } }, scripted],
+  [{ provider: 'anthropic' }, { config: { vendor_a: { type: 'auto' } } }, auto],
+])('%j with %j needs no secret', (model, parts, provider) => {
+  expect(choose(model, parts)).toBe(provider)
+})
+
+test('every secret of the agent is known to the redactor before anything is sent', () => {
+  const redactor = createRedactor()
+  choose({}, { env: { OPENAI_KEY: 'sk-secret-1', ERP_TOKEN: 'erp-secret-2' }, redactor })
+  expect(redactor.text('sk-secret-1 and erp-secret-2')).toBe('*** and ***')
+})
+
+test('one client serves all runs with the same address and key', () => {
+  const providers = createProviders({ env: { OPENAI_KEY: 'sk-secret-1' }, redactor: createRedactor() })
+  const model = { provider: 'openai', name: 'm' }
+  expect(providers.choose(agent, model)).toBe(providers.choose(agent, { ...model, name: 'other' }))
+})
+
+test.each([
+  ['the environment', { env: (url: string) => ({ OPENAI_BASE_URL: `${url}/v1` }) }, {}],
+  [
+    'the project config',
+    { config: (url: string) => ({ vendor_b: { type: 'openai' as const, base_url: `${url}/v1` } }) },
+    {},
+  ],
+  ['the manifest', {}, (url: string) => ({ provider: 'vendor_b-compatible', base_url: `${url}/v1`, secret: 'openai' })],
+])('the address of chat completions may come from %s', async (_, parts, model) => {
+  fake = await startFakeOpenai([{ say: 'here' }])
+  const { url } = fake
+  const provider = choose(typeof model === 'function' ? model(url) : model, {
+    env: { OPENAI_KEY: 'sk-secret-1', ...('env' in parts && parts.env(url)) },
+    ...('config' in parts && { config: parts.config(url) }),
+  })
+  expect((await complete(provider, requestWith())).completion.text).toBe('here')
+})
+
+test('ANTHROPIC_BASE_URL and the neutral spelling are honoured', async () => {
+  fake = await startFakeAnthropic([{ say: 'here' }])
+  const provider = choose(
+    { provider: 'vendor_a' },
+    { env: { ANTHROPIC_KEY: 'sk-secret-1', ANTHROPIC_BASE_URL: fake.url } },
+  )
+  expect((await complete(provider, requestWith())).completion.text).toBe('here')
+})

@@ -1,0 +1,252 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createRedactor, Secret } from '../../src/base/secret.ts'
+import { createOpenai } from '../../src/providers/openai.ts'
+import { ProviderError, type Message } from '../../src/providers/provider.ts'
+import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
+import { startFakeOpenai } from '../fakes/openai.ts'
+import { clockAt, complete, requestWith, user } from './request.ts'
+
+let fake: FakeModel
+afterEach(() => fake.close())
+
+const KEY = 'sk-test-1234567890'
+async function start(script: FakeScript, options: { compatible?: boolean; path?: string; keyless?: boolean } = {}) {
+  fake = await startFakeOpenai(script)
+  return createOpenai({
+    ...(!options.keyless && { key: new Secret(KEY) }),
+    baseUrl: fake.url + (options.path ?? '/v1'),
+    redactor: createRedactor(),
+    clock: clockAt(Date.parse('2026-01-01T00:00:00Z')),
+    compatible: options.compatible ?? false,
+  })
+}
+const model = { provider: 'openai', name: 'gpt-test' }
+
+test('streams text and ends with the completion and its usage', async () => {
+  const provider = await start([{ say: 'Hello there', usage: { input: 12, output: 3 } }])
+  expect(await complete(provider, requestWith({ model }))).toEqual({
+    texts: ['Hello t', 'here'],
+    completion: { text: 'Hello there', finishReason: 'stop', calls: [], usage: { inputTokens: 12, outputTokens: 3 } },
+  })
+  expect(fake.requests[0]?.path).toBe('/v1/chat/completions')
+  expect(fake.requests[0]?.headers['authorization']).toBe(`Bearer ${KEY}`)
+  expect(fake.requests[0]?.body).toEqual({
+    model: 'gpt-test',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hello' },
+    ],
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+})
+
+test('calls travel both ways, also those whose arguments are no JSON', async () => {
+  const provider = await start([
+    {
+      calls: [
+        { id: 'c1', name: 'lookup', arguments: { order: 'A-1' } },
+        { id: 'c2', name: 'stock', arguments: '{"sku": ' },
+      ],
+      usage: { input: 1, output: 1 },
+    },
+  ])
+  const tools = [
+    {
+      name: 'lookup',
+      description: 'Finds an order',
+      schema: { type: 'object', properties: { order: { type: 'string' } } },
+    },
+  ]
+  const { completion } = await complete(provider, requestWith({ model, tools }))
+  expect(completion).toEqual({
+    text: '',
+    finishReason: 'tool_calls',
+    calls: [
+      { id: 'c1', name: 'lookup', arguments: { order: 'A-1' } },
+      { id: 'c2', name: 'stock', arguments: { $unparsed: '{"sku": ' } },
+    ],
+    usage: { inputTokens: 1, outputTokens: 1 },
+  })
+  const messages: Message[] = [
+    user('Hello'),
+    { role: 'assistant', text: '', calls: completion.calls },
+    { role: 'tool', callId: 'c1', name: 'lookup', content: '{"status":"lost"}', isError: false },
+    { role: 'tool', callId: 'c2', name: 'stock', content: 'not JSON', isError: true },
+  ]
+  await complete(provider, requestWith({ model, tools, messages }))
+  expect(fake.requests[1]?.body.tools).toEqual([
+    {
+      type: 'function',
+      function: {
+        name: 'lookup',
+        description: 'Finds an order',
+        parameters: { type: 'object', properties: { order: { type: 'string' } } },
+      },
+    },
+  ])
+  expect(fake.requests[1]?.body.messages.slice(2)).toEqual([
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        { id: 'c1', type: 'function', function: { name: 'lookup', arguments: '{"order":"A-1"}' } },
+        { id: 'c2', type: 'function', function: { name: 'stock', arguments: '{"sku": ' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'c1', content: '{"status":"lost"}' },
+    { role: 'tool', tool_call_id: 'c2', content: 'not JSON' },
+  ])
+})
+
+test('parameters, reasoning and options are passed on, options last and the script never', async () => {
+  const provider = await start([{ say: 'ok' }])
+  await complete(
+    provider,
+    requestWith({
+      model: {
+        ...model,
+        parameters: { temperature: 0.5, max_output_tokens: 100, stop_sequences: ['END'] },
+        reasoning: { effort: 'low' },
+        provider_options: { script: 'x.yaml', seed: 7, temperature: 0.1 },
+      },
+    }),
+  )
+  expect(fake.requests[0]?.body).toMatchObject({
+    temperature: 0.1,
+    max_completion_tokens: 100,
+    stop: ['END'],
+    reasoning_effort: 'low',
+    seed: 7,
+  })
+  expect(fake.requests[0]?.body).not.toHaveProperty('script')
+})
+
+test('another server is asked for max_tokens, needs no key, and may be named by its endpoint', async () => {
+  const provider = await start([{ say: 'ok' }], { compatible: true, path: '/api/chat/completions', keyless: true })
+  const { completion } = await complete(
+    provider,
+    requestWith({ model: { ...model, parameters: { max_output_tokens: 9 } } }),
+  )
+  expect(fake.requests[0]?.path).toBe('/api/chat/completions')
+  expect(fake.requests[0]?.headers['authorization']).toBeUndefined()
+  expect(fake.requests[0]?.body.max_tokens).toBe(9)
+  // It reported no usage, so it is estimated from the lengths of the texts.
+  expect(completion.usage).toEqual({ inputTokens: 4, outputTokens: 1 })
+})
+
+test.each([
+  [
+    'a closed schema is enforced',
+    { type: 'object', properties: { a: { type: 'number' } }, required: ['a'], additionalProperties: false },
+    true,
+  ],
+  ['an open schema is only told', { type: 'object', properties: { a: { type: 'number' } } }, false],
+])('structured output: %s', async (_, outputSchema, strict) => {
+  const provider = await start([{ say: '{"a":1}' }])
+  await complete(provider, requestWith({ model, outputSchema }))
+  expect(fake.requests[0]?.body.response_format).toEqual({
+    type: 'json_schema',
+    json_schema: { name: 'output', schema: outputSchema, strict },
+  })
+})
+
+test('images and PDFs are parts of the message', async () => {
+  const provider = await start([{ say: 'ok' }])
+  const bytes = new Uint8Array([1, 2, 3])
+  const parts = [
+    { type: 'text', text: 'Look' },
+    { type: 'file', filename: 'a.png', mediaType: 'image/png', bytes },
+    { type: 'file', filename: 'b.pdf', mediaType: 'application/pdf', bytes },
+  ] as const
+  await complete(provider, requestWith({ model, messages: [{ role: 'user', parts }] }))
+  expect(fake.requests[0]?.body.messages[1].content).toEqual([
+    { type: 'text', text: 'Look' },
+    { type: 'image_url', image_url: { url: 'data:image/png;base64,AQID' } },
+    { type: 'file', file: { filename: 'b.pdf', file_data: 'data:application/pdf;base64,AQID' } },
+  ])
+})
+
+describe('failures', () => {
+  const failing = async (script: FakeScript): Promise<ProviderError> => {
+    const provider = await start(script)
+    const error: unknown = await complete(provider, requestWith({ model })).catch((each: unknown) => each)
+    if (error instanceof ProviderError) return error
+    throw new Error('No ProviderError', { cause: error })
+  }
+
+  test.each([
+    [
+      { status: 401, error: { message: `Incorrect API key provided: ${KEY}.` } },
+      'The model provider answered 401: Incorrect API key provided: ***.',
+      401,
+      false,
+      undefined,
+    ],
+    [
+      { status: 429, error: { message: 'Slow down' }, headers: { 'retry-after': '7' } },
+      'The model provider answered 429: Slow down',
+      429,
+      true,
+      7000,
+    ],
+    [
+      { status: 503, error: { message: 'Busy' }, headers: { 'retry-after-ms': '250' } },
+      'The model provider answered 503: Busy',
+      503,
+      true,
+      250,
+    ],
+    [
+      { say: 'Half an', cut: true },
+      'The connection to the model provider failed: The connection was closed early.',
+      undefined,
+      true,
+      undefined,
+    ],
+    [
+      { say: 'Half', error: { message: 'Overloaded' } },
+      'The model provider broke off: Overloaded',
+      undefined,
+      true,
+      undefined,
+    ],
+  ])('%j', async (answer, message, status, retryable, retryAfterMs) => {
+    const error = await failing([answer])
+    expect([error.message, error.status, error.retryable, error.retryAfterMs]).toEqual([
+      message,
+      status,
+      retryable,
+      retryAfterMs,
+    ])
+    expect(fake.requests).toHaveLength(1)
+  })
+
+  test('a stream that ends without a finish reason is broken', async () => {
+    const error = await failing([{ say: 'Half', finish: '' }])
+    expect([error.message, error.retryable]).toEqual([
+      'The model provider closed the stream before the answer was complete.',
+      true,
+    ])
+  })
+
+  test('a server that does not answer the door can be tried again', async () => {
+    const provider = await start([])
+    await fake.close()
+    const error = (await complete(provider, requestWith({ model })).catch((each: unknown) => each)) as ProviderError
+    expect(error.retryable).toBe(true)
+    expect(error.message).toMatch(/^The connection to the model provider failed: connect ECONNREFUSED/)
+    fake = await startFakeOpenai([])
+  })
+})
+
+test('an abort in the middle of a stream ends it with the reason', async () => {
+  const provider = await start([{ say: 'Hello there', hang: true }])
+  const controller = new AbortController()
+  const stream = provider.complete(requestWith({ model }), controller.signal)[Symbol.asyncIterator]()
+  await stream.next()
+  controller.abort(new Error('cancelled'))
+  await expect(async () => {
+    while (!(await stream.next()).done);
+  }).rejects.toThrow('cancelled')
+})

@@ -1,0 +1,53 @@
+import type { RunId } from '../../src/base/ids.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import type { Completion, CompletionRequest, Message, Provider } from '../../src/providers/provider.ts'
+import type { SnapshotModel } from '../../src/spec/snapshot.ts'
+
+export const clockAt = (now: number): Clock => ({ now: () => now, monotonic: () => now })
+
+export const user = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] })
+export const assistant = (
+  text: string,
+  ...calls: { id: string; name: string; arguments?: Record<string, never> }[]
+): Message => ({
+  role: 'assistant',
+  text,
+  calls: calls.map((call) => ({ arguments: {}, ...call })),
+})
+export const answered = (name: string, content: string, callId = `call_${name}`): Message => ({
+  role: 'tool',
+  callId,
+  name,
+  content,
+  isError: false,
+})
+
+type Given = Partial<Omit<CompletionRequest, 'run' | 'model'>> & {
+  readonly model?: Partial<SnapshotModel>
+  readonly run?: Partial<CompletionRequest['run']>
+}
+
+export const requestWith = ({ model, run, ...rest }: Given = {}): CompletionRequest => ({
+  model: { provider: 'scripted', name: 'm', ...model },
+  system: 'Be brief.',
+  messages: [user('Hello')],
+  tools: [],
+  ...rest,
+  run: { id: '00000000-0000-7000-8000-000000000001' as RunId, input: {}, turn: 1, results: [], ...run },
+})
+
+/** All text parts, and the completion at the end. */
+export async function complete(
+  provider: Provider,
+  request: CompletionRequest,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<{ readonly texts: readonly string[]; readonly completion: Completion }> {
+  const texts: string[] = []
+  let completion: Completion | undefined
+  for await (const part of provider.complete(request, signal)) {
+    if (part.type === 'text') texts.push(part.text)
+    else completion = part.completion
+  }
+  if (!completion) throw new Error('The stream ended without a completion.')
+  return { texts, completion }
+}

@@ -1,0 +1,77 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { createSchedule } from '../../src/server/schedule.ts'
+import { openHouse } from './fixtures.ts'
+
+const DESK = 'acme.daily-report'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+async function scheduled(cron: string, timeZone?: string) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const house = openHouse()
+  await house.deploy(DESK)
+  const { triggerId } = await house.operator('POST /triggers', {
+    body: { agent: DESK, type: 'schedule', cron, ...(timeZone && { timeZone }) },
+  })
+  const { store, engine, workspace, config, clock, log } = house.services
+  const schedule = createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
+  house.services.about.onTriggers = () => schedule.refresh()
+  const wind = async (ms: number) => {
+    // The clock first: a timer that fires asks it what is due.
+    house.clock.wind(ms)
+    await vi.advanceTimersByTimeAsync(ms)
+  }
+  await vi.advanceTimersByTimeAsync(0)
+  return { ...house, schedule, triggerId, wind, starts: () => house.asked.starts.length }
+}
+
+test('starts a run with an empty input at each tick', async () => {
+  const { wind, starts, asked, triggerId, schedule } = await scheduled('*/10 * * * *')
+  await wind(599_999)
+  expect(starts()).toBe(0)
+  await wind(1)
+  expect(starts()).toBe(1)
+  await wind(600_000)
+  expect(starts()).toBe(2)
+  expect(asked.starts[0]).toMatchObject({
+    triggerType: 'scheduled',
+    triggerId,
+    triggerName: 'schedule',
+    input: {},
+    principal: { type: 'schedule', id: triggerId, triggerName: 'schedule' },
+  })
+  await schedule.stop()
+})
+
+test('reads the time of day in the trigger’s time zone', async () => {
+  // 10:00 UTC is 11:00 in Berlin, so noon there is an hour away.
+  const { wind, starts, schedule } = await scheduled('0 12 * * *', 'Europe/Berlin')
+  await wind(3_599_999)
+  expect(starts()).toBe(0)
+  await wind(1)
+  expect(starts()).toBe(1)
+  await schedule.stop()
+})
+
+test('a trigger that was inactive makes up for nothing', async () => {
+  const { wind, starts, operator, triggerId, schedule } = await scheduled('*/10 * * * *')
+  await operator('PATCH /triggers/:id', { id: triggerId, body: { active: false } })
+  await wind(3_600_000)
+  await operator('PATCH /triggers/:id', { id: triggerId, body: { active: true } })
+  await wind(0)
+  expect(starts()).toBe(0)
+  await wind(600_000)
+  expect(starts()).toBe(1)
+  await schedule.stop()
+})
+
+test('a start that is refused is logged and the next tick comes', async () => {
+  const { wind, starts, doors, schedule } = await scheduled('*/10 * * * *')
+  doors.start = () => Promise.reject(new Error('no'))
+  await wind(600_000)
+  await wind(600_000)
+  expect(starts()).toBe(2)
+  await schedule.stop()
+})

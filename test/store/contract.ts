@@ -1,0 +1,925 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import * as fc from 'fast-check'
+import type { Clock } from '../../src/base/clock.ts'
+import { digestOf } from '../../src/base/digest.ts'
+import { agentIdOf, nameId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
+import type { RunId } from '../../src/base/ids.ts'
+import type { IdempotencyClaim, Store, Timer } from '../../src/store/store.ts'
+import {
+  AGENT,
+  NOW,
+  NO_LIMITS,
+  TRIGGER,
+  WORKSPACE,
+  aFile,
+  aKey,
+  aPublication,
+  aRun,
+  aSession,
+  aSnapshot,
+  aStart,
+  aStep,
+  aTask,
+  aTrigger,
+  aTurn,
+  anEvent,
+  fileId,
+  keyId,
+  runId,
+  sessionId,
+  taskId,
+} from './makers.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const ALL = { skip: 0, take: 100 }
+const ELSEWHERE = workspaceIdOf('elsewhere')
+
+/** What every store promises. Each backend runs this whole list against itself. */
+export function storeContract(name: string, open: (clock: Clock) => Store): void {
+  describe(`the contract, ${name}`, () => {
+    let now = NOW
+    let store: Store
+    beforeEach(() => {
+      now = NOW
+      store = open({ now: () => now, monotonic: () => now })
+    })
+    afterEach(() => store.close())
+
+    /** Starts a session and answers it as it is stored. */
+    const started = async (...start: Parameters<typeof aStart>) => {
+      const turn = aStart(...start)
+      expect(await store.start(turn, NO_LIMITS)).toEqual({ outcome: 'started' })
+      return (await store.session(turn.session.id))!
+    }
+
+    describe('sessions', () => {
+      test('keeps a started session as it was given, with version 1', async () => {
+        const turn = aStart('a', { output: { text: 'ö' }, startContext: { by: ['x', null] } })
+        await store.start(turn, NO_LIMITS)
+        const session = { ...turn.session, version: 1 }
+        expect(await store.session(sessionId('a'))).toEqual(session)
+        expect(await store.load(sessionId('a'))).toEqual({ session, runs: turn.runs, tasks: [] })
+        expect(await store.run(runId('a'))).toEqual(turn.runs[0])
+      })
+
+      test('knows nothing of what was never started', async () => {
+        expect(await store.session(sessionId('a'))).toBeUndefined()
+        expect(await store.load(sessionId('a'))).toBeUndefined()
+        expect(await store.run(runId('a'))).toBeUndefined()
+        expect(await store.task(taskId('a'))).toBeUndefined()
+        expect(await store.events(sessionId('a'), 0, 10)).toEqual([])
+        expect(await store.stepsOfSession(sessionId('a'))).toEqual([])
+        await expect(store.save(aTurn(aSession('a')))).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('keeps what a save changes and adds one to the version', async () => {
+        const session = await started('a')
+        const run = aRun(session, {
+          status: 'Completed',
+          state: { at: 'done', outcome: 'completed', output: 'ok' },
+          output: 'ok',
+          finishedAt: NOW + 9,
+          lastSequence: 2,
+        })
+        const child = aRun(session, { id: runId('child'), parentRunId: run.id, parentCallId: 'c1', depth: 1 })
+        await store.save(
+          aTurn(session, {
+            session: {
+              ...session,
+              status: 'Completed',
+              totalTokensUsed: 12,
+              runCount: 2,
+              output: 'ok',
+              finishedAt: NOW + 9,
+              lastOrdinal: 2,
+            },
+            runs: [run, child],
+            said: ['engine.run.completed'],
+            busy: false,
+          }),
+        )
+        expect(await store.load(session.id)).toEqual({
+          session: {
+            ...session,
+            status: 'Completed',
+            totalTokensUsed: 12,
+            runCount: 2,
+            output: 'ok',
+            finishedAt: NOW + 9,
+            lastOrdinal: 2,
+            version: 2,
+            lastSeq: 3,
+          },
+          runs: [run, child],
+          tasks: [],
+        })
+        expect(await store.runsOf(session.id)).toEqual([run, child])
+      })
+
+      test('refuses the slower of two writers, and keeps none of its rows', async () => {
+        const session = await started('a')
+        const write = (by: string) =>
+          store.save(
+            aTurn(session, {
+              runs: [aRun(session, { error: by })],
+              steps: [aStep(session, 1, { content: { by } })],
+              tasks: [aTask(session, by)],
+              said: [`engine.run.${by}`],
+              setTimers: [{ sessionId: session.id, runId: runId('a'), kind: 'retry', ref: by, at: NOW }],
+            }),
+          )
+        const [fast, slow] = await Promise.allSettled([write('fast'), write('slow')])
+        expect(fast.status).toBe('fulfilled')
+        expect(slow).toMatchObject({ status: 'rejected', reason: { code: 'run_moved_on' } })
+        await expect(write('later')).rejects.toMatchObject({ code: 'run_moved_on' })
+
+        expect((await store.run(runId('a')))?.error).toBe('fast')
+        expect((await store.stepsOfRun(runId('a'))).map((step) => step.content)).toEqual([{ by: 'fast' }])
+        expect((await store.tasksOfSession(session.id)).map((task) => task.id)).toEqual([taskId('fast')])
+        expect((await store.events(session.id, 2, 10)).map((event) => event.subject)).toEqual(['engine.run.fast'])
+        expect((await store.dueTimers(NOW, 10)).map((timer) => timer.ref)).toEqual(['fast'])
+      })
+
+      test('refuses one writer of a tick and keeps its neighbours', async () => {
+        const sessions = await Promise.all(['a', 'b', 'c'].map((each) => started(each)))
+        const outcomes = await Promise.allSettled(
+          sessions.map((session, index) =>
+            store.save(aTurn(index === 1 ? { ...session, version: 7 } : session, { said: ['engine.run.paused'] })),
+          ),
+        )
+        expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+        const versions = await Promise.all(sessions.map(async ({ id }) => (await store.session(id))?.version))
+        expect(versions).toEqual([2, 1, 2])
+      })
+
+      test('shows nothing of a write before it is acknowledged', async () => {
+        const starting = store.start(aStart('a'), NO_LIMITS)
+        expect(await store.session(sessionId('a'))).toBeUndefined()
+        await starting
+        expect(await store.session(sessionId('a'))).toBeDefined()
+      })
+
+      test('refuses a turn whose run is unknown, or of another session', async () => {
+        const [a, b] = [await started('a'), await started('b')]
+        await expect(store.save(aTurn(a, { steps: [aStep(a, 1, { runId: runId('none') })] }))).rejects.toThrow(
+          'not in the store',
+        )
+        await expect(store.save(aTurn(a, { runs: [aRun(b)] }))).rejects.toThrow('of another session')
+        expect((await store.session(a.id))?.version).toBe(1)
+      })
+
+      test('tells which sessions have work in flight, oldest first', async () => {
+        await started('late', { startedAt: NOW + 5 })
+        const idle = await started('idle')
+        await started('early', { startedAt: NOW + 1 })
+        await store.save(aTurn(idle, { busy: false }))
+        expect(await store.busySessions()).toEqual([sessionId('early'), sessionId('late')])
+      })
+    })
+
+    describe('lists of sessions and runs', () => {
+      beforeEach(async () => {
+        await started('a', { startedAt: NOW + 1 })
+        await started('b', { startedAt: NOW + 3, status: 'WaitingForHITL' })
+        await started('c', { startedAt: NOW + 2, status: 'Completed', finishedAt: NOW + 9 })
+        await started('d', { startedAt: NOW + 4, agentId: agentIdOf('main', 'pay.other'), agentName: 'pay.other' })
+        await started('e', {
+          startedAt: NOW + 5,
+          workspaceId: ELSEWHERE,
+          agentId: agentIdOf('elsewhere', 'pay.clerk'),
+          agentVersionId: versionIdOf('elsewhere', 'pay.clerk', 'x'),
+        })
+      })
+      const main = { workspaceId: WORKSPACE }
+      const mine = { ...main, agentId: AGENT }
+
+      test.each([
+        ['of an agent, newest first', mine, ALL, ['b', 'c', 'a'], 3],
+        ['of a workspace', main, ALL, ['d', 'b', 'c', 'a'], 4],
+        ['of a page', mine, { skip: 1, take: 1 }, ['c'], 3],
+        ['past the end', mine, { skip: 5, take: 5 }, [], 3],
+        ['of a status', { ...mine, status: ['Running', 'Completed'] }, ALL, ['c', 'a'], 2],
+        ['of no status', { ...mine, status: [] }, ALL, [], 0],
+        ['of an unknown version', { ...mine, versionId: 'none' }, ALL, [], 0],
+        ['of a version', { ...mine, versionId: versionIdOf('main', 'pay.clerk', 'sha256:1') }, ALL, ['b', 'c', 'a'], 3],
+        ['of an agent elsewhere', { ...main, agentId: agentIdOf('elsewhere', 'pay.clerk') }, ALL, [], 0],
+      ])('lists sessions %s', async (_, filter, page, names, total) => {
+        const list = await store.sessions(filter, page)
+        expect({ ids: list.items.map(({ id }) => id), total: list.total }).toEqual({ ids: names.map(sessionId), total })
+      })
+
+      test.each([
+        ['of an agent, newest first', mine, ALL, ['b', 'c', 'a'], 3],
+        ['of a workspace', main, ALL, ['d', 'b', 'c', 'a'], 4],
+        ['of a page', main, { skip: 1, take: 2 }, ['b', 'c'], 4],
+        ['that wait', { ...main, waiting: true }, ALL, ['b'], 1],
+        ['that do not wait', { ...main, waiting: false }, ALL, ['d', 'c', 'a'], 3],
+        ['of a status', { ...main, status: ['Running'] }, ALL, ['d', 'a'], 2],
+        ['of an open and an ended status', { ...main, status: ['Running', 'Completed'] }, ALL, ['d', 'c', 'a'], 3],
+        ['since a moment', { ...main, since: NOW + 3 }, ALL, ['d', 'b'], 2],
+        ['of a session', { ...main, sessionId: sessionId('c') }, ALL, ['c'], 1],
+        ['of a session elsewhere', { ...main, sessionId: sessionId('e') }, ALL, [], 0],
+        ['of an agent elsewhere', { ...main, agentId: agentIdOf('elsewhere', 'pay.clerk') }, ALL, [], 0],
+      ])('lists runs %s', async (_, filter, page, names, total) => {
+        const list = await store.runs(filter, page)
+        expect({ ids: list.items.map(({ id }) => id), total: list.total }).toEqual({ ids: names.map(runId), total })
+      })
+
+      test('finds runs by the ending of their id, in their workspace only', async () => {
+        const id = runId('a')
+        const ends = async (ending: string, limit = 5) =>
+          (await store.runsEndingWith(WORKSPACE, ending, limit)).map((run) => run.id)
+        expect(await ends(id.slice(-6))).toEqual([id])
+        expect(await ends(id.slice(-8).toUpperCase())).toEqual([id])
+        expect(await ends(id)).toEqual([id])
+        expect(await ends(`zz${id.slice(-6)}`)).toEqual([])
+        expect(await store.runsEndingWith(ELSEWHERE, id.slice(-6), 5)).toEqual([])
+
+        const twins = ['00000000', '11111111'].map((time) => `${time}-0000-7000-8000-123456c0ffee` as RunId)
+        for (const [index, rootRunId] of twins.entries())
+          await started(`twin${index}`, { rootRunId, startedAt: NOW + 10 + index })
+        expect(await ends('c0ffee')).toEqual([twins[1], twins[0]])
+        expect(await ends('c0ffee', 1)).toEqual([twins[1]])
+        // Longer than what is random in an id: the time at its beginning tells them apart.
+        expect(await ends(twins[0]!)).toEqual([twins[0]])
+      })
+    })
+
+    describe('steps', () => {
+      test('answers the steps of a run by sequence and those of a session by ordinal', async () => {
+        const session = await started('a')
+        const child = aRun(session, { id: runId('child'), parentRunId: runId('a'), depth: 1 })
+        const steps = [
+          aStep(session, 1, { hidden: { opaque: true } }),
+          aStep(session, 2, { runId: child.id, sequence: 1, type: 'UserMessage', tokensUsed: null }),
+          aStep(session, 3, { sequence: 2, error: 'refused' }),
+        ]
+        await store.save(aTurn(session, { runs: [child], steps }))
+        expect(await store.stepsOfSession(session.id)).toEqual(steps)
+        expect(await store.stepsOfRun(runId('a'))).toEqual([steps[0], steps[2]])
+        expect(await store.stepsOfRun(child.id)).toEqual([steps[1]])
+      })
+
+      test('closes an open step of an earlier turn, once', async () => {
+        const session = await started('a')
+        const open = aStep(session, 1, { type: 'ToolCall', finishedAt: null })
+        const close = (version: number, finishedAt: number, error: string | null) =>
+          store.save(aTurn({ ...session, version }, { closedSteps: [{ id: open.id, finishedAt, error }] }))
+        await store.save(aTurn(session, { steps: [open] }))
+        await close(2, NOW + 50, 'broken')
+        await close(3, NOW + 60, null)
+        expect(await store.stepsOfRun(runId('a'))).toEqual([{ ...open, finishedAt: NOW + 50, error: 'broken' }])
+      })
+
+      test('keeps no two steps with one number', async () => {
+        const session = await started('a')
+        await store.save(aTurn(session, { steps: [aStep(session, 1)] }))
+        await expect(
+          store.save(aTurn({ ...session, version: 2 }, { steps: [aStep(session, 2, { sequence: 1 })] })),
+        ).rejects.toThrow(/unique/i)
+        expect((await store.session(session.id))?.version).toBe(2)
+      })
+    })
+
+    describe('events', () => {
+      test('answers events after a number, in order, at most so many', async () => {
+        const session = await started('a')
+        await started('b')
+        await store.save(aTurn(session, { said: ['engine.run.paused', 'engine.run.resumed', 'engine.run.completed'] }))
+        const seqs = async (after: number, limit: number) =>
+          (await store.events(session.id, after, limit)).map(({ seq }) => seq)
+        expect(await seqs(0, 10)).toEqual([1, 2, 3, 4, 5])
+        expect(await seqs(2, 2)).toEqual([3, 4])
+        expect(await seqs(5, 10)).toEqual([])
+        expect(await store.events(session.id, 2, 1)).toEqual([anEvent(session, 3, 'engine.run.paused')])
+      })
+
+      test.each([
+        ['leaves one out', [4], 4],
+        ['repeats one', [2, 3], 3],
+        ['says another last number', [3], 4],
+      ])('refuses a turn that %s', async (_, seqs, lastSeq) => {
+        const session = await started('a')
+        const turn = {
+          ...aTurn(session),
+          session: { ...session, lastSeq },
+          events: seqs.map((seq) => anEvent(session, seq, 'engine.run.paused')),
+        }
+        await expect(store.save(turn)).rejects.toThrow('without a gap')
+        expect((await store.events(session.id, 0, 10)).map(({ seq }) => seq)).toEqual([1, 2])
+      })
+
+      test('is read without a gap and without a repeat whatever the pages and the refused writers', async () => {
+        let count = 0
+        await fc.assert(
+          fc.asyncProperty(
+            fc.array(fc.record({ said: fc.integer({ min: 0, max: 4 }), stale: fc.boolean() }), { maxLength: 8 }),
+            fc.integer({ min: 1, max: 5 }),
+            async (moves, page) => {
+              let session = await started(`walk-${count++}`)
+              for (const { said, stale } of moves) {
+                const subjects = Array.from({ length: said }, () => 'engine.run.paused')
+                const saved = await store
+                  .save(aTurn(stale ? { ...session, version: session.version - 1 } : session, { said: subjects }))
+                  .then(
+                    () => 'kept',
+                    (error: { code: string }) => error.code,
+                  )
+                expect(saved).toBe(stale ? 'run_moved_on' : 'kept')
+                session = (await store.session(session.id))!
+              }
+              const read: number[] = []
+              for (
+                let items = await store.events(session.id, 0, page);
+                items.length > 0;
+                items = await store.events(session.id, read.at(-1)!, page)
+              )
+                read.push(...items.map(({ seq }) => seq))
+              expect(read).toEqual(Array.from({ length: session.lastSeq }, (_, index) => index + 1))
+            },
+          ),
+          { numRuns: 20 },
+        )
+      })
+    })
+
+    describe('tasks', () => {
+      test('loads pending tasks only, and keeps the decided ones', async () => {
+        const session = await started('a')
+        const [one, two] = [
+          aTask(session, 'one', { callId: 'c1' }),
+          aTask(session, 'two', { callId: 'c2', options: [{ id: 'x', label: 'X' }] }),
+        ]
+        await store.save(aTurn(session, { tasks: [one, two] }))
+        expect((await store.load(session.id))?.tasks).toEqual([one, two])
+        const done = {
+          ...one,
+          status: 'completed' as const,
+          completedAt: NOW + 5,
+          answer: { outcome: 'approved' as const, approved: true },
+        }
+        await store.save(aTurn({ ...session, version: 2 }, { tasks: [done] }))
+        expect((await store.load(session.id))?.tasks).toEqual([two])
+        expect(await store.task(one.id)).toEqual(done)
+        expect(await store.tasksOfSession(session.id)).toEqual([done, two])
+      })
+
+      test('lets the next task of a call be opened in the turn that ends the one before, and no second beside it', async () => {
+        const session = await started('a')
+        const first = aTask(session, 'first', { callId: 'c1' })
+        const next = aTask(session, 'next', { callId: 'c1', kind: 'escalation' })
+        await store.save(aTurn(session, { tasks: [first] }))
+        await expect(store.save(aTurn({ ...session, version: 2 }, { tasks: [next] }))).rejects.toThrow(/unique/i)
+        await store.save(aTurn({ ...session, version: 2 }, { tasks: [next, { ...first, status: 'expired' }] }))
+        expect((await store.load(session.id))?.tasks).toEqual([next])
+      })
+
+      test('keeps the votes that count, and counts an approver once', async () => {
+        const session = await started('a')
+        const ann = { approver: 'operator:ann', approved: true, at: NOW + 1, comment: 'fine' }
+        const bob = { approver: 'key:bob', approved: true, at: NOW + 2 }
+        const task = aTask(session, 't')
+        const save = (version: number, votes: readonly (typeof bob)[]) =>
+          store.save(aTurn({ ...session, version }, { tasks: [{ ...task, votes }] }))
+        await save(1, [ann])
+        await save(2, [ann, bob])
+        expect((await store.task(task.id))?.votes).toEqual([ann, bob])
+        await expect(save(3, [ann, bob, { ...bob, at: NOW + 3 }])).rejects.toThrow(/unique/i)
+        expect((await store.task(task.id))?.votes).toEqual([ann, bob])
+        // An edit voids what was voted before it; the same approver may then vote again.
+        await save(3, [{ ...ann, at: NOW + 9 }])
+        expect((await store.task(task.id))?.votes).toEqual([{ ...ann, at: NOW + 9 }])
+      })
+
+      test('lists what is pending by deadline, and everything where asked', async () => {
+        const session = await started('a')
+        const other = await started('b', { agentId: agentIdOf('main', 'pay.other'), agentName: 'pay.other' })
+        const away = await started('c', { workspaceId: ELSEWHERE, agentId: agentIdOf('elsewhere', 'pay.clerk') })
+        await store.save(
+          aTurn(session, {
+            tasks: [
+              aTask(session, 'whenever'),
+              aTask(session, 'later', { expiresAt: NOW + HOUR, kind: 'escalation' }),
+              aTask(session, 'soon', { expiresAt: NOW + MINUTE }),
+              aTask(session, 'done', { status: 'completed', expiresAt: NOW }),
+            ],
+          }),
+        )
+        await store.save(aTurn(other, { tasks: [aTask(other, 'other', { expiresAt: NOW + 2 * MINUTE })] }))
+        await store.save(aTurn(away, { tasks: [aTask(away, 'away')] }))
+        const list = async (filter: object, page = ALL) => {
+          const { items, total } = await store.tasks({ workspaceId: WORKSPACE, ...filter }, page)
+          return [items.map(({ id }) => id), total]
+        }
+        expect(await list({})).toEqual([['soon', 'other', 'later', 'whenever'].map(taskId), 4])
+        expect(await list({}, { skip: 1, take: 2 })).toEqual([['other', 'later'].map(taskId), 4])
+        expect(await list({ agentId: AGENT })).toEqual([['soon', 'later', 'whenever'].map(taskId), 3])
+        expect(await list({ kinds: ['escalation', 'text'] })).toEqual([[taskId('later')], 1])
+        expect(await list({ agentId: AGENT, all: true })).toEqual([
+          ['soon', 'later', 'whenever', 'done'].map(taskId),
+          4,
+        ])
+        expect(await list({ agentId: agentIdOf('elsewhere', 'pay.clerk') })).toEqual([[], 0])
+      })
+
+      test('finds tasks by the ending of their id, in their workspace only', async () => {
+        const session = await started('a')
+        await store.save(aTurn(session, { tasks: [aTask(session, 'one'), aTask(session, 'two')] }))
+        const ending = taskId('one').slice(-7)
+        expect((await store.tasksEndingWith(WORKSPACE, ending, 5)).map(({ id }) => id)).toEqual([taskId('one')])
+        expect(await store.tasksEndingWith(ELSEWHERE, ending, 5)).toEqual([])
+      })
+    })
+
+    describe('calls', () => {
+      test('replaces a call by its key and answers those of a session or of an agent since a moment', async () => {
+        const [a, b] = [await started('a'), await started('b')]
+        const call = (session: typeof a, callId: string, at: number, state: string) => ({
+          sessionId: session.id,
+          runId: session.rootRunId,
+          callId,
+          agentId: AGENT,
+          ref: 'pay.refund',
+          argumentsDigest: digestOf(callId),
+          arguments: { amount: 1 },
+          state,
+          attempt: 1,
+          idempotencyKey: `svc:${callId}`,
+          at,
+        })
+        await store.save(aTurn(a, { calls: [call(a, 'c1', NOW + 1, 'sent'), call(a, 'c2', NOW + 5, 'executed')] }))
+        await store.save(aTurn(b, { calls: [call(b, 'c1', NOW + 3, 'denied')] }))
+        await store.save(
+          aTurn(
+            { ...a, version: 2 },
+            { calls: [{ ...call(a, 'c1', NOW + 1, 'executed'), attempt: 2, arguments: null }] },
+          ),
+        )
+        expect(await store.calls({ sessionId: a.id })).toEqual([
+          { ...call(a, 'c1', NOW + 1, 'executed'), attempt: 2, arguments: null },
+          call(a, 'c2', NOW + 5, 'executed'),
+        ])
+        expect((await store.calls({ agentId: AGENT, since: NOW + 3 })).map((each) => each.at)).toEqual([
+          NOW + 3,
+          NOW + 5,
+        ])
+        expect(await store.calls({ agentId: agentIdOf('main', 'pay.none') })).toEqual([])
+      })
+    })
+
+    describe('timers', () => {
+      test('are due in the order of their moments, until they are cleared or set anew', async () => {
+        const session = await started('a')
+        const timer = (kind: Timer['kind'], ref: string, at: number): Timer => ({
+          sessionId: session.id,
+          runId: runId('a'),
+          kind,
+          ref,
+          at,
+        })
+        const due = async (at: number, limit = 10) => (await store.dueTimers(at, limit)).map(({ ref }) => ref)
+        expect(await store.nextTimerAt()).toBeUndefined()
+        await store.save(
+          aTurn(session, {
+            setTimers: [
+              timer('task_timeout', 'late', NOW + 30),
+              timer('retry', 'soon', NOW + 10),
+              timer('wall_clock', '', NOW + 20),
+            ],
+          }),
+        )
+        expect(await store.nextTimerAt()).toBe(NOW + 10)
+        expect(await due(NOW + 9)).toEqual([])
+        expect(await due(NOW + 30)).toEqual(['soon', '', 'late'])
+        expect(await due(NOW + 30, 2)).toEqual(['soon', ''])
+        expect(await store.dueTimers(NOW + 10, 10)).toEqual([timer('retry', 'soon', NOW + 10)])
+        await store.save(
+          aTurn(
+            { ...session, version: 2 },
+            {
+              clearTimers: [
+                timer('retry', 'soon', 0),
+                timer('task_timeout', 'late', 0),
+                timer('retry', 'never set', 0),
+              ],
+              setTimers: [timer('wall_clock', '', NOW + 50), timer('task_timeout', 'late', NOW + 40)],
+            },
+          ),
+        )
+        expect(await due(NOW + 100)).toEqual(['late', ''])
+        expect(await store.nextTimerAt()).toBe(NOW + 40)
+      })
+    })
+
+    describe('starting', () => {
+      const limits = (about: Partial<typeof NO_LIMITS>) => ({ ...NO_LIMITS, ...about })
+      let count = 0
+      const start = (about: Partial<typeof NO_LIMITS>, session = {}) =>
+        store.start(aStart(`s${count++}`, session), limits(about))
+
+      test('accepts exactly the limit of 2,000 parallel starts', async () => {
+        const outcomes = await Promise.all(Array.from({ length: 2000 }, () => start({ maxConcurrentRuns: 10 })))
+        expect(outcomes.filter(({ outcome }) => outcome === 'started')).toHaveLength(10)
+        expect(outcomes.at(-1)).toEqual({ outcome: 'concurrency_limited', limit: 10 })
+        expect((await store.sessions({ workspaceId: WORKSPACE, agentId: AGENT }, ALL)).total).toBe(10)
+      })
+
+      test('counts the runs of a trigger that have not ended', async () => {
+        const session = await started('a')
+        expect(await start({ maxConcurrentRuns: 1 })).toEqual({ outcome: 'concurrency_limited', limit: 1 })
+        expect(await start({ maxConcurrentRuns: 1 }, { triggerId: nameId('other') })).toEqual({ outcome: 'started' })
+        await store.save(aTurn(session, { session: { ...session, status: 'Failed', finishedAt: NOW }, busy: false }))
+        expect(await start({ maxConcurrentRuns: 1 })).toEqual({ outcome: 'started' })
+      })
+
+      test('refuses what is over the rate per minute and says when the next start is accepted', async () => {
+        const rate = { ratePerMinute: 3 }
+        expect([await start(rate), await start(rate), await start(rate)].map(({ outcome }) => outcome)).toEqual([
+          'started',
+          'started',
+          'started',
+        ])
+        expect(await start(rate)).toEqual({ outcome: 'rate_limited', limit: '3 per minute', retryAfterSeconds: 20 })
+        now += 19_500
+        expect(await start(rate)).toEqual({ outcome: 'rate_limited', limit: '3 per minute', retryAfterSeconds: 1 })
+        now += 500
+        expect(await start(rate)).toEqual({ outcome: 'started' })
+        expect(await start(rate)).toMatchObject({ outcome: 'rate_limited', retryAfterSeconds: 20 })
+        expect(await start(rate, { triggerId: nameId('other') })).toEqual({ outcome: 'started' })
+        expect(await start(rate, { triggerId: null })).toEqual({ outcome: 'started' })
+      })
+
+      test('takes no token for a start that is refused', async () => {
+        const both = { ratePerMinute: 10, ratePerDay: 2 }
+        await start(both)
+        await start(both)
+        for (let refused = 0; refused < 20; refused++)
+          expect(await start(both)).toEqual({ outcome: 'rate_limited', limit: '2 per day', retryAfterSeconds: 43_200 })
+        expect(await start({ ratePerMinute: 10 })).toEqual({ outcome: 'started' })
+        for (let refused = 0; refused < 5; refused++)
+          expect(await start({ ratePerMinute: 10, maxConcurrentRuns: 1 })).toMatchObject({
+            outcome: 'concurrency_limited',
+          })
+        for (let taken = 0; taken < 7; taken++)
+          expect(await start({ ratePerMinute: 10 })).toEqual({ outcome: 'started' })
+        expect(await start({ ratePerMinute: 10 })).toMatchObject({ outcome: 'rate_limited', limit: '10 per minute' })
+      })
+
+      test.each([1, 7, 60, 1000])('lets a full bucket of %i per minute through, and no start more', async (rate) => {
+        const outcomes = await Promise.all(Array.from({ length: rate + 5 }, () => start({ ratePerMinute: rate })))
+        expect(outcomes.filter(({ outcome }) => outcome === 'started')).toHaveLength(rate)
+        now += MINUTE
+        const more = await Promise.all(Array.from({ length: rate + 5 }, () => start({ ratePerMinute: rate })))
+        expect(more.filter(({ outcome }) => outcome === 'started')).toHaveLength(rate)
+      })
+
+      test('lets nothing through a rate of zero', async () => {
+        expect(await start({ ratePerMinute: 0 })).toEqual({
+          outcome: 'rate_limited',
+          limit: '0 per minute',
+          retryAfterSeconds: 60,
+        })
+      })
+
+      test('counts the runs of the plan by day, in UTC', async () => {
+        const plan = { planRunsPerDay: 2 }
+        await start({})
+        await start(plan, { triggerId: null })
+        expect(await start(plan)).toEqual({ outcome: 'plan_limited', limit: 'runs_per_day', value: 2 })
+        now = NOW - (NOW % DAY) + DAY
+        expect(await start(plan)).toEqual({ outcome: 'started' })
+      })
+
+      test('counts the tokens of the plan on the day they are used', async () => {
+        const session = await started('a')
+        await store.save(aTurn(session, { session: { ...session, totalTokensUsed: 60 } }))
+        expect(await start({ planTokensPerDay: 100 })).toEqual({ outcome: 'started' })
+        await store.save(aTurn({ ...session, version: 2, totalTokensUsed: 100 }))
+        expect(await start({ planTokensPerDay: 100 })).toEqual({
+          outcome: 'plan_limited',
+          limit: 'tokens_per_day',
+          value: 100,
+        })
+        now += DAY
+        expect(await start({ planTokensPerDay: 100 })).toEqual({ outcome: 'started' })
+      })
+
+      describe('with an idempotency key', () => {
+        const claim = (about: Partial<IdempotencyClaim> = {}): IdempotencyClaim => ({
+          principal: 'key:1',
+          route: 'start',
+          key: 'k',
+          bodyDigest: digestOf('body'),
+          response: { runId: runId('a') },
+          expiresAt: NOW + DAY,
+          ...about,
+        })
+        const again = (about: Partial<IdempotencyClaim> = {}) =>
+          store.start(
+            aStart(`again${count++}`),
+            limits({ ratePerMinute: 1 }),
+            claim({ response: { runId: 'another' }, ...about }),
+          )
+
+        test('answers a repeated start with the first answer, and takes no token for it', async () => {
+          const first = store.start(aStart('a'), limits({ ratePerMinute: 1 }), claim())
+          const twin = again()
+          expect([await first, await twin]).toEqual([
+            { outcome: 'started' },
+            { outcome: 'replayed', response: { runId: runId('a') } },
+          ])
+          expect(await again()).toEqual({ outcome: 'replayed', response: { runId: runId('a') } })
+          expect((await store.runs({ workspaceId: WORKSPACE }, ALL)).total).toBe(1)
+          expect(await store.replay('key:1', 'start', 'k', digestOf('body'), NOW)).toEqual({
+            outcome: 'replayed',
+            response: { runId: runId('a') },
+          })
+        })
+
+        test('refuses the key with another body', async () => {
+          await store.start(aStart('a'), NO_LIMITS, claim())
+          expect(await again({ bodyDigest: digestOf('other') })).toEqual({ outcome: 'key_reused' })
+          expect(await store.replay('key:1', 'start', 'k', digestOf('other'), NOW)).toEqual({ outcome: 'key_reused' })
+        })
+
+        test('knows a key of another principal, of another route or that expired as a new one', async () => {
+          await store.start(aStart('a'), NO_LIMITS, claim())
+          expect(await store.start(aStart('b'), NO_LIMITS, claim({ principal: 'key:2' }))).toEqual({
+            outcome: 'started',
+          })
+          expect(await store.start(aStart('c'), NO_LIMITS, claim({ route: 'other' }))).toEqual({ outcome: 'started' })
+          expect(await store.replay('key:1', 'start', 'k', digestOf('body'), NOW + DAY)).toBeUndefined()
+          now += DAY
+          expect(
+            await store.start(aStart('d'), NO_LIMITS, claim({ bodyDigest: digestOf('new'), expiresAt: now + DAY })),
+          ).toEqual({ outcome: 'started' })
+          expect(await again({ bodyDigest: digestOf('new') })).toMatchObject({ outcome: 'replayed' })
+        })
+
+        test('keeps no claim of a start that is refused', async () => {
+          await start({ ratePerMinute: 1 })
+          expect(await again()).toMatchObject({ outcome: 'rate_limited' })
+          expect(await store.replay('key:1', 'start', 'k', digestOf('body'), NOW)).toBeUndefined()
+          now += MINUTE
+          expect(await again()).toEqual({ outcome: 'started' })
+        })
+
+        test('makes 100 runs of 2,000 parallel starts over 100 keys', async () => {
+          const outcomes = await Promise.all(
+            Array.from({ length: 2000 }, (_, index) =>
+              store.start(aStart(`p${index}`), NO_LIMITS, claim({ key: `k${index % 100}` })),
+            ),
+          )
+          expect(outcomes.filter(({ outcome }) => outcome === 'started')).toHaveLength(100)
+          expect(outcomes.filter(({ outcome }) => outcome === 'replayed')).toHaveLength(1900)
+        })
+      })
+    })
+
+    describe('versions', () => {
+      const clerk = aSnapshot('pay.clerk', '1.0.0')
+      const clerkId = versionIdOf('main', 'pay.clerk', clerk.digest)
+      const next = aSnapshot('pay.clerk', '1.1.0')
+      const nextId = versionIdOf('main', 'pay.clerk', next.digest)
+      const tool = {
+        kind: 'Tool' as const,
+        id: 'pay.refund',
+        version: '1.0.0',
+        digest: digestOf('tool'),
+        document: { spec: { description: 'Refunds.', side_effect_class: 'irreversible_action' } },
+      }
+
+      test('keeps what is published, and says so when it is published again', async () => {
+        const publication = aPublication([clerk], { documents: [tool] })
+        const lines = (already: boolean) => [
+          { kind: 'Agent', id: 'pay.clerk', version: '1.0.0', digest: clerk.digest, already },
+          { kind: 'Tool', id: 'pay.refund', version: '1.0.0', digest: tool.digest, already },
+        ]
+        expect(await store.publish(publication)).toEqual(lines(false))
+        expect(await store.publish({ ...publication, at: NOW + 5, by: 'operator:bob' })).toEqual(lines(true))
+        const version = {
+          id: clerkId,
+          agentId: AGENT,
+          workspaceId: WORKSPACE,
+          snapshot: clerk,
+          closureDigest: digestOf('closure'),
+          publishedAt: NOW,
+          publishedBy: 'operator:ann',
+          yanked: false,
+        }
+        expect(await store.version(clerkId)).toEqual(version)
+        expect(await store.versionByDigest(WORKSPACE, clerk.digest)).toEqual(version)
+        expect(await store.versionByDigest(ELSEWHERE, clerk.digest)).toBeUndefined()
+        expect(await store.documents(WORKSPACE, 'Tool', 'pay.refund')).toEqual([tool])
+        expect(await store.documents(WORKSPACE, 'Policy', 'pay.refund')).toEqual([])
+      })
+
+      test('refuses another content of a version, with everything that came with it', async () => {
+        await store.publish(aPublication([clerk], { documents: [tool] }))
+        const changed = aPublication([next, aSnapshot('pay.clerk', '1.0.0', 'Pays more.')])
+        await expect(store.publish(changed)).rejects.toMatchObject({
+          code: 'version_exists',
+          message: 'pay.clerk@1.0.0 is published with other content (purpose).',
+        })
+        await expect(
+          store.publish(
+            aPublication([next], {
+              documents: [{ ...tool, digest: digestOf('other'), document: { spec: { description: 'Refunds.' } } }],
+            }),
+          ),
+        ).rejects.toMatchObject({
+          message: 'pay.refund@1.0.0 is published with other content (spec.side_effect_class).',
+        })
+        expect(await store.version(nextId)).toBeUndefined()
+        expect((await store.version(clerkId))?.snapshot).toEqual(clerk)
+      })
+
+      test('lists the versions of an agent, newest first, and the agents of a workspace by name', async () => {
+        await store.publish(aPublication([clerk]))
+        await store.publish(aPublication([next, aSnapshot('pay.auditor', '0.1.0')], { at: NOW + 1 }))
+        await store.publish(aPublication([], { workspaceId: ELSEWHERE }))
+        expect((await store.versions(AGENT)).map(({ snapshot }) => snapshot.version)).toEqual(['1.1.0', '1.0.0'])
+        expect(await store.agents(WORKSPACE)).toEqual([
+          {
+            id: agentIdOf('main', 'pay.auditor'),
+            workspaceId: WORKSPACE,
+            name: 'pay.auditor',
+            deployedVersionId: null,
+            previousVersionId: null,
+          },
+          { id: AGENT, workspaceId: WORKSPACE, name: 'pay.clerk', deployedVersionId: null, previousVersionId: null },
+        ])
+        expect(await store.agents(ELSEWHERE)).toEqual([])
+      })
+
+      test('deploys a version and remembers the one before', async () => {
+        await store.publish(aPublication([clerk, next]))
+        expect(await store.deploy(AGENT, clerkId, NOW, 'operator:ann')).toEqual({ from: null })
+        expect(await store.deploy(AGENT, nextId, NOW, 'operator:ann')).toEqual({ from: clerkId })
+        expect(await store.deploy(AGENT, nextId, NOW, 'operator:ann')).toEqual({ from: nextId })
+        expect(await store.agent(AGENT)).toEqual({
+          id: AGENT,
+          workspaceId: WORKSPACE,
+          name: 'pay.clerk',
+          deployedVersionId: nextId,
+          previousVersionId: clerkId,
+        })
+      })
+
+      test('deploys no version of another agent and none that is unknown', async () => {
+        await store.publish(aPublication([clerk, aSnapshot('pay.auditor', '0.1.0')]))
+        await expect(store.deploy(agentIdOf('main', 'pay.auditor'), clerkId, NOW, 'x')).rejects.toMatchObject({
+          code: 'not_found',
+        })
+        await expect(store.deploy(AGENT, nextId, NOW, 'x')).rejects.toMatchObject({ code: 'not_found' })
+        expect((await store.agent(AGENT))?.deployedVersionId).toBeNull()
+      })
+
+      test('yanks a version and takes it back', async () => {
+        await store.publish(aPublication([clerk]))
+        for (const yanked of [true, false]) {
+          await store.setYanked(clerkId, yanked)
+          expect((await store.version(clerkId))?.yanked).toBe(yanked)
+          expect((await store.versions(AGENT)).map((version) => version.yanked)).toEqual([yanked])
+        }
+        await expect(store.setYanked(nextId, true)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('yanks a document and takes it back', async () => {
+        const tool = { kind: 'Tool', id: 'pay.refunds', version: '1.0.0' } as const
+        const published = { ...tool, digest: 'sha256:aa', document: { a: 1 } } as const
+        await store.publish(aPublication([], { documents: [published] }))
+        await store.setDocumentYanked(WORKSPACE, tool, true)
+        expect(await store.documents(WORKSPACE, 'Tool', 'pay.refunds')).toEqual([{ ...published, yanked: true }])
+        await store.setDocumentYanked(WORKSPACE, tool, true)
+        await store.setDocumentYanked(WORKSPACE, tool, false)
+        expect(await store.documents(WORKSPACE, 'Tool', 'pay.refunds')).toEqual([published])
+        for (const other of [{ ...tool, version: '1.0.1' }, { ...tool, kind: 'Policy' } as const])
+          await expect(store.setDocumentYanked(WORKSPACE, other, true)).rejects.toMatchObject({ code: 'not_found' })
+        await expect(store.setDocumentYanked(ELSEWHERE, tool, true)).rejects.toMatchObject({ code: 'not_found' })
+      })
+    })
+
+    describe('triggers and keys', () => {
+      test('keeps, changes and deletes triggers', async () => {
+        const other = aTrigger({
+          id: nameId('trigger', 'nightly'),
+          type: 'schedule',
+          name: 'nightly',
+          cron: '0 3 * * *',
+          timeZone: 'Europe/Berlin',
+          agentId: agentIdOf('main', 'pay.other'),
+          createdAt: NOW + 1,
+        })
+        await store.createTrigger(aTrigger())
+        await store.createTrigger(other)
+        expect(await store.trigger(TRIGGER)).toEqual(aTrigger())
+        expect(await store.triggers(WORKSPACE)).toEqual([aTrigger(), other])
+        expect(await store.triggers(WORKSPACE, AGENT)).toEqual([aTrigger()])
+        expect(await store.triggers(ELSEWHERE)).toEqual([])
+        const changed = aTrigger({ active: false, allowIps: [], ratePerMinute: null, exposeTimeline: false })
+        await store.updateTrigger(changed)
+        expect(await store.trigger(TRIGGER)).toEqual(changed)
+        await store.deleteTrigger(TRIGGER)
+        expect(await store.trigger(TRIGGER)).toBeUndefined()
+        await expect(store.deleteTrigger(TRIGGER)).rejects.toMatchObject({ code: 'not_found' })
+        await expect(store.updateTrigger(changed)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('finds a key by the hash of its secret', async () => {
+        await store.createKey(aKey('one'))
+        await store.createKey(
+          aKey('two', { createdAt: NOW + 1, allowUploads: false, expiresAt: NOW + DAY, name: null }),
+        )
+        expect(await store.keyByHash(aKey('one').hash)).toEqual(aKey('one'))
+        expect(await store.keyByHash('unknown')).toBeUndefined()
+        expect(await store.keys(WORKSPACE)).toEqual([
+          aKey('one'),
+          aKey('two', { createdAt: NOW + 1, allowUploads: false, expiresAt: NOW + DAY, name: null }),
+        ])
+        await expect(store.createKey(aKey('three', { hash: aKey('one').hash }))).rejects.toThrow(/unique/i)
+      })
+
+      test('revokes a key once', async () => {
+        await store.createKey(aKey('one'))
+        await store.revokeKey(keyId('one'), NOW + 5)
+        await store.revokeKey(keyId('one'), NOW + 9)
+        expect((await store.keyByHash(aKey('one').hash))?.revokedAt).toBe(NOW + 5)
+        await expect(store.revokeKey(keyId('none'), NOW)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('remembers the last use of a key, before and after it is written', async () => {
+        await store.createKey(aKey('one'))
+        const lastUse = async () => (await store.keyByHash(aKey('one').hash))?.lastUsedAt
+        store.touchKey(keyId('one'), NOW + 1)
+        store.touchKey(keyId('one'), NOW + 2)
+        expect(await lastUse()).toBe(NOW + 2)
+        await store.createKey(aKey('two'))
+        expect(await lastUse()).toBe(NOW + 2)
+      })
+    })
+
+    describe('files', () => {
+      test('lists a file and finds it by name once it is finalized', async () => {
+        const file = aFile('a.txt')
+        await store.presignFile(file, null)
+        expect(await store.fileByKey(WORKSPACE, file.objectKey)).toEqual(file)
+        expect(await store.fileByName(WORKSPACE, 'a.txt')).toBeUndefined()
+        expect(await store.files(WORKSPACE, ALL)).toEqual({ items: [], total: 0 })
+        await store.finalizeFile(file.id, 12, NOW + 5)
+        await store.finalizeFile(file.id, 99, NOW + 9)
+        const stored = { ...file, sizeBytes: 12, finalizedAt: NOW + 5 }
+        expect(await store.fileByName(WORKSPACE, 'a.txt')).toEqual(stored)
+        expect(await store.fileByName(ELSEWHERE, 'a.txt')).toBeUndefined()
+        expect(await store.fileByKey(ELSEWHERE, file.objectKey)).toBeUndefined()
+        expect(await store.files(WORKSPACE, ALL)).toEqual({ items: [stored], total: 1 })
+        await expect(store.finalizeFile(fileId('none'), 1, NOW)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('holds no more than the quota, of parallel presigns too', async () => {
+        const outcomes = await Promise.allSettled(
+          Array.from({ length: 50 }, (_, index) => store.presignFile(aFile(`f${index}`, { maxBytes: 100 }), 1000)),
+        )
+        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+        expect(outcomes.at(-1)).toMatchObject({ reason: { code: 'storage_limit_exceeded' } })
+        expect(await store.presignFile(aFile('elsewhere', { workspaceId: ELSEWHERE }), 1000)).toBeUndefined()
+      })
+
+      test('gives back what an upload did not use, what expired and what was deleted', async () => {
+        const presign = (name: string, maxBytes: number, createdAt = NOW) =>
+          store.presignFile(aFile(name, { maxBytes, createdAt }), 1000)
+        await presign('a', 600)
+        await expect(presign('b', 500)).rejects.toMatchObject({ code: 'storage_limit_exceeded' })
+        await store.finalizeFile(fileId('a'), 100, NOW)
+        await presign('b', 900)
+        await expect(presign('c', 1)).rejects.toMatchObject({ code: 'storage_limit_exceeded' })
+        await presign('d', 900, NOW + 900_000)
+        await store.deleteFile(fileId('d'))
+        await store.deleteFile(fileId('a'))
+        await store.deleteFile(fileId('a'))
+        await presign('e', 1000, NOW + 900_000)
+      })
+
+      test('names the files that were presigned and never finalized', async () => {
+        await store.presignFile(aFile('late', { expiresAt: NOW + 20 }), null)
+        await store.presignFile(aFile('early', { expiresAt: NOW + 10 }), null)
+        await store.presignFile(aFile('kept', { expiresAt: NOW + 5 }), null)
+        await store.finalizeFile(fileId('kept'), 1, NOW)
+        const abandoned = async (at: number, limit = 10) =>
+          (await store.abandonedFiles(at, limit)).map(({ filename }) => filename)
+        expect(await abandoned(NOW + 10)).toEqual([])
+        expect(await abandoned(NOW + 21)).toEqual(['early', 'late'])
+        expect(await abandoned(NOW + 21, 1)).toEqual(['early'])
+      })
+    })
+
+    test('finishes pending writes before it closes', async () => {
+      const starting = store.start(aStart('a'), NO_LIMITS)
+      await Promise.all([starting, store.close()])
+      await expect(starting).resolves.toEqual({ outcome: 'started' })
+      await expect(store.save(aTurn(aSession('a')))).rejects.toThrow('not open')
+    })
+  })
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { lockDirectory } from '../../src/store/sqlite/lock.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'svc-lock-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+const LOCK = resolve(import.meta.dirname, '../../src/store/sqlite/lock.ts')
+
+/** A process that takes the lock, says `held` or the code of its failure, and stays. */
+async function locker(directory: string) {
+  const script = `
+    import(process.argv[1]).then(({ lockDirectory }) => {
+      try { globalThis.held = lockDirectory(process.argv[2]); console.log('held') } catch (error) { console.log(error.code) }
+      setInterval(() => {}, 1000)
+    })`
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, LOCK, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [said] = (await once(child.stdout, 'data')) as [Buffer]
+  return {
+    said: said.toString().trim(),
+    async kill() {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
+
+test('one process holds a directory, and another gets it at once when that one is killed', async () => {
+  const directory = join(root, 'held')
+  const first = await locker(directory)
+  expect(first.said).toBe('held')
+  expect(() => lockDirectory(directory)).toThrow(
+    expect.objectContaining({
+      code: 'store_locked',
+      message: `The data directory ${directory} is held by another process.`,
+    }),
+  )
+  await first.kill()
+  const lock = lockDirectory(directory)
+  // A second try in the same process must not drop what this one holds.
+  expect(() => lockDirectory(directory)).toThrow(expect.objectContaining({ code: 'store_locked' }))
+  const second = await locker(directory)
+  expect(second.said).toBe('store_locked')
+  await second.kill()
+  lock.release()
+  lock.release()
+  lockDirectory(directory).release()
+})
+
+test('makes the directory and its file for their owner only', () => {
+  const directory = join(root, 'new', 'deep')
+  lockDirectory(directory).release()
+  expect(statSync(directory).mode & 0o777).toBe(0o700)
+  expect(statSync(join(directory, 'lock.db')).mode & 0o777).toBe(0o600)
+})
+
+test('refuses a directory that everybody may write to', () => {
+  const directory = join(root, 'open')
+  mkdirSync(directory)
+  chmodSync(directory, 0o777)
+  expect(() => lockDirectory(directory)).toThrow(
+    expect.objectContaining({
+      code: 'store_unreadable',
+      message: `${directory} cannot be used as a store: every user of this machine may write to it.`,
+    }),
+  )
+})

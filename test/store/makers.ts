@@ -1,0 +1,250 @@
+/** Sessions, runs and turns with everything a test does not speak of filled in. */
+import { digestOf } from '../../src/base/digest.ts'
+import { agentIdOf, nameId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
+import type { FileId, KeyId, RunId, SessionId, TaskId, TriggerId } from '../../src/base/ids.ts'
+import type { StoredEvent } from '../../src/spec/event.ts'
+import type { StoredFile } from '../../src/spec/file.ts'
+import type { ApiKey, Trigger } from '../../src/spec/key.ts'
+import type { PolicySet } from '../../src/spec/policy-set.ts'
+import type { Run } from '../../src/spec/run.ts'
+import type { Session } from '../../src/spec/session.ts'
+import type { Snapshot } from '../../src/spec/snapshot.ts'
+import type { Step } from '../../src/spec/step.ts'
+import type { UserTask } from '../../src/spec/task.ts'
+import type { Publication, StartLimits, Turn } from '../../src/store/store.ts'
+
+export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
+export const WORKSPACE = workspaceIdOf('main')
+export const AGENT = agentIdOf('main', 'pay.clerk')
+export const TRIGGER: TriggerId = nameId('trigger', 'api')
+
+export const sessionId = (name: string): SessionId => nameId('session', name)
+export const runId = (name: string): RunId => nameId('run', name)
+export const taskId = (name: string): TaskId => nameId('task', name)
+
+export const keyId = (name: string): KeyId => nameId('key', name)
+export const fileId = (name: string): FileId => nameId('file', name)
+
+export const NO_LIMITS: StartLimits = {
+  ratePerMinute: null,
+  ratePerDay: null,
+  maxConcurrentRuns: null,
+  planRunsPerDay: null,
+  planTokensPerDay: null,
+}
+
+export const aSession = (name: string, about: Partial<Session> = {}): Session => ({
+  id: sessionId(name),
+  workspaceId: WORKSPACE,
+  agentId: AGENT,
+  agentName: 'pay.clerk',
+  agentVersionId: versionIdOf('main', 'pay.clerk', 'sha256:1'),
+  versionLabel: '1.0.0',
+  llmModel: 'model-1',
+  triggerType: 'api',
+  triggeredBy: 'key:1',
+  triggerId: TRIGGER,
+  triggerName: 'api',
+  rootRunId: runId(name),
+  status: 'Running',
+  totalTokensUsed: 0,
+  runCount: 1,
+  output: null,
+  error: null,
+  input: { order: name },
+  startContext: { trigger: 'api' },
+  startedAt: NOW,
+  finishedAt: null,
+  version: 0,
+  lastSeq: 0,
+  lastOrdinal: 0,
+  ...about,
+})
+
+export const aRun = (session: Session, about: Partial<Run> = {}): Run => ({
+  id: session.rootRunId,
+  sessionId: session.id,
+  workspaceId: session.workspaceId,
+  agentId: session.agentId,
+  agentName: session.agentName,
+  agentVersionId: session.agentVersionId,
+  versionLabel: session.versionLabel,
+  llmModel: session.llmModel,
+  parentRunId: null,
+  parentCallId: null,
+  depth: 0,
+  input: session.input,
+  state: { at: 'thinking', turn: 1, attempt: 1 },
+  status: session.status,
+  usage: {
+    inputTokens: 0,
+    outputTokens: 0,
+    iterations: 0,
+    waitedMs: 0,
+    waitingSince: null,
+    grants: {},
+    outputAttempts: 0,
+    tainted: false,
+    refusals: {},
+  },
+  lastSequence: 0,
+  output: session.output,
+  error: null,
+  errorCode: null,
+  startedAt: session.startedAt,
+  finishedAt: session.finishedAt,
+  ...about,
+})
+
+/** A turn that changes nothing; events given are numbered after the session's last one. */
+export const aTurn = (session: Session, about: Partial<Turn> & { said?: readonly string[] } = {}): Turn => {
+  const { said = [], ...rest } = about
+  const events = said.map((subject, index) => anEvent(session, session.lastSeq + index + 1, subject))
+  return {
+    runs: [],
+    steps: [],
+    closedSteps: [],
+    tasks: [],
+    calls: [],
+    setTimers: [],
+    clearTimers: [],
+    busy: true,
+    ...rest,
+    session: { ...(rest.session ?? session), lastSeq: session.lastSeq + events.length },
+    events,
+  }
+}
+
+/** The first turn of a session of one run. */
+export const aStart = (name: string, about: Partial<Session> = {}, turn: Partial<Turn> = {}): Turn => {
+  const session = aSession(name, about)
+  return aTurn(session, { runs: [aRun(session)], said: ['engine.session.started', 'engine.run.started'], ...turn })
+}
+
+export const anEvent = (session: Session, seq: number, subject: string): StoredEvent => ({
+  sessionId: session.id,
+  seq,
+  runId: session.rootRunId,
+  ts: NOW + seq,
+  kind: subject.startsWith('engine.session') ? 'session' : 'run',
+  subject,
+  data: { seq },
+})
+
+export const aStep = (session: Session, ordinal: number, about: Partial<Step> = {}): Step => ({
+  id: nameId('step', session.id, String(ordinal)),
+  sessionId: session.id,
+  runId: session.rootRunId,
+  eventId: nameId('event', session.id, String(ordinal)),
+  type: 'Reasoning',
+  sequence: ordinal,
+  ordinal,
+  content: { text: `step ${ordinal}` },
+  tokensUsed: 7,
+  error: null,
+  startedAt: NOW + ordinal,
+  finishedAt: NOW + ordinal + 1,
+  ...about,
+})
+
+export const aTask = (session: Session, name: string, about: Partial<UserTask> = {}): UserTask => ({
+  id: taskId(name),
+  sessionId: session.id,
+  runId: session.rootRunId,
+  kind: 'approval',
+  status: 'pending',
+  title: `Approve ${name}`,
+  arguments: { amount: 180 },
+  approvalsRequired: 2,
+  votes: [],
+  createdAt: NOW,
+  ...about,
+})
+
+export const aKey = (name: string, about: Partial<ApiKey> = {}): ApiKey => ({
+  id: keyId(name),
+  workspaceId: WORKSPACE,
+  agentId: AGENT,
+  triggerId: TRIGGER,
+  name,
+  prefix: 'svc_abcd',
+  hash: digestOf(name).slice(7),
+  allowUploads: true,
+  createdAt: NOW,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+  ...about,
+})
+
+export const aTrigger = (about: Partial<Trigger> = {}): Trigger => ({
+  id: TRIGGER,
+  workspaceId: WORKSPACE,
+  agentId: AGENT,
+  type: 'api',
+  name: 'api',
+  active: true,
+  exposeTimeline: true,
+  allowIps: ['10.0.0.0/8'],
+  ratePerMinute: 5,
+  ratePerDay: null,
+  maxConcurrentRuns: 3,
+  cron: null,
+  timeZone: null,
+  createdAt: NOW,
+  ...about,
+})
+
+export const aFile = (name: string, about: Partial<StoredFile> = {}): StoredFile => ({
+  id: fileId(name),
+  workspaceId: WORKSPACE,
+  objectKey: `${WORKSPACE}/files/${name}`,
+  stagingKey: `${WORKSPACE}/staging/${name}`,
+  filename: name,
+  mediaType: 'text/plain',
+  maxBytes: 100,
+  sizeBytes: null,
+  createdAt: NOW,
+  expiresAt: NOW + 900_000,
+  finalizedAt: null,
+  ...about,
+})
+
+// The store keeps a policy set and looks into none.
+const NO_POLICIES = { v: 1, compiler: 'test' } as PolicySet
+
+export const aSnapshot = (id: string, version: string, purpose = 'Pays.'): Snapshot => ({
+  v: 1,
+  id,
+  namespace: id.split('.')[0]!,
+  name: id.split('.')[1]!,
+  version,
+  labels: {},
+  classifications: [],
+  boundaries: [],
+  purpose,
+  instructions: { text: 'Pay.', digest: digestOf('Pay.') },
+  model: { provider: 'scripted', name: 'model-1' },
+  secrets: {},
+  mcpServers: [],
+  tools: [],
+  agents: [],
+  limits: {},
+  output: { format: 'text', strict: false, on_invalid: 'fail' },
+  policies: NO_POLICIES,
+  digest: digestOf(`${id}@${version} ${purpose}`),
+})
+
+export const aPublication = (snapshots: readonly Snapshot[], about: Partial<Publication> = {}): Publication => ({
+  workspaceId: WORKSPACE,
+  agents: snapshots.map((snapshot) => ({
+    id: versionIdOf('main', snapshot.id, snapshot.digest),
+    agentId: agentIdOf('main', snapshot.id),
+    snapshot,
+    closureDigest: digestOf('closure'),
+  })),
+  documents: [],
+  at: NOW,
+  by: 'operator:ann',
+  ...about,
+})

@@ -1,0 +1,154 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Clock } from '../../src/base/clock.ts'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { storeContract } from './contract.ts'
+import {
+  AGENT,
+  NOW,
+  NO_LIMITS,
+  WORKSPACE,
+  aKey,
+  aPublication,
+  aSnapshot,
+  aStart,
+  aTask,
+  aTurn,
+  keyId,
+  runId,
+  sessionId,
+} from './makers.ts'
+
+const clock: Clock = { now: () => NOW, monotonic: () => NOW }
+const root = mkdtempSync(join(tmpdir(), 'svc-store-'))
+afterAll(() => rmSync(root, { recursive: true }))
+let count = 0
+const newPath = () => join(root, `${count++}.db`)
+
+storeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
+storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
+
+describe('a file', () => {
+  test('is the same after it was closed and opened again', async () => {
+    const path = newPath()
+    const first = openSqlite(path, { clock })
+    const limits = { ...NO_LIMITS, ratePerMinute: 1 }
+    await first.start(aStart('a'), limits)
+    const session = (await first.session(sessionId('a')))!
+    const task = aTask(session, 't', { votes: [{ approver: 'operator:ann', approved: true, at: NOW }] })
+    await first.save(
+      aTurn(session, {
+        tasks: [task],
+        setTimers: [{ sessionId: session.id, runId: runId('a'), kind: 'retry', ref: '', at: NOW }],
+      }),
+    )
+    await first.publish(aPublication([aSnapshot('pay.clerk', '1.0.0')]))
+    await first.createKey(aKey('one'))
+    first.touchKey(keyId('one'), NOW + 5)
+    const seen = async (store: typeof first) => ({
+      tree: await store.load(session.id),
+      events: await store.events(session.id, 0, 10),
+      timers: await store.dueTimers(NOW, 10),
+      busy: await store.busySessions(),
+      versions: await store.versions(AGENT),
+      keys: await store.keys(WORKSPACE),
+      sessions: await store.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 10 }),
+    })
+    const before = await seen(first)
+    await first.close()
+    await first.close()
+
+    const second = openSqlite(path, { clock })
+    expect(await seen(second)).toEqual(before)
+    expect(await second.start(aStart('b'), limits)).toMatchObject({ outcome: 'rate_limited' })
+    await second.close()
+  })
+
+  test('and the log beside it can be read by their owner only', async () => {
+    const path = newPath()
+    const store = openSqlite(path, { clock })
+    await store.createKey(aKey('one'))
+    expect([path, `${path}-wal`, `${path}-shm`].map((file) => statSync(file).mode & 0o777)).toEqual([
+      0o600, 0o600, 0o600,
+    ])
+    await store.close()
+  })
+
+  test('of something else is refused', () => {
+    const noDatabase = newPath()
+    writeFileSync(noDatabase, 'Dear diary, '.repeat(500))
+    const foreign = newPath()
+    new Database(foreign).exec('create table diary (entry text)').close()
+    for (const [path, why] of [
+      [noDatabase, 'file is not a database'],
+      [foreign, 'it is a database of another program'],
+    ] as const)
+      expect(() => openSqlite(path, { clock })).toThrow(
+        expect.objectContaining({ code: 'store_unreadable', message: `${path} cannot be used as a store: ${why}.` }),
+      )
+  })
+
+  test('of a newer svc is refused', async () => {
+    const path = newPath()
+    await openSqlite(path, { clock }).close()
+    const db = new Database(path)
+    db.pragma('user_version = 99')
+    db.close()
+    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 2)')
+  })
+
+  test('that was left by a killed process and is damaged is refused', async () => {
+    const path = newPath()
+    const store = openSqlite(path, { clock })
+    for (let index = 0; index < 200; index++) await store.start(aStart(`s${index}`), NO_LIMITS)
+    await store.close()
+    const bytes = readFileSync(path)
+    // Pages of rows, which no one reads to open the file.
+    bytes.fill(0xff, 4096 * 80, 4096 * 85)
+    writeFileSync(path, bytes)
+    await openSqlite(path, { clock }).close()
+    writeFileSync(`${path}-wal`, 'left')
+    expect(() => openSqlite(path, { clock })).toThrow(/^.* cannot be used as a store: it is damaged/)
+  })
+
+  test('of a directory that is not there is not made', () => {
+    const path = join(root, 'none', 'data.db')
+    expect(() => openSqlite(path, { clock })).toThrow('ENOENT')
+  })
+})
+
+test('the schema after all migrations is the one written down', async () => {
+  const path = newPath()
+  await openSqlite(path, { clock }).close()
+  const db = new Database(path, { readonly: true })
+  const rows = db
+    .prepare<[], { sql: string }>('select sql from sqlite_schema where sql is not null order by rowid')
+    .all()
+  db.close()
+  expect(rows.map(({ sql }) => `${sql};\n`).join('\n')).toBe(
+    readFileSync(resolve(import.meta.dirname, 'schema.sql'), 'utf8'),
+  )
+})
+
+test('published versions and events cannot be changed, not even by SQL', async () => {
+  const path = newPath()
+  const store = openSqlite(path, { clock })
+  await store.publish(
+    aPublication([aSnapshot('pay.clerk', '1.0.0')], {
+      documents: [{ kind: 'Tool', id: 'a.b', version: '1', digest: 'sha256:1', document: {} }],
+    }),
+  )
+  await store.start(aStart('a'), NO_LIMITS)
+  await store.close()
+  const db = new Database(path)
+  for (const sql of [
+    `update version set snapshot = '{}'`,
+    `update document set document = '{}'`,
+    `update event set data = '{}'`,
+  ])
+    expect(() => db.exec(sql)).toThrow(/never changes/)
+  db.close()
+})

@@ -1,0 +1,70 @@
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createWriter } from '../../src/store/sqlite/writer.ts'
+import type { Writer } from '../../src/store/sqlite/writer.ts'
+
+let db: Database.Database
+let commits: string[]
+let writer: Writer
+beforeEach(() => {
+  db = new Database(':memory:')
+  db.exec('create table line (text text not null)')
+  commits = []
+  writer = createWriter(db, () => commits.push(lines().join(' ')))
+})
+afterEach(() => db.close())
+
+const lines = () =>
+  db
+    .prepare<[], { text: string }>('select text from line order by rowid')
+    .all()
+    .map(({ text }) => text)
+const add = (text: string) => writer.write(() => db.prepare('insert into line values (?)').run(text).changes)
+
+test('commits the writes of a tick as one group', async () => {
+  expect(await Promise.all([add('a'), add('b'), add('c')])).toEqual([1, 1, 1])
+  await add('d')
+  expect(commits).toEqual(['a b c', 'a b c d'])
+})
+
+test('takes back alone what a failing write has written', async () => {
+  const failing = writer.write(() => {
+    db.exec(`insert into line values ('half')`)
+    throw new Error('no')
+  })
+  const outcomes = await Promise.allSettled([add('a'), failing, add('b')])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(lines()).toEqual(['a', 'b'])
+})
+
+test('keeps nothing of a group whose commit fails, and goes on with the next', async () => {
+  db.exec('create table kept (id integer primary key, of integer references kept (id) deferrable initially deferred)')
+  const dangling = writer.write(() => db.exec('insert into kept values (1, 2)'))
+  const outcomes = await Promise.allSettled([add('a'), dangling])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(lines()).toEqual([])
+  await add('b')
+  expect(lines()).toEqual(['b'])
+})
+
+test('says that there is no room left, and writes again when there is', async () => {
+  const before = db.pragma('page_count', { simple: true }) as number
+  db.pragma(`max_page_count = ${before + 2}`)
+  await expect(add('x'.repeat(100_000))).rejects.toMatchObject({ code: 'storage_full', status: 503 })
+  db.pragma('max_page_count = 100000')
+  expect(await add('small')).toBe(1)
+  expect(lines()).toEqual(['small'])
+})
+
+test('splits what is too much for one group, in order', async () => {
+  await Promise.all(Array.from({ length: 450 }, (_, index) => add(String(index))))
+  expect(commits.map((each) => each.split(' ').length)).toEqual([200, 400, 450])
+  expect(lines()).toEqual(Array.from({ length: 450 }, (_, index) => String(index)))
+})
+
+test('commits at once what waits when it is flushed', async () => {
+  const writing = add('a')
+  writer.flush()
+  expect(lines()).toEqual(['a'])
+  expect(await writing).toBe(1)
+})

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { createTape, type Exchange } from '../../src/spec/cassette.ts'
+import type { BoundTool, Snapshot } from '../../src/spec/snapshot.ts'
+import { withCassette } from '../../src/tools/cassette.ts'
+import type { Invocation, Outcome, Toolbox } from '../../src/tools/tool.ts'
+
+const tool = { id: 'acme.pay', version: '1.0.0' } as BoundTool
+const agent = { id: 'acme.a' } as Snapshot
+const signal = new AbortController().signal
+const call = (args: Invocation['arguments']): Invocation => ({
+  tool,
+  arguments: args,
+  idempotencyKey: 'svc:r:1:0',
+  callId: 'c1',
+  attempt: 1,
+  notAfter: 0,
+  run: { id: 'r', sessionId: 's', agent: 'acme.a', version: '1.0.0' },
+})
+const paid: Outcome = { at: 'returned', result: { paid: 5 }, isError: false, durationMs: 12 }
+
+const real = (invoked: unknown[]): Toolbox => ({
+  route: () => ({
+    route: 'command',
+    timeoutMs: 1000,
+    invoke: (invocation) => {
+      invoked.push(invocation.arguments)
+      return Promise.resolve(paid)
+    },
+  }),
+  describe: () => Promise.resolve({ description: 'Pays.', schema: { type: 'object' } }),
+  close: () => Promise.resolve(),
+})
+
+test('a recorded tool is played without being called, and its schema is the one that was recorded', async () => {
+  const invoked: unknown[] = []
+  const tape: Exchange[] = []
+  const recording = withCassette(real(invoked), { record: (exchange) => void tape.push(exchange) })
+  expect(await recording.route(agent, tool)!.invoke(call({ amount: 5 }), signal)).toEqual(paid)
+  await recording.describe(agent, tool, signal)
+  expect(invoked).toEqual([{ amount: 5 }])
+
+  const replay = createTape(tape)
+  const playing = withCassette({ ...real(invoked), describe: () => Promise.resolve(undefined) }, { replay })
+  expect(await playing.route(agent, tool)!.invoke(call({ amount: 5 }), signal)).toEqual(paid)
+  expect(await playing.describe(agent, tool, signal)).toEqual({ description: 'Pays.', schema: { type: 'object' } })
+  expect(invoked).toEqual([{ amount: 5 }])
+})
+
+test('a call that was not recorded is not made, and says what differs', async () => {
+  const invoked: unknown[] = []
+  const tape: Exchange[] = []
+  const recording = withCassette(real(invoked), { record: (exchange) => void tape.push(exchange) })
+  await recording.route(agent, tool)!.invoke(call({ amount: 5 }), signal)
+  const playing = withCassette(real(invoked), { replay: createTape(tape) })
+  expect(await playing.route(agent, tool)!.invoke(call({ amount: 6 }), signal)).toEqual({
+    at: 'not_sent',
+    code: 'refused',
+    error: [
+      'The recording has no answer to this call. The nearest recorded request differs:',
+      '-     "amount": 5',
+      '+     "amount": 6',
+    ].join('\n'),
+  })
+  expect(invoked).toHaveLength(1)
+})

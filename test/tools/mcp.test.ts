@@ -1,0 +1,270 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createRedactor } from '../../src/base/secret.ts'
+import type { JsonObject } from '../../src/base/json.ts'
+import type { McpServer } from '../../src/spec/document.ts'
+import type { Invocation, Toolbox } from '../../src/tools/tool.ts'
+import { startFakeMcp, type Era, type FakeMcp, type FakeTool } from '../fakes/mcp.ts'
+import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
+
+const lookup: FakeTool = {
+  name: 'lookup',
+  description: 'Finds an order.\u202e\u0007\nBy its id.',
+  inputSchema: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
+  // The client of the SDK would refuse what does not fit; ours is the engine's to check.
+  outputSchema: { type: 'object', properties: { status: { type: 'number' } } },
+  answer: (args) => ({ content: [{ type: 'text', text: 'as text' }], structuredContent: { status: 'lost', ...args } }),
+}
+const saying = (...texts: string[]): FakeTool => ({
+  name: 'say',
+  answer: () => ({ content: texts.map((text) => ({ type: 'text', text })) }),
+})
+
+let fake: FakeMcp
+let toolbox: Toolbox
+const start = async (era: Era, tools: readonly FakeTool[] = [lookup]): Promise<void> => {
+  fake = await startFakeMcp(era, tools)
+}
+beforeEach(() => void (toolbox = toolboxWith({}, { redactor: createRedactor() })))
+afterEach(async () => {
+  await toolbox.close()
+  await fake.close()
+})
+
+const call = async (
+  name = 'lookup',
+  args: JsonObject = { order: 'A-1' },
+  {
+    server = {},
+    invocation = {},
+    signal = new AbortController().signal,
+  }: { server?: Partial<McpServer>; invocation?: Partial<Invocation>; signal?: AbortSignal } = {},
+): Promise<object> => {
+  const tool = toolNamed(`acme.${name}`, { mcp: { server: 'orders', tool: name } })
+  const agent = agentWith({
+    mcpServers: [{ name: 'orders', url: fake.url, ...server }],
+    secrets: { token: { fromEnv: 'ORDERS_TOKEN' } },
+  })
+  return timeless(await toolbox.route(agent, tool)!.invoke(invocationOf(tool, args, invocation), signal))
+}
+const asked = (rpc: string): number => fake.requests.filter((each) => each.rpc === rpc).length
+
+describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s', (era) => {
+  beforeEach(() => start(era))
+
+  test('answers with its structured content', async () => {
+    expect(await call()).toEqual({ at: 'returned', isError: false, result: { status: 'lost', order: 'A-1' } })
+  })
+
+  test('is told the key of the call', async () => {
+    await call()
+    const sent = fake.requests.find((each) => each.rpc === 'tools/call')
+    expect(sent?.headers['idempotency-key']).toBe('svc:run-1:2:0')
+    expect(sent?.headers['svc-not-after']).toBe('2999-01-01T00:00:00.000Z')
+    expect(sent?.meta).toMatchObject({ 'svc/idempotencyKey': 'svc:run-1:2:0' })
+  })
+
+  test('is connected to once, and lists its tools once a run', async () => {
+    for (const id of ['run-1', 'run-1', 'run-2'])
+      await call('lookup', { order: 'A-1' }, { invocation: { run: { ...invocationOf(toolNamed('x'), {}).run, id } } })
+    expect([asked('tools/list'), asked('tools/call')]).toEqual([2, 3])
+    expect(asked('initialize')).toBeLessThanOrEqual(1)
+  })
+
+  test('a tool it does not have has no handler', async () => {
+    expect(await call('refund')).toEqual({
+      at: 'not_sent',
+      code: 'no_handler',
+      error: 'MCP server "orders" has no tool "refund".',
+    })
+    expect(asked('tools/call')).toBe(0)
+  })
+
+  test('a connection that breaks during the call leaves its outcome unknown', async () => {
+    fake.intercept = (rpc, _, response) => rpc === 'tools/call' && Boolean(response.destroy())
+    expect(await call()).toMatchObject({ at: 'unknown', code: 'broken' })
+    expect(asked('tools/call')).toBe(1)
+  })
+
+  test('an answer that breaks off leaves its outcome unknown', async () => {
+    fake.intercept = (rpc, _, response) => {
+      if (rpc !== 'tools/call') return false
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(': half\n\n', () => response.destroy())
+      return true
+    }
+    expect(await call()).toMatchObject({ at: 'unknown', code: 'broken' })
+    expect(asked('tools/call')).toBe(1)
+  })
+
+  test('a server that went away was not called', async () => {
+    await call()
+    const { port } = new URL(fake.url)
+    await fake.close()
+    expect(await call()).toMatchObject({
+      at: 'not_sent',
+      code: 'unreachable',
+      error: `MCP server "orders" cannot be reached: connect ECONNREFUSED 127.0.0.1:${port}`,
+    })
+  })
+
+  test('describes a tool without the characters that people do not see', async () => {
+    const tool = toolNamed('acme.lookup', { mcp: { server: 'orders', tool: 'lookup' } })
+    const agent = agentWith({ mcpServers: [{ name: 'orders', url: fake.url }] })
+    expect(await toolbox.describe(agent, tool, new AbortController().signal)).toEqual({
+      description: 'Finds an order.\nBy its id.',
+      schema: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
+    })
+    expect(
+      await toolbox.describe(agent, { ...tool, mcp: { server: 'orders', tool: 'none' } }, new AbortController().signal),
+    ).toBeUndefined()
+  })
+})
+
+test('a session that the server has forgotten is begun again, and the call is made once', async () => {
+  await start('sessions')
+  await call()
+  fake.forget()
+  expect(await call()).toEqual({ at: 'returned', isError: false, result: { status: 'lost', order: 'A-1' } })
+  expect(asked('initialize')).toBe(2)
+})
+
+test.each([
+  ['text', saying('refunded'), { isError: false, result: 'refunded' }],
+  ['text that is JSON', saying('{"refunded":180}'), { isError: false, result: { refunded: 180 } }],
+  ['text that only begins like JSON', saying('[note] done'), { isError: false, result: '[note] done' }],
+  ['several texts', saying('one', 'two'), { isError: false, result: 'one\ntwo' }],
+  [
+    'an image beside text',
+    {
+      name: 'say',
+      answer: () => ({
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'image', data: 'AQID', mimeType: 'image/png' },
+        ],
+      }),
+    },
+    {
+      isError: false,
+      result: [
+        { type: 'text', text: 'a' },
+        { type: 'image', data: 'AQID', mimeType: 'image/png' },
+      ],
+    },
+  ],
+  [
+    'an error of the tool',
+    { name: 'say', answer: () => ({ isError: true, content: [{ type: 'text', text: 'No such order.' }] }) },
+    { isError: true, result: 'No such order.' },
+  ],
+  [
+    'too much',
+    saying('x'.repeat(1024 * 1024)),
+    { isError: true, result: 'The call was executed, but its output is larger than 1048576 bytes and was dropped.' },
+  ],
+])('a result of %s', async (_, tool, outcome) => {
+  await start('stateless', [tool])
+  expect(await call('say', {})).toEqual({ at: 'returned', ...outcome })
+})
+
+test('an error of the protocol is the answer to the call', async () => {
+  await start('modern', [
+    {
+      name: 'say',
+      answer: () => {
+        throw Object.assign(new Error('No ledger is open.'), { code: -32603 })
+      },
+    },
+  ])
+  expect(await call('say', {})).toEqual({ at: 'returned', isError: true, result: 'No ledger is open.' })
+})
+
+test.each([401, 403, 429])('HTTP %i comes before the call runs: nothing happened', async (status) => {
+  await start('stateless')
+  fake.intercept = (rpc, _, response) => rpc === 'tools/call' && Boolean(response.writeHead(status).end('no'))
+  expect(await call()).toMatchObject({
+    at: 'not_sent',
+    code: 'refused',
+    error: expect.stringMatching(`^MCP server "orders" answered ${status}: `),
+  })
+})
+
+test('HTTP 502 may come after the call ran', async () => {
+  await start('stateless')
+  fake.intercept = (rpc, _, response) => rpc === 'tools/call' && Boolean(response.writeHead(502).end('bad gateway'))
+  expect(await call()).toMatchObject({ at: 'unknown', code: 'broken' })
+})
+
+test('no answer in time leaves the outcome unknown; no answer to the greeting means nothing happened', async () => {
+  await start('stateless')
+  toolbox = toolboxWith({ tools: { 'acme.*': { mock: [], timeout: '1s' } } })
+  await call()
+  fake.intercept = (rpc) => rpc === 'tools/call'
+  expect(await call()).toEqual({
+    at: 'unknown',
+    code: 'timeout',
+    error: 'MCP server "orders" did not answer within 1000 ms.',
+  })
+  fake.intercept = () => true
+  expect(
+    await call(
+      'lookup',
+      {},
+      {
+        server: { url: `${fake.url}?other`, name: 'orders' },
+        invocation: { run: { id: 'run-9', sessionId: 's', agent: 'a', version: '1' } },
+      },
+    ),
+  ).toMatchObject({
+    at: 'not_sent',
+    code: 'unreachable',
+  })
+})
+
+test('a run that is cancelled during the call does not know its outcome', async () => {
+  await start('stateless')
+  const controller = new AbortController()
+  fake.intercept = (rpc) => {
+    if (rpc === 'tools/call') controller.abort()
+    return rpc === 'tools/call'
+  }
+  expect(await call('lookup', {}, { signal: controller.signal })).toEqual({
+    at: 'unknown',
+    code: 'broken',
+    error: 'The run was cancelled during the call.',
+  })
+})
+
+describe('credentials', () => {
+  test.each<[NonNullable<McpServer['auth']>, string, string]>([
+    [{ scheme: 'bearer', secret: 'token' }, 'authorization', 'Bearer orders-token-1'],
+    [{ scheme: 'header', secret: 'token', header: 'X-Orders-Key' }, 'x-orders-key', 'orders-token-1'],
+  ])('%j are sent with every request and known to the redactor', async (auth, header, value) => {
+    await start('sessions')
+    const redactor = createRedactor()
+    toolbox = toolboxWith({}, { redactor, env: { ORDERS_TOKEN: 'orders-token-1' } })
+    await call('lookup', {}, { server: { auth } })
+    expect(new Set(fake.requests.map((each) => each.headers[header]))).toEqual(new Set([value]))
+    expect(redactor.text('orders-token-1')).toBe('***')
+  })
+
+  test('a secret that is not set: nothing is sent', async () => {
+    await start('stateless')
+    expect(await call('lookup', {}, { server: { auth: { scheme: 'bearer', secret: 'token' } } })).toEqual({
+      at: 'not_sent',
+      code: 'refused',
+      error: 'The secret "token" is not set: the environment variable ORDERS_TOKEN is missing or empty.',
+    })
+    expect(fake.requests).toEqual([])
+  })
+})
+
+test('an address that is not https is not connected to', async () => {
+  await start('stateless')
+  expect(await call('lookup', {}, { server: { url: 'http://mcp.example/' } })).toEqual({
+    at: 'not_sent',
+    code: 'unreachable',
+    error:
+      'MCP server "orders" cannot be reached: http://mcp.example is not https, which all hosts but those of this machine need; network.allowed_hosts in svc.config.yaml can allow it.',
+  })
+})

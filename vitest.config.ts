@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+import { Summary } from './test/summary.ts'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    globalSetup: ['test/setup.ts'],
+    reporters: ['default', new Summary()],
+  },
+})
