@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { copyProject, deploy, serve, type Access, type Project, type ServerProcess } from './binary.ts'
@@ -109,28 +108,48 @@ test('SIGTERM is obeyed at once although readers are connected', async () => {
 
 test('a model that thinks on and on holds a drain for 5 s at most, while requests are refused with 503', async () => {
   const runId = await api.start(access.agentId, { case: 'slow' })
-  const keepAlive = new Agent({ keepAlive: true, maxSockets: 1 })
-  const health = () => healthOf(server.url, keepAlive)
-  expect(await health()).toEqual([200, undefined])
+  // A request whose headers are not all sent yet keeps its connection while idle ones are closed.
+  const begun = await begin(server.url)
+  // Answered after what was sent before it: the server has seen the beginning.
+  expect((await fetch(`${server.url}/v1/healthz`)).status).toBe(200)
   const asked = performance.now()
   const ended = server.stop('SIGTERM')
-  let answer
-  do answer = await health()
-  while (answer[0] === 200)
-  expect(answer).toEqual([503, expect.stringMatching(/^\d+$/)])
+  await refused(server.url)
+  const answer = await begun.finish()
+  expect(answer).toMatch(/^HTTP\/1\.1 503 /)
+  expect(answer).toMatch(/^retry-after: \d+\r$/im)
+  expect(answer).toContain('"code":"shutting_down"')
   expect(await ended).toBe(0)
   expect(performance.now() - asked).toBeLessThan(8000)
-  keepAlive.destroy()
   await start()
   expect((await api.get(`/v1/runs/${runId}`)).body.status).toBe('Running')
   await api.post(`/v1/runs/${runId}/cancel`)
 })
 
-/** On a connection that stays open. @returns the status, and when to come back */
-const healthOf = (url: string, agent: Agent): Promise<[number, string | undefined]> =>
-  new Promise((done, failed) => {
-    const sent = request(`${url}/v1/healthz`, { agent }, (response) => {
-      response.resume().on('end', () => done([response.statusCode!, response.headers['retry-after']]))
+/** A request that has begun, and the whole answer once its last line is sent. */
+async function begin(url: string): Promise<{ finish(): Promise<string> }> {
+  const { hostname, port, host } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+  await new Promise((done) => socket.write(`GET /v1/runs/none HTTP/1.1\r\nHost: ${host}\r\n`, done))
+  return {
+    finish: () =>
+      new Promise((done, failed) => {
+        socket.on('error', failed).on('close', () => done(answer))
+        socket.write('Connection: close\r\n\r\n')
+      }),
+  }
+}
+
+/** Resolves when the server takes no new connection. */
+async function refused(url: string): Promise<void> {
+  const { hostname, port } = new URL(url)
+  const isRefused = (): Promise<boolean> =>
+    new Promise((done) => {
+      const socket = connect(Number(port), hostname)
+      socket.on('connect', () => done(false)).on('error', () => done(true))
+      socket.on('connect', () => socket.destroy())
     })
-    sent.on('error', failed).end()
-  })
+  while (!(await isRefused()));
+}
