@@ -172,6 +172,11 @@ export const failures = {
     say: (a: { directory: string }) => `The data directory ${a.directory} is held by another process.`,
     fix: 'Stop the other server, or name another directory with --data.',
   },
+  native_sqlite_missing: {
+    exit: EXIT.usage,
+    say: () => 'SQLite cannot be loaded: better-sqlite3 was installed without its native part.',
+    fix: 'npm rebuild better-sqlite3',
+  },
   store_unreadable: {
     exit: EXIT.conflict,
     say: (a: { file: string; why: string }) => `${a.file} cannot be used as a store: ${a.why}.`,
@@ -195,7 +200,7 @@ export const failures = {
     exit: EXIT.conflict,
     say: (a: { id: string; version: string; differs: string }) =>
       `${a.id}@${a.version} is published with other content (${a.differs}).`,
-    fix: 'Raise metadata.version; published versions never change.',
+    fix: 'Raise metadata.version, or publish with --bump; published versions never change.',
   },
   bundle_invalid: { exit: EXIT.bad, say: (a: { what: string }) => a.what },
   authority_widened: {

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { fail, isFailure } from '../../base/failure.ts'
+import { connect } from './connect.ts'
 import { migrate } from './migrate.ts'
 import { createPrivateFile } from './private-file.ts'
 
@@ -12,14 +13,14 @@ const CHECKED_BYTES = 256 * MIB
 /**
  * Opens a database file of ours, or one in memory, at the newest schema. A new file can be read by its owner only; the log
  * beside it takes its mode from it.
- * @throws Failure `store_unreadable`
+ * @throws Failure `store_unreadable`, `native_sqlite_missing`
  */
 export function openDatabase(path: string): Database.Database {
   const inMemory = path === ':memory:'
   // SQLite removes its log at a clean end; one that is still there means the last process was killed.
   const unclean = !inMemory && existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0
   if (!inMemory) createPrivateFile(path)
-  const db = new Database(path, { timeout: 5000 })
+  const db = connect(path, 5000)
   try {
     const mode = db.pragma('journal_mode = wal', { simple: true })
     if (!inMemory && mode !== 'wal')

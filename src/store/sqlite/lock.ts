@@ -1,7 +1,7 @@
 import { mkdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { fail } from '../../base/failure.ts'
+import { connect } from './connect.ts'
 import { createPrivateFile } from './private-file.ts'
 
 export interface DirectoryLock {
@@ -19,7 +19,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   refuseUnsafe(directory)
   const file = join(directory, 'lock.db')
   createPrivateFile(file)
-  const db = new Database(file, { timeout: 0 })
+  const db = connect(file, 0)
   try {
     db.exec('begin exclusive')
   } catch (error) {
