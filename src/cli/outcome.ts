@@ -11,7 +11,7 @@ export async function tellOutcome(call: Call, followed: Followed, events: boolea
   const { mode, out } = call
   const { run, task, gaveUp } = followed
   if (mode.json) {
-    const result = resultOf(followed)
+    const result = resultOf(call, followed)
     await (events ? out.ndjson({ type: 'result', ...result }) : out.json(result))
   }
   const id = run.runId.slice(-6)
@@ -22,7 +22,7 @@ export async function tellOutcome(call: Call, followed: Followed, events: boolea
       return 1
     }
     if (!mode.json) out.line(typeof run.output === 'string' ? safeOutput(call, run.output) : JSON.stringify(run.output))
-    out.hint(`completed in ${duration(durationOf(run))} · ${run.totalTokensUsed} tokens`)
+    out.hint(`completed in ${duration(durationOf(call, run))} · ${run.totalTokensUsed} tokens`)
     return 0
   }
   if (gaveUp) {
@@ -54,7 +54,7 @@ export function tellInterrupted(call: Call, runId: string, error: unknown): numb
   return reason.signal === 'SIGINT' ? 130 : 143
 }
 
-function resultOf({ run, task }: Followed): object {
+function resultOf(call: Call, { run, task }: Followed): object {
   const { runId, sessionId, status, output, error, totalTokensUsed } = run
   return {
     runId,
@@ -63,7 +63,7 @@ function resultOf({ run, task }: Followed): object {
     output,
     ...(error !== undefined && { error }),
     totalTokensUsed,
-    durationMs: durationOf(run),
+    durationMs: durationOf(call, run),
     ...(task && {
       task: {
         userTaskId: task.userTaskId,
@@ -76,8 +76,9 @@ function resultOf({ run, task }: Followed): object {
   }
 }
 
-const durationOf = ({ startedAt, finishedAt }: RunStatus): number =>
-  finishedAt === null ? 0 : Date.parse(finishedAt) - Date.parse(startedAt)
+/** Of a run that has not ended: so far. */
+const durationOf = ({ io }: Call, { startedAt, finishedAt }: RunStatus): number =>
+  Math.max(0, (finishedAt === null ? io.clock.now() : Date.parse(finishedAt)) - Date.parse(startedAt))
 
 /** A pipe gets the text as the model wrote it; a terminal must not obey it. */
 const safeOutput = ({ io }: Call, text: string): string => (io.stdout.isTTY ? safeBlock(text) : text)

@@ -107,7 +107,8 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
 /** One keypress in raw mode. The terminal is given back whatever happens. */
 function readKey(question: string, keys: readonly string[], signal?: AbortSignal): Promise<string> {
   const { stdin, stderr } = process
-  stderr.write(`${question} `)
+  // No question, no mark: what is told while the key is awaited begins its own line.
+  if (question !== '') stderr.write(`${question} `)
   return new Promise((done, failed) => {
     const close = () => {
       stdin.off('data', onData)

@@ -51,7 +51,7 @@ export async function parse(argv: readonly string[], io: Io): Promise<Parsed | n
     const unknown = /^error: unknown command '(.*)'$/.exec(error.message)
     if (unknown) throw unknownCommand(unknown[1]!, argv)
     const hint = suggestion?.replace(/^\(|\)$/g, '').replace('Did you mean', 'did you mean')
-    throw fail('usage', { what: sentence(what!) }, { fix: hint ?? 'svc help lists the commands; --help tells one.' })
+    throw fail('usage', { what: sentence(what!) }, { fix: hint ?? usageOf(argv, /missing/.test(what!)) })
   }
   return found() ?? 0
 }
@@ -102,6 +102,16 @@ export function createProgram(io: Io): Program {
     })
   }
   return { root, found: () => parsed }
+}
+
+/** Where the command that was meant is told; where something is missing also one that is whole. */
+function usageOf(argv: readonly string[], missing: boolean): string {
+  const typed = ` ${argv.join(' ')} `
+  const [spec] = commands
+    .filter(({ path }) => typed.includes(` ${path} `))
+    .toSorted((a, b) => b.path.length - a.path.length)
+  if (!spec) return 'svc help lists the commands; --help tells one.'
+  return `${missing ? `for example  ${spec.examples[0]}   ` : ''}svc ${spec.path} --help tells more.`
 }
 
 /** @param argv tells the group, for `keys creat` */

@@ -9,6 +9,7 @@ import { SvcClient } from '../client/index.ts'
 import type { Call } from './command.ts'
 import { OPERATOR_URL, openOperator, type Operator } from './operator.ts'
 import type { Project } from './project.ts'
+import { agentOf, splitVersion } from './reference.ts'
 import { readServerFile } from './server-file.ts'
 
 /** How long a key lives that is made for one command. */
@@ -52,7 +53,11 @@ export async function openAgentTarget(call: Call, project: Project, agent: strin
   try {
     const { url } = await operator.call('GET /status', {})
     if (url === null) throw fail('no_server', { url: running?.url ?? project.dataDirectory })
-    const { items } = await operator.call('GET /triggers', { query: { agent } })
+    const { items } = await operator.call('GET /triggers', { query: { agent } }).catch(async (error: unknown) => {
+      // Says which name was meant, where one is near.
+      await agentOf(splitVersion(agent).name, operator)
+      throw error
+    })
     const trigger = items.find((each) => each.type === 'api' && each.active)
     if (!trigger) return operatorTarget(operator)
     const body = { agent, trigger: trigger.triggerId, allowUploads: true, name: 'svc', expiresInSeconds: KEY_SECONDS }

@@ -8,6 +8,7 @@ import { pendingTasks, type SvcClient, type UserTask } from '../client/index.ts'
 import type { MessageAccepted, TaskContent } from '../spec/api.ts'
 import type { InboxItem } from '../spec/operator.ts'
 import { safeText } from '../terminal/text.ts'
+import { shortId } from '../terminal/time.ts'
 import type { Call } from './command.ts'
 import { exitOfCode } from './exit.ts'
 import type { Operator } from './operator.ts'
@@ -23,13 +24,21 @@ export interface Verdict {
   readonly runStatus: string
 }
 
+/** How an answer is told. */
+export interface Told {
+  /** The same was answered before by the same person; nothing changed. */
+  readonly again: boolean
+  /** False where nobody serves the data directory: the answer is kept, and the run goes on when somebody does. */
+  readonly served: boolean
+}
+
 export interface TaskDesk {
   find(text: string): Promise<InboxItem>
   /**
    * Sends one answer. The digest of the arguments that were looked at goes along, so that an answer never reaches others.
    * @throws RefusedAnswer
    */
-  answer(item: InboxItem, answer: JsonObject, metadata: JsonObject): Promise<Verdict>
+  answer(item: InboxItem, answer: JsonObject, metadata: JsonObject): Promise<{ verdict: Verdict; told: Told }>
 }
 
 export async function withTaskDesk<T>(call: Call, work: (desk: TaskDesk) => Promise<T>): Promise<T> {
@@ -53,13 +62,19 @@ function operatorDesk(operator: Operator, as: string | undefined): TaskDesk {
     find: (text) => taskOf(text, operator),
     async answer(item, answer, metadata) {
       const body = { ...bodyOf(item, answer, metadata), ...(as !== undefined && { as }) }
-      const { status: runStatus } = accepted(await operator.call('POST /runs/:id/messages', { id: item.runId, body }))
+      const { url } = await operator.call('GET /status', {})
+      const { status: runStatus, duplicate } = accepted(
+        await operator.call('POST /runs/:id/messages', { id: item.runId, body }),
+      )
       const { status, approvals } = await operator.call('GET /tasks/:id', { id: item.userTaskId })
       return {
-        userTaskId: item.userTaskId,
-        status,
-        approvals: { have: approvals.have, need: approvals.need },
-        runStatus,
+        verdict: {
+          userTaskId: item.userTaskId,
+          status,
+          approvals: { have: approvals.have, need: approvals.need },
+          runStatus,
+        },
+        told: { again: duplicate === true, served: url !== null },
       }
     },
   }
@@ -80,16 +95,21 @@ function apiDesk(client: SvcClient, runId: string): TaskDesk {
       return toItem(found[0]!)
     },
     async answer(item, answer, metadata) {
-      const { status: runStatus } = accepted(await client.sendRunMessage(runId, bodyOf(item, answer, metadata)))
+      const { status: runStatus, duplicate } = accepted(
+        await client.sendRunMessage(runId, bodyOf(item, answer, metadata)),
+      )
       const { items } = await client.getConversation(runId)
       const now = items
         .map(({ content }) => content as unknown as TaskContent | null)
         .find((each) => each?.user_task_id === item.userTaskId)
       return {
-        userTaskId: item.userTaskId,
-        status: now?.status ?? 'completed',
-        approvals: { have: now?.approvals_received ?? 0, need: item.approvals.need },
-        runStatus,
+        verdict: {
+          userTaskId: item.userTaskId,
+          status: now?.status ?? 'completed',
+          approvals: { have: now?.approvals_received ?? 0, need: item.approvals.need },
+          runStatus,
+        },
+        told: { again: duplicate === true, served: true },
       }
     },
   }
@@ -135,6 +155,10 @@ const toItem = ({ userTaskId, kind, runId, apiCompletable, content }: UserTask):
   status: content.status,
   task: content,
 })
+
+/** What the run does now, as the last words of an answer. */
+export const nextOf = ({ runId }: InboxItem, { served }: Told, then = 'continues'): string =>
+  served ? `run ${shortId(runId)} ${then}` : `run ${shortId(runId)} goes on when a server runs: svc dev or svc serve`
 
 /** `acme.refunds amount 180`. */
 export function subjectOf({ tool, kind, args }: InboxItem): string {

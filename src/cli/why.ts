@@ -2,27 +2,30 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { TaskContent } from '../spec/api.ts'
 import type { Canvas } from '../terminal/screen.ts'
-import { safeText } from '../terminal/text.ts'
+import { pad, safeText, widthOf } from '../terminal/text.ts'
 
 export const explainTask = (canvas: Canvas, task: TaskContent): string[] =>
   explainPolicies(canvas, (task.policies ?? []) as readonly JsonValue[])
 
 /** A line for each policy that was considered: fired ones are marked, the others say why they did not matter. */
-export function explainPolicies({ theme }: Canvas, policies: readonly JsonValue[]): string[] {
+export function explainPolicies({ theme, width }: Canvas, policies: readonly JsonValue[]): string[] {
   const known = policies.filter(isJsonObject)
   if (known.length === 0) return ['  no policy concerns this call; the side-effect class decides']
-  return known.map((policy) => {
+  const rules = known.map((policy) => {
+    const version = textOf(policy, 'version')
+    return safeText(`${textOf(policy, 'id')}${version && `@${version}`}`)
+  })
+  const longest = Math.max(28, ...rules.map(widthOf))
+  return known.flatMap((policy, at) => {
     const fired = textOf(policy, 'matched') !== 'false'
     const mark = fired ? theme.waiting('✔') : theme.dim('·')
-    const version = textOf(policy, 'version')
-    const parts = [
-      `${textOf(policy, 'id')}${version && `@${version}`}`.padEnd(28),
-      textOf(policy, 'decision').padEnd(17),
-      textOf(policy, 'condition'),
-      textOf(policy, 'matched'),
-    ]
-    const place = textOf(policy, 'source')
-    return `  ${mark} ${safeText(parts.join('  ').trimEnd())}${place ? `   ${theme.dim(safeText(place))}` : ''}`
+    const head = [pad(rules[at]!, longest), pad(safeText(textOf(policy, 'decision')), 17)].join('  ')
+    const because = safeText(`${textOf(policy, 'condition')}  ${textOf(policy, 'matched')}`.trim())
+    const place = safeText(textOf(policy, 'source'))
+    const whole = `${head}  ${because}${place && `   ${place}`}`
+    if (widthOf(whole) + 4 <= width) return [`  ${mark} ${head}  ${because}${place && `   ${theme.dim(place)}`}`]
+    // Too narrow for one line: the condition and its place stand below.
+    return [`  ${mark} ${head.trimEnd()}`, `      ${because}`, ...(place ? [`      ${theme.dim(place)}`] : [])]
   })
 }
 

@@ -101,6 +101,9 @@ const TITLES: Readonly<Record<string, string>> = {
   anomaly_review: 'Outcome unknown',
 }
 
+/** A key as an approver; the last digits tell it from the others. */
+const KEY_ID = /^key:([0-9a-f-]{36})$/
+
 const MINUTE = 60_000
 
 function deadlineOf({ expires_at, on_timeout }: TaskContent, { now }: Asking): string | undefined {
@@ -114,7 +117,9 @@ function deadlineOf({ expires_at, on_timeout }: TaskContent, { now }: Asking): s
 
 function rowsOf(task: TaskContent, { agent, runId }: Asking): Row[] {
   const rows: Row[] = [{ label: 'asks', text: `${agent} · run ${shortId(runId)}`, style: 'name' }]
-  if (task.prompt) rows.push({ label: 'question', text: task.prompt, style: 'strong' })
+  const policies = decisive(task.policies ?? [])
+  if (task.prompt && !policies.some((policy) => isToldBy(policy, task.prompt!)))
+    rows.push({ label: 'question', text: task.prompt, style: 'strong' })
   if (task.tool)
     rows.push({
       label: 'calls',
@@ -122,7 +127,7 @@ function rowsOf(task: TaskContent, { agent, runId }: Asking): Row[] {
       style: 'name',
     })
   if (task.arguments !== undefined) rows.push({ label: 'with', values: task.arguments })
-  for (const policy of decisive(task.policies ?? [])) rows.push(whyOf(policy))
+  for (const policy of policies) rows.push(whyOf(policy))
   if (task.reason) rows.push({ label: 'reason', text: task.reason })
   if (task.authority_ref) rows.push({ label: 'authority', text: task.authority_ref })
   if (task.context && Object.keys(task.context).length > 0) rows.push({ label: 'context', values: task.context })
@@ -141,6 +146,12 @@ function rowsOf(task: TaskContent, { agent, runId }: Asking): Row[] {
 function decisive(policies: readonly JsonObject[]): readonly JsonObject[] {
   const stopping = policies.filter((each) => each['matched'] !== 'false' && each['decision'] !== 'allow')
   return stopping.length > 0 ? stopping : policies.filter((each) => each['matched'] !== 'false')
+}
+
+/** Where the question only repeats the policy and its condition, the line `why` says it with its place. */
+function isToldBy(policy: JsonObject, question: string): boolean {
+  const text = (name: string): string => (typeof policy[name] === 'string' ? policy[name] : '')
+  return question === `${text('id')}@${text('version')} requires an approval: ${text('condition')}.`
 }
 
 function whyOf(policy: JsonObject): Row {
@@ -205,7 +216,7 @@ function drawValue(key: string, value: JsonValue, keys: number, room: number): s
 /** The words that follow a decision, for example `approved by ana@acme.example after 6 s`. */
 export function drawAnswered(canvas: Canvas, outcome: string, by: string | null | undefined, afterMs?: number): string {
   const style = outcome === 'approved' || outcome === 'answered' ? canvas.theme.ok : canvas.theme.bad
-  const who = by ? ` by ${safeText(by)}` : ''
+  const who = by ? ` by ${safeText(by.replace(KEY_ID, (_, id: string) => `key ${shortId(id)}`))}` : ''
   const when = afterMs === undefined ? '' : ` after ${duration(afterMs)}`
   return `${style(safeText(outcome.replaceAll('_', ' ')))}${who}${when}`
 }

@@ -183,7 +183,8 @@ function sayLive(
     case 'PolicyDecision':
       return content['decision'] === 'deny' ? { label: 'policy', ...decisionOf(canvas, content) } : undefined
     case 'ToolResult': {
-      const asked = call ? contentOf(call) : content
+      if (!call) return neverCalled(canvas, item, content)
+      const asked = contentOf(call)
       const column: typeof pad = (text, width, align) => (canvas.isTTY ? pad(text, width, align) : text)
       const decision = known.decisions.get(keyOf(item, 'tool_call_id'))
       const took =
@@ -223,6 +224,17 @@ function sayLive(
       return content['valid'] === true ? undefined : { label: 'output', ...otherOf(canvas, item, content) }
     default:
       return undefined
+  }
+}
+
+/** The result of a call that was refused before it was made: it has no arguments that were sent, and took no time. */
+function neverCalled({ theme }: Canvas, item: TimelineItem, content: JsonObject): Told & { readonly label: string } {
+  const result = isJsonObject(content['result']) ? content['result'] : {}
+  const failed = isError(item)
+  return {
+    label: 'tool',
+    text: `${nameOf(content)} → ${textOf(result['message']) || resultOf(content)}`,
+    ...(failed && { style: theme.bad, note: theme.bad(textOf(result['error']) || 'error') }),
   }
 }
 

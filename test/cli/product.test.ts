@@ -170,6 +170,10 @@ describe('a run above the limit, where nobody can be asked', () => {
     })
     expect(bookings()).toBe(before + 1)
 
+    expect(await svc(['approve', task.userTaskId])).toMatchObject({
+      code: 0,
+      stdout: `already approved acme.refunds amount 180 (1 of 1); run ${runId.slice(-6)} continues\n`,
+    })
     const twice = await svc(['reject', task.userTaskId, '--reason', 'too late', '--json'])
     expect([twice.code, twice.stdout]).toEqual([6, ''])
     expect(JSON.parse(twice.stderr)).toMatchObject({ error: { code: 'task_already_completed' } })

@@ -2,10 +2,8 @@ import { expect, test, vi } from 'vitest'
 import { connect } from '../../src/store/sqlite/connect.ts'
 
 vi.mock('better-sqlite3', () => ({
-  default: class {
-    constructor() {
-      throw new Error('Could not locate the bindings file. Tried:\n → build/better_sqlite3.node')
-    }
+  default: function () {
+    throw new Error('Could not locate the bindings file. Tried:\n → build/better_sqlite3.node')
   },
 }))
 

@@ -54,6 +54,14 @@ test('says who asks, what would run, why it was stopped, until when, and which k
   ])
 })
 
+test.each([
+  ['acme.refund-limit@1.0.0 requires an approval: args.amount > 100 (180).', []],
+  ['Is the parcel really lost?', ['│ question  Is the parcel really lost?']],
+])('asks %j only where the policy does not say the same', (prompt, rows) => {
+  const card = drawApproval(canvasOf(100), task({ prompt }), asking)
+  expect(card.filter((line) => line.includes('question'))).toEqual(rows)
+})
+
 test('says all of it on a narrow terminal too', () => {
   expect(drawApproval(canvasOf(40), task(), asking)).toEqual([
     '┌ Approval needed · acme.refunds ·',
@@ -210,6 +218,7 @@ test.each([
 test.each([
   ['approved', 'ana@acme.example', 6000, 'approved by ana@acme.example after 6.0 s'],
   ['timed_out', null, undefined, 'timed out'],
+  ['approved', 'key:01a1fc5c-aa6e-7001-9b63-a186969ab4ec', undefined, 'approved by key 9ab4ec'],
   ['rejected', 'x\x1b[2J\n', undefined, 'rejected by x\\n'],
 ])('a task that was %s', (outcome, by, after, said) => {
   expect(drawAnswered(canvasOf(80), outcome, by, after)).toBe(said)

@@ -145,6 +145,20 @@ test('as it happens: a line when something is settled', () => {
   ])
 })
 
+test('as it happens: a call that was refused was never made, so it shows no arguments and no time', () => {
+  const live = createLiveTimeline(canvasOf(80), ROOT)
+  const refused = (result: JsonObject): TimelineItem[] =>
+    timeline(['ToolResult', { tool_call_id: 'c4', name: 'refunds', result, is_error: true, duration_ms: 0 }])
+  expect(
+    [...refused({ error: 'rejected', message: 'Not executed: rejected.' }), ...refused({ odd: 1 })].flatMap((item) =>
+      live.add(item),
+    ),
+  ).toEqual([
+    '  tool       refunds → Not executed: rejected.                          rejected',
+    '  tool       refunds → {"odd":1}                                           error',
+  ])
+})
+
 test('as it happens, in colour and on a pipe', () => {
   const colour = createLiveTimeline(canvasOf(60, 1), ROOT)
   expect(refund.slice(2, 5).flatMap((item) => colour.add(item))).toEqual([

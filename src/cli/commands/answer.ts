@@ -7,7 +7,7 @@ import type { Call } from '../command.ts'
 import { jsonOrText, valueOf } from '../decide-task.ts'
 import { metadataOf } from '../metadata.ts'
 import { readOption } from '../options.ts'
-import { withTaskDesk } from '../task-desk.ts'
+import { nextOf, withTaskDesk } from '../task-desk.ts'
 
 export async function answer(call: Call): Promise<void> {
   const { given, mode, out } = call
@@ -23,11 +23,11 @@ export async function answer(call: Call): Promise<void> {
     const value = await read(call, item)
     const { textValue, ...chosen } = value
     const isOutcome = item.kind === 'anomaly_review' && typeof textValue === 'string'
-    const verdict = isOutcome
+    const { verdict, told: how } = isOutcome
       ? await desk.answer(item, chosen, { ...metadata, 'svc/result': jsonOrText(textValue) })
       : await desk.answer(item, value, metadata)
     if (mode.json) return await out.json({ items: [verdict], total: 1 })
-    out.line(`answered ${told(item, value)}; run ${shortId(item.runId)} continues`)
+    out.line(`${how.again ? 'already ' : ''}answered ${told(item, value)}; ${nextOf(item, how)}`)
   })
 }
 

@@ -94,11 +94,7 @@ export async function bundleVerify(call: Call): Promise<void> {
 }
 
 function soundBuild(call: Call, { workspace, findings, compiled }: Build) {
-  tellFindings(
-    call,
-    findings.filter(({ severity }) => severity !== 'info'),
-    workspace,
-  )
-  if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings)
+  tellFindings(call, findings, workspace)
+  if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
   return { bundle: compiled.bundle, lock: compiled.lock, compiled }
 }

@@ -27,7 +27,7 @@ export async function compileCommand(call: Call): Promise<void> {
   const locked = await readLockFile(lockPath)
   const { workspace, findings, compiled } = await compileHere(call, project, path, locked)
   tellFindings(call, findings, workspace)
-  if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings)
+  if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
   const { bundle, lock } = compiled
   if (given.flag('check')) checkDrift(locked, lock, relative(cwd, lockPath))
   else await writeFile(lockPath, writeLock(lock))

@@ -6,7 +6,7 @@ import { shortId } from '../../terminal/time.ts'
 import { acknowledge } from '../acknowledge.ts'
 import type { Call } from '../command.ts'
 import { parseJson, readText } from '../input.ts'
-import { subjectOf, withTaskDesk, type Verdict } from '../task-desk.ts'
+import { nextOf, subjectOf, withTaskDesk, type Told, type Verdict } from '../task-desk.ts'
 
 export async function approve(call: Call): Promise<void> {
   const { given, out } = call
@@ -21,10 +21,10 @@ export async function approve(call: Call): Promise<void> {
         ...(edited && { 'svc/arguments': edited }),
         ...(acknowledged && { 'svc/acknowledged': true }),
       },
-      say: (verdict) => {
+      say: (verdict, told) => {
         const { have, need } = verdict.approvals
-        const rest = have < need ? `${need - have} more needed` : `run ${shortId(item.runId)} continues`
-        out.line(`approved ${subjectOf(item)} (${have} of ${need}); ${rest}`)
+        const rest = have < need ? `${need - have} more needed` : nextOf(item, told)
+        out.line(`${told.again ? 'already ' : ''}approved ${subjectOf(item)} (${have} of ${need}); ${rest}`)
       },
     }
   })
@@ -45,11 +45,11 @@ export async function reject(call: Call): Promise<void> {
   await decideEach(call, async (item) => ({
     answer: { approved: false },
     metadata: reason ? { 'svc/comment': reason } : {},
-    say: () => {
-      const then = item.task?.on_reject === 'fail' ? 'fail the run' : 'return to agent'
-      out.line(
-        `rejected; on_reject: ${then}; run ${shortId(item.runId)} ${item.task?.on_reject === 'fail' ? 'ends' : 'continues'}`,
-      )
+    say: (_, told) => {
+      const fails = item.task?.on_reject === 'fail'
+      const then = fails ? 'fail the run' : 'return to agent'
+      const next = nextOf(item, told, fails ? 'ends' : 'continues')
+      out.line(`${told.again ? 'already ' : ''}rejected; on_reject: ${then}; ${next}`)
     },
   }))
 }
@@ -57,7 +57,7 @@ export async function reject(call: Call): Promise<void> {
 interface Deed {
   readonly answer: JsonObject
   readonly metadata: JsonObject
-  readonly say: (verdict: Verdict) => void
+  readonly say: (verdict: Verdict, told: Told) => void
 }
 
 /** One task after the other; the first that is refused ends the command, what was decided before stays decided. */
@@ -71,9 +71,9 @@ async function decideEach(call: Call, prepare: (item: InboxItem) => Promise<Deed
     const items: Verdict[] = []
     for (const item of found) {
       const { answer, metadata, say } = await prepare(item)
-      const verdict = await desk.answer(item, answer, metadata)
+      const { verdict, told } = await desk.answer(item, answer, metadata)
       items.push(verdict)
-      if (!mode.json) say(verdict)
+      if (!mode.json) say(verdict, told)
     }
     if (mode.json) await out.json({ items, total: items.length })
   })

@@ -71,7 +71,8 @@ export async function dev(call: Call): Promise<number> {
     const file = await readServerFile(dataDirectory)
     if (file) await writeServerFile(project.dataDirectory, { ...file, ...(secret && { key: secret }) })
   }
-  const save = async (): Promise<Saving> => {
+  let broken = false
+  const save = async (): Promise<Saving & { readonly mended: boolean }> => {
     const saving = await saveSnapshot(project, path, operator, before)
     // What has errors was not deployed: the next save is compared with what was.
     if (saving.saved) before = saving
@@ -79,7 +80,9 @@ export async function dev(call: Call): Promise<number> {
       key = await makeKey(operator, saving.saved)
       await share({ secret: key.secret, agent: key.agent })
     }
-    return saving
+    const mended = broken && saving.saved !== undefined
+    broken = saving.saved === undefined
+    return { ...saving, mended }
   }
   try {
     if (ephemeral !== undefined) await share()
@@ -206,7 +209,7 @@ async function announce(
 async function reload(
   call: Call,
   project: Project,
-  save: () => Promise<Saving>,
+  save: () => Promise<Saving & { readonly mended: boolean }>,
   differences: (next: Saving) => readonly Change[],
   paths: readonly string[],
 ): Promise<void> {
@@ -216,6 +219,8 @@ async function reload(
   try {
     const saving = await save()
     await tellDiagnostics(call, saving)
+    if (saving.saved?.unchanged && saving.mended && !mode.json)
+      out.say(`${timeOfDay(io.clock.now())}  clean again; ${saving.saved.version} stays deployed`)
     if (!saving.saved || saving.saved.unchanged) return
     const { agent, version: deployed } = saving.saved
     const ms = Math.round(io.clock.monotonic() - since)

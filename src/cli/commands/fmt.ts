@@ -45,7 +45,7 @@ export async function fmt(call: Call): Promise<number> {
   }
   const unchanged = texts.size - changed.length
   tellFindings(call, findings, workspace)
-  if (findings.length > 0) throw documentsFailure(findings)
+  if (findings.length > 0) throw documentsFailure(findings, call)
   if (mode.json) await out.json({ changed, unchanged })
   else if (!stdin) out.hint(told(changed, texts.size, check || diff))
   return check && changed.length > 0 ? 1 : 0

@@ -149,7 +149,7 @@ async function bundleIn(
   const { workspace, findings, compiled } = await build({ project, path, operator })
   if (compiled?.bundle) return compiled.bundle
   tellFindings(call, findings, workspace)
-  throw documentsFailure(findings)
+  throw documentsFailure(findings, call)
 }
 
 const columns: readonly Column<Flip>[] = [

@@ -59,8 +59,14 @@ export async function publish(call: Call): Promise<void> {
     const root = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed?.agentVersionId)
     if (root) out.line(`deployed ${root.id}@${root.version}`)
     const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
-    if (!deployed && agent) out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
+    if (!deployed && agent && !(await isDeployed(operator, agent)))
+      out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
   })
+}
+
+async function isDeployed(operator: Operator, { agentId, agentVersionId }: PublishedMember): Promise<boolean> {
+  const { items } = await operator.call('GET /agents', { query: {} })
+  return items.find((each) => each.agentId === agentId)?.deployed?.agentVersionId === agentVersionId
 }
 
 interface Publishing {
@@ -98,7 +104,7 @@ export async function publishPath(call: Caller, publishing: Publishing): Promise
   const { built, texts } = await buildFor(call, publishing)
   const { workspace, findings, compiled } = built
   tellFindings(call, findings, workspace)
-  if (!compiled?.bundle) throw documentsFailure(findings)
+  if (!compiled?.bundle) throw documentsFailure(findings, call)
   const { bundle } = compiled
   if (deploy && bundle.root === undefined)
     throw fail('usage', { what: `${path} holds no agent that could be deployed.` })

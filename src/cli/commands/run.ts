@@ -78,7 +78,7 @@ async function readAgent(call: Call, project: Project): Promise<{ readonly name:
   return await withOperator(project, call, async (operator) => {
     const { build, saved } = await saveSnapshot(project, resolve(call.cwd, text), operator)
     tellFindings(call, build.findings, build.workspace)
-    if (!saved) throw documentsFailure(build.findings)
+    if (!saved) throw documentsFailure(build.findings, call)
     return { name: saved.agent }
   })
 }

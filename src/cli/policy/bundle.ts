@@ -24,5 +24,5 @@ export async function bundleAt(
     : await build(options)
   if (compiled?.bundle) return { bundle: compiled.bundle, documents: workspace.documents }
   tellFindings(call, findings, workspace)
-  throw documentsFailure(findings)
+  throw documentsFailure(findings, call)
 }

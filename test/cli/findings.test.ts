@@ -1,0 +1,33 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { svc, temporary } from './recording-io.ts'
+
+const { path: home, remove } = temporary()
+afterAll(remove)
+
+let cwd = ''
+let count = 0
+beforeEach(async () => {
+  cwd = join(home, `project-${(count += 1)}`)
+  await svc(['init', cwd], { cwd: home })
+})
+
+test('what cannot be built is told once, not again by the failure', async () => {
+  const file = join(cwd, 'agents/refund-desk.yaml')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('  purpose:', '  purpos:'))
+  const { code, stdout, stderr } = await svc(['compile'], { cwd })
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr.match(/Did you mean `purpose`\?/g)).toHaveLength(1)
+  expect(stderr).toMatch(/\nerror\[documents_have_errors\]: 1 error in 1 file\.\n$/)
+})
+
+test('a file that cannot be read is told first; what others lack because of it is only counted', async () => {
+  appendFileSync(join(cwd, 'policies/refund-ceiling.yaml'), 'a: [b\n')
+  const { code, stderr } = await svc(['compile'], { cwd })
+  expect(code).toBe(1)
+  expect(stderr.match(/ (error|warn|info) {2}\S+/g)).toEqual([' error  doc/syntax'])
+  expect(stderr).toMatch(
+    /\n1 more in other files may come from that: svc lint shows them\nerror\[documents_have_errors\]: 2 errors in 2 files\.\n$/,
+  )
+})
