@@ -8,6 +8,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     maxWorkers: 2,
     globalSetup: ['test/setup.ts'],
+    setupFiles: ['test/seed.ts'],
     reporters: ['default', new Summary()],
   },
 })
