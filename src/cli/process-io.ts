@@ -33,7 +33,11 @@ export function processIo(): Io {
     prompts: createPrompts(env),
     unattended: isCI || isAgent,
     onSignal(heard) {
-      const listeners = (['SIGINT', 'SIGTERM'] as const).map((signal) => [signal, () => heard(signal)] as const)
+      // A terminal that is closed ends what runs in it, as orderly as SIGTERM does.
+      const heardAs = { SIGINT: 'SIGINT', SIGTERM: 'SIGTERM', SIGHUP: 'SIGTERM' } as const
+      const listeners = (Object.keys(heardAs) as (keyof typeof heardAs)[]).map(
+        (signal) => [signal, () => heard(heardAs[signal])] as const,
+      )
       for (const [signal, listener] of listeners) process.on(signal, listener)
       return () => listeners.forEach(([signal, listener]) => process.off(signal, listener))
     },

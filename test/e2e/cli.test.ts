@@ -88,7 +88,7 @@ describe('serve', () => {
     other.remove()
   })
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 after %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends with 0 after %s', async (signal) => {
     const other = copyExample('refund')
     const second = await serve(['--data', other.data], { cwd: other.directory })
     expect(await second.stop(signal)).toBe(0)
