@@ -1,0 +1,107 @@
+/** Commands that answer what runs ask. Source: command line, 2. */
+import type { CommandSpec, OptionSpec } from '../command.ts'
+import { listFilters, metadata } from './shared.ts'
+
+const as: OptionSpec = { flags: '--as <email>', say: 'the person who decides, where several share this channel' }
+const ofRun: OptionSpec = { flags: '--run <run>', say: 'run of the task; needed with an API key' }
+
+const decided = '{items:[{userTaskId,status,approvals:{have,need},runStatus}]}'
+
+const answerExits = {
+  4: 'not an approver',
+  5: 'no such task',
+  6: 'already decided, expired, or the arguments changed',
+} as const
+
+export const approve: readonly CommandSpec[] = [
+  {
+    path: 'inbox',
+    group: 'Approve',
+    plane: 'operator',
+    summary: 'tasks that wait for a person, nearest deadline first',
+    options: [
+      ...listFilters,
+      {
+        flags: '--kind <kind>',
+        say: 'of this kind',
+        choices: [
+          'approval',
+          'multi_option',
+          'text',
+          'number',
+          'escalation',
+          'aitl_escalation',
+          'anomaly_review',
+          'reply',
+        ],
+      },
+      { flags: '--operator', say: 'that only an operator can complete' },
+      { flags: '--all', say: 'decided ones too' },
+      { flags: '--mine', say: 'that I have not voted on' },
+      { flags: '--count', say: 'print only how many' },
+      { flags: '--watch', say: 'stay and show what comes' },
+    ],
+    examples: ['svc inbox', 'svc inbox --count', 'svc inbox --json --jq ".items[].userTaskId"'],
+    json: '{items:[{userTaskId,kind,runId,agent,tool?,args?,argsDigest?,why,reason,options?,approvals:{have,need,by},createdAt,expiresAt,onTimeout,apiCompletable}],total}',
+    load: async () => (await import('../commands/inbox.ts')).inbox,
+  },
+  {
+    path: 'approve',
+    group: 'Approve',
+    plane: 'operator',
+    summary: 'let the held calls run',
+    arguments: [{ name: '<tasks...>', say: 'ids, unique endings or @waiting' }],
+    options: [
+      { flags: '--edit <arguments>', say: 'run with these arguments: JSON, @FILE, or editor to open yours' },
+      { flags: '--note <text>', say: 'comment kept with the task' },
+      { flags: '--ack', say: 'what the policy asks to be understood is understood' },
+      { flags: '--args-digest <sha>', say: 'refuse when the arguments are not the ones reviewed' },
+      ofRun,
+      as,
+    ],
+    examples: ['svc approve 9c1e77', 'svc approve @waiting --note "checked with the customer"'],
+    json: decided,
+    exits: answerExits,
+    load: async () => (await import('../commands/decide.ts')).approve,
+  },
+  {
+    path: 'reject',
+    group: 'Approve',
+    plane: 'operator',
+    summary: 'refuse the held calls',
+    arguments: [{ name: '<tasks...>', say: 'ids, unique endings or @waiting' }],
+    options: [
+      { flags: '--reason <text>', say: 'reaches the model where the policy says so' },
+      { flags: '--no-reason', say: 'refuse without one' },
+      { flags: '--args-digest <sha>', say: 'refuse when the arguments are not the ones reviewed' },
+      ofRun,
+      as,
+    ],
+    examples: ['svc reject 9c1e77 --reason "customer already refunded"', 'svc reject @waiting --no-reason'],
+    json: decided,
+    exits: answerExits,
+    load: async () => (await import('../commands/decide.ts')).reject,
+  },
+  {
+    path: 'answer',
+    group: 'Approve',
+    plane: 'operator',
+    summary: 'answer a question: an option, a text or a number',
+    arguments: [
+      { name: '<task>', say: 'id, unique ending or @waiting' },
+      { name: '[value]', say: 'read by the kind of the task; - reads standard input' },
+    ],
+    options: [
+      { flags: '--option <id>', say: 'id, label or position of an option' },
+      { flags: '--text <text>', say: 'a text' },
+      { flags: '--number <n>', say: 'a number, with a point as decimal mark' },
+      metadata,
+      ofRun,
+      as,
+    ],
+    examples: ['svc answer b7aa10 2', 'svc answer b7aa10 --option retry'],
+    json: decided,
+    exits: answerExits,
+    load: async () => (await import('../commands/answer.ts')).answer,
+  },
+]
