@@ -12,6 +12,8 @@ import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
 import { checkSchema } from './check.ts'
 import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from './mcp-connection.ts'
+import { credentials, missingSecret } from './mcp-credentials.ts'
+import { innermost } from './mcp-listing.ts'
 import { deadline, returned, TOO_LARGE, unusable } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
 
@@ -189,29 +191,6 @@ async function close({ opening }: Kept): Promise<void> {
   }
 }
 
-function missingSecret(agent: Snapshot, server: McpServer, env: McpServersParts['env']): string | undefined {
-  if (!server.auth) return undefined
-  const { secret } = server.auth
-  const variable = agent.secrets[secret]?.fromEnv
-  if (variable === undefined)
-    return `MCP server "${server.name}" needs the secret "${secret}", which ${agent.id} does not declare.`
-  return env[variable]
-    ? undefined
-    : `The secret "${secret}" is not set: the environment variable ${variable} is missing or empty.`
-}
-
-function credentials(
-  agent: Snapshot,
-  { auth }: McpServer,
-  env: McpServersParts['env'],
-  redactor: Redactor,
-): Record<string, string> {
-  if (!auth) return {}
-  const value = env[agent.secrets[auth.secret]!.fromEnv]!
-  redactor.add(value)
-  return auth.scheme === 'bearer' ? { authorization: `Bearer ${value}` } : { [auth.header ?? 'authorization']: value }
-}
-
 /** Waits for a connection that another call may have begun, but no longer than this one may take. */
 function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -251,13 +230,6 @@ function cutOff(server: string, dispatched: boolean, timedOut: boolean, timeoutM
   return timedOut
     ? { at: 'not_sent', code: 'unreachable', error: late }
     : { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
-}
-
-function innermost(error: unknown): string {
-  let here = error
-  for (let depth = 0; depth < 8 && here instanceof Error && here.cause instanceof Error && here.cause.message; depth++)
-    here = here.cause
-  return here instanceof Error ? here.message.slice(0, 500) : String(here)
 }
 
 /** Structured content as it is; else the text, read as JSON where it is an object or a list; else the content parts. */

@@ -12,6 +12,7 @@ export interface FakeTool {
   readonly description?: string
   readonly inputSchema?: object
   readonly outputSchema?: object
+  readonly annotations?: object
   /** Content, structured content and `isError`, or an error to answer with. */
   answer(args: Record<string, unknown>): object | Promise<object>
 }
@@ -36,11 +37,12 @@ export async function startFakeMcp(era: Era, tools: readonly FakeTool[]): Promis
   const requests: { rpc: string; headers: IncomingHttpHeaders; meta: unknown }[] = []
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const listed = (): object[] =>
-    fake.tools.map(({ name, description, inputSchema = { type: 'object' }, outputSchema }) => ({
+    fake.tools.map(({ name, description, inputSchema = { type: 'object' }, outputSchema, annotations }) => ({
       name,
       inputSchema,
       ...(description !== undefined && { description }),
       ...(outputSchema && { outputSchema }),
+      ...(annotations && { annotations }),
     }))
   const called = async (name: string, args: Record<string, unknown> | undefined): Promise<object> => {
     const tool = fake.tools.find((each) => each.name === name)

@@ -1,0 +1,79 @@
+/** What MCP servers say about their tools when nothing is called: for `svc lint --mcp-live` and `svc compile --mcp`. */
+import type { Tool } from '@modelcontextprotocol/client'
+import { digestOfJson, type Digest } from '../base/digest.ts'
+import type { JsonObject } from '../base/json.ts'
+import { createRedactor } from '../base/secret.ts'
+import type { Fetch } from '../base/transport.ts'
+import type { McpServer } from '../spec/document.ts'
+import type { Snapshot } from '../spec/snapshot.ts'
+import { connectMcp } from './mcp-connection.ts'
+import { credentials, missingSecret } from './mcp-credentials.ts'
+
+export interface ListedTool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  /** What the server says a call does; absent where it says nothing. */
+  readonly readOnly?: boolean
+  readonly destructive?: boolean
+}
+
+/** The tools of a server by name, or why they are not known; the reason holds no secret. */
+export type Listing = { readonly tools: ReadonlyMap<string, ListedTool> } | { readonly problem: string }
+
+export interface ListingParts {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The guarded way out. */
+  readonly fetch: Fetch
+  /** Our version, told to the server. */
+  readonly version: string
+  /** For connecting and for listing, each. */
+  readonly timeoutMs: number
+}
+
+/** Asks a server as one agent would. Never throws for what the server does. */
+export async function listMcpTools(
+  agent: Pick<Snapshot, 'id' | 'secrets'>,
+  server: McpServer,
+  { env, fetch, version, timeoutMs }: ListingParts,
+): Promise<Listing> {
+  const missing = missingSecret(agent, server, env)
+  if (missing !== undefined) return { problem: missing }
+  const redactor = createRedactor()
+  const headers = credentials(agent, server, env, redactor)
+  const signal = AbortSignal.timeout(2 * timeoutMs)
+  try {
+    const connection = await connectMcp({ server, headers, fetch, version }, timeoutMs)
+    try {
+      const tools = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
+      return { tools: new Map([...tools].map(([name, tool]) => [name, listed(tool)])) }
+    } finally {
+      await connection.close()
+    }
+  } catch (error) {
+    return { problem: redactor.text(`MCP server "${server.name}" does not list its tools: ${innermost(error)}`) }
+  }
+}
+
+/** What a lock pins of a tool: its name, description and schema. */
+export const digestOfTool = ({ name, description, inputSchema }: ListedTool): Digest =>
+  digestOfJson({ name, description, input_schema: inputSchema })
+
+/** The cause that says most: what the layers above it say is that something failed. */
+export function innermost(error: unknown): string {
+  let here = error
+  for (let depth = 0; depth < 8 && here instanceof Error && here.cause instanceof Error && here.cause.message; depth++)
+    here = here.cause
+  return here instanceof Error ? here.message.slice(0, 500) : String(here)
+}
+
+function listed({ name, description = '', inputSchema, annotations = {} }: Tool): ListedTool {
+  const { readOnlyHint, destructiveHint } = annotations
+  return {
+    name,
+    description,
+    inputSchema: inputSchema as JsonObject,
+    ...(readOnlyHint !== undefined && { readOnly: readOnlyHint }),
+    ...(destructiveHint !== undefined && { destructive: destructiveHint }),
+  }
+}

@@ -1,0 +1,64 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createTransport } from '../../src/base/transport.ts'
+import { digestOfTool, listMcpTools, type Listing } from '../../src/tools/mcp-listing.ts'
+import { startFakeMcp, type Era, type FakeMcp } from '../fakes/mcp.ts'
+
+const TOKEN = 'wsk-7f1c9e20ab'
+const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
+
+let fake: FakeMcp
+afterEach(() => fake.close())
+
+const list = (env: Readonly<Record<string, string>> = { WEB_TOKEN: TOKEN }): Promise<Listing> =>
+  listMcpTools(
+    { id: 'acme.desk', secrets: { web: { fromEnv: 'WEB_TOKEN' } } },
+    { name: 'web', url: fake.url, auth: { scheme: 'bearer', secret: 'web' } },
+    { env, fetch: createTransport({ keepAlive: false }), version: '0', timeoutMs: 10_000 },
+  )
+
+describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s', (era) => {
+  test('lists its tools to one who has the secret, with what it says a call does', async () => {
+    fake = await startFakeMcp(era, [
+      {
+        name: 'search',
+        description: 'Searches.',
+        inputSchema,
+        annotations: { readOnlyHint: false, destructiveHint: true },
+        answer: () => ({}),
+      },
+    ])
+    expect(await list()).toEqual({
+      tools: new Map([
+        ['search', { name: 'search', description: 'Searches.', inputSchema, readOnly: false, destructive: true }],
+      ]),
+    })
+    expect(fake.requests.find(({ rpc }) => rpc === 'tools/list')?.headers.authorization).toBe(`Bearer ${TOKEN}`)
+  })
+})
+
+test('a secret that is not set is the problem, and nobody is asked', async () => {
+  fake = await startFakeMcp('modern', [])
+  expect(await list({})).toEqual({
+    problem: 'The secret "web" is not set: the environment variable WEB_TOKEN is missing or empty.',
+  })
+  expect(fake.requests).toEqual([])
+})
+
+test('a server that repeats what it was sent does not bring the secret into the problem', async () => {
+  fake = await startFakeMcp('modern', [])
+  fake.intercept = (_, { headers }, response) => {
+    response.writeHead(401, { 'content-type': 'text/plain' }).end(`who is ${headers.authorization}?`)
+    return true
+  }
+  const listing = await list()
+  expect(listing).toEqual({ problem: expect.stringMatching(/^MCP server "web" does not list its tools: /) as unknown })
+  expect(JSON.stringify(listing)).not.toContain(TOKEN)
+})
+
+test('the digest is of name, description and schema, in whatever order the schema has its keys', () => {
+  const tool = { name: 'search', description: 'Searches.', inputSchema }
+  const turned = { properties: inputSchema.properties, type: 'object' }
+  expect(digestOfTool({ ...tool, inputSchema: turned, destructive: true })).toBe(digestOfTool(tool))
+  for (const other of [{ name: 'find' }, { description: 'Finds.' }, { inputSchema: { type: 'object' } }])
+    expect(digestOfTool({ ...tool, ...other })).not.toBe(digestOfTool(tool))
+})
