@@ -45,7 +45,11 @@ export async function* follow(
       for (const event of page) {
         cursor = event.seq
         if (event.kind === 'session' || (await family.has(event.runId))) yield event
-        if (isLast(event)) return
+        if (isLast(event)) {
+          // The replay ended here, and so does the stream.
+          if (!live) yield 'live'
+          return
+        }
       }
       if (page.length === PAGE) continue
       if (!live) {

@@ -3,6 +3,7 @@
  * route looks for its resource, then for its scope, then at the body.
  */
 import { hashKey, isWellFormedKey } from '../base/api-key.ts'
+import type { Instant } from '../base/clock.ts'
 import { fail } from '../base/failure.ts'
 import type { Principal, Trigger } from '../spec/key.ts'
 import { clientAddress, isInRanges } from './ip.ts'
@@ -15,6 +16,8 @@ export type KeyPrincipal = Extract<Principal, { type: 'api_key' }>
 export interface Caller {
   readonly principal: KeyPrincipal
   readonly trigger: Trigger
+  /** When the key ends; null = never. */
+  readonly expiresAt: Instant | null
 }
 
 /** A route that needs a key. Source: HTTP API, "Authentication", 1. */
@@ -44,6 +47,7 @@ async function authenticate({ store, clock, config, attempts }: Services, call: 
   store.touchKey(key.id, now)
   return {
     trigger,
+    expiresAt: key.expiresAt,
     principal: {
       type: 'api_key',
       id: key.id,

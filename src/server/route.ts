@@ -1,4 +1,5 @@
 /** A route as data, and how a table of routes becomes an application. */
+import { STATUS_CODES } from 'node:http'
 import { H3, HTTPResponse, type H3Event, type HTTPError } from 'h3'
 import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
@@ -122,16 +123,17 @@ async function answer(call: Call, handle: Handler, { guard, log, redactor }: Rou
     path: call.url.pathname,
     status: reply.status,
   })
+  const status = { status: reply.status, statusText: STATUS_CODES[reply.status] ?? '' }
   if (reply.stream && call.request.method === 'HEAD') {
     // Nobody will read it: left open it would follow its run until that ends.
     await reply.stream.cancel()
-    return new HTTPResponse(null, { status: reply.status, headers })
+    return new HTTPResponse(null, { ...status, headers })
   }
-  if (reply.stream) return new HTTPResponse(reply.stream, { status: reply.status, headers })
-  if (reply.json === undefined) return new HTTPResponse(null, { status: reply.status, headers })
+  if (reply.stream) return new HTTPResponse(reply.stream, { ...status, headers })
+  if (reply.json === undefined) return new HTTPResponse(null, { ...status, headers })
   const text = JSON.stringify(reply.json)
   return new HTTPResponse(text, {
-    status: reply.status,
+    ...status,
     // With its length an answer is one write to the socket, in place of three for its chunk.
     headers: { ...headers, 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) },
   })

@@ -1,4 +1,7 @@
-/** Uploads that never came: their reserved bytes are given back. Source: security, S23. */
+/**
+ * What expired upload addresses leave: uploads that were never finalized, whose reserved bytes are given back, and what was
+ * sent again after it was finalized. Source: security, S23.
+ */
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
@@ -10,14 +13,14 @@ const BATCH = 100
 /** Bytes that arrived in time may still be finalized a while after their address expired. */
 const PATIENCE_MS = 3_600_000
 
-export async function sweepFiles(store: Store, blobs: Blobs, clock: Clock): Promise<void> {
+export async function sweepUploads(store: Store, blobs: Blobs, clock: Clock): Promise<void> {
   for (;;) {
-    const abandoned = await store.abandonedFiles(clock.now() - PATIENCE_MS, BATCH)
-    for (const file of abandoned) {
+    const expired = await store.expiredUploads(clock.now() - PATIENCE_MS, BATCH)
+    for (const file of expired) {
       await blobs.delete(file.stagingKey)
-      await store.deleteFile(file.id)
+      await (file.finalizedAt === null ? store.deleteFile(file.id) : store.closeUpload(file.id))
     }
-    if (abandoned.length < BATCH) return
+    if (expired.length < BATCH) return
   }
 }
 
@@ -26,9 +29,9 @@ export function startSweeping(store: Store, blobs: Blobs, clock: Clock, log: Log
   let running: Promise<void> = Promise.resolve()
   const sweep = async () => {
     try {
-      await sweepFiles(store, blobs, clock)
+      await sweepUploads(store, blobs, clock)
     } catch (error) {
-      log.write('warn', 'sweep of abandoned uploads failed', { detail: detailOf(error) })
+      log.write('warn', 'sweep of expired uploads failed', { detail: detailOf(error) })
     }
   }
   const timer = setInterval(() => void (running = running.then(sweep)), EVERY_MS)

@@ -7,7 +7,7 @@ export interface StoredFile {
   readonly workspaceId: WorkspaceId
   /** `<workspace id>/files/<uuidv7>-<sanitised name>`. */
   readonly objectKey: string
-  /** Where the presigned PUT writes; finalize moves it to `objectKey`. */
+  /** Where the presigned PUT writes; finalize moves it to `objectKey`. Empty once the upload is closed. */
   readonly stagingKey: string
   /** Leaf of `objectKey`, unique in the workspace. */
   readonly filename: string

@@ -272,8 +272,10 @@ export interface Store {
     workspaceId: WorkspaceId,
     page: Page,
   ): Promise<{ readonly items: readonly StoredFile[]; readonly total: number }>
-  /** Presigned and never finalized, expired before `now`: what a sweep deletes. */
-  abandonedFiles(now: Instant, limit: number): Promise<readonly StoredFile[]>
+  /** Files whose address expired before `now`, and whose upload is not closed: what a sweep cleans up after. */
+  expiredUploads(now: Instant, limit: number): Promise<readonly StoredFile[]>
+  /** Nothing lies at the staging key of a finalized file any more, and nothing can come. */
+  closeUpload(id: FileId): Promise<void>
   deleteFile(id: FileId): Promise<void>
 
   /** Everything written so far is durable and the file is closed. Pending saves finish first. */

@@ -38,6 +38,17 @@ test('a reader that comes back with its cursor sees each event exactly once, acr
   expect(whole.at(-1)).toMatch(/engine\.session\.completed$/)
 })
 
+test('the replay of a run that has ended is marked as ended too, after its last event', async () => {
+  const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: inOrder('Hello.') } })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  const seen: unknown[] = []
+  for await (const event of bench.engine.follow(run, 0, new AbortController().signal))
+    seen.push(event === 'live' ? event : event.subject)
+  expect(seen.slice(-2)).toEqual(['engine.session.completed', 'live'])
+  expect(seen.filter((each) => each === 'live')).toHaveLength(1)
+})
+
 test('the end of the replay is marked once, and text arrives live before the step that has it whole', async () => {
   let speak: (() => void) | undefined
   const bench = await openBench({

@@ -431,6 +431,17 @@ verifies('service.prefix', async () => {
     expect((await api(path, { key })).status).toBe(404)
 })
 
+test('the status line has its phrase, for those who read it', async () => {
+  const house = openHouse()
+  const lines = await Promise.all(
+    [house.api('/v1/healthz'), house.api('/v2'), house.api('/v1/healthz', { method: 'POST' })].map(async (answer) => {
+      const { status, statusText } = await answer
+      return `${status} ${statusText}`
+    }),
+  )
+  expect(lines).toEqual(['200 OK', '404 Not Found', '405 Method Not Allowed'])
+})
+
 test('every response has its own request id and gives nothing to a browser', async () => {
   const { api, key, storeRun } = await desk()
   const { runId } = await storeRun(DESK)

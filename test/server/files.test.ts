@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Blobs } from '../../src/blobs/blobs.ts'
-import { sweepFiles } from '../../src/server/sweep.ts'
+import { sweepUploads } from '../../src/server/sweep.ts'
 import { verifies } from '../api/verifies.ts'
 import { openHouse } from './fixtures.ts'
 
@@ -209,8 +209,23 @@ test('uploads that never came are forgotten, and their bytes given back', async 
   const lost = await presign('a', 100)
   upload(lost, 10)
   clock.wind(900_000 + 3_600_001)
-  await sweepFiles(services.store, blobs, clock)
+  await sweepUploads(services.store, blobs, clock)
   expect(objects.size).toBe(0)
   expect((await call('finalize', { objectKey: lost.objectKey, maxContentLength: 100 })).status).toBe(404)
   expect((await presign('b', 100)).objectKey).toBeDefined()
+})
+
+test('what is sent to an address after finalize is swept once the address has expired; the file stays', async () => {
+  const { presign, upload, call, services, blobs, objects, clock } = await library()
+  const address = await presign('a', 100)
+  upload(address, 10)
+  await call('finalize', { objectKey: address.objectKey, maxContentLength: 100 })
+  upload(address, 90)
+  await sweepUploads(services.store, blobs, clock)
+  expect(objects.size).toBe(2)
+  clock.wind(900_000 + 3_600_001)
+  await sweepUploads(services.store, blobs, clock)
+  expect([...objects]).toEqual([[address.objectKey, new Uint8Array(10)]])
+  const again = await call('finalize', { objectKey: address.objectKey, maxContentLength: 100 })
+  expect(again.body).toMatchObject({ sizeBytes: 10, alreadyFinalized: true })
 })

@@ -154,6 +154,26 @@ test('revoking the key ends its streams', async () => {
   expect((await stream()).status).toBe(401)
 })
 
+test('a key that expires ends its streams', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const house = openHouse()
+  await house.deploy(DESK)
+  const { secret: key, triggerId } = await house.keyFor(DESK, { key: { expiresInSeconds: 60 } })
+  const { runId } = await house.storeRun(DESK, { triggerId })
+  let text = Promise.resolve('')
+  const signal = await followed(house.doors, async () => {
+    text = (await house.api(`/v1/runs/${runId}/stream`, { key })).text()
+    house.clock.wind(59_999)
+    await vi.advanceTimersByTimeAsync(59_999)
+    expect(house.services.readers.count((await house.services.store.keys(house.services.workspace.id))[0]!.id)).toBe(1)
+    house.clock.wind(1)
+    await vi.advanceTimersByTimeAsync(1)
+  })
+  expect(signal.aborted).toBe(true)
+  expect(await text).toBe('retry: 1000\n\n: live\n\n')
+  expect((await house.api(`/v1/runs/${runId}/stream`, { key })).status).toBe(401)
+})
+
 test('a reader that leaves 1 MiB unsent is disconnected', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { stream, doors } = await opened({ status: 'Running' })

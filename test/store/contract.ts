@@ -902,16 +902,20 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await presign('e', 1000, NOW + 900_000)
       })
 
-      test('names the files that were presigned and never finalized', async () => {
+      test('names the files whose address expired, until their upload is closed', async () => {
         await store.presignFile(aFile('late', { expiresAt: NOW + 20 }), null)
         await store.presignFile(aFile('early', { expiresAt: NOW + 10 }), null)
         await store.presignFile(aFile('kept', { expiresAt: NOW + 5 }), null)
         await store.finalizeFile(fileId('kept'), 1, NOW)
-        const abandoned = async (at: number, limit = 10) =>
-          (await store.abandonedFiles(at, limit)).map(({ filename }) => filename)
-        expect(await abandoned(NOW + 10)).toEqual([])
-        expect(await abandoned(NOW + 21)).toEqual(['early', 'late'])
-        expect(await abandoned(NOW + 21, 1)).toEqual(['early'])
+        const expired = async (at: number, limit = 10) =>
+          (await store.expiredUploads(at, limit)).map(({ filename }) => filename)
+        expect(await expired(NOW + 5)).toEqual([])
+        expect(await expired(NOW + 21)).toEqual(['kept', 'early', 'late'])
+        expect(await expired(NOW + 21, 1)).toEqual(['kept'])
+        await store.closeUpload(fileId('kept'))
+        await store.deleteFile(fileId('early'))
+        expect(await expired(NOW + 21)).toEqual(['late'])
+        expect(await store.fileByName(WORKSPACE, 'kept')).toMatchObject({ sizeBytes: 1, stagingKey: '' })
       })
     })
 

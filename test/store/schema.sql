@@ -323,8 +323,6 @@ CREATE TABLE file (
 
 CREATE INDEX file_stored on file (workspace_id, finalized_at) where finalized_at is not null;
 
-CREATE INDEX file_pending on file (expires_at) where finalized_at is null;
-
 CREATE TABLE file_total (
   workspace_id text primary key,
   files integer not null check (files >= 0),
@@ -339,3 +337,7 @@ CREATE TABLE yanked_document (
   primary key (workspace_id, kind, id, version),
   foreign key (workspace_id, kind, id, version) references document (workspace_id, kind, id, version)
 ) strict, without rowid;
+
+CREATE INDEX file_upload on file (expires_at) where staging_key <> '';
+
+CREATE INDEX file_pending on file (workspace_id, expires_at) where finalized_at is null;

@@ -67,7 +67,7 @@ export const streamRun: Act<'GET /runs/:id/stream'> = async ({ services, operato
   const run = await findRun(services, id)
   const session = await services.store.session(run.sessionId)
   if (!session) throw absent('run')
-  return openStream(services, call, run, session, `operator:${operator.id}`, (event) => event)
+  return openStream(services, call, run, session, { owner: `operator:${operator.id}`, endsAt: null }, (event) => event)
 }
 
 export const cancelRun: Act<'POST /runs/:id/cancel'> = async ({ services, operator, id, body }) => {

@@ -1,3 +1,4 @@
+import type { Clock, Instant } from '../../base/clock.ts'
 import { Failure } from '../../base/failure.ts'
 import type { Run } from '../../spec/run.ts'
 import { isTerminal } from '../../spec/run.ts'
@@ -14,14 +15,14 @@ import { parseCursor } from '../validate.ts'
 
 /** GET /v1/runs/{runId}/stream: everything from the session's first event, or after the cursor, then live. */
 export const streamRun = (services: Services): Handler =>
-  withKey(services, async (call, { principal }) => {
+  withKey(services, async (call, { principal, expiresAt }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const session = (await services.store.session(run.sessionId))!
     if (services.readers.count(principal.id) >= MAX_STREAMS) throw tooManyStreams()
     const view: StreamOptions['view'] = principal.exposeTimeline
       ? (event) => event
       : (event) => redactEvent(event, session.rootRunId)
-    return openStream(services, call, run, session, principal.id, view)
+    return openStream(services, call, run, session, { owner: principal.id, endsAt: expiresAt }, view)
   })
 
 /** Open streams of one key. Source: security, S4. */
@@ -32,13 +33,20 @@ const tooManyStreams = (): Failure =>
     headers: { 'ratelimit-policy': `"streams";q=${MAX_STREAMS}`, ratelimit: '"streams";r=0;t=1' },
   })
 
-/** @param owner whose streams end together, such as a key's id */
+/** What an open stream hangs on. */
+export interface Lease {
+  /** Whose streams end together, such as a key's id. */
+  readonly owner: string
+  /** When the right to read ends; null = never. */
+  readonly endsAt: Instant | null
+}
+
 export async function openStream(
   services: Services,
   { request, url }: Call,
   run: Run,
   session: Session,
-  owner: string,
+  { owner, endsAt }: Lease,
   view: StreamOptions['view'],
 ): Promise<Reply> {
   const cursor = parseCursor(request.headers, url.searchParams, session.lastSeq)
@@ -49,15 +57,33 @@ export async function openStream(
   // What an open stream keeps is multiplied by its readers: of the run the id alone.
   const { id: runId } = run
   const forget = services.readers.add(owner, () => stop.abort())
+  const keep = endsAt === null ? () => {} : at(services.clock, endsAt, () => stop.abort())
   const stream = eventStream(services.engine.follow(runId, cursor ?? 0, stop.signal), {
     view,
     stop,
     onEnd(cause) {
       forget()
+      keep()
       if (cause !== undefined) services.log.write('error', 'stream failed', { runId, detail: detailOf(cause) })
     },
   })
   return { status: 200, stream, headers: STREAM_HEADERS }
+}
+
+/** The longest timer that node keeps: 2^31 - 1 ms. */
+const LONGEST_TIMER_MS = 2_147_483_647
+
+/** Acts at a moment. @returns forgets it */
+function at(clock: Clock, moment: Instant, act: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const wait = () => {
+    const left = moment - clock.now()
+    if (left <= 0) return act()
+    timer = setTimeout(wait, Math.min(left, LONGEST_TIMER_MS))
+    timer.unref()
+  }
+  wait()
+  return () => clearTimeout(timer)
 }
 
 const PAGE = 256

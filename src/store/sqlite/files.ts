@@ -6,11 +6,12 @@ import type { StoredFile } from '../../spec/file.ts'
 import type { Store } from '../store.ts'
 
 export interface Files {
-  readonly reads: Pick<Store, 'fileByKey' | 'fileByName' | 'files' | 'abandonedFiles'>
+  readonly reads: Pick<Store, 'fileByKey' | 'fileByName' | 'files' | 'expiredUploads'>
   /** @throws Failure `storage_limit_exceeded` */
   presign(file: StoredFile, quota: number | null): void
   /** @throws Failure `not_found` */
   finalize(id: FileId, sizeBytes: number, at: Instant): void
+  closeUpload(id: FileId): void
   delete(id: FileId): void
 }
 
@@ -35,8 +36,8 @@ export function openFiles(db: Database): Files {
      order by finalized_at desc, n desc
      limit ? offset ?`,
   )
-  const abandoned = db.prepare<[number, number], Row>(
-    `${SELECT} where finalized_at is null and expires_at < ? order by expires_at, n limit ?`,
+  const expired = db.prepare<[number, number], Row>(
+    `${SELECT} where staging_key <> '' and expires_at < ? order by expires_at, n limit ?`,
   )
   // A presigned address that has expired can bring no more bytes, so it reserves none.
   const reserved = db.prepare<[string, number], { bytes: number }>(
@@ -55,6 +56,7 @@ export function openFiles(db: Database): Files {
     'update file_total set files = files - 1, bytes = bytes - :bytes where workspace_id = :workspaceId',
   )
   const finalize = db.prepare<[number, number, string]>('update file set size_bytes = ?, finalized_at = ? where id = ?')
+  const close = db.prepare<[string]>(`update file set staging_key = '' where id = ?`)
   const remove = db.prepare<[string]>('delete from file where id = ?')
   const none = { files: 0, bytes: 0 }
 
@@ -72,8 +74,8 @@ export function openFiles(db: Database): Files {
         const items = stored.all(workspaceId, page.take, page.skip).map(toFile)
         return { items, total: (total.get(workspaceId) ?? none).files }
       },
-      async abandonedFiles(now, limit) {
-        return abandoned.all(now, limit).map(toFile)
+      async expiredUploads(now, limit) {
+        return expired.all(now, limit).map(toFile)
       },
     },
     presign(file, quota) {
@@ -90,6 +92,7 @@ export function openFiles(db: Database): Files {
       finalize.run(sizeBytes, at, id)
       addTotal.run({ workspaceId: row.workspace_id, files: 1, bytes: sizeBytes })
     },
+    closeUpload: (id) => void close.run(id),
     delete(id) {
       const row = one.get(id)
       if (!row) return

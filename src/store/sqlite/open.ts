@@ -72,6 +72,7 @@ export function openSqlite(path: string, { clock }: { readonly clock: Clock }): 
     revokeKey: (id, at) => write(() => keys.revoke(id, at)),
     presignFile: (file, quota) => write(() => files.presign(file, quota)),
     finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
+    closeUpload: (id) => write(() => files.closeUpload(id)),
     deleteFile: (id) => write(() => files.delete(id)),
     async close() {
       if (!db.open) return
