@@ -32,10 +32,15 @@ const TOOLS: Readonly<Record<string, Description>> = {
           maxItems: 50,
           description: 'For multi_option: what may be chosen.',
           items: {
-            type: 'object',
-            required: ['id', 'label'],
-            properties: { id: { type: 'string', minLength: 1 }, label: { type: 'string', minLength: 1 } },
-            additionalProperties: false,
+            anyOf: [
+              { type: 'string', minLength: 1 },
+              {
+                type: 'object',
+                required: ['id', 'label'],
+                properties: { id: { type: 'string', minLength: 1 }, label: { type: 'string', minLength: 1 } },
+                additionalProperties: false,
+              },
+            ],
           },
         },
         min: { type: 'number', description: 'For number: the least.' },

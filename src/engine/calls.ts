@@ -112,7 +112,11 @@ function send(draft: Draft, id: RunId, turn: number, call: Call): Call {
     return settleCall(draft, id, turn, call, { outcome: 'not_sent', result, isError: true })
   }
   draft.step(id, 'ToolCall', toolCallOf(draft, id, turn, call, route.route), { open: true })
-  const sent: Call = { ...call, state: { at: 'sent', sentAt: draft.now, notAfter: draft.now + route.timeoutMs } }
+  const sent: Call = {
+    ...call,
+    firstSentAt: call.firstSentAt ?? draft.now,
+    state: { at: 'sent', sentAt: draft.now, notAfter: draft.now + route.timeoutMs },
+  }
   draft.record(id, turn, sent)
   return sent
 }
@@ -144,10 +148,15 @@ function listen(draft: Draft, id: RunId, turn: number, call: Call): Call {
   return next
 }
 
+interface InputOption {
+  readonly id: string
+  readonly label: string
+}
+
 interface InputRequest {
   readonly kind: 'text' | 'number' | 'multi_option'
   readonly prompt: string
-  readonly options?: readonly { readonly id: string; readonly label: string }[]
+  readonly options?: readonly (InputOption | string)[]
   readonly min?: number
   readonly max?: number
 }
@@ -155,7 +164,15 @@ interface InputRequest {
 /** `svc.request_input`: a task of the kind that the model names. */
 function requestInput(draft: Draft, id: RunId, turn: number, call: Call): Call {
   // The gate has checked the arguments against the schema of the tool.
-  const { kind, prompt, options, min, max } = call.arguments as unknown as InputRequest
+  const { kind, prompt, options: offered, min, max } = call.arguments as unknown as InputRequest
+  const options = offered?.map((each) => (typeof each === 'string' ? { id: each, label: each } : each)) ?? []
+  const problem = unanswerable(kind, options, min, max)
+  if (problem !== undefined) {
+    const result = toolError('invalid_arguments', `The arguments of ${call.name} are not valid.`, {
+      details: [problem],
+    })
+    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+  }
   draft.step(id, 'ToolCall', toolCallOf(draft, id, turn, call, 'builtin'), { open: true })
   const task = draft.openTask({
     runId: id,
@@ -163,13 +180,27 @@ function requestInput(draft: Draft, id: RunId, turn: number, call: Call): Call {
     callId: call.id,
     title: prompt,
     prompt,
-    ...(kind === 'multi_option' && options && { options }),
+    ...(kind === 'multi_option' && { options }),
     ...(kind === 'number' && min !== undefined && { min }),
     ...(kind === 'number' && max !== undefined && { max }),
   })
   const next: Call = { ...call, state: { at: 'awaiting', task: task.id } }
   draft.record(id, turn, next)
   return next
+}
+
+/** Why nobody could answer such a request, as the gate says what is wrong with arguments. */
+function unanswerable(
+  kind: InputRequest['kind'],
+  options: readonly InputOption[],
+  min = -Infinity,
+  max = Infinity,
+): JsonObject | undefined {
+  if (kind === 'number' && min > max) return { path: '/max', message: `must be at least min, ${min}` }
+  if (kind !== 'multi_option') return undefined
+  if (options.length === 0) return { path: '/options', message: 'is required for multi_option' }
+  const twice = options.find((each, at) => options.findIndex((other) => other.id === each.id) !== at)
+  return twice && { path: '/options', message: `offers "${twice.id}" twice` }
 }
 
 /** The outcome of a dispatch. One of an attempt that is no longer the call's own says nothing any more. */

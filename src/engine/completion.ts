@@ -60,6 +60,7 @@ export function answered(
   const breach = afterCompletion(draft, id, calls.length > 0)
   if (calls.length > 0) {
     const calling = propose(draft, id, here.turn, calls)
+    if (breach) draft.move(id, calling)
     return breach ? reach(draft, id, breach, calling) : begin(draft, id, calling)
   }
   if (breach && !asksAboutLimit(draft, id, breach.limit)) return halt(draft, id, breach)

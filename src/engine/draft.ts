@@ -15,6 +15,7 @@ import type { CallRow, Timer, TimerKey, TimerKind, Tree, Turn, Version } from '.
 import type { RunEvent } from './event.ts'
 import { statusesOf } from './status.ts'
 import { toTaskContent, toTimelineItem } from './timeline.ts'
+import { endedWait, waitOf, waitsOf } from './waits.ts'
 
 /** What a move may know of the world, read beforehand. */
 export interface World {
@@ -235,6 +236,7 @@ export function createDraft(tree: Tree, world: World): Draft {
     told: () => mail.shift(),
     turn() {
       deriveStatuses()
+      countWaits()
       const changedRuns = [...runs.values()].filter((run) => run !== before.get(run.id))
       if (changedRuns.length === 0 && events.length === 0 && timers.size === 0 && changedTasks.size === 0)
         return undefined
@@ -283,7 +285,6 @@ export function createDraft(tree: Tree, world: World): Draft {
       const status = statuses.get(id)!
       if (status === run.status || isTerminal(run.status)) continue
       runs.set(id, { ...run, status })
-      countWait(id, before.get(id)?.state.at === 'held', status)
       if (isTerminal(status)) continue
       const subject =
         status === 'Running' || (status === 'WaitingForAITL' && run.status === 'WaitingForHITL') ? 'resumed' : 'paused'
@@ -293,28 +294,27 @@ export function createDraft(tree: Tree, world: World): Draft {
     }
   }
 
-  /** Starts or ends the wait for a person: such time is no part of the wall clock, and has a budget of its own. */
-  function countWait(id: RunId, wasHeld: boolean, status: Run['status']): void {
-    const run = runs.get(id)!
-    const { usage } = run
-    const limits = world.snapshotOf(run).limits
-    const grants = (name: keyof Usage['grants']): number => 1 + (usage.grants[name] ?? 0)
-    const waits = status === 'WaitingForHITL' || status === 'WaitingForResponse'
-    let { waitedMs } = usage
-    let heldMs = usage.heldMs ?? 0
-    if (usage.waitingSince !== null) {
-      if (wasHeld) heldMs += now - usage.waitingSince
-      else waitedMs += now - usage.waitingSince
-    }
-    draft.use(id, { waitedMs, waitingSince: waits ? now : null, ...(heldMs > 0 && { heldMs }) })
-    if (isTerminal(status)) return
-    if (limits.max_hitl_wait_minutes !== undefined) {
-      const budget = limits.max_hitl_wait_minutes * 60_000 * grants('max_hitl_wait_minutes')
-      draft.timer(id, 'hitl_wait', '', waits && run.state.at !== 'held' ? now + Math.max(0, budget - waitedMs) : null)
-    }
-    if (limits.max_wall_clock_seconds !== undefined) {
-      const budget = limits.max_wall_clock_seconds * 1000 * grants('max_wall_clock_seconds')
-      draft.timer(id, 'wall_clock', '', waits ? null : run.startedAt + waitedMs + heldMs + budget)
+  /** Waits that begin, end or change their kind: such time is no part of the wall clock, and may have a budget of its own. */
+  function countWaits(): void {
+    const waits = waitsOf([...runs.values()], [...tasks.values()])
+    for (const run of runs.values()) {
+      if (run.state.at === 'done' || waits.get(run.id) === waitOf(run.usage)) continue
+      const wait = waits.get(run.id)
+      const usage = {
+        ...endedWait(run.usage, now),
+        ...(wait && { waitingSince: now, ...(wait === 'limit' && { onLimit: true as const }) }),
+      }
+      runs.set(run.id, { ...run, usage })
+      const { max_hitl_wait_minutes: hitlWait, max_wall_clock_seconds: wallClock } = world.snapshotOf(run).limits
+      const { waitedMs, heldMs = 0, grants } = usage
+      if (hitlWait !== undefined) {
+        const budget = hitlWait * 60_000 * (1 + (grants.max_hitl_wait_minutes ?? 0))
+        draft.timer(run.id, 'hitl_wait', '', wait === 'person' ? now + Math.max(0, budget - waitedMs) : null)
+      }
+      if (wallClock !== undefined) {
+        const budget = wallClock * 1000 * (1 + (grants.max_wall_clock_seconds ?? 0))
+        draft.timer(run.id, 'wall_clock', '', wait ? null : run.startedAt + waitedMs + heldMs + budget)
+      }
     }
   }
 }

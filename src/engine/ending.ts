@@ -3,6 +3,7 @@ import type { RunId, TaskId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { ErrorCode, Run, RunState } from '../spec/run.ts'
 import type { Draft } from './draft.ts'
+import { endedWait } from './waits.ts'
 
 type Done = Extract<RunState, { at: 'done' }>
 
@@ -51,7 +52,7 @@ export function end(draft: Draft, id: RunId, done: Done): void {
     error,
     errorCode: done.errorCode ?? null,
     finishedAt: draft.now,
-    usage: closedWait(draft.run(id), draft.now),
+    usage: endedWait(draft.run(id).usage, draft.now),
   })
   const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = draft.snapshot(id).limits
   if (before.state.at === 'backing_off') draft.timer(id, 'retry', '', null)
@@ -93,10 +94,14 @@ const isAwaited = ({ state }: Run, task: TaskId): boolean =>
 
 /** A call that was sent when its run ended is shown as what it is: nobody will look at its outcome. */
 function leaveCalls(draft: Draft, run: Run): void {
-  if (run.state.at !== 'calling') return
-  for (const call of run.state.calls) {
+  const here = run.state.at === 'held' ? run.state.then : run.state
+  if (here.at !== 'calling') return
+  for (const call of here.calls) {
     if (call.state.at === 'settled') continue
-    if (call.state.at === 'sent') draft.record(run.id, run.state.turn, call, 'unknown')
+    if (call.state.at === 'sent') draft.record(run.id, here.turn, call, 'unknown')
+    // What was never sent will not be: it counts for no condition on what was done.
+    else if (call.state.at !== 'unknown' && call.state.at !== 'delegated')
+      draft.record(run.id, here.turn, call, 'skipped')
     const open = draft.lastStep(run.id, (step) => step.finishedAt === null && step.content['tool_call_id'] === call.id)
     if (open) {
       draft.closeStep(
@@ -105,10 +110,4 @@ function leaveCalls(draft: Draft, run: Run): void {
       )
     }
   }
-}
-
-function closedWait(run: Run, now: number): Run['usage'] {
-  const { usage } = run
-  if (usage.waitingSince === null) return usage
-  return { ...usage, waitedMs: usage.waitedMs + (now - usage.waitingSince), waitingSince: null }
 }

@@ -77,6 +77,7 @@ function recordDecision(
     decision: decision.decision,
     policies: decision.policies.map((each): JsonObject => ({ ...each })),
     explanation: decision.explanation,
+    ...(decision.error !== undefined && { reason: decision.error }),
   }
   const step = draft.step(id, 'PolicyDecision', content, { hidden: { facts } })
   return { ...call, decisionId: step.id as string as DecisionId }

@@ -6,6 +6,7 @@ import { failed } from './ending.ts'
 import type { Breach } from './event.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { activeMs, tokensOf } from './usage.ts'
+import { endedWait } from './waits.ts'
 
 /** Nesting that is allowed where the agent says nothing. */
 const DEFAULT_DEPTH = 5
@@ -70,8 +71,7 @@ export function wallClock(draft: Draft, id: RunId): Breach | undefined {
 
 export function hitlWait(draft: Draft, id: RunId): Breach | undefined {
   const value = allowed(draft, id, 'max_hitl_wait_minutes')
-  const { waitedMs, waitingSince } = draft.run(id).usage
-  const ms = waitedMs + (waitingSince === null ? 0 : draft.now - waitingSince)
+  const ms = endedWait(draft.run(id).usage, draft.now).waitedMs
   return value !== undefined && ms >= value * 60_000
     ? { limit: 'max_hitl_wait_minutes', value, used: Math.round(ms / 600) / 100 }
     : undefined

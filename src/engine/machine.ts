@@ -54,14 +54,18 @@ export const moves: Table = {
     started: (draft, id, here) => start(draft, id, here),
     'model.answered': answered,
     'model.failed': modelFailed,
+    'task.closed': ofLimit,
     'wall_clock.due': outOfTime,
+    'hitl_wait.due': waitedTooLong,
     woken: lostCompletion,
     cancelled: cancel,
     broken: giveUp,
   },
   backing_off: {
     'retry.due': retryDue,
+    'task.closed': ofLimit,
     'wall_clock.due': outOfTime,
+    'hitl_wait.due': waitedTooLong,
     woken: retryDue,
     cancelled: cancel,
     broken: giveUp,
@@ -133,6 +137,13 @@ function goOn(draft: Draft, id: RunId, then: RunState): RunState {
   return then.at === 'calling' ? begin(draft, id, then) : then
 }
 
+/** Where a run can be while it waits for a person, or a child of it does. */
+type Waiting = StateAt<'thinking' | 'backing_off' | 'calling' | 'reviewing'>
+
+function ofLimit(draft: Draft, id: RunId, here: Waiting, { task }: EventOf<'task.closed'>): RunState | undefined {
+  return task.about === 'limit' ? granted(draft, id, here, task) : undefined
+}
+
 function outOfTime(draft: Draft, id: RunId, here: StateAt<'thinking' | 'backing_off'>): RunState | undefined {
   const breach = wallClock(draft, id)
   draft.timer(id, 'retry', '', null)
@@ -149,8 +160,8 @@ function outOfTimeCalling(draft: Draft, id: RunId): RunState | undefined {
   return halt(draft, id, breach)
 }
 
-/** The run goes on waiting while an operator is asked: what it waits for may still be answered. */
-function waitedTooLong(draft: Draft, id: RunId, here: StateAt<'calling' | 'reviewing'>): RunState | undefined {
+/** The run goes on waiting while an operator is asked: what it, or a child, waits for may still be answered. */
+function waitedTooLong(draft: Draft, id: RunId, here: Waiting): RunState | undefined {
   const breach = hitlWait(draft, id)
   if (!breach) return undefined
   if (!asksAboutLimit(draft, id, breach.limit)) return halt(draft, id, breach)
@@ -164,12 +175,6 @@ function granted(draft: Draft, id: RunId, here: RunState, task: UserTask): RunSt
   const limit = task.context?.['limit'] as LimitName
   if (!task.answer?.approved) return refused(limit)
   grant(draft, id, limit)
-  const { usage } = draft.run(id)
-  const { max_hitl_wait_minutes: wait } = draft.snapshot(id).limits
-  if (wait !== undefined && usage.waitingSince !== null) {
-    const budget = wait * 60_000 * (1 + (usage.grants.max_hitl_wait_minutes ?? 0))
-    draft.timer(id, 'hitl_wait', '', Math.max(draft.now, usage.waitingSince + budget - usage.waitedMs))
-  }
   for (const run of draft.runs()) {
     if (run.state.at === 'held' && run.state.task === task.id) draft.tell(run.id, { type: 'task.closed', task })
   }

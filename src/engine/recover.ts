@@ -30,8 +30,9 @@ export function again(
   lost: { error: string; code: string; attempts: number },
 ): Call {
   const tool = toolNamed(draft.snapshot(id), call.name)
-  const sentAt = call.state.at === 'sent' ? call.state.sentAt : draft.now
-  const keyIsKnown = tool?.sideEffectClass === 'read_only' || draft.now - sentAt < KEY_TTL_MS
+  // From the first attempt on: that is when the tool began to remember the key.
+  const usedFor = draft.now - (call.firstSentAt ?? draft.now)
+  const keyIsKnown = tool?.sideEffectClass === 'read_only' || usedFor < KEY_TTL_MS
   if (isSafe(tool?.sideEffectClass) && keyIsKnown && call.attempt < lost.attempts) {
     closeDispatch(draft, id, call, lost.error)
     const ready: Call = { ...call, attempt: call.attempt + 1, state: { at: 'ready' } }
@@ -39,7 +40,7 @@ export function again(
     return ready
   }
   if (tool?.sideEffectClass === 'read_only') {
-    const asked = routeToPerson(draft, id, turn, call, 'timeout')
+    const asked = routeToPerson(draft, id, turn, call, lost.code === 'dispatch:timeout' ? 'timeout' : 'indeterminate')
     if (asked) {
       closeDispatch(draft, id, call, lost.error)
       return { ...asked, attempt: call.attempt + 1 }

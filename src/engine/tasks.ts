@@ -50,13 +50,32 @@ export function timeOut(draft: Draft, taskId: TaskId): boolean {
   const task = draft.tasks().find((each) => each.id === taskId)
   if (!task || task.expiresAt === undefined || task.expiresAt > draft.now) return false
   if (task.onTimeout === 'escalate') {
-    draft.closeTask({ ...task, answer: { outcome: 'timed_out' } }, 'expired')
-    const { expiresAt: _, onTimeout: __, comprehensionRequired: ___, ...same } = task
+    const expired: UserTask = { ...task, answer: { outcome: 'timed_out' } }
+    draft.closeTask(expired, 'expired')
+    recordAnswer(draft, expired)
+    const { expiresAt: _, onTimeout: __, ...same } = task
     handOver(draft, task, draft.openTask({ ...same, kind: 'escalation', about: 'timeout', approvalsRequired: 1 }))
     return true
   }
   close(draft, task, { outcome: 'timed_out', approved: task.onTimeout === 'allow' }, 'expired')
   return true
+}
+
+/** What a task came to, as a step. */
+function recordAnswer(draft: Draft, { id, runId, answer }: UserTask): void {
+  if (!answer) return
+  draft.step(runId, 'UserTaskRes', {
+    user_task_id: id,
+    outcome: answer.outcome,
+    approved: answer.approved ?? null,
+    selected_option_id: answer.selectedOptionId ?? null,
+    text_value: answer.textValue ?? null,
+    number_value: answer.numberValue ?? null,
+    completed_by: answer.completedBy ?? null,
+    comment: answer.comment ?? null,
+    metadata: answer.metadata ?? null,
+    ...(answer.claimedEmail !== undefined && { claimed_email: answer.claimedEmail }),
+  })
 }
 
 /** The call that waited for one task waits for another. */
@@ -113,18 +132,7 @@ function vote(draft: Draft, task: UserTask, answer: Answer): void {
 function close(draft: Draft, task: UserTask, answer: TaskAnswer, status: 'completed' | 'expired' = 'completed'): void {
   const closed: UserTask = { ...task, answer }
   draft.closeTask(closed, status)
-  draft.step(task.runId, 'UserTaskRes', {
-    user_task_id: task.id,
-    outcome: answer.outcome,
-    approved: answer.approved ?? null,
-    selected_option_id: answer.selectedOptionId ?? null,
-    text_value: answer.textValue ?? null,
-    number_value: answer.numberValue ?? null,
-    completed_by: answer.completedBy ?? null,
-    comment: answer.comment ?? null,
-    metadata: answer.metadata ?? null,
-    ...(answer.claimedEmail !== undefined && { claimed_email: answer.claimedEmail }),
-  })
+  recordAnswer(draft, closed)
   if (task.kind !== 'aitl_escalation') {
     advance(draft, task.runId, { type: 'task.closed', task: closed })
     return

@@ -74,6 +74,8 @@ export interface Call {
   readonly argumentsDigest: Digest
   /** 1 for the first dispatch. */
   readonly attempt: number
+  /** When its key was used first; absent before. */
+  readonly firstSentAt?: Instant
   readonly decisionId?: DecisionId
   readonly state: CallState
 }
@@ -125,8 +127,10 @@ export interface Usage {
   /** Milliseconds spent waiting for people, and since when it waits now. */
   readonly waitedMs: number
   readonly waitingSince: Instant | null
-  /** Milliseconds held before an operator by a limit; they use no budget. Absent = none. */
+  /** Milliseconds in which an operator was asked about a limit; they use no budget. Absent = none. */
   readonly heldMs?: number
+  /** True where the wait since `waitingSince` is such a time. */
+  readonly onLimit?: true
   /** How many times each limit was granted again. */
   readonly grants: Readonly<Partial<Record<LimitName, number>>>
   /** How often an output was sent back as invalid. */

@@ -255,6 +255,91 @@ test('a policy that tests svc.dispatch routes a call that nothing handles to a p
   expect(await outputOf(bench, run)).toMatchObject({ error: 'rejected' })
 })
 
+test.each([
+  ['timeout', 'timeout'],
+  ['broken', 'indeterminate'],
+] as const)('a read that ended with %s is routed to a person by a policy that tests for %s', async (code, trigger) => {
+  const routing = policy('route', {
+    effect: 'escalate',
+    when: { field: 'svc.dispatch.trigger', op: 'eq', value: trigger },
+  })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look], policies: [{ on: ['look'], entry: routing }] })],
+    models: { root: echo({ calls: [{ name: 'look' }] }) },
+    tools: { look: () => (bench.invoked.length > 3 ? returns('seen') : { at: 'unknown', code, error: 'Lost.' }) },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(task).toMatchObject({ kind: 'escalation', tool: { name: 'look' } })
+  await bench.engine.answer(run, reply(task, { by: operator(), approved: true }))
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.output).toBe('seen')
+  expect(bench.invoked.map((each) => each.attempt)).toEqual([1, 2, 3, 4])
+})
+
+test('a key is trusted for a day from its first use, however often the call was repeated since', async () => {
+  const put = tool('put', { sideEffectClass: 'idempotent_write' })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [put] })],
+    models: { root: inOrder({ calls: [{ name: 'put' }] }, 'Done.') },
+    tools: { put: () => new Promise(() => {}) },
+  })
+  const run = await bench.start('root')
+  await turns()
+  for (const hours of [23, 23]) {
+    bench.clock.set(bench.clock.now() + hours * 3600_000)
+    await bench.restart()
+    await turns()
+  }
+  expect(await bench.asked(run)).toMatchObject({ kind: 'anomaly_review', context: { attempt: 2 } })
+  expect(bench.invoked).toHaveLength(2)
+  await bench.engine.cancel(run, key())
+})
+
+test.each(['cancelled', 'halted'])(
+  'a call that was never sent counts as done by nobody once its run is %s',
+  async (how) => {
+    const window = policy('window', {
+      effect: 'deny',
+      when: { field: 'history.window.this_tool.executed', op: 'gt', value: 1, window: '10m' },
+    })
+    const gate = policy('gate', { when: { field: 'args.gated', op: 'eq', value: true, if_missing: false } })
+    const limits = how === 'halted' ? { max_loop_iterations: 1 } : {}
+    const bench = await openBench({
+      agents: [
+        snapshotOf({
+          name: 'root',
+          tools: [look, post],
+          limits,
+          policies: [
+            { on: ['post'], entry: window },
+            { on: ['post'], entry: gate },
+          ],
+        }),
+      ],
+      models: {
+        root: ({ run }) =>
+          run.input['gated'] === false
+            ? run.turn === 1
+              ? { calls: [{ name: 'post', args: { gated: false } }] }
+              : 'Done.'
+            : run.turn === 1 && how === 'halted'
+              ? { calls: [{ name: 'look' }] }
+              : { calls: [{ name: 'post', args: { gated: true } }] },
+      },
+      tools: { look: () => returns('seen'), post: () => returns('ok') },
+    })
+    const run = await bench.start('root')
+    if (how === 'cancelled') {
+      await bench.asked(run)
+      await bench.engine.cancel(run, key())
+    }
+    await bench.ended(run)
+    await bench.ended(await bench.start('root', { gated: false }))
+    expect(bench.invoked.filter((each) => each.tool.wire === 'post')).toHaveLength(1)
+  },
+)
+
 test('calls that wait at once cannot slip under a sum together', async () => {
   const sum = policy('sum', { when: { field: 'history.session.this_tool.total(args.amount)', op: 'gt', value: 100 } })
   const bench = await openBench({

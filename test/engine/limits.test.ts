@@ -147,6 +147,57 @@ test('a wait that used up its budget goes on when an operator grants more', asyn
   expect((await bench.store.run(run))!.status).toBe<RunStatus>('Completed')
 })
 
+test('the time in which an operator is asked about a limit uses no budget: of the wait itself', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [pay], limits: { max_hitl_wait_minutes: 10, on_limit: 'escalate' } })],
+    models: { root: inOrder({ calls: [{ name: 'pay' }] }, 'Done.') },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  await bench.asked(run, 1)
+  await bench.wind(10 * 60_000)
+  const escalation = await bench.asked(run, 2)
+  await bench.wind(60 * 60_000)
+  await bench.engine.answer(run, reply(escalation, { by: operator(), approved: true }))
+  await bench.wind(9 * 60_000)
+  const pending = async () => {
+    const { sessionId } = (await bench.store.run(run))!
+    return (await bench.store.tasksOfSession(sessionId)).filter((task) => task.status === 'pending')
+  }
+  expect((await pending()).map((task) => task.kind)).toEqual(['approval'])
+  await bench.wind(60_000)
+  expect((await pending()).map((task) => [task.kind, task.context?.['used']])).toEqual([
+    ['approval', undefined],
+    ['escalation', 20],
+  ])
+})
+
+test('the time in which an operator is asked about a limit uses no budget: of a run whose children are held', async () => {
+  const child = snapshotOf({ name: 'child', tools: [look] })
+  const limits = { max_tokens_per_run: 40, max_hitl_wait_minutes: 10, on_limit: 'escalate' as const }
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)], limits }), child],
+    models: {
+      root: inOrder({ calls: [{ name: 'child', args: { message: 'go' } }] }, 'End.'),
+      child: inOrder(looking, 'Seen.'),
+    },
+    tools: { look: () => returns('seen') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.wind(60 * 60_000)
+  const { sessionId } = (await bench.store.run(run))!
+  expect((await bench.store.tasksOfSession(sessionId)).map((each) => each.context?.['limit'])).toEqual([
+    'max_tokens_per_run',
+  ])
+  await bench.engine.answer(run, reply(task, { by: operator(), approved: true }))
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Completed',
+    usage: { waitedMs: 0, heldMs: 3_600_000, waitingSince: null },
+  })
+})
+
 const timed = (byDefault: 'deny' | 'allow' | 'escalate') =>
   openBench({
     agents: [
@@ -193,6 +244,30 @@ test('an approval that is escalated by time waits for an operator', async () => 
   await bench.engine.answer(run, reply(escalation, { by: operator(), approved: true }))
   await bench.ended(run)
   expect(bench.invoked).toHaveLength(1)
+})
+
+test('what is escalated by time still has to be acknowledged, and the time-out is on record', async () => {
+  const obligations = { comprehension_required: true, timeout: { after_minutes: 5, default: 'escalate' as const } }
+  const bench = await openBench({
+    agents: [
+      snapshotOf({ name: 'root', tools: [pay], policies: [{ on: ['pay'], entry: policy('gate', { obligations }) }] }),
+    ],
+    models: { root: inOrder({ calls: [{ name: 'pay' }] }, 'Done.') },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  await bench.asked(run, 1)
+  await bench.wind(5 * 60_000)
+  const escalation = await bench.asked(run, 2)
+  const approval = reply(escalation, { by: operator(), approved: true })
+  expect(await bench.engine.answer(run, approval)).toMatchObject({ code: 'acknowledgement_required' })
+  await bench.engine.answer(run, { ...approval, metadata: { 'svc/acknowledged': true } })
+  await bench.ended(run)
+  const answers = (await bench.items(run)).filter((item) => item.type === 'UserTaskRes')
+  expect(answers.map(({ content }) => [content['outcome'], content['approved'], content['completed_by']])).toEqual([
+    ['timed_out', null, null],
+    ['approved', true, 'operator:olga'],
+  ])
 })
 
 test('an answer that comes when the time is up is too late, even before the timer has rung', async () => {

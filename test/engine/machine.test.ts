@@ -23,8 +23,18 @@ const EVENTS: readonly RunEventType[] = [
 ]
 
 const LEGAL: Readonly<Record<RunState['at'], readonly RunEventType[]>> = {
-  thinking: ['started', 'model.answered', 'model.failed', 'wall_clock.due', 'woken', 'cancelled', 'broken'],
-  backing_off: ['retry.due', 'wall_clock.due', 'woken', 'cancelled', 'broken'],
+  thinking: [
+    'started',
+    'model.answered',
+    'model.failed',
+    'task.closed',
+    'wall_clock.due',
+    'hitl_wait.due',
+    'woken',
+    'cancelled',
+    'broken',
+  ],
+  backing_off: ['retry.due', 'task.closed', 'wall_clock.due', 'hitl_wait.due', 'woken', 'cancelled', 'broken'],
   calling: [
     'call.ended',
     'child.ended',

@@ -132,6 +132,45 @@ test('svc.ask_user waits for a message, whose text is the result', async () => {
 })
 
 test.each([
+  [
+    'no options',
+    { kind: 'multi_option', prompt: 'Which?' },
+    { path: '/options', message: 'is required for multi_option' },
+  ],
+  [
+    'an option twice',
+    { kind: 'multi_option', prompt: 'Which?', options: ['a', 'a'] },
+    { path: '/options', message: 'offers "a" twice' },
+  ],
+  [
+    'bounds that exclude each other',
+    { kind: 'number', prompt: 'How many?', min: 5, max: 4 },
+    { path: '/max', message: 'must be at least min, 5' },
+  ],
+])('svc.request_input with %s asks nobody, since nobody could answer', async (_, args, detail) => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [builtin('request_input')] })],
+    models: {
+      root: (request, signal) =>
+        request.run.turn === 1 ? { calls: [{ name: 'request_input', args }] } : lastSaid(request, signal),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(JSON.parse((await bench.store.run(run))!.output as string)).toEqual({
+    error: 'invalid_arguments',
+    message: 'The arguments of request_input are not valid.',
+    details: [detail],
+  })
+})
+
+test.each([
+  [
+    { kind: 'multi_option', prompt: 'Which?', options: ['a'] },
+    { selectedOptionId: 'b' },
+    { selectedOptionId: 'a' },
+    'a',
+  ],
   [{ kind: 'text', prompt: 'Why?' }, { numberValue: 1 }, { textValue: 'because' }, 'because'],
   [{ kind: 'number', prompt: 'How many?', min: 1, max: 9 }, { numberValue: 10 }, { numberValue: 9 }, '9'],
   [
