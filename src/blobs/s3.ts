@@ -8,6 +8,8 @@ export interface S3Options {
   readonly endpoint?: string
   /** The same storage as uploaders reach it; `endpoint` when absent. */
   readonly publicEndpoint?: string
+  /** True where the storage has every name of this machine, so that an uploader may use the one it knows. */
+  readonly anyName?: boolean
   readonly region: string
   readonly bucket: string
   /** Absent: found where the AWS client looks for them. */
@@ -19,12 +21,12 @@ const ENCRYPTION = 'x-amz-server-side-encryption'
 
 /** Any S3-compatible storage, the embedded one included. The AWS client is loaded with the first call. */
 export function createS3Blobs(options: S3Options): Blobs {
-  const { bucket: Bucket } = options
+  const { bucket: Bucket, anyName = false } = options
   let loaded: Promise<Loaded> | undefined
   const load = (): Promise<Loaded> => (loaded ??= open(options))
 
   const blobs: Blobs = {
-    async presignPut(key, mediaType, maxBytes, seconds) {
+    async presignPut(key, mediaType, maxBytes, seconds, askedAs) {
       const { sdk, uploads, getSignedUrl } = await load()
       const command = new sdk.PutObjectCommand({
         Bucket,
@@ -34,8 +36,9 @@ export function createS3Blobs(options: S3Options): Blobs {
       })
       command.middlewareStack.add(
         (next) => (args) => {
-          const request = args.request as { query: Record<string, string> }
+          const request = args.request as { query: Record<string, string>; hostname: string }
           request.query[MAX_LENGTH] = String(maxBytes)
+          if (anyName && askedAs !== undefined) request.hostname = askedAs
           return next(args)
         },
         { step: 'build', name: 'svcMaxLength' },

@@ -25,8 +25,11 @@ export function checkHost({ loopback, hosts, origins }: HostRules, { request }: 
 
 const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]@/\s]+)(?::\d{1,5})?$/i
 
+/** The name or address in a Host header, without port; undefined when it has none. */
+export const nameInHost = (host: string | null): string | undefined => HOST.exec(host ?? '')?.[1]?.toLowerCase()
+
 function isAllowed(host: string | null, hosts: readonly string[]): boolean {
-  const name = HOST.exec(host ?? '')?.[1]?.toLowerCase()
+  const name = nameInHost(host)
   if (name === undefined) return false
   return name === 'localhost' || hosts.some((each) => each.toLowerCase() === name) || isLoopbackName(name)
 }

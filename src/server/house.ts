@@ -96,7 +96,15 @@ export async function openHouse(
     const store = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), { clock })
     closers.push(() => store.close())
     const storage =
-      uploads && (await openStorage(config, { directory, clock, log, hosts: config.network?.hosts ?? [], ...uploads }))
+      uploads &&
+      (await openStorage(config, {
+        directory,
+        clock,
+        log,
+        hosts: config.network?.hosts ?? [],
+        publicUrl: config.storage?.public_url,
+        ...uploads,
+      }))
     if (storage) closers.push(() => storage.close(grace))
     const readFile =
       storage && ((sessionId: string, filename: string) => readSessionFile(store, storage.blobs, sessionId, filename))
@@ -186,5 +194,7 @@ async function temporary(closers: (() => void | Promise<void>)[]): Promise<strin
 }
 
 async function openStorage({ storage }: Config, embedded: Parameters<typeof openEmbedded>[0]): Promise<Storage> {
-  return storage?.url === undefined ? openEmbedded(embedded) : openS3(storage.url, storage.region ?? 'us-east-1')
+  return storage?.url === undefined
+    ? openEmbedded(embedded)
+    : openS3(storage.url, storage.region ?? 'us-east-1', storage.public_url)
 }

@@ -21,18 +21,32 @@ interface EmbeddedOptions {
   readonly port: number
   /** Further names that a Host header may carry. */
   readonly hosts: readonly string[]
+  /** What uploaders reach the listener by, such as the address of a proxy before it. */
+  readonly publicUrl: string | undefined
   readonly clock: Clock
   readonly log: Log
 }
 
-/** @throws Failure `port_taken` */
-export async function openEmbedded({ directory, ...options }: EmbeddedOptions): Promise<Storage> {
-  const server = await openLocalStorage({ ...options, directory: join(directory, 'objects') })
-  const { endpoint, region, bucket, credentials, url } = server
-  const blobs = createS3Blobs({ endpoint, region, bucket, credentials, forcePathStyle: true })
+/** @throws Failure `port_taken`, `config_invalid` */
+export async function openEmbedded({ directory, publicUrl, ...options }: EmbeddedOptions): Promise<Storage> {
+  const outside = publicUrl === undefined ? undefined : originOf(publicUrl)
+  const server = await openLocalStorage({
+    ...options,
+    directory: join(directory, 'objects'),
+    hosts: [...options.hosts, ...(outside ? [outside.hostname] : [])],
+  })
+  const { endpoint, anyName, region, bucket, credentials, url } = server
+  const blobs = createS3Blobs({
+    endpoint,
+    region,
+    bucket,
+    credentials,
+    forcePathStyle: true,
+    ...(outside ? { publicEndpoint: outside.origin } : { anyName }),
+  })
   return {
     blobs,
-    url,
+    url: outside?.origin ?? url,
     async close(graceMs) {
       await blobs.close()
       await server.close(graceMs)
@@ -44,16 +58,30 @@ export async function openEmbedded({ directory, ...options }: EmbeddedOptions): 
  * @param url `s3://bucket[?endpoint=https://…]`; credentials are found where the AWS client looks for them
  * @throws Failure `config_invalid`
  */
-export function openS3(url: string, region: string): Storage {
+export function openS3(url: string, region: string, publicUrl?: string): Storage {
   const { protocol, host: bucket, searchParams } = URL.canParse(url) ? new URL(url) : new URL('invalid://')
   if (protocol !== 's3:' || bucket === '')
     throw fail('config_invalid', { what: `storage.url "${url}" is not of the form s3://bucket?endpoint=…` })
   const endpoint = searchParams.get('endpoint')
+  const outside = publicUrl === undefined ? undefined : originOf(publicUrl).origin
   const blobs = createS3Blobs({
     region,
     bucket,
     forcePathStyle: endpoint !== null,
     ...(endpoint !== null && { endpoint }),
+    ...(outside !== undefined && { publicEndpoint: outside }),
   })
-  return { blobs, url: endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`, close: () => blobs.close() }
+  return {
+    blobs,
+    url: outside ?? endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`,
+    close: () => blobs.close(),
+  }
+}
+
+/** A path could not be part of it: it would be signed as the beginning of the bucket's. */
+function originOf(publicUrl: string): URL {
+  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
+    throw fail('config_invalid', { what: `storage.public_url "${publicUrl}" is not of the form https://host[:port]` })
+  return url
 }

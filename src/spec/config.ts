@@ -45,7 +45,12 @@ export interface Config {
     readonly origins?: readonly string[]
     readonly proxies?: readonly string[]
   }
-  readonly storage?: { readonly url?: string; readonly region?: string; readonly max_file_bytes?: number }
+  readonly storage?: {
+    readonly url?: string
+    readonly public_url?: string
+    readonly region?: string
+    readonly max_file_bytes?: number
+  }
   readonly dev?: { readonly port?: number; readonly host?: string }
   readonly update_check?: boolean
 }

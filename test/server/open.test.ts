@@ -1,4 +1,6 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -263,4 +265,65 @@ verifies('service.upload-address', async () => {
     maxContentLength: 1,
   })
   expect(new URL(presigned.body.uploadUrl).origin).toBe(new URL(server.uploadUrl).origin)
+})
+
+/** A request that names another host than the one it is sent to, as behind a name of the network or a proxy. */
+const sendAs = (
+  host: string,
+  method: string,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<{ readonly status: number; readonly text: string }> =>
+  new Promise((resolve, reject) => {
+    const { port, pathname, search } = url
+    request({ host: '127.0.0.1', port, method, path: pathname + search, headers: { ...headers, host } }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (part: string) => (text += part))
+      response.on('end', () => resolve({ status: response.statusCode!, text }))
+    })
+      .on('error', reject)
+      .end(body)
+  })
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+
+test.each([
+  ['the name by which it was asked, where the listeners have every name', '0.0.0.0', 'desk.lan:7', {}, 'desk.lan'],
+  ['an IPv6 address by which it was asked', '0.0.0.0', '[fd00::7]', {}, '[fd00::7]'],
+  [
+    'the configured name, whatever it was asked by',
+    '127.0.0.1',
+    'localhost',
+    { storage: { public_url: 'https://uploads.acme.example' } },
+    'https://uploads.acme.example',
+  ],
+])('an upload address carries %s', async (_, host, name, config, expected) => {
+  const uploadPort = await freePort()
+  const server = await openServer({ ...options(), config: { ...options().config, ...config }, host, uploadPort })
+  closing(() => server.close())
+  const { secret } = await publishDesk(server.operator, { allowUploads: true })
+  const ask = { filename: 'a.txt', mediaType: 'text/plain', maxContentLength: 5 }
+  const library = (route: string, body: object) =>
+    sendAs(
+      name,
+      'POST',
+      new URL(`/v1/file-library/${route}`, server.url.replace('0.0.0.0', '127.0.0.1')),
+      { 'x-api-key': secret, 'content-type': 'application/json' },
+      JSON.stringify(body),
+    ).then(({ text }) => JSON.parse(text))
+  const { uploadUrl, requiredHeaders, objectKey } = await library('presign', ask)
+  const address = new URL(uploadUrl)
+  expect(address.origin).toBe(expected.startsWith('https') ? expected : `http://${expected}:${uploadPort}`)
+  // The signature covers the name: whoever stands before the storage passes it on.
+  const local = new URL(address.pathname + address.search, `http://127.0.0.1:${uploadPort}`)
+  expect((await sendAs(address.host, 'PUT', local, requiredHeaders, 'hello')).status).toBe(200)
+  expect((await sendAs('other.example', 'PUT', local, requiredHeaders, 'hello')).status).toBe(403)
+  expect(await library('finalize', { objectKey, maxContentLength: 5 })).toMatchObject({ sizeBytes: 5 })
 })

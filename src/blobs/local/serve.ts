@@ -37,6 +37,8 @@ export interface LocalStorage {
   readonly url: string
   /** As this machine reaches it. */
   readonly endpoint: string
+  /** True where it listens on every address of the machine. */
+  readonly anyName: boolean
   readonly region: string
   readonly bucket: string
   readonly credentials: Credentials
@@ -77,6 +79,7 @@ export async function openLocalStorage(options: LocalStorageOptions): Promise<Lo
   const { port: bound } = server.address() as AddressInfo
   return {
     url: `http://${inUrl(host)}:${bound}`,
+    anyName: anyAddress(host),
     endpoint: `http://${inUrl(anyAddress(host) ? '127.0.0.1' : host)}:${bound}`,
     region: REGION,
     bucket,

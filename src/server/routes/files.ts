@@ -5,6 +5,7 @@ import type { StoredFile } from '../../spec/file.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { withKey, type Caller } from '../auth.ts'
 import { apiBody, readJson } from '../body.ts'
+import { nameInHost } from '../hosts.ts'
 import { ok, type Reply } from '../reply.ts'
 import type { Call, Handler } from '../route.ts'
 import type { Services } from '../services.ts'
@@ -43,6 +44,7 @@ export const presignFile = (services: Services): Handler =>
       file.mediaType,
       file.maxBytes,
       ADDRESS_LIFETIME_SECONDS,
+      nameInHost(call.request.headers.get('host')),
     )
     await services.store.presignFile(file, plan?.storage_bytes ?? null)
     const presigned: Presigned = {
