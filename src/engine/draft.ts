@@ -8,7 +8,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { EventKind, StoredEvent } from '../spec/event.ts'
 import { isTerminal, type Call, type Run, type RunState, type Usage } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
-import type { BoundAgent, BoundTool, Snapshot } from '../spec/snapshot.ts'
+import type { BoundAgent, BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
 import type { Step, StepType } from '../spec/step.ts'
 import type { TaskStatus, UserTask } from '../spec/task.ts'
 import type { CallRow, Timer, TimerKey, TimerKind, Tree, Turn, Version } from '../store/store.ts'
@@ -27,6 +27,8 @@ export interface World {
   childOf(bound: BoundAgent): Version | undefined
   /** Where a tool runs, and how long it may take; undefined when nothing handles it. */
   routeOf(agent: Snapshot, tool: BoundTool): { readonly route: string; readonly timeoutMs: number } | undefined
+  /** Arguments of a tool that its server alone describes, as the model was shown them. */
+  describedBy(tool: BoundTool): JsonSchema | undefined
   /** Stored steps of a run, in order. */
   stepsOf(run: RunId): readonly Step[]
   /** Calls of this session so far, and those of the agent in other sessions where a policy looks back over a window. */

@@ -10,7 +10,7 @@ import { advance } from './advance.ts'
 import type { Bell } from './bell.ts'
 import { agentNamed, offeredMoves } from './bindings.ts'
 import { createDraft, type Draft, type World } from './draft.ts'
-import { effectsOf, perform, type Effect } from './effects.ts'
+import { effectsOf, perform, type Described, type Effect } from './effects.ts'
 import type { EngineParts } from './engine.ts'
 import type { RunEvent } from './event.ts'
 import { createLive, loadLive, take, type Live } from './live.ts'
@@ -64,6 +64,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   const actors = new Map<SessionId, Actor>()
   const cache: VersionCache = new Map()
   const underWay = new Set<Promise<void>>()
+  const described: Described = new WeakMap()
   let closing = false
   let closed = false
   /** Moves that look at other sessions' calls go one at a time, so that two cannot both be the last that is allowed. */
@@ -215,6 +216,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       snapshotOf: (each) => cache.get(each.agentVersionId)?.snapshot ?? versions.of(each).snapshot,
       childOf: (bound) => versions.childOf(bound),
       routeOf: (agent, tool) => parts.tools.route(agent, tool),
+      describedBy: (tool) => described.get(tool),
       stepsOf: (id) => live.steps.get(id) ?? [],
       calls: [...live.calls.values()],
       callsElsewhere: [...new Map(elsewhere.flat().map((row) => [`${row.runId} ${row.callId}`, row])).values()],
@@ -264,6 +266,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       run,
       snapshot,
       steps: [...(live.steps.get(runId) ?? [])],
+      described,
       moves: offeredMoves(snapshot, standingOf(run, live.tree.runs)),
       childOf: (wire: string) => {
         const bound = agentNamed(snapshot, wire)
@@ -390,9 +393,6 @@ function ring(draft: Draft, timer: Timer): void {
     case 'wall_clock':
     case 'hitl_wait':
       advance(draft, timer.runId, { type: `${timer.kind}.due` })
-      return
-    case 'call_deadline':
-    case 'quarantine':
   }
 }
 

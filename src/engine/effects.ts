@@ -10,7 +10,7 @@ import {
   type Provider,
 } from '../providers/provider.ts'
 import type { Call, Run } from '../spec/run.ts'
-import type { BoundTool, Snapshot } from '../spec/snapshot.ts'
+import type { BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
 import type { Step } from '../spec/step.ts'
 import type { Tree, Version } from '../store/store.ts'
 import type { Outcome, Toolbox } from '../tools/tool.ts'
@@ -50,6 +50,9 @@ function effectsOfRun({ id, state }: Run): Effect[] {
     .map((call) => ({ do: 'invoke', key: dispatchKey(id, call.id, call.attempt), runId: id, turn: state.turn, call }))
 }
 
+/** Arguments of tools as their servers described them last. A tool's object lives as long as its version is in memory. */
+export type Described = WeakMap<BoundTool, JsonSchema>
+
 /** What an effect may read of its session while it runs. */
 export interface Scene {
   readonly run: Run
@@ -57,6 +60,8 @@ export interface Scene {
   readonly steps: readonly Step[]
   /** Tools that the engine offers this run beside those its author bound. */
   readonly moves: readonly BoundTool[]
+  /** Filled here, read by the gate. */
+  readonly described: Described
   readonly childOf: (wire: string) => Version | undefined
 }
 
@@ -145,11 +150,16 @@ async function invoke(
 const ANY_OBJECT = { type: 'object' }
 
 /** Tools and agents as the model is shown them. */
-async function offer(toolbox: Toolbox, { snapshot, moves, childOf }: Scene, signal: AbortSignal): Promise<ModelTool[]> {
+async function offer(
+  toolbox: Toolbox,
+  { snapshot, moves, described, childOf }: Scene,
+  signal: AbortSignal,
+): Promise<ModelTool[]> {
   const tools = [...snapshot.tools, ...moves].map(async (tool): Promise<ModelTool> => {
     if (tool.inputSchema !== undefined)
       return { name: tool.wire, description: tool.description, schema: tool.inputSchema }
     const found = await toolbox.describe(snapshot, tool, signal)
+    if (found) described.set(tool, found.schema)
     return {
       name: tool.wire,
       description: tool.description || (found?.description ?? ''),

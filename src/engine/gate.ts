@@ -108,7 +108,10 @@ function targetOf(draft: Draft, id: RunId, call: Call): Target | { readonly erro
   const move = moveOf(call)
   if (move) return { tool: factsOfTool(move), schemas: move.inputSchemas, isMove: true }
   const tool = toolNamed(snapshot, call.name)
-  if (tool) return { tool: factsOfTool(tool), schemas: tool.inputSchemas }
+  if (tool) {
+    const described = tool.inputSchemas.length === 0 ? draft.world.describedBy(tool) : undefined
+    return { tool: factsOfTool(tool), schemas: described === undefined ? tool.inputSchemas : [described] }
+  }
   const agent = agentNamed(snapshot, call.name)
   if (!agent) return { error: toolError('unknown_tool', `There is no tool named ${call.name}.`) }
   const version = draft.world.childOf(agent)

@@ -36,7 +36,7 @@ export async function start(
   const input = parts.redactor.json(request.input)
   checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
-  await checkModels(parts, version)
+  await checkReach(parts, version)
   const turn = firstTurn(parts, request, version, input)
   const response: StartRunResponse = {
     sessionId: turn.session.id,
@@ -99,13 +99,15 @@ async function checkFiles({ store }: EngineParts, { workspaceId }: StartRequest,
   }
 }
 
-/** A model that cannot be reached for want of a name or a secret is told now, for every agent that the run is sure to know. */
-async function checkModels({ store, providers }: EngineParts, root: Version): Promise<void> {
+/** What cannot be reached for want of a name or a secret is told now, for every agent that the run is sure to know. */
+async function checkReach({ store, providers, tools }: EngineParts, root: Version): Promise<void> {
   const seen = new Set<string>()
   const check = async ({ snapshot, workspaceId }: Version): Promise<void> => {
     if (seen.has(snapshot.digest)) return
     seen.add(snapshot.digest)
     providers.choose(snapshot, snapshot.model)
+    const unset = tools.unset(snapshot)
+    if (unset) throw fail('secret_not_set', unset)
     for (const { digest } of snapshot.agents) {
       const child = digest && (await store.versionByDigest(workspaceId, digest))
       if (child) await check(child)
@@ -174,6 +176,7 @@ const worldOf = (parts: EngineParts, version: Version, now: number): World => ({
   snapshotOf: () => version.snapshot,
   childOf: () => undefined,
   routeOf: () => undefined,
+  describedBy: () => undefined,
   stepsOf: () => [],
   calls: [],
   callsElsewhere: [],

@@ -113,6 +113,7 @@ export async function openHouse(
       configDir: configDirectory,
       env,
       redactor,
+      offline,
       clock,
       version,
       ...(readFile && { readFile }),

@@ -36,7 +36,7 @@ export interface Tree {
   readonly tasks: readonly UserTask[]
 }
 
-export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait' | 'call_deadline' | 'quarantine'
+export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait'
 
 /** Something that happens to a session at a time, unless it is cleared before. One per (session, run, kind, ref). */
 export interface Timer {

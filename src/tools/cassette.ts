@@ -33,6 +33,7 @@ export function withCassette(tools: Toolbox, { record, replay }: Cassette): Tool
       keep(asked, found ? { found: found as unknown as JsonValue } : {})
       return found
     },
+    unset: (agent) => (replay ? undefined : tools.unset(agent)),
     close: () => tools.close(),
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../base/clock.ts'
-import { bodyOf, deadline, parseResult, returned, TOO_LARGE, unusable } from './outcome.ts'
+import { bodyOf, deadline, parseResult, returned } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
 
 export interface CommandParts {
@@ -41,7 +41,7 @@ export async function runCommand(parts: CommandParts, invocation: Invocation, si
     })
     const kill = (): void => killTree(child)
     limit.signal.addEventListener('abort', kill, { once: true })
-    const stdout = collect(child.stdout, MAX_OUTPUT_BYTES)
+    const stdout = collect(child.stdout, MAX_OUTPUT_BYTES + 1)
     const stderr = collectTail(child.stderr, TAIL_BYTES)
     const ended = await child
     const took = parts.clock.monotonic() - started
@@ -65,8 +65,9 @@ export async function runCommand(parts: CommandParts, invocation: Invocation, si
           ? `${program} was ended because the run was cancelled.`
           : `${program} was ended by ${ended.signal ?? 'the system'}.`,
       }
-    if (ended.exitCode !== 0) return returned(failureText(ended.exitCode, stderr() || stdout.text()), true, took)
-    return stdout.overflowed() ? unusable(TOO_LARGE, took) : parseResult(stdout.text(), took)
+    if (ended.exitCode !== 0)
+      return returned(failureText(ended.exitCode, stderr() || stdout().toString('utf8', 0, TAIL_BYTES)), true, took)
+    return parseResult(stdout(), took)
   } finally {
     limit.release()
   }
@@ -118,14 +119,14 @@ function killTree(child: Pick<ChildProcess, 'pid' | 'exitCode' | 'kill'>): void 
 type Readable = NodeJS.ReadableStream | null | undefined
 
 /** Keeps the first bytes and reads on, since a full pipe would stop a program in the middle of its work. */
-function collect(stream: Readable, maxBytes: number) {
+function collect(stream: Readable, maxBytes: number): () => Buffer {
   const chunks: Buffer[] = []
   let bytes = 0
   stream?.on('data', (chunk: Buffer) => {
+    if (bytes < maxBytes) chunks.push(chunk.subarray(0, maxBytes - bytes))
     bytes += chunk.length
-    if (bytes <= maxBytes) chunks.push(chunk)
   })
-  return { text: () => Buffer.concat(chunks).toString('utf8'), overflowed: () => bytes > maxBytes }
+  return () => Buffer.concat(chunks)
 }
 
 /** Keeps the last bytes. */

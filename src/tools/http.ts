@@ -1,7 +1,7 @@
 /** A tool behind an address: the call is POSTed as JSON, the answer's body is the result. Source: decisions, section 14. */
 import type { Clock } from '../base/clock.ts'
 import { isUnsent, type Fetch } from '../base/transport.ts'
-import { bodyOf, deadline, parseResult, returned, TOO_LARGE, unusable } from './outcome.ts'
+import { bodyOf, deadline, parseResult, returned } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
 
 export interface HttpParts {
@@ -33,10 +33,11 @@ export async function callHttp(parts: HttpParts, invocation: Invocation, signal:
       },
       body: JSON.stringify(bodyOf(invocation)),
     })
-    const body = await readBody(response, MAX_OUTPUT_BYTES)
+    const body = await readBody(response, MAX_OUTPUT_BYTES + 1)
     const took = parts.clock.monotonic() - started
     if (response.status >= 300) {
-      const said = body?.trim() ? `: ${body.trim().slice(-TAIL_CHARACTERS)}` : ''
+      const text = body.toString('utf8').trim()
+      const said = text === '' ? '' : `: ${text.slice(-TAIL_CHARACTERS)}`
       const where = response.headers.get('location')
       return returned(
         `HTTP ${response.status}${where === null ? '' : ` (a redirect to ${where}, which is not followed)`}${said}`,
@@ -44,7 +45,7 @@ export async function callHttp(parts: HttpParts, invocation: Invocation, signal:
         took,
       )
     }
-    return body === undefined ? unusable(TOO_LARGE, took) : parseResult(body, took)
+    return parseResult(body, took)
   } catch (error) {
     if (isUnsent(error) && signal.aborted)
       return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
@@ -64,14 +65,14 @@ export async function callHttp(parts: HttpParts, invocation: Invocation, signal:
 
 const TAIL_CHARACTERS = 2000
 
-/** The whole body as text; undefined, and the connection closed, when it is longer than `maxBytes`. */
-async function readBody(response: Response, maxBytes: number): Promise<string | undefined> {
+/** The body, or its first `maxBytes`: then the connection is closed. */
+async function readBody(response: Response, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
+    chunks.push(chunk.subarray(0, maxBytes - bytes))
     bytes += chunk.byteLength
-    if (bytes > maxBytes) return undefined
-    chunks.push(chunk)
+    if (bytes >= maxBytes) break
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }

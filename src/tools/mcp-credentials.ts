@@ -1,4 +1,5 @@
 /** What authenticates an agent at its MCP servers. Source: authoring format, "Authentication". */
+import { failures } from '../base/failure.ts'
 import type { Redactor } from '../base/secret.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { Snapshot } from '../spec/snapshot.ts'
@@ -6,16 +7,22 @@ import type { Snapshot } from '../spec/snapshot.ts'
 type Env = Readonly<Record<string, string | undefined>>
 type Owner = Pick<Snapshot, 'id' | 'secrets'>
 
+/** The declared secret of a server that has no value here. */
+export function unsetSecret(
+  agent: Owner,
+  { auth }: McpServer,
+  env: Env,
+): { readonly secret: string; readonly env: string } | undefined {
+  const variable = auth && agent.secrets[auth.secret]?.fromEnv
+  return variable === undefined || env[variable] ? undefined : { secret: auth!.secret, env: variable }
+}
+
 /** Why a server cannot be authenticated to; undefined where nothing is missing. */
 export function missingSecret(agent: Owner, server: McpServer, env: Env): string | undefined {
-  if (!server.auth) return undefined
-  const { secret } = server.auth
-  const variable = agent.secrets[secret]?.fromEnv
-  if (variable === undefined)
-    return `MCP server "${server.name}" needs the secret "${secret}", which ${agent.id} does not declare.`
-  return env[variable]
-    ? undefined
-    : `The secret "${secret}" is not set: the environment variable ${variable} is missing or empty.`
+  const unset = unsetSecret(agent, server, env)
+  if (unset) return failures.secret_not_set.say(unset)
+  if (!server.auth || agent.secrets[server.auth.secret]) return undefined
+  return `MCP server "${server.name}" needs the secret "${server.auth.secret}", which ${agent.id} does not declare.`
 }
 
 /** Headers by name. Nothing may be missing. */

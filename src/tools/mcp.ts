@@ -14,7 +14,7 @@ import { checkSchema } from './check.ts'
 import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from './mcp-connection.ts'
 import { credentials, missingSecret } from './mcp-credentials.ts'
 import { innermost } from './mcp-listing.ts'
-import { deadline, returned, TOO_LARGE, unusable } from './outcome.ts'
+import { cut, deadline, returned } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
 
 export interface McpServers {
@@ -247,9 +247,8 @@ function toOutcome(result: CallToolResult, durationMs: number): Outcome {
           : fromText(texts.join('\n'))
         : content
   ) as JsonValue
-  return Buffer.byteLength(JSON.stringify(value)) > MAX_OUTPUT_BYTES
-    ? unusable(TOO_LARGE, durationMs)
-    : returned(value, isError, durationMs)
+  const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
+  return bytes.byteLength > MAX_OUTPUT_BYTES ? cut(bytes, durationMs) : returned(value, isError, durationMs)
 }
 
 function fromText(text: string): JsonValue {

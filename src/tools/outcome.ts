@@ -24,13 +24,21 @@ export const returned = (result: JsonValue, isError: boolean, durationMs: number
 })
 
 /** An answer nobody can use, of a call that was carried out: the model must not take it for one that was not. */
-export const unusable = (why: string, durationMs: number): Outcome =>
+const unusable = (why: string, durationMs: number): Outcome =>
   returned(`The call was executed, but ${why}`, true, durationMs)
 
-export const TOO_LARGE = `its output is larger than ${MAX_OUTPUT_BYTES} bytes and was dropped.`
+/** The beginning of an output that is longer than a result may be, as text that says so. */
+export const cut = (bytes: Uint8Array, durationMs: number): Outcome =>
+  returned(`${beginning(bytes)}\n[cut: the output is longer than ${MAX_OUTPUT_BYTES} bytes]`, false, durationMs)
 
-/** Reads what a tool wrote as its result; nothing at all is null. */
-export function parseResult(text: string, durationMs: number): Outcome {
+/** Streaming, so that a character that the cut divides is left out. */
+const beginning = (bytes: Uint8Array): string =>
+  new TextDecoder().decode(bytes.subarray(0, MAX_OUTPUT_BYTES), { stream: true })
+
+/** Reads what a tool wrote as its result; nothing at all is null. Of what is too long, the beginning is the result. */
+export function parseResult(output: Uint8Array, durationMs: number): Outcome {
+  if (output.byteLength > MAX_OUTPUT_BYTES) return cut(output, durationMs)
+  const text = new TextDecoder().decode(output)
   if (text.trim() === '') return returned(null, false, durationMs)
   try {
     return returned(JSON.parse(text) as JsonValue, false, durationMs)

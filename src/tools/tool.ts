@@ -44,6 +44,8 @@ export interface Toolbox {
     tool: BoundTool,
     signal: AbortSignal,
   ): Promise<{ readonly description: string; readonly schema: JsonSchema } | undefined>
+  /** A secret of an MCP server that the agent's tools need and that has no value here. */
+  unset(agent: Snapshot): { readonly secret: string; readonly env: string } | undefined
   close(): Promise<void>
 }
 

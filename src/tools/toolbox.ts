@@ -8,8 +8,10 @@ import { readWorkspaceFile, type ReadFile } from './builtin.ts'
 import { runCommand } from './command.ts'
 import { createEgress } from './egress.ts'
 import { callHttp } from './http.ts'
+import { unsetSecret } from './mcp-credentials.ts'
 import { createMcpServers } from './mcp.ts'
 import { answerMock } from './mock.ts'
+import { deadline } from './outcome.ts'
 import { DEFAULT_TIMEOUT_MS, type Outcome, type Route, type Toolbox } from './tool.ts'
 
 export interface ToolboxParts {
@@ -24,12 +26,14 @@ export interface ToolboxParts {
   readonly fetch?: Fetch
   /** The clock that `notAfter` of an invocation is read by. */
   readonly clock?: Clock
+  /** True where no secret is asked for: a server that needs one is then told so by its calls alone. */
+  readonly offline?: boolean
   /** Our version, told to MCP servers. */
   readonly version?: string
 }
 
 export function createToolbox(parts: ToolboxParts): Toolbox {
-  const { config, configDir, env, redactor, readFile, clock = systemClock } = parts
+  const { config, configDir, env, redactor, readFile, offline = false, clock = systemClock } = parts
   // A call may be sent at most once, so no connection is used for two.
   const direct = parts.fetch ?? createTransport({ keepAlive: false })
   const guarded = parts.fetch ?? createEgress({ allowedHosts: config.network?.allowed_hosts ?? [] })
@@ -62,13 +66,24 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         return callHttp({ url, headers: filled.headers, fetch: direct, timeoutMs, clock }, invocation, signal)
       })
     }
-    return route('mock', timeoutMs, (invocation, signal) => answerMock(found.mock, clock, invocation, signal))
+    return route(
+      'mock',
+      timeoutMs,
+      bounded(timeoutMs, (call, signal) => answerMock(found.mock, clock, call, signal)),
+    )
   }
 
   return {
     route(agent, tool) {
       if (tool.id === 'svc.read_file')
-        return readFile && route('builtin', DEFAULT_TIMEOUT_MS, (invocation) => readWorkspaceFile(readFile, invocation))
+        return (
+          readFile &&
+          route(
+            'builtin',
+            DEFAULT_TIMEOUT_MS,
+            bounded(DEFAULT_TIMEOUT_MS, (call) => readWorkspaceFile(readFile, call)),
+          )
+        )
       const found = routeOf(config.tools ?? {}, tool.id)
       if (tool.mcp) {
         // Where the server is comes from the manifest; how long it may take may still be configured.
@@ -80,9 +95,34 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     },
     describe: (agent, tool, signal) =>
       tool.mcp ? servers.describe(agent, tool, DEFAULT_TIMEOUT_MS, signal) : Promise.resolve(undefined),
+    unset(agent) {
+      const used = new Set(agent.tools.flatMap((tool) => tool.mcp?.server ?? []))
+      const missing = agent.mcpServers
+        .filter(({ name }) => used.has(name))
+        .map((server) => unsetSecret(agent, server, env))
+      return offline ? undefined : missing.find(Boolean)
+    },
     close: () => servers.close(),
   }
 }
+
+/** A call of what keeps no time of its own: let go of when the time is up. */
+const bounded =
+  (timeoutMs: number, invoke: Route['invoke']): Route['invoke'] =>
+  async (invocation, signal) => {
+    const limit = deadline(timeoutMs, signal)
+    const late = new Promise<Outcome>((resolve) =>
+      limit.signal.addEventListener('abort', () => {
+        const error = `${invocation.tool.id} did not answer within ${timeoutMs} ms.`
+        if (limit.timedOut()) resolve({ at: 'unknown', code: 'timeout', error })
+      }),
+    )
+    try {
+      return await Promise.race([invoke(invocation, limit.signal), late])
+    } finally {
+      limit.release()
+    }
+  }
 
 const TOO_LATE: Outcome = {
   at: 'not_sent',

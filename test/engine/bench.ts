@@ -20,7 +20,7 @@ import { createEmbeddedQueue } from '../../src/queue/embedded.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Principal } from '../../src/spec/key.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
-import type { BoundAgent, BoundTool, Snapshot } from '../../src/spec/snapshot.ts'
+import type { BoundAgent, BoundTool, JsonSchema, Snapshot } from '../../src/spec/snapshot.ts'
 import type { Answer } from '../../src/spec/task.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -151,6 +151,10 @@ export interface BenchSpec {
   readonly models: Readonly<Record<string, Model>>
   /** By wire name. */
   readonly tools?: Readonly<Record<string, ToolFunction>>
+  /** What a server says of a tool that nobody else describes, by wire name. */
+  readonly described?: Readonly<Record<string, { description: string; schema: JsonSchema }>>
+  /** A secret that no tool of any agent can do without. */
+  readonly unset?: { secret: string; env: string }
   readonly timeoutMs?: number
   readonly store?: (store: Store) => Store
 }
@@ -228,7 +232,8 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
           },
         }
       },
-      describe: () => Promise.resolve(undefined),
+      describe: (_, bound) => Promise.resolve(spec.described?.[bound.wire]),
+      unset: () => spec.unset,
       close: () => Promise.resolve(),
     },
     clock,

@@ -17,6 +17,8 @@ import {
 } from './bench.ts'
 
 const look = tool('look')
+const { inputSchema: _, ...undescribed } = look
+const plainTool = { ...undescribed, inputSchemas: [] }
 const post = tool('post', { sideEffectClass: 'non_idempotent_write' })
 const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
 const unknown: Outcome = { at: 'unknown', code: 'timeout', error: 'No answer within 60 s.' }
@@ -222,6 +224,23 @@ test.each([
     tools: { look: () => returns('seen') },
   })
   expect(await outputOf(bench, await bench.start('root'))).toMatchObject({ error })
+  expect(bench.invoked).toEqual([])
+})
+
+test('arguments are checked against what the server of the tool says, where nobody else describes them', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [plainTool] })],
+    models: { root: echo({ calls: [{ name: 'look', args: { n: 'x' } }] }) },
+    tools: { look: () => returns('seen') },
+    described: {
+      look: { description: '', schema: { type: 'object', properties: { n: { type: 'number' } } } },
+    },
+  })
+  expect(await outputOf(bench, await bench.start('root'))).toEqual({
+    error: 'invalid_arguments',
+    message: 'The arguments of look are not valid.',
+    details: [{ path: '/n', message: 'must be number' }],
+  })
   expect(bench.invoked).toEqual([])
 })
 

@@ -53,6 +53,19 @@ test('a file reference that names no file of the workspace is refused', async ()
   await expect(bench.engine.start(startOf('root', input))).rejects.toMatchObject({ code: 'file_not_found' })
 })
 
+test('a start without a secret that a tool needs is refused and leaves nothing', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root' })],
+    models: { root: inOrder('Hello.') },
+    unset: { secret: 'orders', env: 'ORDERS_TOKEN' },
+  })
+  await expect(bench.engine.start(startOf('root'))).rejects.toMatchObject({
+    code: 'secret_not_set',
+    message: 'The secret "orders" is not set: the environment variable ORDERS_TOKEN is missing or empty.',
+  })
+  expect(await count(bench)).toBe(0)
+})
+
 test('an agent without a deployed version cannot be started', async () => {
   const bench = await plain()
   await expect(bench.engine.start(startOf('nobody'))).rejects.toMatchObject({ code: 'not_found' })

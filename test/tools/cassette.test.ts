@@ -27,6 +27,7 @@ const real = (invoked: unknown[]): Toolbox => ({
       return Promise.resolve(paid)
     },
   }),
+  unset: () => undefined,
   describe: () => Promise.resolve({ description: 'Pays.', schema: { type: 'object' } }),
   close: () => Promise.resolve(),
 })

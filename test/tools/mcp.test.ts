@@ -120,6 +120,25 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
   })
 })
 
+test.each([
+  ['a value', { ORDERS_TOKEN: 's3' }, false, 'orders', undefined],
+  ['no value', {}, false, 'orders', { secret: 'token', env: 'ORDERS_TOKEN' }],
+  ['no value, offline', {}, true, 'orders', undefined],
+  ['no value, of a server that no tool uses', {}, false, 'other', undefined],
+])('a secret with %s', async (_, env, offline, server, unset) => {
+  await start('modern')
+  const auth = { scheme: 'bearer', secret: 'token' } as const
+  const agent = agentWith({
+    tools: [toolNamed('acme.lookup', { mcp: { server, tool: 'lookup' } })],
+    mcpServers: [
+      { name: 'orders', url: fake.url, auth },
+      { name: 'other', url: fake.url },
+    ],
+    secrets: { token: { fromEnv: 'ORDERS_TOKEN' } },
+  })
+  expect(toolboxWith({}, { env, offline }).unset(agent)).toEqual(unset)
+})
+
 test('a session that the server has forgotten is begun again, and the call is made once', async () => {
   await start('sessions')
   await call()
@@ -159,8 +178,8 @@ test.each([
   ],
   [
     'too much',
-    saying('x'.repeat(1024 * 1024)),
-    { isError: true, result: 'The call was executed, but its output is larger than 1048576 bytes and was dropped.' },
+    saying('x'.repeat(1024 * 1024 + 1)),
+    { isError: false, result: `${'x'.repeat(1024 * 1024)}\n[cut: the output is longer than 1048576 bytes]` },
   ],
 ])('a result of %s', async (_, tool, outcome) => {
   await start('stateless', [tool])

@@ -161,8 +161,8 @@ describe('http', () => {
       (r) => r.end(JSON.stringify('x'.repeat(1024 * 1024))),
       {
         at: 'returned',
-        isError: true,
-        result: 'The call was executed, but its output is larger than 1048576 bytes and was dropped.',
+        isError: false,
+        result: `"${'x'.repeat(1024 * 1024 - 1)}\n[cut: the output is longer than 1048576 bytes]`,
       },
     ],
   ])('%s', async (_, answer, outcome) => {
@@ -225,6 +225,15 @@ describe('http', () => {
     })
     expect(seen).toEqual([])
   })
+})
+
+test.each([
+  ['a mock', () => toolboxWith({ tools: { 'acme.slow': { mock: [{ delay: '10m' }], timeout: '20ms' } } })],
+  ['a command', () => toolboxWith({ tools: { 'acme.slow': { command: ['sleep', '600'], timeout: '20ms' } } })],
+])('%s that takes too long has an unknown outcome', async (_, open) => {
+  const slow = toolNamed('acme.slow')
+  const outcome = await open().route(agentWith(), slow)!.invoke(invocationOf(slow, {}), new AbortController().signal)
+  expect(outcome).toMatchObject({ at: 'unknown', code: 'timeout' })
 })
 
 describe('svc.read_file', () => {
