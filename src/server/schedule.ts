@@ -65,11 +65,9 @@ export function createSchedule(parts: ScheduleParts): Schedule {
   }
 }
 
-/** First tick after `since`; Infinity when there is none. */
+/** First tick after `since`, in UTC where the trigger names no zone; Infinity when there is none. */
 const nextTick = ({ cron, timeZone }: Trigger, since: Instant): Instant =>
-  new Cron(cron ?? '', { paused: true, ...(timeZone !== null && { timezone: timeZone }) })
-    .nextRun(new Date(since))
-    ?.getTime() ?? Infinity
+  new Cron(cron ?? '', { paused: true, timezone: timeZone ?? 'UTC' }).nextRun(new Date(since))?.getTime() ?? Infinity
 
 async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger): Promise<void> {
   try {

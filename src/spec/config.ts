@@ -21,6 +21,22 @@ export interface MockResult {
   readonly delay?: string
 }
 
+/** A trigger that `svc dev` makes, in the words of a trigger. */
+export interface TriggerConfig {
+  /** `namespace.name`; the root agent when absent. */
+  readonly agent?: string
+  readonly type: 'api' | 'schedule'
+  /** The type when absent. */
+  readonly name?: string
+  readonly cron?: string
+  readonly timeZone?: string
+  readonly exposeTimeline?: boolean
+  readonly allowIps?: string[]
+  readonly ratePerMinute?: number
+  readonly ratePerDay?: number
+  readonly maxConcurrentRuns?: number
+}
+
 export interface Config {
   readonly workspace?: string
   readonly include?: readonly string[]
@@ -38,7 +54,7 @@ export interface Config {
     readonly storage_bytes?: number
     readonly file_bytes?: number
   }
-  readonly triggers?: readonly JsonObject[]
+  readonly triggers?: readonly TriggerConfig[]
   readonly network?: {
     readonly allowed_hosts?: readonly string[]
     readonly hosts?: readonly string[]

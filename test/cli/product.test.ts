@@ -672,6 +672,26 @@ test('the inbox can be watched: a line of JSON for each task that comes', async 
 })
 
 describe('svc dev', () => {
+  test('makes the triggers of the project file, and again only what changed', async () => {
+    await runSvc(['init', 'by-the-clock', '-t', 'report'], { cwd: parent })
+    const bench = join(parent, 'by-the-clock')
+    const config = join(bench, 'svc.config.yaml')
+    const schedules = async (): Promise<unknown> => {
+      const dev = going(['dev', '--port', '0', '--json'], { cwd: bench })
+      await dev.line(/"ready"/)
+      const { stdout } = await runSvc(['triggers', 'list', '--json'], { cwd: bench })
+      expect(await dev.end()).toBe(0)
+      return (JSON.parse(stdout) as { items: { type: string }[] }).items.filter(({ type }) => type === 'schedule')
+    }
+    const mornings = { agent: 'acme.daily-report', name: 'weekday-mornings', timeZone: 'Europe/Berlin' }
+    const first = (await schedules()) as { triggerId: string }[]
+    expect(first).toMatchObject([{ ...mornings, cron: '0 7 * * 1-5', maxConcurrentRuns: null }])
+    writeFileSync(config, `${readFileSync(config, 'utf8')}    maxConcurrentRuns: 1\n`)
+    expect(await schedules()).toMatchObject([{ triggerId: first[0]!.triggerId, maxConcurrentRuns: 1 }])
+    writeFileSync(config, readFileSync(config, 'utf8').replace('0 7', '30 6'))
+    expect(await schedules()).toMatchObject([{ ...mornings, cron: '30 6 * * 1-5', maxConcurrentRuns: 1 }])
+  })
+
   test('deploys what is saved, keeps what was deployed while there are errors, and drains at the end', async () => {
     await runSvc(['init', 'workbench'], { cwd: parent })
     const bench = join(parent, 'workbench')

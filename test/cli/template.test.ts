@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { version } from '../../src/cli/version.ts'
 import { svc, temporary } from './recording-io.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -78,6 +79,23 @@ describe('svc init', () => {
       code: 0,
       stdout: '',
       stderr: expect.stringMatching(/^0 errors, 0 warnings in 8 files \(\d+ ms\)\n$/) as string,
+    })
+  })
+
+  test('--ci writes a pipeline and pins the svc that it runs; --no-git leaves the .gitignore out', async () => {
+    const { stdout, stderr } = await svc(['init', 'piped', '-t', 'blank', '--ci', 'gitlab', '--no-git', '--json'], {
+      cwd,
+    })
+    const { files, next } = JSON.parse(stdout) as { files: { path: string }[]; next: string[] }
+    expect(files.map(({ path }) => path).filter((path) => /^(\.git|package)/.test(path))).toEqual([
+      '.gitlab-ci.yml',
+      'package.json',
+    ])
+    expect(next).toEqual(['cd piped', 'npm install --ignore-scripts', 'svc compile', 'svc dev'])
+    expect(stderr).toBe('')
+    expect(JSON.parse(readFileSync(join(cwd, 'piped/package.json'), 'utf8'))).toEqual({
+      private: true,
+      devDependencies: { svc: version },
     })
   })
 

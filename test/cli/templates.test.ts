@@ -21,6 +21,16 @@ describe.each(readdirSync(TEMPLATES))('the template %s', (name) => {
     expect(JSON.parse(stdout)).toMatchObject({ errors: 0, warnings: 0 })
   })
 
+  test('is in canonical form', async () => {
+    expect(await svc(['fmt', '--check'], { cwd: directory })).toMatchObject({ code: 0, stdout: '' })
+  })
+
+  test('tests the policies it has, and covers them', async () => {
+    const { code, stdout } = await svc(['policy', 'test', '--coverage', '90', '--json'], { cwd: directory })
+    const has = readdirSync(directory, { recursive: true, encoding: 'utf8' }).some((path) => /policies\/.*yaml$/.test(path))
+    expect({ code, ...(JSON.parse(stdout || '{}') as object) }).toMatchObject(has ? { code: 0, ok: true } : { code: 5 })
+  })
+
   test('has at least three scenarios, which hold without a network', async () => {
     const { stdout } = await svc(['test', '--json'], {
       cwd: directory,

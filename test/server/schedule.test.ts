@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createSchedule } from '../../src/server/schedule.ts'
-import { openHouse } from './fixtures.ts'
+import { NOW, openHouse } from './fixtures.ts'
 
 const DESK = 'acme.daily-report'
 
@@ -8,9 +8,10 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-async function scheduled(cron: string, timeZone?: string) {
+async function scheduled(cron: string, timeZone?: string, at = NOW) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const house = openHouse()
+  house.clock.wind(at - NOW)
   await house.deploy(DESK)
   const { triggerId } = await house.operator('POST /triggers', {
     body: { agent: DESK, type: 'schedule', cron, ...(timeZone && { timeZone }) },
@@ -51,6 +52,18 @@ test('reads the time of day in the trigger’s time zone', async () => {
   await wind(3_599_999)
   expect(starts()).toBe(0)
   await wind(1)
+  expect(starts()).toBe(1)
+  await schedule.stop()
+})
+
+test('a tick in the hour that a clock change leaves out comes when that hour would be over, once', async () => {
+  // Berlin, 28 March 2027: after 01:59 comes 03:00, which is 01:00 UTC.
+  const { wind, starts, schedule } = await scheduled('30 2 * * *', 'Europe/Berlin', Date.UTC(2027, 2, 28, 0, 59))
+  await wind(59_999)
+  expect(starts()).toBe(0)
+  await wind(1)
+  expect(starts()).toBe(1)
+  await wind(3_600_000)
   expect(starts()).toBe(1)
   await schedule.stop()
 })

@@ -11,7 +11,7 @@ import { closureIn } from '../../compile/diff/closure.ts'
 import { diffClosures } from '../../compile/diff/diff.ts'
 import { loadWorkspace } from '../../documents/load.ts'
 import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
-import type { CreatedKey } from '../../spec/operator.ts'
+import type { CreatedKey, TriggerView } from '../../spec/operator.ts'
 import { safeText } from '../../terminal/text.ts'
 import { timeOfDay } from '../../terminal/time.ts'
 import { changeLines } from '../changes.ts'
@@ -19,10 +19,12 @@ import type { Call } from '../command.ts'
 import { openFront, type Front } from '../dev/https.ts'
 import { obeyKeys, type Bench } from '../dev/hotkeys.ts'
 import { logRuns } from '../dev/live-log.ts'
+import { makeTriggers } from '../dev/triggers.ts'
 import { withDotEnv } from '../dot-env.ts'
 import { exampleInput } from '../example-input.ts'
 import { tellFindings } from '../findings.ts'
 import { lastWords, renderLastWords } from '../exit.ts'
+import { nextTimes } from '../next-times.ts'
 import { readText } from '../input.ts'
 import { answersOperator, createOperator, openOperator, type Operator } from '../operator.ts'
 import { openProject, type Project } from '../project.ts'
@@ -63,6 +65,7 @@ export async function dev(call: Call): Promise<number> {
     async () => undefined,
   )
   let key: CreatedKey | undefined
+  let triggers: readonly TriggerView[] = []
   let before: Saving | undefined
   let front: Front | undefined
   let watching: { close(): Promise<void> } | undefined
@@ -78,6 +81,7 @@ export async function dev(call: Call): Promise<number> {
     if (saving.saved) before = saving
     if (saving.saved && !key) {
       key = await makeKey(operator, saving.saved)
+      triggers = await makeTriggers(operator, project.config.triggers ?? [], saving.saved.agent)
       await share({ secret: key.secret, agent: key.agent })
     }
     const mended = broken && saving.saved !== undefined
@@ -95,7 +99,7 @@ export async function dev(call: Call): Promise<number> {
         (changed) => reload(call, project, save, differences, changed),
         signal,
       )
-    await announce(call, server, saving.saved, key)
+    await announce(call, server, saving.saved, key, triggers)
     if (given.flag('https') || given.flag('qr')) {
       front = await openFront(server.url, address.host, given.flag('https'))
       out.say(`  ${given.flag('https') ? 'HTTPS  ' : 'front  '}  ${front.url}`)
@@ -192,6 +196,7 @@ async function announce(
   server: Parameters<typeof readyLine>[0],
   saved: Saved | undefined,
   key: CreatedKey | undefined,
+  triggers: readonly TriggerView[],
 ): Promise<void> {
   if (mode.json) return await out.ndjson(readyLine(server))
   if (!io.stdout.isTTY) out.line(`ready ${server.url}`)
@@ -199,6 +204,11 @@ async function announce(
   out.say(`  svc ${version}   ${saved ? `${saved.agent}@${saved.version}${model}` : 'waiting for a clean save'}`)
   out.say(`  API      ${server.url}${key ? `      key  ${key.prefix}…  (in server.json)` : ''}`)
   out.say(`  uploads  ${server.uploadUrl}`)
+  for (const { name, cron, timeZone } of triggers) {
+    if (cron === null) continue
+    const [next] = await nextTimes(cron, timeZone ?? undefined, io.clock.now())
+    out.say(`  schedule ${safeText(name)}      next ${next} (${timeZone ?? 'UTC'})`)
+  }
   if (saved)
     out.hint(
       `  try      svc run ${saved.agent}${exampleInput(isJsonObject(saved.inputContract) ? saved.inputContract : undefined)}`,

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { Call } from '../command.ts'
+import { ciFiles, type Pipeline } from '../ci-files.ts'
 import { packageFile } from '../package-file.ts'
 import { nearest } from '../nearest.ts'
 
@@ -13,12 +14,17 @@ const TEMPLATE_NAMESPACE = 'acme'
 const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
   blank: 'assistant',
   intake: 'intake',
+  monorepo: 'front-desk',
   refund: 'refund-desk',
+  report: 'daily-report',
   research: 'researcher',
   support: 'support-desk',
 }
 
-const GITIGNORE = '.svc/\n.env\n.env.local\n*.log\n'
+const GITIGNORE = ['.svc/', '.env', '.env.local', '*.log']
+
+/** What a pipeline leaves behind where it is tried by hand. */
+const GITIGNORE_CI = ['node_modules/', 'before.tgz', 'policy.xml', 'scenarios.xml', 'gl-code-quality-report.json']
 
 export async function init({ given, mode, out, cwd }: Call): Promise<void> {
   const templates = await templateNames()
@@ -33,9 +39,20 @@ export async function init({ given, mode, out, cwd }: Call): Promise<void> {
     )
   }
   const directory = resolve(cwd, given.argument(0) ?? '.')
-  const written = await writeTemplate(template, directory, { name: given.text('name'), force: given.flag('force') })
+  const ci = given.text('ci') as Pipeline | 'none' | undefined
+  const written = await writeTemplate(template, directory, {
+    name: given.text('name'),
+    force: given.flag('force'),
+    git: given.choice('git') !== false,
+    ...(ci !== undefined && ci !== 'none' && { ci }),
+  })
   const shown = relative(cwd, directory) || '.'
-  const next = [...(shown === '.' ? [] : [`cd ${shown}`]), 'svc dev']
+  const next = [
+    ...(shown === '.' ? [] : [`cd ${shown}`]),
+    // What a pipeline is held to, committed with the documents.
+    ...(ci === undefined || ci === 'none' ? [] : ['npm install --ignore-scripts', 'svc compile']),
+    'svc dev',
+  ]
   if (mode.json) return await out.json({ dir: directory, template, files: written, next })
   out.line(`created ${shown}/ (${written.filter(({ action }) => action === 'created').length} files)`)
   out.hint(`next:  ${next.join(' && ')}          no API key needed, the model is scripted`)
@@ -61,6 +78,14 @@ const templateNames = async (): Promise<string[]> =>
 const firstLine = async (file: string): Promise<string> =>
   (await readFile(file, 'utf8')).split('\n')[0]!.replace(/^#+ */, '')
 
+interface Wishes {
+  readonly name?: string | undefined
+  readonly force?: boolean
+  /** False leaves the `.gitignore` out. */
+  readonly git?: boolean
+  readonly ci?: Pipeline
+}
+
 export interface Written {
   readonly path: string
   readonly action: 'created' | 'skipped'
@@ -73,20 +98,28 @@ export interface Written {
 export async function writeTemplate(
   template: string,
   directory: string,
-  options: { readonly name?: string | undefined; readonly force?: boolean } = {},
+  { name, force = false, git = true, ci }: Wishes = {},
 ): Promise<readonly Written[]> {
-  const rename = renamer(template, options.name)
+  const rename = renamer(template, name)
   await mkdir(directory, { recursive: true })
   const there = (await readdir(directory)).filter((name) => name !== '.git')
-  if (there.length > 0 && !options.force) throw fail('directory_not_empty', { directory })
+  if (there.length > 0 && !force) throw fail('directory_not_empty', { directory })
   const source = join(packageFile('templates'), template)
   const paths = (await readdir(source, { recursive: true, withFileTypes: true }))
     .filter((each) => each.isFile())
     .map((each) => relative(source, join(each.parentPath, each.name)))
     .sort()
+  const has = (ending: RegExp): boolean => paths.some((path) => ending.test(path))
+  const pipeline = ci
+    ? ciFiles(ci, { policies: has(/\.policytest\.yaml$/), scenarios: has(/\.scenario\.yaml$/) }).filter(
+        ({ path }) => !paths.includes(path),
+      )
+    : []
+  const ignored = [...GITIGNORE, ...(ci || paths.includes('package.json') ? GITIGNORE_CI : [])]
   const files = [
     // npm leaves `.gitignore` files out of packages, so the template cannot hold it.
-    { path: '.gitignore', text: GITIGNORE },
+    ...(git ? [{ path: '.gitignore', text: `${ignored.join('\n')}\n` }] : []),
+    ...pipeline,
     ...(await Promise.all(
       paths.map(async (path) => {
         const text = rename(await readFile(join(source, path), 'utf8'))

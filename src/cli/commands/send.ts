@@ -1,24 +1,23 @@
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { fileItem, type RunMessage } from '../../client/index.ts'
+import { fileItem, type FileItem, type RunMessage } from '../../client/index.ts'
 import type { Call } from '../command.ts'
 import { exitOfCode } from '../exit.ts'
 import { followRun } from '../follow.ts'
 import { metadataOf } from '../metadata.ts'
 import { tellInterrupted, tellOutcome } from '../outcome.ts'
-import { openProject } from '../project.ts'
+import { openProject, type Project } from '../project.ts'
 import { runIdOf } from '../reference.ts'
 import { RefusedAnswer } from '../remote.ts'
-import { openTarget } from '../target.ts'
+import { openAgentTarget, openTarget, type Target } from '../target.ts'
 
 export async function send(call: Call): Promise<number> {
   const { given, mode, out, signal } = call
-  const target = await openTarget(call, await openProject(call))
+  const project = await openProject(call)
+  const target = await openTarget(call, project)
   try {
     const runId = await runIdOf(given.argument(0)!, target.operator)
-    const files = []
-    for (const path of given.list('attach'))
-      files.push(fileItem(await target.client.uploadWorkspaceFile(resolve(call.cwd, path), { signal })))
+    const files = await attach(call, project, target, runId)
     const text = await textOf(call, files.length > 0)
     const metadata = metadataOf(given.list('metadata'))
     const message: RunMessage = {
@@ -52,6 +51,23 @@ export async function send(call: Call): Promise<number> {
     }
   } finally {
     await target.close()
+  }
+}
+
+/** Uploads need a key, as the operator has no route for them: one is made where none was given. */
+async function attach(call: Call, project: Project, { client, operator }: Target, runId: string): Promise<FileItem[]> {
+  const paths = call.given.list('attach')
+  if (paths.length === 0) return []
+  const keyed = operator && (await openAgentTarget(call, project, (await client.getRun(runId)).agentId!))
+  try {
+    const files = []
+    for (const path of paths)
+      files.push(
+        fileItem(await (keyed?.client ?? client).uploadWorkspaceFile(resolve(call.cwd, path), { signal: call.signal })),
+      )
+    return files
+  } finally {
+    await keyed?.close()
   }
 }
 

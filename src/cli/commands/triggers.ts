@@ -6,13 +6,11 @@ import { shortId } from '../../terminal/time.ts'
 import type { Call, Given } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { printList, printOne } from '../list.ts'
+import { nextTimes } from '../next-times.ts'
 import { wholeNumber } from '../numbers.ts'
 import { withOperator, type Operator } from '../operator.ts'
 import { openProject } from '../project.ts'
 import { agentOf } from '../reference.ts'
-
-/** Times of a new schedule that are shown, so that a slip in the expression is seen. */
-const SHOWN_TIMES = 3
 
 export async function triggersList(call: Call): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
@@ -136,27 +134,6 @@ function changesOf(given: Given): Changes {
     ...(maxConcurrentRuns !== undefined && { maxConcurrentRuns }),
     ...(allowIps.length > 0 && { allowIps }),
     ...(exposeTimeline !== undefined && { exposeTimeline }),
-  }
-}
-
-async function nextTimes(cron: string, timeZone: string | undefined, now: number): Promise<string[]> {
-  const { Cron } = await import('croner')
-  try {
-    const format = new Intl.DateTimeFormat('en-GB', {
-      weekday: 'short',
-      day: '2-digit',
-      month: 'short',
-      hour: '2-digit',
-      minute: '2-digit',
-      timeZone: timeZone ?? 'UTC',
-    })
-    return new Cron(cron, { timezone: timeZone ?? 'UTC' })
-      .nextRuns(SHOWN_TIMES, new Date(now))
-      .map((each) => format.format(each))
-  } catch (error) {
-    throw fail('usage', {
-      what: `"${cron}"${timeZone ? ` in ${timeZone}` : ''} is no schedule: ${(error as Error).message}`,
-    })
   }
 }
 
