@@ -27,7 +27,9 @@ describe.each(readdirSync(TEMPLATES))('the template %s', (name) => {
 
   test('tests the policies it has, and covers them', async () => {
     const { code, stdout } = await svc(['policy', 'test', '--coverage', '90', '--json'], { cwd: directory })
-    const has = readdirSync(directory, { recursive: true, encoding: 'utf8' }).some((path) => /policies\/.*yaml$/.test(path))
+    const has = readdirSync(directory, { recursive: true, encoding: 'utf8' }).some((path) =>
+      /policies\/.*yaml$/.test(path),
+    )
     expect({ code, ...(JSON.parse(stdout || '{}') as object) }).toMatchObject(has ? { code: 0, ok: true } : { code: 5 })
   })
 
