@@ -1,8 +1,9 @@
 /** `svc.lock` beside the documents. */
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { fail } from '../base/failure.ts'
 import { LOCK } from '../compile/pack.ts'
-import { readLock, type LockFile } from '../compile/lock.ts'
+import { lockDrift, readLock, type LockFile } from '../compile/lock.ts'
 
 /** Where the lock of a document or a directory lies. @param path absolute */
 export async function lockPathOf(path: string): Promise<string> {
@@ -14,4 +15,20 @@ export async function lockPathOf(path: string): Promise<string> {
 export async function readLockFile(lockPath: string): Promise<LockFile | undefined> {
   const text = await readFile(lockPath, 'utf8').catch(() => undefined)
   return text === undefined ? undefined : readLock(text)
+}
+
+/**
+ * The lock is what the documents compile to.
+ * @param path as people see it
+ * @throws Failure `lock_drift`, with each member that differs
+ */
+export function checkDrift(locked: LockFile | undefined, compiled: LockFile, path: string): void {
+  if (!locked) throw fail('lock_drift', { what: `There is no ${path}.` })
+  const drift = lockDrift(locked, compiled)
+  if (drift.length > 0)
+    throw fail(
+      'lock_drift',
+      { what: `${path} is not what the documents compile to.` },
+      { details: drift.map((message) => ({ path, message })) },
+    )
 }

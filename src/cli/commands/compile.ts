@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { lockDrift, writeLock, type LockFile } from '../../compile/lock.ts'
+import { writeLock, type LockFile } from '../../compile/lock.ts'
 import { matrix, type MatrixRow } from '../../compile/matrix.ts'
 import { summarise } from '../../compile/summary.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
@@ -11,7 +11,7 @@ import { build } from '../build.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
 import { answerScreen } from '../list.ts'
-import { lockPathOf, readLockFile } from '../lock-file.ts'
+import { checkDrift, lockPathOf, readLockFile } from '../lock-file.ts'
 import { nearest } from '../nearest.ts'
 import { withOperator } from '../operator.ts'
 import { concernLine, concernsOf } from '../policy/concerns.ts'
@@ -80,17 +80,6 @@ async function compileHere(call: Call, project: Project, path: string, lock: Loc
   }
   if (!hasRegistry(project)) return await build(options)
   return await withOperator(project, call, (operator) => build({ ...options, operator }))
-}
-
-function checkDrift(locked: LockFile | undefined, compiled: LockFile, path: string): void {
-  if (!locked) throw fail('lock_drift', { what: `There is no ${path}.` })
-  const drift = lockDrift(locked, compiled)
-  if (drift.length > 0)
-    throw fail(
-      'lock_drift',
-      { what: `${path} is not what the documents compile to.` },
-      { details: drift.map((message) => ({ path, message })) },
-    )
 }
 
 async function writeSnapshots(directory: string, bundle: CompiledBundle): Promise<void> {

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { ReadArchive } from '../../compile/archive.ts'
-import { lockDrift } from '../../compile/lock.ts'
 import { packBundle } from '../../compile/pack.ts'
 import type { OperatorRoutes, PublishedMember } from '../../spec/operator.ts'
 import { shortId } from '../../terminal/time.ts'
@@ -12,7 +11,7 @@ import { bump, type Release } from '../bump.ts'
 import { changeLines, countChanges } from '../changes.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
-import { lockPathOf, readLockFile } from '../lock-file.ts'
+import { checkDrift, lockPathOf, readLockFile } from '../lock-file.ts'
 import { withOperator, type Operator } from '../operator.ts'
 import { planOf, type Plan } from '../plan.ts'
 import { openProject, type Project } from '../project.ts'
@@ -44,6 +43,7 @@ export async function publish(call: Call): Promise<void> {
         planOnly: given.flag('plan'),
         allowWiden: given.flag('allow-widen'),
         bump: given.text('bump') as Release | undefined,
+        locked: isSet(call.io.env['CI']),
       })
       changes.push(...plan.changes)
       steps.push(...plan.steps)
@@ -82,6 +82,8 @@ interface Publishing {
   /** Publishes wider authority without asking. */
   readonly allowWiden?: boolean
   readonly bump?: Release | undefined
+  /** Nothing is published but what svc.lock says. */
+  readonly locked?: boolean
 }
 
 interface Result {
@@ -92,7 +94,7 @@ interface Result {
   readonly answer?: Publication
 }
 
-type Caller = Pick<Call, 'mode' | 'out' | 'io' | 'signal'>
+type Caller = Pick<Call, 'mode' | 'out' | 'io' | 'signal' | 'cwd'>
 
 /**
  * Builds what the path names, compares it with what was published, and stores it.
@@ -127,22 +129,17 @@ export async function publishPath(call: Caller, publishing: Publishing): Promise
 /** The build, after `--bump`; `texts` are the files that it rewrites. */
 async function buildFor(
   call: Caller,
-  { project, operator, path, strict = false, bump: release }: Publishing,
+  { project, operator, path, strict = false, bump: release, locked = false }: Publishing,
 ): Promise<{ readonly built: Build; readonly texts: Readonly<Record<string, string>> }> {
   const archive: ReadArchive | undefined = isArchivePath(path) ? await openArchiveAt(call, path) : undefined
-  const lock = archive ? lockIn(archive) : await readLockFile(await lockPathOf(path))
+  const lockPath = await lockPathOf(path)
+  const lock = archive ? lockIn(archive) : await readLockFile(lockPath)
   const options: BuildOptions = { project, operator, path, strict, ...(archive && { archive }), ...(lock && { lock }) }
   const built = await build(options)
-  if (!archive && lock && built.compiled?.lock && isSet(call.io.env['CI']) && release === undefined) {
-    const drift = lockDrift(lock, built.compiled.lock)
-    if (drift.length > 0)
-      throw fail(
-        'lock_drift',
-        { what: 'svc.lock is not what the documents compile to.' },
-        { details: drift.map((message) => ({ path: 'svc.lock', message })) },
-      )
-  }
-  const bundle = built.compiled?.bundle
+  const { bundle, lock: compiled } = built.compiled ?? {}
+  // A Tool or a Policy alone pins nothing. An archive is what it is, whatever happens to the documents.
+  if (locked && !archive && release === undefined && bundle?.root !== undefined && compiled)
+    checkDrift(lock, compiled, relative(call.cwd, lockPath))
   if (release === undefined || !bundle) return { built, texts: {} }
   if (archive) throw fail('usage', { what: 'An archive is not rewritten: --bump is for documents.' })
   const { steps } = await planOf(operator, bundle)
