@@ -198,8 +198,8 @@ export const failures = {
   version_exists: {
     status: 409,
     exit: EXIT.conflict,
-    say: (a: { id: string; version: string; differs: string }) =>
-      `${a.id}@${a.version} is published with other content (${a.differs}).`,
+    say: (a: { id: string; version: string; differs: string; others: number }) =>
+      `${a.id}@${a.version} is published with other content (${a.differs})${a.others === 0 ? '' : a.others === 1 ? ', and so is one more member' : `, and so are ${a.others} more members`}.`,
     fix: 'Raise metadata.version, or publish with --bump; published versions never change.',
   },
   bundle_invalid: { exit: EXIT.bad, say: (a: { what: string }) => a.what },

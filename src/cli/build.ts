@@ -4,7 +4,6 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import type { Archive } from '../compile/archive.ts'
 import { compile, type Compiled } from '../compile/compile.ts'
-import type { LockFile } from '../compile/lock.ts'
 import type { Diagnostic } from '../documents/diagnostic.ts'
 import { lint } from '../documents/lint.ts'
 import { loadFiles, loadWorkspace } from '../documents/load.ts'
@@ -32,8 +31,6 @@ export interface BuildOptions {
   readonly strict?: boolean
   /** Appended to the versions of the documents: `dev.1` makes 1.2.0 into 1.2.0-dev.1. */
   readonly prerelease?: string
-  /** Versions it chose from the registry are kept while they satisfy. */
-  readonly lock?: LockFile
   /** Id of a registry member to choose anew in spite of the lock. */
   readonly update?: string
   /** Texts that stand in for files, by path in the workspace. */
@@ -49,7 +46,6 @@ export async function build({
   operator,
   strict = false,
   prerelease,
-  lock,
   update,
   overlay,
   archive,
@@ -78,7 +74,6 @@ export async function build({
       strict,
       guardrails,
       ...(suffix !== undefined && { prerelease: suffix }),
-      ...(lock && { lock }),
       ...(update !== undefined && { update }),
     })
     const all = [...findings, ...compiled.findings]

@@ -2,11 +2,10 @@
 import { resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import { closureIn, closureOf, type Closure } from '../compile/diff/closure.ts'
-import { isArchivePath, lockIn, openArchiveAt } from './archives.ts'
+import { isArchivePath, openArchiveAt } from './archives.ts'
 import { build, type Build } from './build.ts'
 import type { Call } from './command.ts'
 import { documentsFailure, tellFindings } from './findings.ts'
-import { lockPathOf, readLockFile } from './lock-file.ts'
 import { withOperator, type Operator } from './operator.ts'
 import type { Project } from './project.ts'
 import { agentOf, splitVersion } from './reference.ts'
@@ -17,9 +16,7 @@ export async function buildAt(call: Call, project: Project, path: string): Promi
   const archive = isArchivePath(path)
     ? await openArchiveAt(call, path === '-' ? path : resolve(call.cwd, path))
     : undefined
-  const absolute = resolve(call.cwd, path)
-  const lock = archive ? lockIn(archive) : await readLockFile(await lockPathOf(absolute))
-  const options = { project, path: absolute, ...(archive && { archive }), ...(lock && { lock }) }
+  const options = { project, path: resolve(call.cwd, path), ...(archive && { archive }) }
   if (!hasRegistry(project)) return await build(options)
   return await withOperator(project, call, (operator) => build({ ...options, operator }))
 }

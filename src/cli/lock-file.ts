@@ -1,30 +1,24 @@
-/** `svc.lock` beside the documents. */
-import { readFile, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+/** `svc.lock` of what was built. Source: bundles, section 3. */
+import { join, relative } from 'node:path'
 import { fail } from '../base/failure.ts'
-import { LOCK } from '../compile/pack.ts'
-import { lockDrift, readLock, type LockFile } from '../compile/lock.ts'
+import { lockDrift, lockPathOf } from '../compile/lock.ts'
+import type { Build } from './build.ts'
 
-/** Where the lock of a document or a directory lies. @param path absolute */
-export async function lockPathOf(path: string): Promise<string> {
-  const found = await stat(path).catch(() => undefined)
-  return join(found?.isDirectory() ? path : dirname(path), LOCK)
-}
-
-/** Undefined where there is none. @throws Failure `lock_drift` for a file that is no lock */
-export async function readLockFile(lockPath: string): Promise<LockFile | undefined> {
-  const text = await readFile(lockPath, 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : readLock(text)
-}
+/** Absolute. */
+export const lockFileOf = ({ workspace, compiled }: Build): string =>
+  join(workspace.root, lockPathOf(compiled?.document ?? ''))
 
 /**
  * The lock is what the documents compile to.
- * @param path as people see it
+ * @param built without errors
+ * @param cwd from which people see its path
  * @throws Failure `lock_drift`, with each member that differs
  */
-export function checkDrift(locked: LockFile | undefined, compiled: LockFile, path: string): void {
+export function checkDrift(built: Build, cwd: string): void {
+  const { locked, lock } = built.compiled ?? {}
+  const path = relative(cwd, lockFileOf(built))
   if (!locked) throw fail('lock_drift', { what: `There is no ${path}.` })
-  const drift = lockDrift(locked, compiled)
+  const drift = lock ? lockDrift(locked, lock) : []
   if (drift.length > 0)
     throw fail(
       'lock_drift',

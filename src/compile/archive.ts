@@ -4,7 +4,7 @@ import { packTar, unpackTar } from 'modern-tar'
 import { digestOf, digestOfJson, type Digest } from '../base/digest.ts'
 import { fail, type Failure } from '../base/failure.ts'
 import { canonical, isJsonObject } from '../base/json.ts'
-import { checkContents, MAX_BUNDLE_BYTES, MAX_FILES, type Contents } from './contents.ts'
+import { faultOf, MAX_BUNDLE_BYTES, MAX_FILES, refuse, type Contents } from './contents.ts'
 
 export interface Archive {
   /** Path of the document that is published. */
@@ -96,7 +96,7 @@ export async function readArchive(bytes: Uint8Array): Promise<ReadArchive> {
 
 function checkNames(files: Contents): void {
   if (files.has(MANIFEST)) throw fail('bundle_invalid', { what: `${MANIFEST} is the name of the archive's own list.` })
-  checkContents([...files].map(([path, { length }]) => [path, length]))
+  refuse(faultOf([...files].map(([path, { length }]) => [path, length])))
 }
 
 /** Headers and padding of every file, and room for its long name. */

@@ -12,10 +12,11 @@ import { govern } from './govern.ts'
 import { graph } from './graph.ts'
 import { inline } from './inline.ts'
 import { locate } from './locate.ts'
-import { digestsOf, lockOf, pinsOf, type LockFile } from './lock.ts'
+import { lockOf, type LockFile } from './lock.ts'
+import { faultOfBundle } from './pack.ts'
 import type { PublishedLookup } from './published.ts'
 import { resolve } from './resolve.ts'
-import { hasErrors, type Work } from './work.ts'
+import { hasErrors, report, type Work } from './work.ts'
 
 export interface CompileInput {
   readonly workspace: Workspace
@@ -24,9 +25,7 @@ export interface CompileInput {
   readonly published: PublishedLookup
   /** Paths in the workspace of Policy documents that concern every agent (`guardrails` of the project file). */
   readonly guardrails?: readonly string[]
-  /** Versions it chose from the registry are kept while they satisfy. */
-  readonly lock?: LockFile
-  /** Id of a registry member to choose anew in spite of the lock. */
+  /** Id of a registry member to choose anew in spite of the lock, whose choices are kept while they satisfy. */
   readonly update?: string
   /** A boundary without a policy is an error. */
   readonly strict?: boolean
@@ -37,7 +36,10 @@ export interface CompileInput {
 export interface Compiled {
   /** Absent when there is an error among the findings. */
   readonly bundle?: CompiledBundle
+  /** What the lock should say. */
   readonly lock?: LockFile
+  /** What it says; absent where there is none. */
+  readonly locked?: LockFile
   /** Path in the workspace of the Bundle document, or of the one that was compiled alone. */
   readonly document?: string
   readonly findings: readonly Diagnostic[]
@@ -49,7 +51,7 @@ interface Stage {
 }
 
 const stages: readonly Stage[] = [
-  { name: 'locate', run: locate }, // the bundle and its root
+  { name: 'locate', run: locate }, // the bundle, its root and its lock
   { name: 'graph', run: graph }, // the agents of the closure; cycles, versions, depth, secrets
   { name: 'resolve', run: resolve }, // tools and policies, from the bundle or the registry
   { name: 'boundaries', run: boundaries }, // the policies that stand for each authority boundary
@@ -70,16 +72,29 @@ export async function compile(input: CompileInput): Promise<Compiled> {
     if (hasErrors(work)) return { findings: findingsOf(work) }
   }
   const bundle = bundleOf(work)
-  const document = (work.bundle ?? work.subject)?.path
-  return { bundle, lock: lockOf(work, bundle), ...(document !== undefined && { document }), findings: findingsOf(work) }
+  const lock = lockOf(work, bundle)
+  const document = work.bundle ?? work.subject
+  const fault = document && faultOfBundle(work.workspace, document.path, lock)
+  if (fault) {
+    report(work, fault.rule, { document, pointer: '' }, fault.what, fault.fix === undefined ? {} : { fix: fault.fix })
+    return { findings: findingsOf(work) }
+  }
+  return {
+    bundle,
+    lock,
+    ...(work.locked && { locked: work.locked }),
+    ...(document && { document: document.path }),
+    findings: findingsOf(work),
+  }
 }
 
 export const open = (input: CompileInput): Work => ({
   workspace: input.workspace,
   root: input.root,
   published: input.published,
-  pins: pinsOf(input.lock, input.update),
-  pinned: digestsOf(input.lock, input.update),
+  update: input.update,
+  pins: new Map(),
+  pinned: new Map(),
   guardrails: input.guardrails ?? [],
   strict: input.strict ?? false,
   version: (written) => withPrerelease(written, input.prerelease),

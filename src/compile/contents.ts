@@ -9,27 +9,41 @@ export const MAX_FILES = 2000
 /** Bytes by path, relative and `/` separated. */
 export type Contents = ReadonlyMap<string, Uint8Array>
 
-/** @throws Failure `bundle_invalid` that names what is wrong, or the limit that is exceeded */
-export function checkContents(files: readonly (readonly [path: string, size: number])[]): void {
-  if (files.length > MAX_FILES)
-    throw fail('bundle_invalid', { what: `A bundle has at most ${MAX_FILES} files; this one has ${files.length}.` })
+/** What no bundle may have, under the rule of the linter that says the same. */
+export interface Fault {
+  readonly rule: `${string}/${string}`
+  readonly what: string
+  readonly fix?: string
+}
+
+/** The first fault of some files: what is wrong with a name, or the limit that is exceeded. */
+export function faultOf(files: readonly (readonly [path: string, size: number])[]): Fault | undefined {
+  const over = (what: string): Fault => ({ rule: 'doc/too-large', what })
+  if (files.length > MAX_FILES) return over(`A bundle has at most ${MAX_FILES} files; this one has ${files.length}.`)
   const folded = new Map<string, string>()
   let total = 0
   for (const [path, size] of files) {
     const checked = checkPath(path)
     if ('problem' in checked)
-      throw fail('bundle_invalid', { what: `"${path}" is no path of a bundle: ${checked.problem}.` })
-    if (checked.path !== path) throw fail('bundle_invalid', { what: `"${path}" is not written as ${checked.path}.` })
+      return { rule: 'bundle/path-escape', what: `"${path}" is no path of a bundle: ${checked.problem}.` }
+    if (checked.path !== path)
+      return { rule: 'bundle/path-escape', what: `"${path}" is not written as ${checked.path}.` }
     const other = folded.get(path.toLowerCase())
     if (other !== undefined)
-      throw fail('bundle_invalid', {
+      return {
+        rule: 'bundle/case-collision',
         what: other === path ? `"${path}" is there twice.` : `"${other}" and "${path}" differ by case only.`,
-      })
+      }
     folded.set(path.toLowerCase(), path)
-    if (size > MAX_FILE_BYTES)
-      throw fail('bundle_invalid', { what: `${path} has ${size} bytes; a file has at most ${MAX_FILE_BYTES}.` })
+    if (size > MAX_FILE_BYTES) return over(`${path} has ${size} bytes; a file has at most ${MAX_FILE_BYTES}.`)
     total += size
   }
-  if (total > MAX_BUNDLE_BYTES)
-    throw fail('bundle_invalid', { what: `The bundle has ${total} bytes; at most ${MAX_BUNDLE_BYTES} are allowed.` })
+  return total > MAX_BUNDLE_BYTES
+    ? over(`The bundle has ${total} bytes; at most ${MAX_BUNDLE_BYTES} are allowed.`)
+    : undefined
+}
+
+/** @throws Failure `bundle_invalid` */
+export function refuse(fault: Fault | undefined): void {
+  if (fault) throw fail('bundle_invalid', { what: fault.what }, fault.fix === undefined ? {} : { fix: fault.fix })
 }

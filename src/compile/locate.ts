@@ -1,11 +1,33 @@
 /** What is compiled: the bundle and root agent that a path means. Source: bundles, section 1. */
-import { fail } from '../base/failure.ts'
+import { fail, isFailure } from '../base/failure.ts'
 import type { Document } from '../documents/document.ts'
 import { directoryOf, isUnder } from '../documents/paths.ts'
+import { digestsOf, lockPathOf, pinsOf, readLock } from './lock.ts'
 import { report, typed, type Work } from './work.ts'
 
 /** @throws Failure `no_documents`, `ambiguous_reference` where the path means nothing or more than one thing */
 export function locate(work: Work): void {
+  findSubject(work)
+  readLocked(work)
+}
+
+/** Versions that the lock chose are kept while they satisfy. */
+function readLocked(work: Work): void {
+  const document = work.bundle ?? work.subject
+  if (!document) return
+  const path = lockPathOf(document.path)
+  if (!work.workspace.files.paths.includes(path)) return
+  try {
+    work.locked = readLock(work.workspace.text(path))
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    report(work, 'bundle/lock-drift', { document, pointer: '' }, error.message, { fix: error.fix! })
+  }
+  work.pins = pinsOf(work.locked, work.update)
+  work.pinned = digestsOf(work.locked, work.update)
+}
+
+function findSubject(work: Work): void {
   const found = findRoot(work)
   if (found.kind === 'Bundle') return openBundle(work, found)
   work.subject = found

@@ -2,6 +2,8 @@
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import { fail } from '../base/failure.ts'
 import { canonical, isJsonObject } from '../base/json.ts'
+import { LOCK_FILE } from '../documents/lock-file.ts'
+import { directoryOf, joinPath } from '../documents/paths.ts'
 import { idOfDocument, type Work } from './work.ts'
 import type { CompiledBundle } from '../spec/snapshot.ts'
 
@@ -27,6 +29,9 @@ export interface LockFile {
   readonly compiled: Readonly<Record<string, Digest>>
   readonly closure_digest: Digest
 }
+
+/** Where the lock of a document lies: beside it. @param document path of the Bundle, or of what is compiled alone */
+export const lockPathOf = (document: string): string => joinPath(directoryOf(document), LOCK_FILE)
 
 /** Member kinds as the registry calls them. */
 const PINNED: Readonly<Record<string, string>> = { tool: 'Tool', policy: 'Policy', agent: 'Agent' }
@@ -101,7 +106,11 @@ export function readLock(text: string): LockFile {
     !Array.isArray(value['members']) ||
     !isJsonObject(value['compiled'])
   )
-    throw fail('lock_drift', { what: 'svc.lock is no lock file of version 1.' })
+    throw fail(
+      'lock_drift',
+      { what: 'svc.lock is no lock file of version 1.' },
+      { fix: 'Delete it, then svc compile.' },
+    )
   return value as unknown as LockFile
 }
 

@@ -16,6 +16,7 @@ import type {
 } from '../spec/document.ts'
 import type { Obligations, Origin, PolicySet } from '../spec/policy-set.ts'
 import type { BoundAgent, BoundTool, JsonSchema, PublishedDocument, ScriptTurn, Snapshot } from '../spec/snapshot.ts'
+import type { LockFile } from './lock.ts'
 import type { PublishedLookup } from './published.ts'
 
 export interface Work {
@@ -23,10 +24,8 @@ export interface Work {
   /** Path of what is compiled, as it was given. */
   readonly root: string
   readonly published: PublishedLookup
-  /** Versions that the lock chose from the registry, by `Kind id`. */
-  readonly pins: ReadonlyMap<string, readonly string[]>
-  /** Digests of what the lock chose from the registry, by `Kind id@version`. */
-  readonly pinned: ReadonlyMap<string, Digest>
+  /** Id of a registry member that is chosen anew. */
+  readonly update: string | undefined
   /** Paths of Policy documents that concern every agent. */
   readonly guardrails: readonly string[]
   readonly strict: boolean
@@ -38,6 +37,12 @@ export interface Work {
   /** The document that is compiled: the root agent, or a Tool or Policy alone. */
   subject?: Document
   bundle?: Document
+  /** The lock as it is read. */
+  locked?: LockFile
+  /** Versions that it chose from the registry, by `Kind id`. */
+  pins: ReadonlyMap<string, readonly string[]>
+  /** Digests of what it chose from the registry, by `Kind id@version`. */
+  pinned: ReadonlyMap<string, Digest>
 
   // graph
   /** The agents of the bundle, each after the agents it delegates to. */

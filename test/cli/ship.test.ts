@@ -1,5 +1,5 @@
 /** Bundles and versions: what a change asks for, who may publish it, and what an archive carries. */
-import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { svc as runSvc, temporary, type Ran, type WorldOptions } from './recording-io.ts'
@@ -157,6 +157,29 @@ describe('publishing', () => {
       error: { code: 'lock_drift', details: [{ message: 'instructions prompts/refund-desk.md has changed.' }, {}] },
     })
     await json(['compile'])
+    expect((await svc(['publish', '--json'], { env: { CI: 'true' } })).code).toBe(0)
+  })
+
+  test('under CI a bundle without a lock is not published; a Tool alone needs none', async () => {
+    const refused = await svc(['publish', '--json'], { env: { CI: 'true' } })
+    expect([refused.code, errorOf(refused)]).toMatchObject([
+      1,
+      { code: 'lock_drift', message: 'There is no svc.lock.', hint: 'svc compile, and commit svc.lock.' },
+    ])
+    expect((await svc(['publish', '--plan', '--json'], { env: { CI: 'true' } })).code).toBe(1)
+    expect((await svc(['publish', 'tools/refunds.yaml', '--json'], { env: { CI: 'true' } })).code).toBe(0)
+  })
+
+  test('the lock lies beside the bundle, from wherever it is compiled', async () => {
+    mkdirSync(join(cwd, 'shop'))
+    for (const name of ['agents', 'bundle.yaml', 'models', 'policies', 'prompts', 'schemas', 'tools'])
+      renameSync(join(cwd, name), join(cwd, 'shop', name))
+    rmSync(join(cwd, 'scenarios'), { recursive: true })
+    await json(['compile'])
+    const lock = readFileSync(join(cwd, 'shop/svc.lock'), 'utf8')
+    await json(['compile', 'shop/bundle.yaml'])
+    await json(['compile', '-C', 'shop'])
+    expect(readFileSync(join(cwd, 'shop/svc.lock'), 'utf8')).toBe(lock)
     expect((await svc(['publish', '--json'], { env: { CI: 'true' } })).code).toBe(0)
   })
 

@@ -1,15 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { packTar, unpackTar, type TarEntry } from 'modern-tar'
 import { afterEach, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import { isFailure } from '../../src/base/failure.ts'
 import { MANIFEST, readArchive, writeArchive, type Archive } from '../../src/compile/archive.ts'
-import { checkContents } from '../../src/compile/contents.ts'
+import { compile } from '../../src/compile/compile.ts'
+import { faultOf } from '../../src/compile/contents.ts'
 import { packBundle } from '../../src/compile/pack.ts'
+import { nothingPublished } from '../../src/compile/published.ts'
 import { loadFiles, loadWorkspace } from '../../src/documents/load.ts'
 import { bundleOf, compileFiles, DESK, type Files } from './make.ts'
 
@@ -124,6 +126,30 @@ describe('packing', () => {
         '"again.md" is a symbolic link; a bundle has none.',
       )
     })
+
+    test('what may not be packed is not compiled either', async () => {
+      for (const [path, text] of Object.entries(DESK)) {
+        mkdirSync(dirname(join(directory, path)), { recursive: true })
+        writeFileSync(join(directory, path), text)
+      }
+      const said = async () => {
+        const workspace = await loadWorkspace(directory)
+        const { bundle, findings } = await compile({ workspace, root: '', published: nothingPublished })
+        return [bundle?.root, ...findings.map(({ path, rule, message }) => `${path} ${rule} ${message}`)]
+      }
+      expect(await said()).toEqual(['acme.desk'])
+      symlinkSync('bundle.yaml', join(directory, 'again.md'))
+      expect(await said()).toEqual([
+        undefined,
+        'bundle.yaml bundle/symlink "again.md" is a symbolic link; a bundle has none.',
+      ])
+      rmSync(join(directory, 'again.md'))
+      writeFileSync(join(directory, 'prompts/desk.md'), 'x'.repeat(1024 * 1024 + 1))
+      expect(await said()).toEqual([
+        undefined,
+        'bundle.yaml doc/too-large prompts/desk.md has 1048577 bytes; a file has at most 1048576.',
+      ])
+    })
   })
 })
 
@@ -237,6 +263,6 @@ describe('limits name themselves', () => {
       'A bundle has at most 2000 files; this one has 2001.',
     ],
   ])('%s', async (_, files, expected) => {
-    expect(await refusal(() => checkContents(files))).toBe(expected)
+    expect(faultOf(files)?.what).toBe(expected)
   })
 })

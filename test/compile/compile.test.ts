@@ -5,12 +5,11 @@ import * as fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import { compile } from '../../src/compile/compile.ts'
-import type { LockFile } from '../../src/compile/lock.ts'
 import { digestOfSnapshot } from '../../src/spec/snapshot.ts'
 import { nothingPublished } from '../../src/compile/published.ts'
 import { loadWorkspace } from '../../src/documents/load.ts'
 import { digestOfSet } from '../../src/policy/policy-set.ts'
-import { agentOf, bundleOf, changed, compileFiles, DESK, registryOf, type Files } from './make.ts'
+import { agentOf, bundleOf, changed, compileFiles, DESK, lockedBy, registryOf, type Files } from './make.ts'
 
 describe('a bundle', () => {
   test('becomes one snapshot an agent, children first, everything by value', async () => {
@@ -314,30 +313,30 @@ describe('the registry', () => {
 
   test('keeps the version that the lock chose until it is to be updated', async () => {
     const files = changed(withoutTools, 'agents/clerk.yaml', 'ref: acme.refunds', 'ref: acme.refunds@^1.0')
-    const { lock } = await compileFiles(files, { published: registryOf(await refunds('1.0.0')) })
+    const locked = lockedBy(files, await compileFiles(files, { published: registryOf(await refunds('1.0.0')) }))
     const published = registryOf(await refunds('1.0.0'), await refunds('1.4.0'))
     const versionWith = async (options: object) =>
-      agentOf(await bundleOf(files, { published, lock: lock!, ...options }), 'acme.desk').tools[1]?.version
+      agentOf(await bundleOf(locked, { published, ...options }), 'acme.desk').tools[1]?.version
     expect(await versionWith({})).toBe('1.0.0')
     expect(await versionWith({ update: 'acme.refunds' })).toBe('1.4.0')
   })
 
   test('keeps each of two versions that the lock chose for two ranges', async () => {
     const before = [await refunds('1.4.0'), await refunds('2.0.0')]
-    const { lock } = await compileFiles(withoutTools, { published: registryOf(...before) })
+    const locked = lockedBy(withoutTools, await compileFiles(withoutTools, { published: registryOf(...before) }))
     const published = registryOf(...before, await refunds('1.5.0'), await refunds('2.5.0'))
-    const bundle = await bundleOf(withoutTools, { published, lock: lock! })
+    const bundle = await bundleOf(locked, { published })
     expect(agentOf(bundle, 'acme.desk').tools[1]?.version).toBe('1.4.0')
     expect(agentOf(bundle, 'acme.clerk').tools[0]?.version).toBe('2.0.0')
   })
 
   test('takes a pinned version by its content, not only by its number', async () => {
     const files = changed(withoutTools, 'agents/clerk.yaml', 'ref: acme.refunds', 'ref: acme.refunds@^1.0')
-    const { lock } = await compileFiles(files, { published: registryOf(await refunds('1.0.0')) })
+    const locked = lockedBy(files, await compileFiles(files, { published: registryOf(await refunds('1.0.0')) }))
     const other = await bundleOf(changed(DESK, 'tools/refunds.yaml', 'Pays money back.', 'Pays.'), {
       root: 'tools/refunds.yaml',
     })
-    const { bundle, findings } = await compileFiles(files, { published: registryOf(other), lock: lock! })
+    const { bundle, findings } = await compileFiles(locked, { published: registryOf(other) })
     expect([bundle, findings.map(({ rule }) => rule)]).toEqual([undefined, ['bundle/lock-drift']])
   })
 
@@ -346,11 +345,10 @@ describe('the registry', () => {
     const [kept, newer] = [await refunds('1.0.0'), await refunds('1.4.0')]
     const yanked = { ...newer, documents: newer.documents.map((each) => ({ ...each, yanked: true })) }
     const published = registryOf(kept, yanked)
-    const chosen = async (from: Files, lock?: LockFile) =>
-      agentOf(await bundleOf(from, { published, ...(lock && { lock }) }), 'acme.desk').tools[1]?.version
+    const chosen = async (from: Files) => agentOf(await bundleOf(from, { published }), 'acme.desk').tools[1]?.version
     expect(await chosen(files)).toBe('1.0.0')
-    const { lock } = await compileFiles(files, { published: registryOf(kept, newer) })
-    expect(await chosen(files, lock)).toBe('1.4.0')
+    const locked = lockedBy(files, await compileFiles(files, { published: registryOf(kept, newer) }))
+    expect(await chosen(locked)).toBe('1.4.0')
     expect(await chosen(changed(files, 'agents/desk.yaml', 'acme.refunds@^1.0', 'acme.refunds@1.4.0'))).toBe('1.4.0')
   })
 

@@ -40,6 +40,21 @@ test.each(['', '[]', '{"lockfile_version": 2, "members": [], "compiled": {}}'])(
   expect(() => readLock(text)).toThrow('svc.lock is no lock file of version 1.')
 })
 
+test('a lock that cannot be read is a finding', async () => {
+  const { bundle, findings } = await compileFiles({ ...DESK, 'svc.lock': '<<<<<<< ours' })
+  expect([bundle, findings.map(({ rule, path, message, fix }) => ({ rule, path, message, fix }))]).toEqual([
+    undefined,
+    [
+      {
+        rule: 'bundle/lock-drift',
+        path: 'bundle.yaml',
+        message: 'svc.lock is no lock file of version 1.',
+        fix: { description: 'Delete it, then svc compile.', edits: [] },
+      },
+    ],
+  ])
+})
+
 test('drift names each member', async () => {
   const before = await lockOf(DESK)
   expect(lockDrift(before, await lockOf(DESK))).toEqual([])

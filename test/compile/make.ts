@@ -1,5 +1,6 @@
 import { compile, type Compiled, type CompileInput } from '../../src/compile/compile.ts'
 import { nothingPublished, type PublishedLookup } from '../../src/compile/published.ts'
+import { writeLock } from '../../src/compile/lock.ts'
 import { loadFiles } from '../../src/documents/load.ts'
 import type { CompiledBundle, Snapshot } from '../../src/spec/snapshot.ts'
 
@@ -111,6 +112,9 @@ spec:
 function trimmed(files: Files): Files {
   return Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.trimStart()]))
 }
+
+/** The files with a lock beside them. */
+export const lockedBy = (files: Files, { lock }: Compiled): Files => ({ ...files, 'svc.lock': writeLock(lock!) })
 
 export const compileFiles = (files: Files, options: Partial<CompileInput> = {}): Promise<Compiled> =>
   compile({ workspace: loadFiles(files), root: '', published: nothingPublished, ...options })

@@ -732,6 +732,21 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         ).rejects.toMatchObject({
           message: 'pay.refund@1.0.0 is published with other content (spec.side_effect_class).',
         })
+        await expect(
+          store.publish(
+            aPublication([aSnapshot('pay.clerk', '1.0.0', 'Pays more.')], {
+              documents: [{ ...tool, digest: digestOf('other'), document: { spec: { description: 'Refunds.' } } }],
+            }),
+          ),
+        ).rejects.toMatchObject({
+          message: 'pay.clerk@1.0.0 is published with other content (purpose), and so is one more member.',
+          extras: {
+            details: [
+              { path: 'pay.clerk@1.0.0', message: 'differs in purpose' },
+              { path: 'pay.refund@1.0.0', message: 'differs in spec.side_effect_class' },
+            ],
+          },
+        })
         expect(await store.version(nextId)).toBeUndefined()
         expect((await store.version(clerkId))?.snapshot).toEqual(clerk)
       })

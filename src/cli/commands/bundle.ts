@@ -5,7 +5,7 @@ import { writeArchive } from '../../compile/archive.ts'
 import { bundleTree, type TreeEdge, type TreeNode } from '../../compile/tree.ts'
 import { packBundle } from '../../compile/pack.ts'
 import { safeText } from '../../terminal/text.ts'
-import { lockIn, openArchiveAt } from '../archives.ts'
+import { openArchiveAt } from '../archives.ts'
 import { build, type Build } from '../build.ts'
 import { buildAt } from '../closures.ts'
 import type { Call } from '../command.ts'
@@ -75,8 +75,7 @@ export async function bundleVerify(call: Call): Promise<void> {
   const file = given.argument(0)!
   const project = await openProject(call)
   const archive = await openArchiveAt(call, file === '-' ? file : resolve(cwd, file))
-  const lock = lockIn(archive)
-  const options = { project, path: resolve(cwd, file), archive, ...(lock && { lock }) }
+  const options = { project, path: resolve(cwd, file), archive }
   const built = hasRegistry(project)
     ? await withOperator(project, call, (operator) => build({ ...options, operator }))
     : await build(options)

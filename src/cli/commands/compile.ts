@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { writeLock, type LockFile } from '../../compile/lock.ts'
+import { writeLock } from '../../compile/lock.ts'
 import { matrix, type MatrixRow } from '../../compile/matrix.ts'
 import { summarise } from '../../compile/summary.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
@@ -11,7 +11,7 @@ import { build } from '../build.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
 import { answerScreen } from '../list.ts'
-import { checkDrift, lockPathOf, readLockFile } from '../lock-file.ts'
+import { checkDrift, lockFileOf } from '../lock-file.ts'
 import { nearest } from '../nearest.ts'
 import { withOperator } from '../operator.ts'
 import { concernLine, concernsOf } from '../policy/concerns.ts'
@@ -23,14 +23,16 @@ export async function compileCommand(call: Call): Promise<void> {
   const named = given.argument(0)
   const project = await openProject(call, named === undefined ? undefined : resolve(cwd, named))
   const path = named === undefined ? project.directory : resolve(cwd, named)
-  const lockPath = await lockPathOf(path)
-  const locked = await readLockFile(lockPath)
-  const { workspace, findings, compiled } = await compileHere(call, project, path, locked)
+  const update = given.text('update')
+  const built = await compileHere(call, project, path, update)
+  const { workspace, findings, compiled } = built
   tellFindings(call, findings, workspace)
   if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
-  const { bundle, lock } = compiled
-  if (given.flag('check')) checkDrift(locked, lock, relative(cwd, lockPath))
-  else await writeFile(lockPath, writeLock(lock))
+  const { bundle, lock, locked } = compiled
+  if (update !== undefined && !locked?.members.some(({ id, origin }) => id === update && origin === 'registry'))
+    throw fail('usage', { what: `svc.lock pins no published member "${update}".` })
+  if (given.flag('check')) checkDrift(built, cwd)
+  else await writeFile(lockFileOf(built), writeLock(lock))
   const directory = given.text('out')
   if (directory !== undefined) await writeSnapshots(resolve(cwd, directory), bundle)
   const summary = summarise(bundle, workspace)
@@ -67,15 +69,11 @@ function standFor(boundary: string, bundle: CompiledBundle) {
 }
 
 /** Published documents are asked for only where there may be any. */
-async function compileHere(call: Call, project: Project, path: string, lock: LockFile | undefined) {
-  const update = call.given.text('update')
-  if (update !== undefined && !lock?.members.some(({ id, origin }) => id === update && origin === 'registry'))
-    throw fail('usage', { what: `svc.lock pins no published member "${update}".` })
+async function compileHere(call: Call, project: Project, path: string, update: string | undefined) {
   const options = {
     project,
     path,
     strict: call.given.flag('strict'),
-    ...(lock && { lock }),
     ...(update !== undefined && { update }),
   }
   if (!hasRegistry(project)) return await build(options)

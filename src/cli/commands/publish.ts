@@ -1,17 +1,16 @@
 import { writeFile } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { ReadArchive } from '../../compile/archive.ts'
-import { packBundle } from '../../compile/pack.ts'
 import type { OperatorRoutes, PublishedMember } from '../../spec/operator.ts'
 import { shortId } from '../../terminal/time.ts'
-import { isArchivePath, lockIn, openArchiveAt } from '../archives.ts'
+import { isArchivePath, openArchiveAt } from '../archives.ts'
 import { build, type Build, type BuildOptions } from '../build.ts'
 import { bump, type Release } from '../bump.ts'
 import { changeLines, countChanges } from '../changes.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
-import { checkDrift, lockPathOf, readLockFile } from '../lock-file.ts'
+import { checkDrift } from '../lock-file.ts'
 import { withOperator, type Operator } from '../operator.ts'
 import { planOf, type Plan } from '../plan.ts'
 import { openProject, type Project } from '../project.ts'
@@ -110,8 +109,6 @@ export async function publishPath(call: Caller, publishing: Publishing): Promise
   const { bundle } = compiled
   if (deploy && bundle.root === undefined)
     throw fail('usage', { what: `${path} holds no agent that could be deployed.` })
-  // For its checks: what may not be packed may not be published either.
-  if (compiled.document !== undefined && compiled.lock) packBundle(workspace, compiled.document, compiled.lock)
   const plan = await planOf(operator, bundle)
   if (planOnly || plan.changes.length > 0) tellPlan(call, plan, planOnly)
   const root = bundle.root === undefined ? {} : { root: bundle.root }
@@ -132,14 +129,11 @@ async function buildFor(
   { project, operator, path, strict = false, bump: release, locked = false }: Publishing,
 ): Promise<{ readonly built: Build; readonly texts: Readonly<Record<string, string>> }> {
   const archive: ReadArchive | undefined = isArchivePath(path) ? await openArchiveAt(call, path) : undefined
-  const lockPath = await lockPathOf(path)
-  const lock = archive ? lockIn(archive) : await readLockFile(lockPath)
-  const options: BuildOptions = { project, operator, path, strict, ...(archive && { archive }), ...(lock && { lock }) }
+  const options: BuildOptions = { project, operator, path, strict, ...(archive && { archive }) }
   const built = await build(options)
-  const { bundle, lock: compiled } = built.compiled ?? {}
+  const bundle = built.compiled?.bundle
   // A Tool or a Policy alone pins nothing. An archive is what it is, whatever happens to the documents.
-  if (locked && !archive && release === undefined && bundle?.root !== undefined && compiled)
-    checkDrift(lock, compiled, relative(call.cwd, lockPath))
+  if (locked && !archive && release === undefined && bundle?.root !== undefined) checkDrift(built, call.cwd)
   if (release === undefined || !bundle) return { built, texts: {} }
   if (archive) throw fail('usage', { what: 'An archive is not rewritten: --bump is for documents.' })
   const { steps } = await planOf(operator, bundle)

@@ -3,7 +3,6 @@ import type { CompiledBundle } from '../../spec/snapshot.ts'
 import { build } from '../build.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
-import { lockPathOf, readLockFile } from '../lock-file.ts'
 import { withOperator } from '../operator.ts'
 import type { Project } from '../project.ts'
 import { hasRegistry } from '../registry.ts'
@@ -17,8 +16,7 @@ export async function bundleAt(
   project: Project,
   path: string,
 ): Promise<{ readonly bundle: CompiledBundle; readonly documents: readonly Document[] }> {
-  const lock = await readLockFile(await lockPathOf(path))
-  const options = { project, path, ...(lock && { lock }) }
+  const options = { project, path }
   const { workspace, findings, compiled } = hasRegistry(project)
     ? await withOperator(project, call, (operator) => build({ ...options, operator }))
     : await build(options)

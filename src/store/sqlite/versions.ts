@@ -103,10 +103,28 @@ export function openVersions(db: Database, agents: Agents): Versions {
         return documents.all(workspaceId, kind, id).map(toDocument)
       },
     },
-    publish: (publication) => [
-      ...publication.agents.map((agent) => members.publishAgent(publication, agent)),
-      ...publication.documents.map((document) => members.publishDocument(publication, document)),
-    ],
+    publish(publication) {
+      const taken = [
+        ...publication.agents.flatMap((agent) => members.takenByAgent(publication, agent) ?? []),
+        ...publication.documents.flatMap((document) => members.takenByDocument(publication, document) ?? []),
+      ]
+      const [first] = taken
+      if (first)
+        throw fail(
+          'version_exists',
+          { ...first, others: taken.length - 1 },
+          {
+            details: taken.map(({ id, version, differs }) => ({
+              path: `${id}@${version}`,
+              message: `differs in ${differs}`,
+            })),
+          },
+        )
+      return [
+        ...publication.agents.map((agent) => members.publishAgent(publication, agent)),
+        ...publication.documents.map((document) => members.publishDocument(publication, document)),
+      ]
+    },
     deploy(agentId, versionId, at, by) {
       const found = deployed.get(agentId, versionId)
       if (!found) throw fail('not_found', { what: 'version of this agent' })
@@ -130,7 +148,7 @@ export function openVersions(db: Database, agents: Agents): Versions {
   }
 }
 
-/** Members of a publication: kept once, and refused when their content is another. */
+/** Members of a publication: kept once. */
 function openMembers(db: Database, agents: Agents) {
   const knownAgent = db.prepare<[number, string], { digest: Digest; snapshot: string }>(
     'select digest, snapshot from version where agent_n = ? and label = ?',
@@ -147,18 +165,35 @@ function openMembers(db: Database, agents: Agents) {
      values (:workspaceId, :kind, :id, :version, :digest, :document, :at, :by)`,
   )
 
+  const knownOf = ({ workspaceId }: Publication, { agentId, snapshot }: Publication['agents'][number]) =>
+    knownAgent.get(agents.numberOf(agentId, workspaceId, snapshot.id), snapshot.version)
+
   return {
-    publishAgent(
-      { workspaceId, at, by }: Publication,
-      { id, agentId, snapshot, closureDigest }: Publication['agents'][number],
-    ): Published {
+    /** Undefined where this version is new, or published with this content. */
+    takenByAgent(publication: Publication, agent: Publication['agents'][number]): Taken | undefined {
+      const known = knownOf(publication, agent)
+      const { id, version, digest } = agent.snapshot
+      if (!known || known.digest === digest) return undefined
+      const content = { ...agent.snapshot } as unknown as JsonObject
+      return { id, version, differs: say(differences(toObject(known.snapshot), content)) }
+    },
+    takenByDocument(
+      { workspaceId }: Publication,
+      { kind, id, version, digest, document }: PublishedDocument,
+    ): Taken | undefined {
+      const known = knownDocument.get(workspaceId, kind, id, version)
+      if (!known || known.digest === digest) return undefined
+      return { id, version, differs: say(differences(toObject(known.document), document)) }
+    },
+    publishAgent(publication: Publication, agent: Publication['agents'][number]): Published {
+      const { workspaceId, at, by } = publication
+      const { id, agentId, snapshot, closureDigest } = agent
       const { version, digest } = snapshot
-      const agentN = agents.numberOf(agentId, workspaceId, snapshot.id)
-      const known = knownAgent.get(agentN, version)
-      if (known && known.digest !== digest)
-        throw exists(snapshot.id, version, toObject(known.snapshot), { ...snapshot } as unknown as JsonObject)
-      if (!known)
+      const known = knownOf(publication, agent)
+      if (!known) {
+        const agentN = agents.numberOf(agentId, workspaceId, snapshot.id)
         insertAgent.run({ id, agentN, label: version, digest, closureDigest, snapshot: toText(snapshot), at, by })
+      }
       return { kind: 'Agent', id: snapshot.id, version, digest, already: known !== undefined }
     },
     publishDocument(
@@ -166,15 +201,20 @@ function openMembers(db: Database, agents: Agents) {
       { kind, id, version, digest, document }: PublishedDocument,
     ): Published {
       const known = knownDocument.get(workspaceId, kind, id, version)
-      if (known && known.digest !== digest) throw exists(id, version, toObject(known.document), document)
       if (!known) insertDocument.run({ workspaceId, kind, id, version, digest, document: toText(document), at, by })
       return { kind, id, version, digest, already: known !== undefined }
     },
   }
 }
 
-const exists = (id: string, version: string, before: JsonObject, after: JsonObject) =>
-  fail('version_exists', { id, version, differs: differences(before, after).join(', ') || 'digest' })
+/** A version that is published with other content. */
+interface Taken {
+  readonly id: string
+  readonly version: string
+  readonly differs: string
+}
+
+const say = (names: readonly string[]): string => names.join(', ') || 'digest'
 
 /** Names of the members that differ, those of `spec` and `metadata` one level deeper. */
 function differences(before: JsonObject, after: JsonObject, within = ''): string[] {
@@ -182,6 +222,8 @@ function differences(before: JsonObject, after: JsonObject, within = ''): string
   return names.flatMap((name) => {
     const [a, b] = [before[name], after[name]]
     if (name === 'digest' || canonical(a ?? null) === canonical(b ?? null)) return []
+    // Where policies were written plays no part.
+    if (isJsonObject(a) && isJsonObject(b) && a['digest'] !== undefined && a['digest'] === b['digest']) return []
     if (within === '' && (name === 'spec' || name === 'metadata') && isJsonObject(a) && isJsonObject(b))
       return differences(a, b, `${name}.`)
     return [within + name]
