@@ -23,7 +23,7 @@ test('what cannot be built is told once, not again by the failure', async () => 
 })
 
 test('a file that cannot be read is told first; what others lack because of it is only counted', async () => {
-  appendFileSync(join(cwd, 'policies/refund-ceiling.yaml'), 'a: [b\n')
+  appendFileSync(join(cwd, 'policies/large-refunds.yaml'), 'a: [b\n')
   const { code, stderr } = await svc(['compile'], { cwd })
   expect(code).toBe(1)
   expect(stderr.match(/ (error|warn|info) {2}\S+/g)).toEqual([' error  doc/syntax'])

@@ -2,11 +2,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeIrreversible } from './desk.ts'
 import { svc as run, temporary } from './recording-io.ts'
 
 const { path, remove } = temporary()
 const cwd = join(path, 'desk')
-beforeAll(() => run(['init', 'desk'], { cwd: path }))
+beforeAll(async () => {
+  await run(['init', 'desk'], { cwd: path })
+  makeIrreversible(cwd)
+})
 afterAll(remove)
 
 const svc = (argv: readonly string[], stdin = '') => run(argv, { cwd, stdin })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
 import { main } from '../../src/cli/main.ts'
+import { makeIrreversible } from './desk.ts'
 import { createWorld, svc as runSvc, temporary, type Ran, type World, type WorldOptions } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -42,6 +43,7 @@ let server: Going
 
 beforeAll(async () => {
   await runSvc(['init', 'shop'], { cwd: parent })
+  makeIrreversible(cwd)
   await json(['publish', '--deploy'])
   await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api'])
   server = going(['serve', '--port', '0', '--json'], { cwd })
@@ -640,10 +642,8 @@ describe('beside svc dev', () => {
   })
 
   test('a save tells what the agent may do now that it might not before', async () => {
-    for (const name of ['small-refunds', 'refund-limit']) {
-      const file = join(bench, `policies/${name}.yaml`)
-      writeFileSync(file, readFileSync(file, 'utf8').replace('value: 100', 'value: 250'))
-    }
+    const file = join(bench, 'policies/refund-limit.yaml')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('value: 100', 'value: 250'))
     const reload = JSON.parse(await dev.line(/"reload"/)) as { changes: { kind: string; widens: boolean }[] }
     expect(reload.changes).toContainEqual(expect.objectContaining({ kind: 'authority.widened', widens: true }))
   })
@@ -695,23 +695,26 @@ describe('svc dev', () => {
   test('deploys what is saved, keeps what was deployed while there are errors, and drains at the end', async () => {
     await runSvc(['init', 'workbench'], { cwd: parent })
     const bench = join(parent, 'workbench')
-    const policies = ['small-refunds', 'refund-limit'].map((name) => join(bench, `policies/${name}.yaml`))
+    const policy = join(bench, 'policies/refund-limit.yaml')
     const dev = going(['dev', '--port', '0', '--json'], { cwd: bench })
     expect(JSON.parse(await dev.line(/./))).toMatchObject({ type: 'ready', consoleUrl: null })
     const start = ['run', 'acme.refund-desk', 'order=A-1', 'amount=180']
     expect((await runSvc(start, { cwd: bench })).code).toBe(3)
 
-    for (const file of policies) writeFileSync(file, readFileSync(file, 'utf8').replace('value: 100', 'value: 250'))
+    writeFileSync(policy, readFileSync(policy, 'utf8').replace('value: 100', 'value: 250'))
     expect(JSON.parse(await dev.line(/"reload"/))).toMatchObject({ agent: 'acme.refund-desk', version: '1.0.0-dev.2' })
     expect(await runSvc(start, { cwd: bench })).toMatchObject({
       code: 0,
       stdout: '{"refunded":180,"currency":"EUR"}\n',
     })
+    expect((await runSvc(['policy', 'explain', '@last'], { cwd: bench })).stdout).toContain(
+      'args.amount > 250   180 > 250   false',
+    )
 
-    writeFileSync(policies[0]!, `${readFileSync(policies[0]!, 'utf8')}bogus: 1\n`)
+    writeFileSync(policy, `${readFileSync(policy, 'utf8')}bogus: 1\n`)
     expect(JSON.parse(await dev.line(/"diagnostic"/))).toMatchObject({
       rule: 'doc/unknown-key',
-      path: 'policies/small-refunds.yaml',
+      path: 'policies/refund-limit.yaml',
     })
     expect((await runSvc(start, { cwd: bench })).code).toBe(0)
     expect(await dev.end()).toBe(0)

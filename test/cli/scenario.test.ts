@@ -33,14 +33,15 @@ describe('svc test', () => {
     expect(stdout).toBe(
       [
         'scenarios/approve.scenario.yaml  ✔ a refund above the limit is paid after an approval',
-        'scenarios/ceiling.scenario.yaml  ✔ a refund above the ceiling is denied without asking anybody',
+        'scenarios/edited.scenario.yaml  ✔ an approver may lower the amount, and the policies decide about the new one',
         'scenarios/reject.scenario.yaml  ✔ a rejected refund is not paid, and the agent apologises',
         'scenarios/small.scenario.yaml  ✔ a refund up to the limit needs nobody',
         'scenarios/timeout.scenario.yaml  ✔ a refund that nobody approves within 30 minutes is denied  30 min (virtual)',
+        'scenarios/two-approvers.scenario.yaml  ✔ a large refund is paid after two different people approved it  5 min (virtual)',
         '',
       ].join('\n'),
     )
-    expect(stderr).toMatch(/^5 passed in .*, 0 network calls, \d+ scripted tokens\n$/)
+    expect(stderr).toMatch(/^6 passed in .*, 0 network calls, \d+ scripted tokens\n$/)
     expect(code).toBe(0)
   })
 

@@ -2,6 +2,7 @@
 import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { makeIrreversible } from './desk.ts'
 import { svc as runSvc, temporary, type Ran, type WorldOptions } from './recording-io.ts'
 
 const EXAMPLE = resolve(import.meta.dirname, '../../examples/refund')
@@ -13,6 +14,7 @@ let count = 0
 beforeEach(() => {
   cwd = join(parent, `shop${count++}`)
   cpSync(EXAMPLE, cwd, { recursive: true })
+  makeIrreversible(cwd)
 })
 
 const svc = (argv: readonly string[], options: Omit<WorldOptions, 'cwd'> = {}): Promise<Ran> =>
@@ -333,7 +335,7 @@ describe('published members', () => {
   async function publishTools(): Promise<void> {
     await json(['publish', 'tools/refunds.yaml'])
     copyFileSync(join(cwd, 'tools/refunds.yaml'), join(parent, 'refunds.yaml'))
-    edit('tools/refunds.yaml', 'Cannot be undone.', 'It cannot be undone.')
+    edit('tools/refunds.yaml', 'to the customer of an order.', 'It cannot be undone.')
     version('tools/refunds.yaml', '1.0.1')
     await json(['publish', 'tools/refunds.yaml'])
     writeFileSync(join(cwd, 'tools/refunds.yaml'), '# moved to the registry\n')

@@ -46,9 +46,8 @@ describe('svc init', () => {
       'agents/fraud-check.yaml ../.schemas/agent.schema.json',
       'agents/refund-desk.yaml ../.schemas/agent.schema.json',
       'bundle.yaml ./.schemas/bundle.schema.json',
-      'policies/refund-ceiling.yaml ../.schemas/policy.schema.json',
+      'policies/large-refunds.yaml ../.schemas/policy.schema.json',
       'policies/refund-limit.yaml ../.schemas/policy.schema.json',
-      'policies/small-refunds.yaml ../.schemas/policy.schema.json',
       'svc.config.yaml ./.schemas/config.schema.json',
       'tools/orders-lookup.yaml ../.schemas/tool.schema.json',
       'tools/refunds.yaml ../.schemas/tool.schema.json',
@@ -78,7 +77,7 @@ describe('svc init', () => {
     expect(await svc(['lint'], { cwd: directory })).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringMatching(/^0 errors, 0 warnings in 8 files \(\d+ ms\)\n$/) as string,
+      stderr: expect.stringMatching(/^0 errors, 0 warnings in 7 files \(\d+ ms\)\n$/) as string,
     })
   })
 
@@ -105,13 +104,13 @@ describe('svc init', () => {
   })
 })
 
-test('the template is clean and compiles to three policies', async () => {
+test('the template is clean and compiles to two policies', async () => {
   const directory = join(cwd, 'plain')
   await svc(['init', 'plain'], { cwd })
   expect(await svc(['lint'], { cwd: directory })).toEqual({
     code: 0,
     stdout: '',
-    stderr: expect.stringMatching(/^0 errors, 0 warnings in 8 files \(\d+ ms\)\n$/) as string,
+    stderr: expect.stringMatching(/^0 errors, 0 warnings in 7 files \(\d+ ms\)\n$/) as string,
     asked: [],
   })
   const { code, stdout } = await svc(['compile', '--matrix'], { cwd: directory })
@@ -121,10 +120,9 @@ test('the template is clean and compiles to three policies', async () => {
       'acme.fraud-check@1.0.0',
       'acme.refund-desk@1.0.0',
       '  acme.orders.lookup\tallow\tdefault\tread_only',
-      '  acme.refunds\tdeny\tacme.refund-ceiling@1.0.0\targs.amount > 5000',
+      '  acme.refunds\trequire_approval\tacme.large-refunds@1.0.0\targs.amount > 1000',
       '  acme.refunds\trequire_approval\tacme.refund-limit@1.0.0\targs.amount > 100',
-      '  acme.refunds\tallow\tacme.small-refunds@1.0.0\targs.amount <= 100',
-      '  acme.refunds\trequire_approval\tdefault\totherwise',
+      '  acme.refunds\tallow\tdefault\totherwise',
       '  acme.fraud-check\tallow\tdefault\tdelegation',
       '',
     ].join('\n'),
@@ -136,11 +134,11 @@ describe('svc policy eval decides one call with the policies of the template', (
   beforeAll(() => svc(['init', 'decisions'], { cwd }))
 
   test.each([
-    [100, 'allow'],
-    [100.01, 'require_approval'],
-    [5000, 'require_approval'],
-    [5000.01, 'deny'],
-  ])('a refund of %d: %s', async (amount, decision) => {
+    [100, 'allow', null],
+    [100.01, 'require_approval', 1],
+    [1000, 'require_approval', 1],
+    [1000.01, 'require_approval', 2],
+  ])('a refund of %d: %s', async (amount, decision, approvalsRequired) => {
     const argv = [
       'policy',
       'eval',
@@ -151,7 +149,7 @@ describe('svc policy eval decides one call with the policies of the template', (
     ]
     const { code, stdout } = await svc([...argv, '--expect', decision, '--json'], { cwd: directory })
     expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ decision })
+    expect(JSON.parse(stdout)).toMatchObject({ decision, approvalsRequired })
     expect((await svc([...argv, '--expect', 'escalate'], { cwd: directory })).code).toBe(1)
   })
 

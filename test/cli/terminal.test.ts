@@ -70,7 +70,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     await terminal.shows('[a]pprove  [r]eject')
     terminal.type('xya')
     const { code, screen } = await terminal.ended
-    expect(screen).toContain('Approval needed · acme.refunds · irreversible_action')
+    expect(screen).toContain('Approval needed · acme.refunds · non_idempotent_write')
     expect(screen).toContain('\n{"refunded":180,"currency":"EUR"}\n')
     expect(code).toBe(0)
   })

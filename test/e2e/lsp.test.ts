@@ -195,12 +195,7 @@ test.each<readonly [string, string, string, readonly string[]]>([
     '    - ref: acme|',
     ['acme.orders.lookup@^1.0.0', 'acme.refunds@^1.0.0', 'svc.ask_user', 'svc.request_input', 'svc.read_file'],
   ],
-  [
-    'policies',
-    '        - acme.refund-limit',
-    '        - |',
-    ['ref', 'acme.refund-ceiling', 'acme.refund-limit', 'acme.small-refunds'],
-  ],
+  ['policies', '        - acme.refund-limit', '        - |', ['ref', 'acme.large-refunds', 'acme.refund-limit']],
   ['sub-agents', '    - ref: agents/fraud-check.yaml', '    - ref: |', ['agents/fraud-check.yaml']],
   [
     'prompts',
