@@ -1,7 +1,7 @@
 /** `svc.lock` of what was built. Source: bundles, section 3. */
 import { join, relative } from 'node:path'
 import { fail } from '../base/failure.ts'
-import { lockDrift, lockPathOf } from '../compile/lock.ts'
+import { lockDrift, lockPathOf } from '../compile/lock-file.ts'
 import type { Build } from './build.ts'
 
 /** Absolute. */

@@ -2,7 +2,7 @@
 import { fail, isFailure } from '../base/failure.ts'
 import type { Document } from '../documents/document.ts'
 import { directoryOf, isUnder } from '../documents/paths.ts'
-import { digestsOf, lockPathOf, pinsOf, readLock } from './lock.ts'
+import { digestsOf, lockPathOf, pinsOf, readLock } from './lock-file.ts'
 import { report, typed, type Work } from './work.ts'
 
 /** @throws Failure `no_documents`, `ambiguous_reference` where the path means nothing or more than one thing */

@@ -4,7 +4,7 @@ import { directoryOf, isUnder } from '../documents/paths.ts'
 import type { Workspace } from '../documents/workspace.ts'
 import type { Archive } from './archive.ts'
 import { faultOf, refuse, type Fault } from './contents.ts'
-import { lockPathOf, type LockFile } from './lock.ts'
+import { lockPathOf, type LockFile } from './lock-file.ts'
 
 type Members = Pick<LockFile, 'members'>
 

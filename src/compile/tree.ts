@@ -1,7 +1,7 @@
 /** The closure of a bundle as nodes and edges: the JSON of `svc bundle tree`. */
 import type { Digest } from '../base/digest.ts'
 import type { CompiledBundle } from '../spec/snapshot.ts'
-import type { LockFile, LockMember } from './lock.ts'
+import type { LockFile, LockMember } from './lock-file.ts'
 
 export interface TreeNode {
   /** `namespace.name`, or the path of a file. */

@@ -16,7 +16,7 @@ import type {
 } from '../spec/document.ts'
 import type { Obligations, Origin, PolicySet } from '../spec/policy-set.ts'
 import type { BoundAgent, BoundTool, JsonSchema, PublishedDocument, ScriptTurn, Snapshot } from '../spec/snapshot.ts'
-import type { LockFile } from './lock.ts'
+import type { LockFile } from './lock-file.ts'
 import type { PublishedLookup } from './published.ts'
 
 export interface Work {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lockDrift, readLock, writeLock, type LockFile } from '../../src/compile/lock.ts'
+import { lockDrift, readLock, writeLock, type LockFile } from '../../src/compile/lock-file.ts'
 import { matrix } from '../../src/compile/matrix.ts'
 import { summarise } from '../../src/compile/summary.ts'
 import { loadFiles } from '../../src/documents/load.ts'

@@ -1,6 +1,6 @@
 import { compile, type Compiled, type CompileInput } from '../../src/compile/compile.ts'
 import { nothingPublished, type PublishedLookup } from '../../src/compile/published.ts'
-import { writeLock } from '../../src/compile/lock.ts'
+import { writeLock } from '../../src/compile/lock-file.ts'
 import { loadFiles } from '../../src/documents/load.ts'
 import type { CompiledBundle, Snapshot } from '../../src/spec/snapshot.ts'
 

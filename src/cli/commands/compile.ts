@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { writeLock } from '../../compile/lock.ts'
+import { writeLock } from '../../compile/lock-file.ts'
 import { matrix, type MatrixRow } from '../../compile/matrix.ts'
 import { summarise } from '../../compile/summary.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'

@@ -1,0 +1,109 @@
+/** `svc.lock` as a file: what stands in it, and how it differs from another. Source: bundles, section 3. */
+import type { Digest } from '../base/digest.ts'
+import { fail } from '../base/failure.ts'
+import { canonical, isJsonObject } from '../base/json.ts'
+import { LOCK_FILE } from '../documents/lock-file.ts'
+import { directoryOf, joinPath } from '../documents/paths.ts'
+
+export interface LockMember {
+  readonly kind: 'agent' | 'tool' | 'policy' | 'schema' | 'instructions' | 'script'
+  /** Logical id; the path of a file that has none. */
+  readonly id: string
+  readonly version?: string
+  readonly origin: 'local' | 'registry'
+  readonly path?: string
+  /** The range that chose a version from the registry. */
+  readonly requested?: string
+  readonly integrity: Digest
+}
+
+export interface LockFile {
+  readonly lockfile_version: 1
+  readonly bundle: { readonly id: string; readonly version: string } | null
+  readonly members: readonly LockMember[]
+  /** Edges that are resolved at call time. */
+  readonly late_edges: readonly { readonly agent: string; readonly ref: string }[]
+  /** Digest of each compiled agent, by id. */
+  readonly compiled: Readonly<Record<string, Digest>>
+  readonly closure_digest: Digest
+}
+
+/** Where the lock of a document lies: beside it. @param document path of the Bundle, or of what is compiled alone */
+export const lockPathOf = (document: string): string => joinPath(directoryOf(document), LOCK_FILE)
+
+/** Member kinds as the registry calls them. */
+const PINNED: Readonly<Record<string, string>> = { tool: 'Tool', policy: 'Policy', agent: 'Agent' }
+
+/** Text of the file: the same content is the same bytes. */
+export const writeLock = (lock: LockFile): string => `${JSON.stringify(JSON.parse(canonical(lock)), undefined, 2)}\n`
+
+/** @throws Failure `lock_drift` for a text that is no lock file of this version */
+export function readLock(text: string): LockFile {
+  const value = parse(text)
+  if (
+    !isJsonObject(value) ||
+    value['lockfile_version'] !== 1 ||
+    !Array.isArray(value['members']) ||
+    !isJsonObject(value['compiled'])
+  )
+    throw fail(
+      'lock_drift',
+      { what: 'svc.lock is no lock file of version 1.' },
+      { fix: 'Delete it, then svc compile.' },
+    )
+  return value as unknown as LockFile
+}
+
+/** Versions that a lock chose from the registry, by `Kind id`. @param update id of a member that is to be chosen anew */
+export function pinsOf(lock: LockFile | undefined, update?: string): ReadonlyMap<string, readonly string[]> {
+  const pins = new Map<string, readonly string[]>()
+  for (const { kind, id, version, origin } of lock?.members ?? []) {
+    const key = `${PINNED[kind]} ${id}`
+    if (origin === 'registry' && PINNED[kind] !== undefined && version !== undefined && id !== update)
+      pins.set(key, [...(pins.get(key) ?? []), version])
+  }
+  return pins
+}
+
+/** Digests of the registry's members, by `Kind id@version`. @param update as for `pinsOf` */
+export const digestsOf = (lock: LockFile | undefined, update?: string): ReadonlyMap<string, Digest> =>
+  new Map(
+    (lock?.members ?? []).flatMap(({ kind, id, version, origin, integrity }) =>
+      origin === 'registry' && PINNED[kind] !== undefined && id !== update
+        ? [[`${PINNED[kind]} ${id}@${version}`, integrity] as const]
+        : [],
+    ),
+  )
+
+/** What differs, one sentence each; empty when the lock is what the documents compile to. */
+export function lockDrift(locked: LockFile, compiled: LockFile): readonly string[] {
+  if (canonical(locked) === canonical(compiled)) return []
+  const before = new Map(locked.members.map((member) => [keyOf(member), member]))
+  const after = new Map(compiled.members.map((member) => [keyOf(member), member]))
+  const changes = [
+    ...[...before].flatMap(([key, member]) =>
+      after.has(key) ? [] : [`${say(member)} is no longer part of the bundle.`],
+    ),
+    ...[...after].flatMap(([key, member]) => {
+      const old = before.get(key)
+      if (!old) return [`${say(member)} is new.`]
+      if (old.version !== member.version) return [`${say(member)} was ${old.version ?? 'without a version'}.`]
+      return canonical(old) === canonical(member) ? [] : [`${say(member)} has changed.`]
+    }),
+  ]
+  if (locked.closure_digest !== compiled.closure_digest)
+    changes.push(`svc.lock says ${locked.closure_digest}, the documents compile to ${compiled.closure_digest}.`)
+  return changes.length > 0 ? changes : ['svc.lock differs from what the documents compile to.']
+}
+
+const keyOf = ({ kind, id }: LockMember): string => `${kind} ${id}`
+
+const say = ({ kind, id, version }: LockMember): string => `${kind} ${id}${version === undefined ? '' : `@${version}`}`
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
