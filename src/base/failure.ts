@@ -220,6 +220,12 @@ export const failures = {
   // Command line
   usage: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
   config_invalid: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
+  no_project: {
+    exit: EXIT.usage,
+    say: (a: { directory: string }) =>
+      `There is no svc.config.yaml in ${a.directory} or above, and no data directory was named.`,
+    fix: 'svc init writes a project; --data DIR names a data directory.',
+  },
   needs_terminal: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
   directory_not_empty: {
     exit: EXIT.conflict,

@@ -1,22 +1,41 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 
 /** The pairs of `svc run` for the required properties of an input contract, each with a leading space. */
-export function exampleInput(contract: JsonObject | undefined): string {
-  const { required, properties } = contract ?? {}
-  if (!Array.isArray(required) || !isJsonObject(properties)) return ''
-  return required
-    .filter((name) => typeof name === 'string')
-    .map((name) => pairOf(name, properties[name]))
+export const exampleInput = (contract: JsonObject | undefined): string =>
+  required(contract)
+    .map(([name, schema]) => pairOf(name, schema))
     .join('')
+
+/** The same as an object. */
+export const exampleObject = (contract: JsonObject | undefined): JsonObject =>
+  Object.fromEntries(
+    required(contract).map(([name, schema]) => {
+      const { type } = schema
+      const made = type === 'number' || type === 'integer' ? 1 : type === 'boolean' ? true : '…'
+      return [name, valueOf(schema) ?? made]
+    }),
+  )
+
+function required(contract: JsonObject | undefined): readonly (readonly [string, JsonObject])[] {
+  const { required: names, properties } = contract ?? {}
+  if (!Array.isArray(names) || !isJsonObject(properties)) return []
+  return names
+    .filter((name) => typeof name === 'string')
+    .map((name) => [name, isJsonObject(properties[name]) ? properties[name] : {}])
 }
 
-function pairOf(name: string, schema: JsonValue | undefined): string {
-  const known = isJsonObject(schema) ? schema : {}
-  const { examples, enum: values, type } = known
-  const given =
-    known['default'] ??
+function valueOf(schema: JsonObject): JsonValue | undefined {
+  const { examples, enum: values } = schema
+  return (
+    schema['default'] ??
     (Array.isArray(examples) ? examples[0] : undefined) ??
     (Array.isArray(values) ? values[0] : undefined)
+  )
+}
+
+function pairOf(name: string, schema: JsonObject): string {
+  const { type } = schema
+  const given = valueOf(schema)
   if (typeof given === 'string') return ` ${name}=${/\s/.test(given) ? JSON.stringify(given) : given}`
   if (given !== undefined)
     return ` ${name}:=${/[\s{["]/.test(JSON.stringify(given)) ? `'${JSON.stringify(given)}'` : JSON.stringify(given)}`

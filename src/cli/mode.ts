@@ -21,6 +21,7 @@ export interface GlobalOptions {
   readonly cwd?: string
   readonly config?: string
   readonly data?: string
+  readonly profile?: string
   readonly url?: string
   readonly keyFile?: string
   readonly json?: boolean

@@ -5,6 +5,7 @@
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { fail } from '../base/failure.ts'
 import { silentLog } from '../base/log.ts'
 import type { OperatorRoutes } from '../spec/operator.ts'
 import type { Call } from './command.ts'
@@ -36,14 +37,20 @@ export interface Operator {
 /** Any host does: nothing is resolved, the socket or this process answers. */
 export const OPERATOR_URL = 'http://operator.svc'
 
-/** @throws Failure `store_locked` where another process holds the directory and does not answer */
+/**
+ * @throws Failure `store_locked` where another process holds the directory and does not answer, `no_project`, `no_server`
+ *   where a remote one does not answer
+ */
 export async function openOperator(project: Project, io: Pick<Call['io'], 'env' | 'clock'>): Promise<Operator> {
+  const host = project.target?.host
+  if (host !== undefined) return await openRemote(host, io.env)
   const socket = await socketOf(project.dataDirectory)
-  if (await answers(socket))
+  if (await answersAt(socket))
     return createOperator(
       (request) => sendOverSocket(socket, request),
       async () => undefined,
     )
+  if (!project.anchored) throw fail('no_project', { directory: project.directory })
   if (project.config.workspace) await rememberWorkspace(project.dataDirectory, project.config.workspace)
   const { openOperator: open } = await import('../server/open.ts')
   const house = await open({
@@ -59,6 +66,16 @@ export async function openOperator(project: Project, io: Pick<Call['io'], 'env' 
   return createOperator(
     (request) => house.operator.fetch(request),
     () => house.close(),
+  )
+}
+
+/** A server on another machine: its socket, carried by ssh. */
+async function openRemote(host: string, env: Call['io']['env']): Promise<Operator> {
+  const { openTunnel } = await import('./tunnel.ts')
+  const tunnel = await openTunnel(host, env, answersAt)
+  return createOperator(
+    (request) => sendOverSocket(tunnel.socket, request),
+    () => tunnel.close(),
   )
 }
 
@@ -100,12 +117,12 @@ export async function withOperator<T>(
 
 /** True while a server holds the data directory and answers. */
 export const answersOperator = async (dataDirectory: string): Promise<boolean> =>
-  await answers(await socketOf(dataDirectory))
+  await answersAt(await socketOf(dataDirectory))
 
 const socketOf = async (dataDirectory: string): Promise<string> =>
   (await readServerFile(dataDirectory))?.adminSocket ?? join(dataDirectory, 'admin.sock')
 
-const answers = (socketPath: string): Promise<boolean> =>
+const answersAt = (socketPath: string): Promise<boolean> =>
   new Promise((done) => {
     const probe = httpRequest(
       { socketPath, path: '/status', headers: { host: 'operator.svc' }, timeout: 5000 },

@@ -12,6 +12,7 @@ export const globalOptions: readonly OptionSpec[] = [
   { flags: '-C, --cwd <dir>', say: 'act as if started there' },
   { flags: '--config <file>', say: 'project file instead of the nearest svc.config.yaml (SVC_CONFIG)' },
   { flags: '--data <dir>', say: 'data directory instead of .svc/ beside the project file (SVC_DATA)' },
+  { flags: '--profile <name>', say: 'a server that is named in the configuration (SVC_PROFILE, SVC_HOST)' },
   { flags: '--url <url>', say: 'base address of the API (SVC_URL)' },
   { flags: '--key-file <file>', say: 'file with the API key, - for standard input (SVC_API_KEY, SVC_KEY_FILE)' },
   { flags: '--json', say: 'machine output' },

@@ -1,10 +1,13 @@
 /** Where a command acts: the project file, the data directory and what the environment says about both. */
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
-import { readConfig } from '../documents/config.ts'
 import type { Config } from '../spec/config.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Call } from './command.ts'
+import { readProfile, type Elsewhere } from './profile.ts'
+import { configIn, overlay, readUserConfig } from './user-config.ts'
 import { recallWorkspace } from './workspace-file.ts'
 
 export const CONFIG_FILE = 'svc.config.yaml'
@@ -20,6 +23,13 @@ export interface Project {
   readonly config: Config
   readonly workspace: string
   readonly dataDirectory: string
+  /**
+   * True where somebody said which data directory is meant: a project file, `--data`, a document to act on, or one that is
+   * there already. A command that is started anywhere else must not make one.
+   */
+  readonly anchored: boolean
+  /** Another server than the one of the data directory. */
+  readonly target?: Elsewhere
 }
 
 /**
@@ -33,12 +43,22 @@ export async function openProject(
 ): Promise<Project> {
   const named = globals.config ?? io.env['SVC_CONFIG']
   const file = named ? resolve(cwd, named) : ((await nearest(cwd)) ?? (near && (await nearest(near))))
-  const config = file ? await readProject(file) : {}
+  const own = file ? await readProject(file) : {}
+  const config = overlay((await readUserConfig(io.env)) as JsonObject, own as JsonObject) as Config
   const directory = file ? dirname(file) : near ? await directoryOf(near) : cwd
   const data = globals.data ?? io.env['SVC_DATA']
   const dataDirectory = data ? resolve(cwd, data) : join(directory, '.svc')
   const workspace = config.workspace ?? (await recallWorkspace(dataDirectory)) ?? DEFAULT_WORKSPACE
-  return { directory, ...(file && { file }), config, workspace, dataDirectory }
+  const target = readProfile({ globals, io }, config, directory)
+  return {
+    directory,
+    ...(file && { file }),
+    config,
+    workspace,
+    dataDirectory,
+    anchored: Boolean(file ?? data ?? near) || existsSync(dataDirectory),
+    ...(target && { target }),
+  }
 }
 
 async function readProject(file: string): Promise<Config> {
@@ -48,15 +68,7 @@ async function readProject(file: string): Promise<Config> {
   } catch (error) {
     throw fail('config_invalid', { what: `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).` })
   }
-  const { config, findings } = readConfig(text, file)
-  const first = findings.find((each) => each.severity === 'error')
-  if (!config || first)
-    throw fail('config_invalid', {
-      what: first
-        ? `${file}:${first.range.start.line}:${first.range.start.column}: ${first.message}`
-        : `${file} is no project file.`,
-    })
-  return config
+  return configIn(text, file)
 }
 
 async function nearest(from: string): Promise<string | undefined> {

@@ -35,6 +35,23 @@ export async function runIdOf(text: string, operator: Operator | undefined): Pro
   return onlyRun(text, (await operator.call('GET /runs', { query: { ending: text.toLowerCase() } })).items)
 }
 
+/** A session's id from a UUID, a unique ending, or what names the session of a run: `@last`, `@last-2`, `@waiting`. */
+export async function sessionIdOf(text: string, operator: Operator): Promise<string> {
+  if (isUuid(text)) return text.toLowerCase()
+  if (text.startsWith('@')) {
+    const { sessionId } = await operator.call('GET /runs/:id', { id: await runIdOf(text, operator) })
+    return sessionId
+  }
+  if (!ENDING.test(text))
+    throw fail(
+      'usage',
+      { what: `"${text}" names no session.` },
+      { fix: 'Use an id, its last six or more digits, or @last; svc sessions list shows them.' },
+    )
+  const { items } = await operator.call('GET /sessions', { query: { ending: text.toLowerCase() } })
+  return only(text, 'session', items, (each) => `${each.id} (${each.agent}, ${each.status})`).id
+}
+
 const RUN_FORMS = 'Use an id, its last six or more digits, @last or @waiting; svc runs list shows them.'
 
 const onlyRun = (text: string, items: readonly RunView[]): string =>

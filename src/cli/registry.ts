@@ -11,7 +11,8 @@ import type { Project } from './project.ts'
 import { RemoteError } from './remote.ts'
 
 /** True where anything may have been published: a project that never was asks nobody. */
-export const hasRegistry = (project: Project): boolean => existsSync(join(project.dataDirectory, 'data.db'))
+export const hasRegistry = (project: Project): boolean =>
+  project.target?.host !== undefined || existsSync(join(project.dataDirectory, 'data.db'))
 
 export function lookupOf(operator: Operator | undefined): PublishedLookup {
   if (!operator) return nothingPublished

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import { SvcClient } from '../client/index.ts'
+import { ONE_COMMAND } from '../spec/operator.ts'
 import type { Call } from './command.ts'
 import { OPERATOR_URL, openOperator, type Operator } from './operator.ts'
 import type { Project } from './project.ts'
@@ -26,18 +27,22 @@ export interface Target {
 
 /** Runs, conversations, streams and answers. */
 export async function openTarget(call: Call, project: Project): Promise<Target> {
-  const key = await givenKey(call)
+  const key = await givenKey(call, project)
   if (key !== undefined) {
     const client = createClient(call, await baseUrl(call, project), key)
     return { client, answering: client, close: async () => undefined }
   }
-  if (call.globals.url ?? call.io.env['SVC_URL'])
+  if (givenUrl(call, project) !== undefined && project.target?.host === undefined)
     throw fail('missing_api_key', undefined, { fix: 'Give the key of that address with SVC_API_KEY or --key-file.' })
-  return operatorTarget(await openOperator(project, call.io))
+  if (!project.anchored && project.target?.host === undefined)
+    throw fail('missing_api_key', undefined, {
+      fix: 'Give a key with SVC_API_KEY or --key-file; inside a project, or with --data DIR, none is needed.',
+    })
+  return operatorTarget(await openOperator(project, call.io), call)
 }
 
-function operatorTarget(operator: Operator): Target {
-  const client = operatorClient(operator)
+function operatorTarget(operator: Operator, { io }: Call): Target {
+  const client = operatorClient(operator, io.fetch)
   return { client, answering: client, operator, close: () => operator.close() }
 }
 
@@ -47,7 +52,8 @@ function operatorTarget(operator: Operator): Target {
  * @throws Failure `no_server`
  */
 export async function openAgentTarget(call: Call, project: Project, agent: string): Promise<Target> {
-  if ((await givenKey(call)) !== undefined || call.globals.url !== undefined) return openTarget(call, project)
+  const elsewhere = !project.anchored || call.globals.url !== undefined || project.target?.host !== undefined
+  if ((await givenKey(call, project)) !== undefined || elsewhere) return openTarget(call, project)
   const running = await readServerFile(project.dataDirectory)
   const operator = await openOperator(project, call.io)
   try {
@@ -59,12 +65,18 @@ export async function openAgentTarget(call: Call, project: Project, agent: strin
       throw error
     })
     const trigger = items.find((each) => each.type === 'api' && each.active)
-    if (!trigger) return operatorTarget(operator)
-    const body = { agent, trigger: trigger.triggerId, allowUploads: true, name: 'svc', expiresInSeconds: KEY_SECONDS }
+    if (!trigger) return operatorTarget(operator, call)
+    const body = {
+      agent,
+      trigger: trigger.triggerId,
+      allowUploads: true,
+      name: ONE_COMMAND,
+      expiresInSeconds: KEY_SECONDS,
+    }
     const { secret, keyId } = await operator.call('POST /keys', { body })
     return {
       client: createClient(call, url, secret),
-      answering: operatorClient(operator),
+      answering: operatorClient(operator, call.io.fetch),
       operator,
       async close() {
         // A key that outlives its command would only be a risk. One that is gone already is no error.
@@ -89,11 +101,15 @@ function createClient(call: Call, url: string, apiKey: string): SvcClient {
 }
 
 /** The client's methods over the operator's routes: same paths without `/v1`, same bodies, never redacted. */
-export const operatorClient = (operator: Operator): SvcClient =>
+export const operatorClient = (operator: Operator, fetch: typeof globalThis.fetch): SvcClient =>
   new SvcClient({
     apiKey: 'operator',
     baseUrl: OPERATOR_URL,
-    fetch: async (input, init) => operator.send(await toOperator(new Request(input, init))),
+    fetch: async (input, init) => {
+      // Files go to the storage itself, at the address that the operator application gave.
+      if (!input.startsWith(OPERATOR_URL)) return await fetch(input, init)
+      return await operator.send(await toOperator(new Request(input, init)))
+    },
   })
 
 async function toOperator(request: Request): Promise<Request> {
@@ -109,19 +125,28 @@ async function toOperator(request: Request): Promise<Request> {
   return new Request(url, { method, headers, signal, body: given })
 }
 
-async function baseUrl({ globals, io }: Call, project: Project): Promise<string> {
-  const given = globals.url ?? io.env['SVC_URL']
-  if (given) return given
+/** The base address that somebody named. */
+export const givenUrl = ({ globals, io }: Pick<Call, 'globals' | 'io'>, { target }: Project): string | undefined =>
+  globals.url ?? (globals.profile === undefined ? io.env['SVC_URL'] || target?.url : target?.url)
+
+export async function baseUrl(call: Pick<Call, 'globals' | 'io'>, project: Project): Promise<string> {
+  const given = givenUrl(call, project)
+  if (given !== undefined) return given
   const running = await readServerFile(project.dataDirectory)
   return running?.url ?? `http://127.0.0.1:${project.config.dev?.port ?? 4310}`
 }
 
-/** `--key-file`, `SVC_API_KEY`, `SVC_KEY_FILE`, in this order. */
-export async function givenKey({ cwd, globals, io }: Call): Promise<string | undefined> {
+/** `--key-file`, `SVC_API_KEY`, `SVC_KEY_FILE`, then the profile's; a profile that was named by its flag comes before the environment. */
+export async function givenKey(
+  call: Pick<Call, 'cwd' | 'globals' | 'io'>,
+  project: Project,
+): Promise<string | undefined> {
+  const { cwd, globals, io } = call
   if (globals.keyFile !== undefined) return await keyIn(cwd, globals.keyFile, io)
+  if (globals.profile !== undefined && project.target?.key) return await project.target.key()
   if (io.env['SVC_API_KEY']) return io.env['SVC_API_KEY']
   const file = io.env['SVC_KEY_FILE']
-  return file ? await keyIn(cwd, file, io) : undefined
+  return file ? await keyIn(cwd, file, io) : await project.target?.key?.()
 }
 
 async function keyIn(cwd: string, file: string, io: Call['io']): Promise<string> {

@@ -7,6 +7,7 @@ import { systemClock, type Clock } from '../base/clock.ts'
 import { createIds, workspaceIdOf } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import { createRedactor } from '../base/secret.ts'
+import type { Blobs } from '../blobs/blobs.ts'
 import type { EngineParts } from '../engine/engine.ts'
 import { createEngine } from '../engine/open.ts'
 import { withCassette as recordedModels } from '../providers/cassette.ts'
@@ -63,8 +64,8 @@ export interface House {
 }
 
 /**
- * @param uploads where the embedded storage listens; absent = nothing is served: no storage is opened, and work is recorded
- *   for the process that serves next
+ * @param uploads where the embedded storage listens; absent = nothing is served: storage is opened by the command that needs
+ *   it, and work is recorded for the process that serves next
  * @throws Failure `store_locked`, `store_unreadable`, `port_taken`, `config_invalid`
  */
 export async function openHouse(
@@ -95,17 +96,21 @@ export async function openHouse(
     const ids = createIds(() => clock.now())
     const store = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), { clock })
     closers.push(() => store.close())
-    const storage =
-      uploads &&
-      (await openStorage(config, {
+    const storageAt = async (address: { readonly host: string; readonly port: number }): Promise<Storage> => {
+      const opened = await openStorage(config, {
         directory,
         clock,
         log,
         hosts: config.network?.hosts ?? [],
         publicUrl: config.storage?.public_url,
-        ...uploads,
-      }))
-    if (storage) closers.push(() => storage.close(grace))
+        ...address,
+      })
+      closers.push(() => opened.close(grace))
+      return opened
+    }
+    const storage = uploads && (await storageAt(uploads))
+    let lent: Promise<Storage> | undefined
+    const lend = async (): Promise<Blobs> => (await (lent ??= storageAt({ host: '127.0.0.1', port: 0 }))).blobs
     const readFile =
       storage && ((sessionId: string, filename: string) => readSessionFile(store, storage.blobs, sessionId, filename))
     const real = createToolbox({
@@ -158,7 +163,7 @@ export async function openHouse(
       workspace: { id: workspaceIdOf(workspace), name: workspace },
       store,
       engine,
-      ...(storage && { blobs: storage.blobs }),
+      blobs: storage?.blobs ?? lend,
       config,
       clock,
       ids,

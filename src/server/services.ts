@@ -15,8 +15,8 @@ export interface Services {
   readonly workspace: { readonly id: WorkspaceId; readonly name: string }
   readonly store: Store
   readonly engine: Engine
-  /** Absent where no listener takes uploads. */
-  readonly blobs?: Blobs
+  /** Where uploads are; opened by the first who needs it where no listener takes any (`openBlobs`). */
+  readonly blobs?: Blobs | (() => Promise<Blobs>)
   readonly config: Config
   readonly clock: Clock
   readonly ids: Ids
@@ -45,4 +45,9 @@ export interface About {
   onTriggers?: () => void
   /** True from the moment a shutdown begins: every request is then answered 503. */
   closing: boolean
+}
+
+export async function openBlobs({ blobs }: Services): Promise<Blobs> {
+  if (!blobs) throw new Error('No storage is open.')
+  return typeof blobs === 'function' ? await blobs() : blobs
 }

@@ -37,6 +37,17 @@ export interface TriggerConfig {
   readonly maxConcurrentRuns?: number
 }
 
+/** A server that is named: `--profile NAME`. */
+export interface ProfileConfig {
+  /** Base address of its API. */
+  readonly url?: string
+  /** Where the key is: a file, or a variable of the environment. */
+  readonly key_file?: string
+  readonly key_env?: string
+  /** Its operator channel: `ssh://user@host/data/directory`. */
+  readonly host?: string
+}
+
 export interface Config {
   readonly workspace?: string
   readonly include?: readonly string[]
@@ -68,5 +79,6 @@ export interface Config {
     readonly max_file_bytes?: number
   }
   readonly dev?: { readonly port?: number; readonly host?: string }
+  readonly profiles?: Readonly<Record<string, ProfileConfig>>
   readonly update_check?: boolean
 }

@@ -4,7 +4,18 @@
  * One line a route, so that server and command line cannot drift apart. Bodies and answers are JSON; failures are `ErrorBody`.
  */
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { Conversation, MessageAccepted, StartRunResponse, TaskContent, RunStatusBody } from './api.ts'
+import type {
+  Conversation,
+  FinalizeBody,
+  Finalized,
+  MessageAccepted,
+  PresignBody,
+  Presigned,
+  RunStatusBody,
+  SessionListItem,
+  StartRunResponse,
+  TaskContent,
+} from './api.ts'
 import type { CompiledBundle, PublishedDocument, Snapshot } from './snapshot.ts'
 
 export interface PublishedMember {
@@ -24,6 +35,11 @@ export interface AgentView {
   readonly triggers: readonly string[]
   readonly inputContract?: JsonValue
   readonly tools: readonly string[]
+  /** Runs that started since midnight UTC; this and the next two where `usage` was asked for. */
+  readonly runsToday?: number
+  /** Runs that wait for somebody. */
+  readonly waiting?: number
+  readonly lastRunAt?: string | null
 }
 
 export interface VersionView {
@@ -68,6 +84,9 @@ export interface KeyView {
   readonly lastUsedAt: string | null
 }
 
+/** Name of keys that a command makes for itself and revokes at its end; they are listed while they work. */
+export const ONE_COMMAND = 'one command'
+
 /** `secret` is in the answer to create and nowhere else, ever. */
 export type CreatedKey = KeyView & { readonly secret: string }
 
@@ -107,6 +126,17 @@ export interface RunView {
   readonly trigger: string
   readonly waitingOn?: string
 }
+
+export interface FileView {
+  readonly objectKey: string
+  readonly filename: string
+  readonly mediaType: string
+  readonly sizeBytes: number
+  readonly finalizedAt: string
+}
+
+/** A session with its runs, the root first, each before those it started. */
+export type SessionView = SessionListItem & { readonly agent: string; readonly runs: readonly RunView[] }
 
 /** A decision as it was made, with what is needed to make it again. */
 export interface RecordedDecision {
@@ -153,7 +183,7 @@ export interface OperatorRoutes {
     body: { agent: string; version?: string; rollback?: boolean }
     answer: { agentId: string; from: string | null; to: string; agentVersionId: string; runningOnOld: number }
   }
-  'GET /agents': { query: Record<string, never>; answer: List<AgentView> }
+  'GET /agents': { query: { usage?: 'true' }; answer: List<AgentView> }
   'GET /versions': { query: { agent: string }; answer: List<VersionView> }
   /** Snapshot of a version: `agent` and `version` or the digest; for resolution, differences and `explain`. */
   'GET /snapshot': { query: { agent?: string; version?: string; digest?: string }; answer: Snapshot }
@@ -196,7 +226,8 @@ export interface OperatorRoutes {
     body: { agent: string; trigger: string; allowUploads?: boolean; name?: string; expiresInSeconds?: number }
     answer: CreatedKey
   }
-  'GET /keys': { query: { agent?: string }; answer: List<KeyView> }
+  /** `all`: those of single commands too, when their time is over. */
+  'GET /keys': { query: { agent?: string; all?: 'true' }; answer: List<KeyView> }
   'POST /keys/:id/revoke': { body: undefined; answer: KeyView }
   /** Starts without a key, as the operator. `agent` is an id or `namespace.name`. */
   'POST /runs': { body: { agent: string; input: JsonObject }; answer: StartRunResponse }
@@ -221,6 +252,19 @@ export interface OperatorRoutes {
   'POST /runs/:id/cancel': { body: { reason?: string }; answer: { runId: string; before: string; after: string } }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the operator identity. */
   'POST /runs/:id/messages': { body: JsonObject & { as?: string }; answer: MessageAccepted }
+  /** As the API lists them; without `agent` those of every agent. */
+  'GET /sessions': {
+    query: { agent?: string; versionId?: string; status?: string; ending?: string; skip?: string; take?: string }
+    answer: List<SessionListItem & { readonly agent?: string }>
+  }
+  'GET /sessions/:id': { query: Record<string, never>; answer: SessionView }
+  /** As the routes of the API, with the operator's authority. */
+  'POST /file-library/presign': { body: PresignBody; answer: Presigned }
+  'POST /file-library/finalize': { body: FinalizeBody; answer: Finalized }
+  /** Finalized files, newest first. */
+  'GET /files': { query: { skip?: string; take?: string }; answer: List<FileView> }
+  /** The bytes; `key` is the object key or the file name. */
+  'GET /files/content': { query: { key: string }; answer: never }
   'GET /tasks': {
     query: { ending?: string; agent?: string; kind?: string; all?: string; operator?: string }
     answer: List<InboxItem>

@@ -198,6 +198,8 @@ export interface Store {
 
   session(id: SessionId): Promise<Session | undefined>
   sessions(filter: SessionFilter, page: Page): Promise<{ readonly items: readonly Session[]; readonly total: number }>
+  /** Sessions whose id ends with these hexadecimal digits (dashes left out), at most `limit`. */
+  sessionsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Session[]>
   run(id: RunId): Promise<Run | undefined>
   runs(filter: RunFilter, page: Page): Promise<{ readonly items: readonly Run[]; readonly total: number }>
   runsOf(sessionId: SessionId): Promise<readonly Run[]>

@@ -5,7 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
 import { main } from '../../src/cli/main.ts'
 import { makeIrreversible } from './desk.ts'
-import { createWorld, svc as runSvc, temporary, type Ran, type World, type WorldOptions } from './recording-io.ts'
+import {
+  createWorld,
+  going,
+  svc as runSvc,
+  temporary,
+  type Going,
+  type Ran,
+  type World,
+  type WorldOptions,
+} from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
 const cwd = join(parent, 'shop')
@@ -13,31 +22,6 @@ const svc = (argv: readonly string[], options: Omit<WorldOptions, 'cwd'> = {}): 
   runSvc(argv, { cwd, ...options })
 const json = async <T>(argv: readonly string[]): Promise<T> => JSON.parse((await svc([...argv, '--json'])).stdout) as T
 const bookings = (): number => readFileSync(join(cwd, 'refunds.log'), 'utf8').trimEnd().split('\n').length
-
-/** A command that goes on until it is told to end. */
-interface Going {
-  readonly world: World
-  readonly line: (pattern: RegExp) => Promise<string>
-  readonly end: () => Promise<number>
-}
-
-function going(argv: readonly string[], options: WorldOptions): Going {
-  const world = createWorld(options)
-  const code = main(argv, world.io)
-  const gone = code.then((ended) => {
-    throw new Error(`svc ${argv.join(' ')} ended with ${ended}: ${world.stderr()}`)
-  })
-  gone.catch(() => undefined)
-  const line = (pattern: RegExp): Promise<string> => Promise.race([gone, world.line(pattern)])
-  return {
-    world,
-    line,
-    end: () => {
-      world.signal('SIGTERM')
-      return code
-    },
-  }
-}
 
 let server: Going
 

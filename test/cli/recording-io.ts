@@ -118,6 +118,31 @@ export async function svc(argv: readonly string[], options: WorldOptions): Promi
   return { code, stdout: world.stdout(), stderr: world.stderr(), asked: world.asked }
 }
 
+/** A command that goes on until it is told to end. */
+export interface Going {
+  readonly world: World
+  readonly line: (pattern: RegExp) => Promise<string>
+  readonly end: () => Promise<number>
+}
+
+export function going(argv: readonly string[], options: WorldOptions): Going {
+  const world = createWorld(options)
+  const code = main(argv, world.io)
+  const gone = code.then((ended) => {
+    throw new Error(`svc ${argv.join(' ')} ended with ${ended}: ${world.stderr()}`)
+  })
+  gone.catch(() => undefined)
+  const line = (pattern: RegExp): Promise<string> => Promise.race([gone, world.line(pattern)])
+  return {
+    world,
+    line,
+    end: () => {
+      world.signal('SIGTERM')
+      return code
+    },
+  }
+}
+
 /** A directory for one test file; the caller removes it. */
 export function temporary(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'svc-cli-'))

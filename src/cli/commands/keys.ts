@@ -16,7 +16,10 @@ export async function keysList(call: Call): Promise<void> {
   await withOperator(project, call, async (operator) => {
     const agent = call.given.text('agent')
     const list = await operator.call('GET /keys', {
-      query: agent === undefined ? {} : { agent: (await agentOf(agent, operator)).agentId },
+      query: {
+        ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+        ...(call.given.flag('all') && { all: 'true' as const }),
+      },
     })
     await printList(call, list, columns(call.io.clock.now()), 'No keys. svc keys create makes one.')
   })
@@ -25,6 +28,7 @@ export async function keysList(call: Call): Promise<void> {
 const columns = (now: number): readonly Column<KeyView>[] => [
   { title: 'KEY', cell: ({ keyId }) => shortId(keyId), plain: ({ keyId }) => keyId },
   { title: 'PREFIX', cell: ({ prefix }) => `${prefix}…`, plain: ({ prefix }) => prefix },
+  { title: 'NAME', cell: ({ name }) => name ?? '' },
   { title: 'AGENT', cell: ({ agent }) => agent },
   { title: 'TRIGGER', cell: ({ trigger }) => trigger },
   { title: 'UPLOADS', cell: ({ allowUploads }) => (allowUploads ? 'yes' : 'no') },

@@ -69,7 +69,7 @@ async function readAgent(call: Call, project: Project): Promise<{ readonly name:
   const text = call.given.argument(0)!
   if (!/[/\\]|\.(?:ya?ml|json)$|^\.+$/.test(text)) return splitVersion(text)
   const running = await readServerFile(project.dataDirectory)
-  if ((await givenKey(call)) !== undefined || running?.key === undefined)
+  if ((await givenKey(call, project)) !== undefined || running?.key === undefined)
     throw fail(
       'usage',
       { what: `Only svc dev runs a path such as ${text}.` },

@@ -72,7 +72,7 @@ async function answerNext({ call, operator }: Bench, signal: AbortSignal): Promi
     if (text !== '') await operator.call('POST /runs/:id/messages', { id: item.runId, body: { text } })
     return
   }
-  const client = operatorClient(operator)
+  const client = operatorClient(operator, call.io.fetch)
   const { userTaskId, runId, kind, apiCompletable, task } = item
   // The client's content and the operator's are the same fields.
   const content = task as unknown as UserTask['content']

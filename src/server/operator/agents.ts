@@ -8,10 +8,31 @@ import type { Services } from '../services.ts'
 import type { Act } from './act.ts'
 import { absent, findAgent, findVersion } from './find.ts'
 
-export const listAgents: Act<'GET /agents'> = async ({ services }) => {
+const DAY_MS = 86_400_000
+
+export const listAgents: Act<'GET /agents'> = async ({ services, query }) => {
   const agents = await services.store.agents(services.workspace.id)
-  const items = await Promise.all(agents.map((agent) => toAgentView(services, agent)))
+  const usage = query.get('usage') === 'true'
+  const items = await Promise.all(
+    agents.map(async (agent) => ({
+      ...(await toAgentView(services, agent)),
+      ...(usage && (await usageOf(services, agent))),
+    })),
+  )
   return { items, total: items.length }
+}
+
+async function usageOf(
+  { store, clock }: Services,
+  { id: agentId, workspaceId }: AgentRow,
+): Promise<Required<Pick<AgentView, 'runsToday' | 'waiting' | 'lastRunAt'>>> {
+  const filter = { workspaceId, agentId }
+  const page = { skip: 0, take: 1 }
+  const now = clock.now()
+  const today = await store.runs({ ...filter, since: now - (now % DAY_MS) }, page)
+  const waiting = await store.runs({ ...filter, waiting: true }, page)
+  const [last] = (await store.runs(filter, page)).items
+  return { runsToday: today.total, waiting: waiting.total, lastRunAt: last ? iso(last.startedAt) : null }
 }
 
 /** Newest first. */

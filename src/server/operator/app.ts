@@ -10,9 +10,11 @@ import type { Services } from '../services.ts'
 import type { Act } from './act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './agents.ts'
 import { listDecisions } from './decisions.ts'
+import { finalizeFile, getFile, listFiles, presignFile } from './files.ts'
 import { createKey, listKeys, revokeKey } from './keys.ts'
 import { deploy, publish } from './publish.ts'
 import { cancelRun, getConversation, getRun, listRuns, sendMessage, startRun, streamRun } from './runs.ts'
+import { getSession, listSessions } from './sessions.ts'
 import { getStatus } from './status.ts'
 import { getTask, listTasks } from './tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './triggers.ts'
@@ -40,11 +42,20 @@ const ROUTES: { readonly [R in keyof OperatorRoutes]: Act<R> } = {
   'GET /runs/:id/stream': streamRun,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/messages': sendMessage,
+  'GET /sessions': listSessions,
+  'GET /sessions/:id': getSession,
+  'POST /file-library/presign': presignFile,
+  'POST /file-library/finalize': finalizeFile,
+  'GET /files': listFiles,
+  'GET /files/content': getFile,
   'GET /tasks': listTasks,
   'GET /tasks/:id': getTask,
   'GET /decisions': listDecisions,
   'GET /status': getStatus,
 }
+
+/** Routes whose answer is no JSON document. */
+const UNREAD: ReadonlySet<string> = new Set(['GET /runs/:id/stream', 'GET /files/content'])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 256 }
@@ -89,6 +100,6 @@ function handlerOf(
       id: (call.params['id'] ?? '').toLowerCase(),
       call,
     })
-    return path.endsWith('/stream') ? (answer as Reply) : { status: 200, json: answer }
+    return UNREAD.has(`${method} ${path}`) ? (answer as Reply) : { status: 200, json: answer }
   }
 }

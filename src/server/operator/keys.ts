@@ -3,7 +3,7 @@ import { createApiKeySecret, hashKey, prefixOf } from '../../base/api-key.ts'
 import { iso, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ApiKey } from '../../spec/key.ts'
-import type { KeyView } from '../../spec/operator.ts'
+import { ONE_COMMAND, type KeyView } from '../../spec/operator.ts'
 import type { Services } from '../services.ts'
 import { reader } from '../validate.ts'
 import type { Act } from './act.ts'
@@ -47,8 +47,11 @@ export const createKey: Act<'POST /keys'> = async ({ services, body }) => {
 export const listKeys: Act<'GET /keys'> = async ({ services, query }) => {
   const reference = query.get('agent')
   const agentId = reference === null ? undefined : (await findAgent(services, reference)).id
+  const now = services.clock.now()
+  const over = (key: ApiKey): boolean => key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)
+  const all = query.get('all') === 'true'
   const keys = (await services.store.keys(services.workspace.id)).filter(
-    (key) => agentId === undefined || key.agentId === agentId,
+    (key) => (agentId === undefined || key.agentId === agentId) && (all || key.name !== ONE_COMMAND || !over(key)),
   )
   const items = await Promise.all(keys.map((key) => toKeyView(services, key)))
   return { items, total: items.length }

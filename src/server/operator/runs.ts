@@ -95,7 +95,7 @@ export const sendMessage: Act<'POST /runs/:id/messages'> = async ({ services, op
   return services.engine.answer(run.id, toAnswer(message, { ...operator, id: as ?? operator.id }))
 }
 
-async function toRunView(services: Services, run: Run): Promise<RunView> {
+export async function toRunView(services: Services, run: Run): Promise<RunView> {
   const { store } = services
   const session = await store.session(run.sessionId)
   const waitingOn = isWaiting(run.status) ? await waitOf(services, run) : undefined

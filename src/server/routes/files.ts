@@ -1,5 +1,6 @@
 /** Uploads: an address, then the bytes, then the registration. Source: HTTP API, "Upload and use flow"; decisions, section 11. */
 import { fail } from '../../base/failure.ts'
+import type { WorkspaceId } from '../../base/ids.ts'
 import type { Finalized, Presigned } from '../../spec/api.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
@@ -8,7 +9,7 @@ import { apiBody, readJson } from '../body.ts'
 import { nameInHost } from '../hosts.ts'
 import { ok, type Reply } from '../reply.ts'
 import type { Call, Handler } from '../route.ts'
-import type { Services } from '../services.ts'
+import { openBlobs, type Services } from '../services.ts'
 import { parseFinalize, parsePresign } from '../validate.ts'
 
 const ADDRESS_LIFETIME_SECONDS = 900
@@ -17,66 +18,84 @@ const MAX_FILE_BYTES = 100 * 1024 * 1024
 
 /** POST /v1/file-library/presign: the quota is reserved now, and given back when the upload never comes. */
 export const presignFile = (services: Services): Handler =>
-  withUploads(services, async (call, { principal }, blobs) => {
-    const body = parsePresign(await readJson(call, apiBody(services.config)))
-    const { storage, plan } = services.config
-    const limit = Math.min(storage?.max_file_bytes ?? MAX_FILE_BYTES, plan?.file_bytes ?? Infinity)
-    if (body.maxContentLength > limit) throw fail('file_too_large', { limit })
-    const id = services.ids.next<'file'>()
-    const filename = `${id}-${sanitise(body.filename)}`
-    const now = services.clock.now()
-    const file: StoredFile = {
-      id,
-      workspaceId: principal.workspaceId,
-      objectKey: `${principal.workspaceId}/files/${filename}`,
-      // The address can be used until it expires; what it writes is only ever this key, never the finalized object.
-      stagingKey: `${principal.workspaceId}/staging/${id}`,
-      filename,
-      mediaType: body.mediaType,
-      maxBytes: body.maxContentLength,
-      sizeBytes: null,
-      createdAt: now,
-      expiresAt: now + ADDRESS_LIFETIME_SECONDS * 1000,
-      finalizedAt: null,
-    }
-    const { url, headers } = await blobs.presignPut(
-      file.stagingKey,
-      file.mediaType,
-      file.maxBytes,
-      ADDRESS_LIFETIME_SECONDS,
-      nameInHost(call.request.headers.get('host')),
-    )
-    await services.store.presignFile(file, plan?.storage_bytes ?? null)
-    const presigned: Presigned = {
-      objectKey: file.objectKey,
-      uploadUrl: url,
-      httpMethod: 'PUT',
-      requiredHeaders: headers,
-      expiresInSeconds: ADDRESS_LIFETIME_SECONDS,
-    }
-    return ok(presigned)
+  withUploads(services, async (call, { principal }) => {
+    const body = await readJson(call, apiBody(services.config))
+    return ok(await presign(services, principal.workspaceId, body, nameInHost(call.request.headers.get('host'))))
   })
 
 /** POST /v1/file-library/finalize: checks that the bytes are there and fit, then moves them where no address reaches. */
 export const finalizeFile = (services: Services): Handler => {
+  const finalize = createFinalize(services)
+  return withUploads(services, async (call, { principal }) =>
+    ok(await finalize(principal.workspaceId, await readJson(call, apiBody(services.config)))),
+  )
+}
+
+/** @param askedAs see `Blobs.presignPut` */
+export async function presign(
+  services: Services,
+  workspaceId: WorkspaceId,
+  given: unknown,
+  askedAs?: string,
+): Promise<Presigned> {
+  const body = parsePresign(given)
+  const { storage, plan } = services.config
+  const limit = Math.min(storage?.max_file_bytes ?? MAX_FILE_BYTES, plan?.file_bytes ?? Infinity)
+  if (body.maxContentLength > limit) throw fail('file_too_large', { limit })
+  const id = services.ids.next<'file'>()
+  const filename = `${id}-${sanitise(body.filename)}`
+  const now = services.clock.now()
+  const file: StoredFile = {
+    id,
+    workspaceId,
+    objectKey: `${workspaceId}/files/${filename}`,
+    // The address can be used until it expires; what it writes is only ever this key, never the finalized object.
+    stagingKey: `${workspaceId}/staging/${id}`,
+    filename,
+    mediaType: body.mediaType,
+    maxBytes: body.maxContentLength,
+    sizeBytes: null,
+    createdAt: now,
+    expiresAt: now + ADDRESS_LIFETIME_SECONDS * 1000,
+    finalizedAt: null,
+  }
+  const blobs = await openBlobs(services)
+  const { url, headers } = await blobs.presignPut(
+    file.stagingKey,
+    file.mediaType,
+    file.maxBytes,
+    ADDRESS_LIFETIME_SECONDS,
+    askedAs,
+  )
+  await services.store.presignFile(file, plan?.storage_bytes ?? null)
+  return {
+    objectKey: file.objectKey,
+    uploadUrl: url,
+    httpMethod: 'PUT',
+    requiredHeaders: headers,
+    expiresInSeconds: ADDRESS_LIFETIME_SECONDS,
+  }
+}
+
+export function createFinalize(services: Services): (workspaceId: WorkspaceId, given: unknown) => Promise<Finalized> {
   const running = new Map<string, Promise<Finalized>>()
-  return withUploads(services, async (call, { principal }, blobs) => {
-    const { objectKey, maxContentLength } = parseFinalize(await readJson(call, apiBody(services.config)))
+  return async (workspaceId, given) => {
+    const { objectKey, maxContentLength } = parseFinalize(given)
     // One at a time per object: of two that move the same upload the second would find nothing.
     const before = running.get(objectKey)
     const work = (async () => {
       await before?.catch(() => {})
-      const file = await services.store.fileByKey(principal.workspaceId, objectKey)
+      const file = await services.store.fileByKey(workspaceId, objectKey)
       if (!file) throw fail('not_found', { what: 'object' })
-      return register(services, blobs, file, maxContentLength)
+      return register(services, await openBlobs(services), file, maxContentLength)
     })()
     running.set(objectKey, work)
     try {
-      return ok(await work)
+      return await work
     } finally {
       if (running.get(objectKey) === work) running.delete(objectKey)
     }
-  })
+  }
 }
 
 async function register(
@@ -101,14 +120,10 @@ async function register(
   return { ...told, sizeBytes: found.sizeBytes, alreadyFinalized: false }
 }
 
-const withUploads = (
-  services: Services,
-  handle: (call: Call, caller: Caller, blobs: Blobs) => Promise<Reply>,
-): Handler =>
+const withUploads = (services: Services, handle: (call: Call, caller: Caller) => Promise<Reply>): Handler =>
   withKey(services, (call, caller) => {
     if (!caller.principal.allowUploads) throw fail('uploads_not_allowed')
-    if (!services.blobs) throw new Error('No storage is open.')
-    return handle(call, caller, services.blobs)
+    return handle(call, caller)
   })
 
 /** A leaf name that is safe in every path, header and shell: the client's is a label only. */

@@ -16,7 +16,7 @@ export interface Seen {
 }
 
 export interface Sessions {
-  readonly reads: Pick<Store, 'session' | 'sessions' | 'busySessions'>
+  readonly reads: Pick<Store, 'session' | 'sessions' | 'sessionsEndingWith' | 'busySessions'>
   numberOf(id: SessionId): number | undefined
   get(id: SessionId): Session | undefined
   seen(id: SessionId): Seen | undefined
@@ -52,6 +52,13 @@ export function openSessions(db: Database, agents: Agents): Sessions {
      where n = :n`,
   )
   const one = db.prepare<[string], Row>(`${SELECT} where s.id = ?`)
+  // People ask for one now and then: that is worth a scan, and no index that every start would have to keep.
+  const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, Row>(
+    `${SELECT}
+     where substr(replace(s.id, '-', ''), -length(:ending)) = :ending and a.workspace_id = :workspaceId
+     order by s.started_at desc, s.n desc
+     limit :limit`,
+  )
   const busy = db.prepare<[], { id: SessionId }>('select id from session where busy = 1 order by started_at, n')
   const get = (id: SessionId) => {
     const row = one.get(id)
@@ -79,6 +86,9 @@ export function openSessions(db: Database, agents: Agents): Sessions {
             ? (agent ?? agents.totals(filter.workspaceId)).sessions
             : prepared<{ total: number }>(`select count(*) as total ${FROM} where ${where}`).get(values)!.total
         return { items: items.map(toSession), total }
+      },
+      async sessionsEndingWith(workspaceId, text, limit) {
+        return ending.all({ workspaceId, ending: text, limit }).map(toSession)
       },
       async busySessions() {
         return busy.all().map(({ id }) => id)

@@ -1,0 +1,80 @@
+/** A server that is named, and how it is reached: `--profile`, `SVC_PROFILE`, `SVC_HOST`. Source: command line, 1.5. */
+import { readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { fail } from '../base/failure.ts'
+import { isJsonObject, type JsonValue } from '../base/json.ts'
+import type { Config } from '../spec/config.ts'
+import type { Call } from './command.ts'
+import { nearest } from './nearest.ts'
+import { userDirectory } from './user-config.ts'
+
+/** Another server than the one of this data directory. */
+export interface Elsewhere {
+  readonly url?: string
+  /** `ssh://…` of the operator channel. */
+  readonly host?: string
+  /** @throws Failure `usage` where the place that should hold the key is empty */
+  readonly key?: () => Promise<string | undefined>
+}
+
+/** Undefined where nothing but this machine is meant. @throws Failure `usage` for a profile that nobody has written down */
+export function readProfile(
+  { globals, io: { env } }: Pick<Call, 'globals' | 'io'>,
+  { profiles = {} }: Config,
+  directory: string,
+): Elsewhere | undefined {
+  const name = globals.profile ?? (env['SVC_PROFILE'] || undefined)
+  if (name === undefined) return env['SVC_HOST'] ? { host: env['SVC_HOST'] } : undefined
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+  if (!profile) {
+    const near = nearest(name, Object.keys(profiles))
+    throw fail(
+      'usage',
+      { what: `There is no profile "${name}".` },
+      { fix: near ? `Did you mean ${near}?` : `svc config set profiles.${name}.url https://… --user` },
+    )
+  }
+  // A profile that was named says more than what lies in the environment; one that lies there itself says less.
+  const host = globals.profile === undefined ? env['SVC_HOST'] || profile.host : profile.host
+  return {
+    ...(profile.url !== undefined && { url: profile.url }),
+    ...(host !== undefined && { host }),
+    key: async () => {
+      if (profile.key_file !== undefined) return await keyOfFile(resolve(directory, profile.key_file))
+      if (profile.key_env !== undefined) return keyOfVariable(profile.key_env, env)
+      return await keptKey(name, env)
+    },
+  }
+}
+
+async function keyOfFile(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  if (text.trim() === '') throw fail('usage', { what: `There is no key in ${file}.` })
+  return text.trim()
+}
+
+function keyOfVariable(name: string, env: Call['io']['env']): string {
+  const key = env[name]?.trim()
+  if (!key) throw fail('usage', { what: `The environment variable ${name}, which should hold the key, is not set.` })
+  return key
+}
+
+/** `credentials.json` beside the user's configuration: `{"<profile>": {"key": "svc_…"}}`, for its owner's eyes only. */
+async function keptKey(profile: string, env: Call['io']['env']): Promise<string | undefined> {
+  const file = join(userDirectory(env), 'credentials.json')
+  const found = await stat(file).catch(() => undefined)
+  if (!found) return undefined
+  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+    throw fail('usage', { what: `${file} can be read by others.` }, { fix: `chmod 600 ${file}` })
+  const kept = readJson(await readFile(file, 'utf8'), file)
+  const entry = isJsonObject(kept) && Object.hasOwn(kept, profile) ? kept[profile] : undefined
+  return isJsonObject(entry) && typeof entry['key'] === 'string' ? entry['key'] : undefined
+}
+
+function readJson(text: string, file: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch (error) {
+    throw fail('config_invalid', { what: `${file} is not valid JSON: ${(error as Error).message}.` })
+  }
+}
