@@ -48,5 +48,31 @@ describe.each(readdirSync(TEMPLATES))('the template %s', (name) => {
     expect((await svc(['init', renamed, '-t', name, '--name', 'globex.some-agent'], { cwd })).code).toBe(0)
     const { stdout } = await svc(['test', '--json'], { cwd: join(cwd, renamed) })
     expect(JSON.parse(stdout)).toMatchObject({ ok: true })
+    const tree = await svc(['bundle', 'tree', '--json'], { cwd: join(cwd, renamed) })
+    expect(JSON.parse(tree.stdout)).toMatchObject({ root: 'globex.some-agent' })
+  })
+})
+
+describe('the template monorepo', () => {
+  const directory = join(cwd, 'monorepo')
+  const planted = [
+    ...readFileSync(join(TEMPLATES, 'monorepo/README.md'), 'utf8').matchAll(
+      /^\| `([a-z-]+\.yaml)` *\| *(\d+):(\d+) *\| (error|warn) *\| `([a-z/-]+)` *\|$/gm,
+    ),
+  ].map(([, file, line, column, severity, rule]) => ({ file, line, column, severity, rule }))
+
+  test('tells of every defect that it plants', () => {
+    expect(planted.map(({ file }) => file)).toEqual(readdirSync(join(directory, 'defects')).sort())
+  })
+
+  test.each(planted)('$file: exactly $rule', async ({ file, line, column, severity, rule }) => {
+    const { stdout } = await svc(['lint', `defects/${file}`, '--format', 'compact'], { cwd: directory })
+    expect(stdout).toMatch(new RegExp(`^defects/${file}:${line}:${column}  ${severity} +${rule}  .*\n$`))
+  })
+
+  test('holds twelve documents of three teams, and pins the svc that its pipeline runs', async () => {
+    const { stdout } = await svc(['lint', '--json'], { cwd: directory })
+    expect(JSON.parse(stdout)).toMatchObject({ files: 12 })
+    expect(JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))).toHaveProperty('devDependencies.svc')
   })
 })

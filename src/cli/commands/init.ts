@@ -24,7 +24,15 @@ const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
 const GITIGNORE = ['.svc/', '.env', '.env.local', '*.log']
 
 /** What a pipeline leaves behind where it is tried by hand. */
-const GITIGNORE_CI = ['node_modules/', 'before.tgz', 'policy.xml', 'scenarios.xml', 'gl-code-quality-report.json']
+const GITIGNORE_CI = [
+  'node_modules/',
+  'before.tgz',
+  'policy.xml',
+  'scenarios.xml',
+  'authority.txt',
+  'lint.sarif',
+  'gl-code-quality-report.json',
+]
 
 export async function init({ given, mode, out, cwd }: Call): Promise<void> {
   const templates = await templateNames()
@@ -110,12 +118,14 @@ export async function writeTemplate(
     .map((each) => relative(source, join(each.parentPath, each.name)))
     .sort()
   const has = (ending: RegExp): boolean => paths.some((path) => ending.test(path))
-  const pipeline = ci
-    ? ciFiles(ci, { policies: has(/\.policytest\.yaml$/), scenarios: has(/\.scenario\.yaml$/) }).filter(
+  const kept = paths.includes('.github/workflows/agents.yml') ? 'github' : undefined
+  const chosen = ci ?? kept
+  const pipeline = chosen
+    ? ciFiles(chosen, { policies: has(/\.policytest\.yaml$/), scenarios: has(/\.scenario\.yaml$/) }).filter(
         ({ path }) => !paths.includes(path),
       )
     : []
-  const ignored = [...GITIGNORE, ...(ci || paths.includes('package.json') ? GITIGNORE_CI : [])]
+  const ignored = [...GITIGNORE, ...(chosen ? GITIGNORE_CI : [])]
   const files = [
     // npm leaves `.gitignore` files out of packages, so the template cannot hold it.
     ...(git ? [{ path: '.gitignore', text: `${ignored.join('\n')}\n` }] : []),
