@@ -5,16 +5,17 @@
 import type { Instant } from '../base/clock.ts'
 import type { EventId, Ids, RunId, StepId, TaskId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
-import type { EventKind, StoredEvent } from '../spec/event.ts'
+import type { EventKind } from '../spec/event.ts'
 import { isTerminal, type Call, type Run, type RunState, type Usage } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { BoundAgent, BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
 import type { Step, StepType } from '../spec/step.ts'
 import type { TaskStatus, UserTask } from '../spec/task.ts'
-import type { CallRow, Timer, TimerKey, TimerKind, Tree, Turn, Version } from '../store/store.ts'
+import { toTimelineItem } from '../spec/timeline-item.ts'
+import type { CallRow, StepEnd, Timer, TimerKey, TimerKind, Tree, Turn, TurnEvent, Version } from '../store/store.ts'
 import type { RunEvent } from './event.ts'
 import { statusesOf } from './status.ts'
-import { toTaskContent, toTimelineItem } from './timeline.ts'
+import { toTaskContent } from './timeline.ts'
 import { endedWait, waitOf, waitsOf } from './waits.ts'
 
 /** What a move may know of the world, read beforehand. */
@@ -67,7 +68,8 @@ export interface Draft {
   lastStep(id: RunId, fits: (step: Step) => boolean): Step | undefined
   /** Adds a step and its event; `open` steps are closed later, `silent` ones have an event of another kind. */
   step(id: RunId, type: StepType, content: JsonObject, about?: StepAbout): Step
-  closeStep(step: Step, error?: string): void
+  /** @param shown what its event says in place of the step's own content */
+  closeStep(step: Step, error?: string, shown?: JsonObject): void
   event(id: RunId, kind: EventKind, subject: string, data?: JsonObject): void
   openTask(task: NewTask): UserTask
   changeTask(task: UserTask, subject?: 'voted'): void
@@ -106,8 +108,8 @@ export function createDraft(tree: Tree, world: World): Draft {
     (known ??= new Map(world.calls.map((row) => [keyOf(row.runId, row.callId), row])))
   const changedCalls = new Map<string, CallRow>()
   const steps: Step[] = []
-  const closed = new Map<StepId, { id: StepId; finishedAt: Instant; error: string | null }>()
-  const events: StoredEvent[] = []
+  const closed = new Map<StepId, StepEnd>()
+  const events: TurnEvent[] = []
   const timers = new Map<string, { key: TimerKey; at: Instant | null }>()
   const mail: { run: RunId; event: RunEvent }[] = []
   let session = tree.session
@@ -159,25 +161,15 @@ export function createDraft(tree: Tree, world: World): Draft {
       if (!silent) stepEvent(step, open ? 'started' : step.error === null ? 'completed' : 'failed')
       return step
     },
-    closeStep(step, error) {
-      const end = { id: step.id, finishedAt: now, error: error ?? null }
+    closeStep(step, error, shown) {
+      const end: StepEnd = { id: step.id, ordinal: step.ordinal, finishedAt: now, error: error ?? null }
       const fresh = steps.findIndex((each) => each.id === step.id)
       if (fresh >= 0) steps[fresh] = { ...steps[fresh]!, ...end }
       else closed.set(step.id, end)
-      stepEvent({ ...step, ...end }, error === undefined ? 'completed' : 'failed')
+      stepEvent({ ...step, ...end }, error === undefined ? 'completed' : 'failed', shown)
     },
     event(id, kind, subject, data = {}) {
-      const seq = session.lastSeq + 1
-      session = { ...session, lastSeq: seq }
-      events.push({
-        sessionId: session.id,
-        seq,
-        runId: id,
-        ts: now,
-        kind,
-        subject,
-        data: { sessionId: session.id, runId: id, ...data },
-      })
+      say(id, kind, subject, { data: { sessionId: session.id, runId: id, ...data } })
     },
     openTask(given) {
       const task: UserTask = {
@@ -208,7 +200,7 @@ export function createDraft(tree: Tree, world: World): Draft {
         task.runId,
         (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === task.id,
       )
-      if (asked) draft.closeStep({ ...asked, content: contentOf(task) })
+      if (asked) draft.closeStep(asked, undefined, contentOf(task))
       if (task.expiresAt !== undefined) draft.timer(task.runId, 'task_timeout', task.id, null)
       draft.event(task.runId, 'user_task', `engine.user_task.${status}`, { task: contentOf(task) })
     },
@@ -274,9 +266,17 @@ export function createDraft(tree: Tree, world: World): Draft {
     return end ? { ...step, ...end } : step
   }
 
-  function stepEvent(step: Step, what: 'started' | 'completed' | 'failed'): void {
-    const item = toTimelineItem(step, runs.get(step.runId)!) as unknown as JsonObject
-    draft.event(step.runId, 'step', `engine.step.${what}`, { step: item })
+  function stepEvent(step: Step, what: 'started' | 'completed' | 'failed', shown?: JsonObject): void {
+    const subject = `engine.step.${what}`
+    if (!shown) return say(step.runId, 'step', subject, { ordinal: step.ordinal })
+    const item = toTimelineItem(step, runs.get(step.runId)!, shown) as unknown as JsonObject
+    return draft.event(step.runId, 'step', subject, { step: item })
+  }
+
+  function say(id: RunId, kind: EventKind, subject: string, what: { data: JsonObject } | { ordinal: number }): void {
+    const seq = session.lastSeq + 1
+    session = { ...session, lastSeq: seq }
+    events.push({ sessionId: session.id, seq, runId: id, ts: now, kind, subject, ...what })
   }
 
   /** Deepest first, so that a reader sees the run that waits before those that wait with it. */

@@ -1,36 +1,12 @@
 /** Steps and tasks as they are shown. Source: HTTP API, "Timeline item"; decisions, sections 6 and 8. */
 import { iso, isoOrNull } from '../base/clock.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { Conversation, RunSummary, SessionBody, TaskContent, TimelineItem } from '../spec/api.ts'
+import type { Conversation, RunSummary, SessionBody, TaskContent } from '../spec/api.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { Step } from '../spec/step.ts'
 import { isOperatorOnly, type UserTask } from '../spec/task.ts'
-
-/** A step as it leaves: its own fields, then the ids that every step carries. */
-export function toTimelineItem(step: Step, run: Run, content: JsonObject = step.content): TimelineItem {
-  return {
-    runId: step.runId,
-    id: step.id,
-    sequence: step.sequence,
-    ordinal: step.ordinal,
-    type: step.type,
-    content: {
-      ...content,
-      step_kind: step.type,
-      session_id: step.sessionId,
-      run_id: step.runId,
-      tenant_id: run.workspaceId,
-      agent_id: run.agentId,
-      agent_version_id: run.agentVersionId,
-      event_id: step.eventId,
-    },
-    tokensUsed: step.tokensUsed,
-    error: step.error,
-    startedAt: iso(step.startedAt),
-    finishedAt: isoOrNull(step.finishedAt),
-  }
-}
+import { toTimelineItem } from '../spec/timeline-item.ts'
 
 /** A task as `UserTaskReq.content` and `task` of user_task events. What does not apply is absent. */
 export function toTaskContent(task: UserTask): TaskContent {

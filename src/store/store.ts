@@ -65,6 +65,20 @@ export interface CallRow {
   readonly at: Instant
 }
 
+/** How a step of an earlier turn ended. */
+export interface StepEnd {
+  readonly id: StepId
+  readonly ordinal: number
+  readonly finishedAt: Instant
+  readonly error: string | null
+}
+
+/**
+ * An event as a turn says it: in full or, where it shows a step as it is kept, with the step's `ordinal`. Such an event is
+ * read in full again; its words are written once.
+ */
+export type TurnEvent = StoredEvent | (Omit<StoredEvent, 'data'> & { readonly ordinal: number })
+
 /** All that one move of a session changes. */
 export interface Turn {
   /** The session after the move; `version` is the one that was read, the store adds one. */
@@ -73,12 +87,12 @@ export interface Turn {
   readonly runs: readonly Run[]
   readonly steps: readonly Step[]
   /** Steps of earlier turns that ended. */
-  readonly closedSteps: readonly { readonly id: StepId; readonly finishedAt: Instant; readonly error: string | null }[]
+  readonly closedSteps: readonly StepEnd[]
   /** Tasks that are new or changed. Votes they carry are kept as rows. */
   readonly tasks: readonly UserTask[]
   readonly calls: readonly CallRow[]
   /** Numbered by the writer: `session.lastSeq` is the number of the last one here. */
-  readonly events: readonly StoredEvent[]
+  readonly events: readonly TurnEvent[]
   readonly setTimers: readonly Timer[]
   readonly clearTimers: readonly TimerKey[]
   /** True while the session has work in flight; recovery reads these. A session that only waits costs rows. */

@@ -4,7 +4,9 @@ import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, nameId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
 import type { RunId } from '../../src/base/ids.ts'
-import type { IdempotencyClaim, Store, Timer } from '../../src/store/store.ts'
+import type { Step } from '../../src/spec/step.ts'
+import { toTimelineItem } from '../../src/spec/timeline-item.ts'
+import type { IdempotencyClaim, Store, Timer, TurnEvent } from '../../src/store/store.ts'
 import {
   AGENT,
   NOW,
@@ -266,7 +268,12 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         const session = await started('a')
         const open = aStep(session, 1, { type: 'ToolCall', finishedAt: null })
         const close = (version: number, finishedAt: number, error: string | null) =>
-          store.save(aTurn({ ...session, version }, { closedSteps: [{ id: open.id, finishedAt, error }] }))
+          store.save(
+            aTurn(
+              { ...session, version },
+              { closedSteps: [{ id: open.id, ordinal: open.ordinal, finishedAt, error }] },
+            ),
+          )
         await store.save(aTurn(session, { steps: [open] }))
         await close(2, NOW + 50, 'broken')
         await close(3, NOW + 60, null)
@@ -294,6 +301,39 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await seqs(2, 2)).toEqual([3, 4])
         expect(await seqs(5, 10)).toEqual([])
         expect(await store.events(session.id, 2, 1)).toEqual([anEvent(session, 3, 'engine.run.paused')])
+      })
+
+      test('reads an event that shows a step as what the step said when it was written', async () => {
+        const session = await started('a')
+        const open = aStep(session, 1, { type: 'ToolCall', tokensUsed: null, finishedAt: null })
+        const whole = aStep(session, 2, { error: 'refused' })
+        const shows = (seq: number, step: Step, what: string): TurnEvent => ({
+          sessionId: session.id,
+          seq,
+          runId: step.runId,
+          ts: NOW,
+          kind: 'step',
+          subject: `engine.step.${what}`,
+          ordinal: step.ordinal,
+        })
+        await store.save({
+          ...aTurn({ ...session, lastSeq: 4 }, { steps: [open, whole] }),
+          events: [shows(3, open, 'started'), shows(4, whole, 'failed')],
+        })
+        const end = { id: open.id, ordinal: open.ordinal, finishedAt: NOW + 9, error: 'broken' }
+        await store.save({
+          ...aTurn({ ...session, version: 2, lastSeq: 5 }, { closedSteps: [end] }),
+          events: [shows(5, open, 'failed')],
+        })
+        const said = (await store.events(session.id, 2, 10)).map(({ seq, data }) => ({ seq, data }))
+        const { sessionId, runId: ownId } = open
+        expect(said).toEqual(
+          [open, whole, { ...open, ...end }].map((step, index) => ({
+            seq: 3 + index,
+            data: { sessionId, runId: ownId, step: toTimelineItem(step, aRun(session)) },
+          })),
+        )
+        expect(said[0]!.data['step']).toMatchObject({ error: null, finishedAt: null })
       })
 
       test.each([

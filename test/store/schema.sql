@@ -153,8 +153,6 @@ CREATE TABLE step (
   unique (run_n, sequence)
 ) strict, without rowid;
 
-CREATE INDEX step_open on step (id) where finished_at is null;
-
 CREATE TABLE event (
   session_n integer not null references session (n),
   seq integer not null check (seq > 0),
@@ -162,7 +160,7 @@ CREATE TABLE event (
   ts integer not null,
   kind text not null,
   subject text not null,
-  data text not null check (json_valid(data)),
+  data text not null check (json_valid(data)), ordinal integer,
   primary key (session_n, seq)
 ) strict, without rowid;
 
@@ -341,3 +339,9 @@ CREATE TABLE yanked_document (
 CREATE INDEX file_upload on file (expires_at) where staging_key <> '';
 
 CREATE INDEX file_pending on file (workspace_id, expires_at) where finalized_at is null;
+
+CREATE TRIGGER step_only_ends
+before update of session_n, ordinal, run_n, sequence, id, event_id, type, content, hidden, tokens_used, started_at on step
+begin
+  select raise(abort, 'of a step only its end is written later');
+end;

@@ -13,8 +13,10 @@ import {
   WORKSPACE,
   aKey,
   aPublication,
+  aSession,
   aSnapshot,
   aStart,
+  aStep,
   aTask,
   aTurn,
   keyId,
@@ -97,7 +99,7 @@ describe('a file', () => {
     const db = new Database(path)
     db.pragma('user_version = 99')
     db.close()
-    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 3)')
+    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 4)')
   })
 
   test('that was left by a killed process and is damaged is refused', async () => {
@@ -133,7 +135,7 @@ test('the schema after all migrations is the one written down', async () => {
   )
 })
 
-test('published versions and events cannot be changed, not even by SQL', async () => {
+test('published versions, events and steps cannot be changed, not even by SQL', async () => {
   const path = newPath()
   const store = openSqlite(path, { clock })
   await store.publish(
@@ -141,7 +143,8 @@ test('published versions and events cannot be changed, not even by SQL', async (
       documents: [{ kind: 'Tool', id: 'a.b', version: '1', digest: 'sha256:1', document: {} }],
     }),
   )
-  await store.start(aStart('a'), NO_LIMITS)
+  const session = aSession('a')
+  await store.start(aStart('a', {}, { steps: [aStep(session, 1)] }), NO_LIMITS)
   await store.close()
   const db = new Database(path)
   for (const sql of [
@@ -150,5 +153,6 @@ test('published versions and events cannot be changed, not even by SQL', async (
     `update event set data = '{}'`,
   ])
     expect(() => db.exec(sql)).toThrow(/never changes/)
+  expect(() => db.exec(`update step set content = '{}'`)).toThrow('of a step only its end is written later')
   db.close()
 })

@@ -1,28 +1,32 @@
 import type { Database } from 'better-sqlite3'
-import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import type { JsonValue } from '../../base/json.ts'
+import type { AgentId, EventId, RunId, SessionId, StepId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { EventKind, StoredEvent } from '../../spec/event.ts'
-import type { Store } from '../store.ts'
 import type { Run } from '../../spec/run.ts'
-import { toText } from './json-column.ts'
-import { fromColumn, toColumn, type Owner } from './step-event.ts'
+import type { StepType } from '../../spec/step.ts'
+import { toTimelineItem } from '../../spec/timeline-item.ts'
+import type { Store, TurnEvent } from '../store.ts'
+import { toObject, toText } from './json-column.ts'
+import { fromColumn, toColumn, type Owner } from './event-data.ts'
 
 export interface Events {
   readonly reads: Pick<Store, 'events'>
   /** @param run the event's run, where the turn has it: what it says is then not written again */
-  add(sessionN: number, runN: number, event: StoredEvent, run: Run | undefined): void
+  add(sessionN: number, runN: number, event: TurnEvent, run: Run | undefined): void
 }
 
 export function openEvents(db: Database): Events {
   const insert = db.prepare(
-    `insert into event (session_n, seq, run_n, ts, kind, subject, data)
-     values (?, ?, ?, ?, ?, ?, ?)`,
+    `insert into event (session_n, seq, run_n, ts, kind, subject, ordinal, data)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const after = db.prepare<{ sessionId: string; after: number; limit: number }, Row>(
-    `select e.seq, r.id as run_id, a.workspace_id, a.id as agent_id, r.version_id, e.ts, e.kind, e.subject, e.data
+    `select e.seq, r.id as run_id, a.workspace_id, a.id as agent_id, r.version_id, e.ts, e.kind, e.subject, e.data, e.ordinal,
+       t.id as step_id, t.sequence, t.event_id, t.type, t.content, t.tokens_used, t.error, t.started_at, t.finished_at
      from event e
        join run r on r.n = e.run_n
        join agent a on a.n = r.agent_n
+       left join step t on t.session_n = e.session_n and t.ordinal = e.ordinal
      where e.session_n = (select n from session where id = :sessionId) and e.seq > :after
      order by e.seq
      limit :limit`,
@@ -35,16 +39,11 @@ export function openEvents(db: Database): Events {
       },
     },
     // Of all statements this one runs most often, so its values are bound by place.
-    add: (sessionN, runN, event, run) =>
-      void insert.run(
-        sessionN,
-        event.seq,
-        runN,
-        event.ts,
-        event.kind,
-        event.subject,
-        toText(toColumn(event, run && ownerOf(run))),
-      ),
+    add(sessionN, runN, event, run) {
+      const { seq, ts, kind, subject } = event
+      if ('ordinal' in event) insert.run(sessionN, seq, runN, ts, kind, subject, event.ordinal, 'null')
+      else insert.run(sessionN, seq, runN, ts, kind, subject, null, toText(toColumn(event, run && ownerOf(run))))
+    },
   }
 }
 
@@ -58,23 +57,62 @@ interface Row {
   kind: EventKind
   subject: string
   data: string
+  ordinal: number | null
+  step_id: StepId
+  sequence: number
+  event_id: EventId
+  type: StepType
+  content: string
+  tokens_used: number | null
+  error: string | null
+  started_at: number
+  finished_at: number | null
 }
 
-const toEvent = (sessionId: SessionId, row: Row): StoredEvent => ({
-  sessionId,
-  seq: row.seq,
-  runId: row.run_id,
-  ts: row.ts,
-  kind: row.kind,
-  subject: row.subject,
-  data: fromColumn(JSON.parse(row.data) as JsonValue, {
+function toEvent(sessionId: SessionId, row: Row): StoredEvent {
+  const owner: Owner = {
     sessionId,
     runId: row.run_id,
     workspaceId: row.workspace_id,
     agentId: row.agent_id,
     agentVersionId: row.version_id,
-  }),
-})
+  }
+  return {
+    sessionId,
+    seq: row.seq,
+    runId: row.run_id,
+    ts: row.ts,
+    kind: row.kind,
+    subject: row.subject,
+    data:
+      row.ordinal === null
+        ? fromColumn(JSON.parse(row.data) as JsonValue, owner)
+        : { sessionId, runId: row.run_id, step: toItem(row, row.ordinal, owner) },
+  }
+}
+
+/** The step as it was when the event was said: what began had no end yet. */
+function toItem(row: Row, ordinal: number, owner: Owner): JsonObject {
+  const began = row.subject === 'engine.step.started'
+  const item = toTimelineItem(
+    {
+      id: row.step_id,
+      sessionId: owner.sessionId,
+      runId: owner.runId,
+      eventId: row.event_id,
+      type: row.type,
+      sequence: row.sequence,
+      ordinal,
+      content: toObject(row.content),
+      tokensUsed: row.tokens_used,
+      error: began ? null : row.error,
+      startedAt: row.started_at,
+      finishedAt: began ? null : row.finished_at,
+    },
+    owner,
+  )
+  return item as unknown as JsonObject
+}
 
 const ownerOf = ({ sessionId, id, workspaceId, agentId, agentVersionId }: Run): Owner => ({
   sessionId,

@@ -1,13 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import type { EventId, RunId, SessionId, StepId } from '../../base/ids.ts'
 import type { Step, StepType } from '../../spec/step.ts'
-import type { Store, Turn } from '../store.ts'
+import type { StepEnd, Store } from '../store.ts'
 import { toObject, toText } from './json-column.ts'
 
 export interface Steps {
   readonly reads: Pick<Store, 'stepsOfRun' | 'stepsOfSession'>
   add(sessionN: number, runN: number, step: Step): void
-  close(step: Turn['closedSteps'][number]): void
+  close(sessionN: number, end: StepEnd): void
 }
 
 export function openSteps(db: Database): Steps {
@@ -20,7 +20,9 @@ export function openSteps(db: Database): Steps {
      )`,
   )
   const close = db.prepare(
-    'update step set finished_at = :finishedAt, error = :error where id = :id and finished_at is null',
+    `update step
+     set finished_at = :finishedAt, error = :error
+     where session_n = :sessionN and ordinal = :ordinal and finished_at is null`,
   )
   const ofRun = db.prepare<[string], Row>(`${SELECT} where r.id = ? order by t.sequence`)
   const ofSession = db.prepare<[string], Row>(`${SELECT} where s.id = ? order by t.ordinal`)
@@ -50,7 +52,7 @@ export function openSteps(db: Database): Steps {
         startedAt: step.startedAt,
         finishedAt: step.finishedAt,
       }),
-    close: ({ id, finishedAt, error }) => void close.run({ id, finishedAt, error }),
+    close: (sessionN, { ordinal, finishedAt, error }) => void close.run({ sessionN, ordinal, finishedAt, error }),
   }
 }
 

@@ -46,7 +46,7 @@ export function openTurns(parts: Parts): Turns {
     }
     for (const run of turn.runs) numbers.set(run.id, runs.put(n, run))
     for (const step of turn.steps) steps.add(n, runNumber(step.runId), step)
-    for (const step of turn.closedSteps) steps.close(step)
+    for (const end of turn.closedSteps) steps.close(n, end)
     tasks.put(n, turn.tasks, (task) => runNumber(task.runId))
     for (const call of turn.calls) calls.put(n, runNumber(call.runId), call)
     const changed = new Map(turn.runs.map((run) => [run.id, run]))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { fromColumn, toColumn, type Owner } from '../../src/store/sqlite/step-event.ts'
+import { fromColumn, toColumn, type Owner } from '../../src/store/sqlite/event-data.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 
 const owner = { sessionId: 's', runId: 'r', workspaceId: 'w', agentId: 'a', agentVersionId: 'v' } as Owner
@@ -32,13 +32,24 @@ test('a step event is kept without what its row says, and is read as it was, in 
   expect(JSON.stringify(fromColumn(column, owner))).toBe(JSON.stringify(usual))
 })
 
-test.each([
-  ['of another kind', event(usual, 'run')],
-  ['of another run', event({ ...usual, runId: 'q' })],
-  ['whose step is of another agent', event({ ...usual, step: { ...usual.step, content: { ...ids, agent_id: 'b' } } })],
-  ['without a step', event({ sessionId: 's', runId: 'r' })],
-])('an event %s is kept as it is', (_, given) => {
+test('an event of another kind is kept without the ids of its row', () => {
+  const given = { sessionId: 's', runId: 'r', status: 'Running', output: null }
+  const column = toColumn(event(given, 'run'), owner)
+  expect(column).toEqual([{ status: 'Running', output: null }])
+  expect(JSON.stringify(fromColumn(column, owner))).toBe(JSON.stringify(given))
+})
+
+test('an event that says another run than its row is kept as it is', () => {
+  const given = event({ ...usual, runId: 'q' })
   expect(toColumn(given, owner)).toBe(given.data)
+})
+
+test.each([
+  ['is of another agent', { ...usual.step, content: { ...ids, agent_id: 'b' } }],
+  ['is of another run', { ...usual.step, runId: 'q' }],
+  ['is no object', 'step'],
+])('a step that %s is kept whole', (_, step) => {
+  expect(toColumn(event({ sessionId: 's', runId: 'r', step }), owner)).toEqual([{ step }])
 })
 
 test('whatever an event says is read as it was written', () => {

@@ -1,27 +1,25 @@
 /**
- * What the log keeps of a step event. Each says eight times which run, agent and session it is of, which is more than half of
- * its text; the row says it too, so it is left out and put back.
+ * What the log keeps of an event. It says which run and session it is of, and a step in it says it six times more, which is
+ * more than half of its text; the row says it too, so it is left out and put back.
  */
-import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import type { RunId, SessionId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { StoredEvent } from '../../spec/event.ts'
+import type { StepOwner } from '../../spec/timeline-item.ts'
 
-export interface Owner {
+export interface Owner extends StepOwner {
   readonly sessionId: SessionId
   readonly runId: RunId
-  readonly workspaceId: WorkspaceId
-  readonly agentId: AgentId
-  readonly agentVersionId: VersionId
 }
 
 /** The data as it is, or in a list without what its owner says: data itself is never a list. */
-export function toColumn(event: StoredEvent, owner: Owner | undefined): JsonValue {
-  const { data } = event
-  if (event.kind !== 'step' || !owner) return data
-  const { sessionId, runId, step, ...more } = data
-  if (sessionId !== owner.sessionId || runId !== owner.runId || !isJsonObject(step)) return data
+export function toColumn({ kind, data, ...event }: StoredEvent, owner: Owner | undefined): JsonValue {
+  const { sessionId, runId, ...rest } = data
+  if (sessionId !== event.sessionId || runId !== event.runId) return data
+  const { step, ...more } = rest
+  if (kind !== 'step' || !owner || !isJsonObject(step)) return [rest]
   const { runId: stepRunId, content, ...item } = step
-  if (stepRunId !== owner.runId || !isJsonObject(content)) return data
+  if (stepRunId !== owner.runId || !isJsonObject(content)) return [rest]
   const { session_id, run_id, tenant_id, agent_id, agent_version_id, ...own } = content
   const isOwned =
     session_id === owner.sessionId &&
@@ -29,24 +27,26 @@ export function toColumn(event: StoredEvent, owner: Owner | undefined): JsonValu
     tenant_id === owner.workspaceId &&
     agent_id === owner.agentId &&
     agent_version_id === owner.agentVersionId
-  return isOwned ? [item, own, more] : data
+  return isOwned ? [item, own, more] : [rest]
 }
 
 export function fromColumn(column: JsonValue, owner: Owner): JsonObject {
   if (!Array.isArray(column)) return column as JsonObject
+  const { sessionId, runId } = owner
+  if (column.length === 1) return { sessionId, runId, ...(column[0] as JsonObject) }
   const [item, own, more] = column as [JsonObject, JsonObject, JsonObject]
   const { id, sequence, ordinal, type, ...ending } = item
   const { event_id, ...content } = own
   return {
-    sessionId: owner.sessionId,
-    runId: owner.runId,
+    sessionId,
+    runId,
     step: {
-      runId: owner.runId,
+      runId,
       ...present({ id, sequence, ordinal, type }),
       content: {
         ...content,
-        session_id: owner.sessionId,
-        run_id: owner.runId,
+        session_id: sessionId,
+        run_id: runId,
         tenant_id: owner.workspaceId,
         agent_id: owner.agentId,
         agent_version_id: owner.agentVersionId,

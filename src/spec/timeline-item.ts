@@ -1,0 +1,38 @@
+/** How a step is shown. Source: HTTP API, "Timeline item"; decisions, section 6. */
+import { iso, isoOrNull } from '../base/clock.ts'
+import type { AgentId, VersionId, WorkspaceId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { TimelineItem } from './api.ts'
+import type { Step } from './step.ts'
+
+/** What a step says of its run beside the run's id. */
+export interface StepOwner {
+  readonly workspaceId: WorkspaceId
+  readonly agentId: AgentId
+  readonly agentVersionId: VersionId
+}
+
+/** A step as it leaves: its own fields, then the ids that every step carries. */
+export function toTimelineItem(step: Step, owner: StepOwner, content: JsonObject = step.content): TimelineItem {
+  return {
+    runId: step.runId,
+    id: step.id,
+    sequence: step.sequence,
+    ordinal: step.ordinal,
+    type: step.type,
+    content: {
+      ...content,
+      step_kind: step.type,
+      session_id: step.sessionId,
+      run_id: step.runId,
+      tenant_id: owner.workspaceId,
+      agent_id: owner.agentId,
+      agent_version_id: owner.agentVersionId,
+      event_id: step.eventId,
+    },
+    tokensUsed: step.tokensUsed,
+    error: step.error,
+    startedAt: iso(step.startedAt),
+    finishedAt: isoOrNull(step.finishedAt),
+  }
+}
