@@ -2,6 +2,7 @@
 import type { Config } from '../spec/config.ts'
 import { diagnostic, sortDiagnostics, type Diagnostic, type Severity } from './diagnostic.ts'
 import type { Document } from './document.ts'
+import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from './paths.ts'
 import type { Project, Published, Report, Rule, ServerFacts } from './rule.ts'
 import { rules } from './rules/index.ts'
@@ -48,7 +49,8 @@ export function lint(workspace: Workspace, options: LintOptions = {}): Diagnosti
   })
   const ran = (name: string): boolean => isRun(name, options)
   const kept = suppress(workspace, unique(graded), ran).filter(({ rule }) => options.rules?.[rule] !== 'off')
-  return sortDiagnostics(kept.filter(({ path }) => inFocus(workspace, path)))
+  const told = kept.filter(({ path }) => inFocus(workspace, path))
+  return sortDiagnostics(withoutFollowUps(workspace, told))
 }
 
 /** Names of all rules, for configuration and `svc explain`. */

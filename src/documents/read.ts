@@ -1,5 +1,5 @@
 /** Text or bytes of a file into authoring documents, with a finding for everything that is wrong with their form. */
-import { isJsonObject, type JsonValue } from '../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { API_VERSION, KINDS, type Kind } from '../spec/document.ts'
 import { diagnostic, replacement, type Diagnostic } from './diagnostic.ts'
 import { createDocument, type Document } from './document.ts'
@@ -109,11 +109,14 @@ function readOne(
       ],
     }
   const findings: Diagnostic[] = []
-  const kind = kindOf(value['kind'])
+  const kind = kindOf(value['kind']) ?? meantKind(value)
   const document = createDocument({ kind: kind ?? 'Agent', index, value, sound: false, source, root })
   const version = value['apiVersion']
-  if (version !== API_VERSION) findings.push(wrongVersion(document, version))
-  if (value['kind'] !== kind || kind === undefined) findings.push(wrongKind(document, value['kind']))
+  // A key that was meant to be one of these is told by the shape check.
+  if (version !== API_VERSION && (kind === undefined || !isSaidElsewhere(value)))
+    findings.push(wrongVersion(document, version))
+  if (kind === undefined || (value['kind'] !== kind && slipOf(value, 'kind') === undefined))
+    findings.push(wrongKind(document, value['kind']))
   // Without a kind nothing can be said about the rest.
   if (kind === undefined) return { findings }
   findings.push(...checkShape(kind.toLowerCase() as SchemaName, document))
@@ -127,6 +130,26 @@ function readOne(
 function kindOf(value: JsonValue | undefined): Kind | undefined {
   return typeof value === 'string' ? KINDS.find((kind) => kind.toLowerCase() === value.toLowerCase()) : undefined
 }
+
+/** The kind that was surely meant: what is named by its documents is not missed as well. */
+function meantKind(value: JsonObject): Kind | undefined {
+  const said = value[slipOf(value, 'kind') ?? 'kind']
+  const near = typeof said === 'string' ? nearest(said, KINDS) : undefined
+  return kindOf(said) ?? kindOf(near)
+}
+
+/** The key that was written in place of one that is missing. */
+const slipOf = (value: JsonObject, key: string): string | undefined =>
+  Object.hasOwn(value, key)
+    ? undefined
+    : Object.keys(value).find((each) => !TOP.includes(each) && nearest(each, TOP) === key)
+
+/** True when `apiVersion` stands under another name. */
+const isSaidElsewhere = (value: JsonObject): boolean =>
+  slipOf(value, 'apiVersion') !== undefined ||
+  (value['apiVersion'] === undefined && Object.values(value).includes(API_VERSION))
+
+const TOP = ['apiVersion', 'kind', 'metadata', 'spec', 'secrets', 'output']
 
 function wrongVersion(document: Document, found: JsonValue | undefined): Diagnostic {
   const place = document.placeOf('/apiVersion')

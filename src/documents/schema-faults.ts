@@ -22,9 +22,17 @@ export function schemaFaults(schema: JsonObject | boolean): SchemaFault[] {
     if (before === undefined || (before.keyword !== 'enum' && error.keyword === 'enum'))
       first.set(error.instancePath, error)
   }
-  const faults = [...first.values()].map((error) => ({ pointer: error.instancePath, message: sayWhat(schema, error) }))
+  const faults = [...first.values()]
+    .filter(isOutermost(first))
+    .map((error) => ({ pointer: error.instancePath, message: sayWhat(schema, error) }))
   return valid ? [...localRefs(schema), ...patterns(schema)] : faults
 }
+
+/** What is wrong with a member of a list of types is that there is such a list. */
+const isOutermost =
+  (all: ReadonlyMap<string, ErrorObject>) =>
+  ({ instancePath }: ErrorObject): boolean =>
+    !(/\/type\/\d+$/.test(instancePath) && all.has(instancePath.slice(0, instancePath.lastIndexOf('/'))))
 
 function sayWhat(schema: JsonObject | boolean, error: ErrorObject): string {
   const found = valueAt(schema, error.instancePath)

@@ -27,12 +27,20 @@ export function checkShape(schema: SchemaName, file: Spans): Diagnostic[] {
   const findings: Diagnostic[] = []
   // Keys that dispatch speaks of, or that an unknown or misplaced one was surely meant to be: that they are missing is not said again.
   const meant = new Set(['/apiVersion', '/kind'])
-  for (const error of errors)
-    if (error.keyword === 'additionalProperties') findings.push(strayKey(schema, file, error, meant))
-  for (const [pointer, names] of lackingKeys(errors, meant))
-    findings.push(
-      diagnostic('doc/schema', 'error', file.placeOf(pointer), `${nameOf(pointer)} needs ${listOf(names, 'and')}.`),
-    )
+  const unknown: ErrorObject[] = []
+  for (const error of errors) {
+    if (error.keyword !== 'additionalProperties') continue
+    const found = strayKey(schema, file, error, meant)
+    if (found === undefined) unknown.push(error)
+    else findings.push(found)
+  }
+  const lacking = lackingKeys(errors, meant)
+  // A key that nobody knows, where one is missing, was surely meant to be that one: both are told in one message.
+  for (const error of unknown) findings.push(unknownKey(schema, file, error, lacking.get(error.instancePath)))
+  const told = new Set(unknown.map((error) => error.instancePath))
+  for (const [pointer, names] of lacking)
+    if (!told.has(pointer))
+      findings.push(diagnostic('doc/schema', 'error', file.placeOf(pointer), `${nameOf(pointer)} needs ${names}.`))
   for (const error of errors) {
     const found = explain(file, error)
     if (found !== undefined) findings.push(found)
@@ -52,17 +60,26 @@ function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
   })
 }
 
-/** What each mapping lacks, without what a stray key was meant to be. */
-function lackingKeys(errors: readonly ErrorObject[], meant: ReadonlySet<string>): Map<string, string[]> {
+/** What each mapping lacks, in words, without what a stray key was meant to be. */
+function lackingKeys(errors: readonly ErrorObject[], meant: ReadonlySet<string>): Map<string, string> {
   const lacking = new Map<string, string[]>()
+  const choices = new Map<string, string>()
   for (const error of errors) {
-    if (error.keyword !== 'required' || conditional(error)) continue
-    const key = missingProperty(error)
-    if (meant.has(pointerTo(error.instancePath, key))) continue
-    lacking.set(error.instancePath, [...(lacking.get(error.instancePath) ?? []), key])
+    const { keyword, instancePath } = error
+    const isMeant = (key: string): boolean => meant.has(pointerTo(instancePath, key))
+    if (isChoice(error)) {
+      const names = choiceAt(instancePath, error)
+      if (!names.some(isMeant)) choices.set(instancePath, `exactly one of ${listOf(names, 'or')}`)
+    }
+    if (keyword !== 'required' || conditional(error) || isMeant(missingProperty(error))) continue
+    lacking.set(instancePath, [...(lacking.get(instancePath) ?? []), missingProperty(error)])
   }
-  return lacking
+  return new Map([...choices, ...[...lacking].map(([at, names]) => [at, listOf(names, 'and')] as const)])
 }
+
+/** Of two alternatives none is there. */
+const isChoice = ({ keyword, params }: ErrorObject): boolean =>
+  keyword === 'oneOf' && (params['passingSchemas'] as number[] | null) === null
 
 /** Required because of another value, which the message names. */
 const conditional = (error: ErrorObject): boolean => ['base_url', 'header'].includes(missingProperty(error))
@@ -87,14 +104,11 @@ function explain(file: Spans, error: ErrorObject): Diagnostic | undefined {
       if (missingProperty(error) === 'header')
         return say('`header` is missing: with `scheme: header` the secret is sent in the header that is named.')
       return undefined
-    case 'oneOf': {
-      const pair = pairAt(pointer, error)
-      const both = (error.params['passingSchemas'] as number[] | null) !== null
-      const choice = listOf(pair, 'or')
-      return both
-        ? say(`${name} has more than one of ${choice}.`, { fix: 'Keep one of them.' })
-        : say(`${name} needs exactly one of ${choice}.`)
-    }
+    case 'oneOf':
+      if (isChoice(error)) return undefined
+      return say(`${name} has more than one of ${listOf(choiceAt(pointer, error), 'or')}.`, {
+        fix: 'Keep one of them.',
+      })
     case 'not':
       return say('`temperature` and `top_p` must not both be set.', { fix: 'Keep one of them.' })
     case 'false schema':
@@ -153,7 +167,7 @@ const listOf = (names: readonly string[], word: 'and' | 'or'): string => {
 }
 
 /** The properties of which exactly one is wanted, by where they stand. */
-function pairAt(pointer: string, error: ErrorObject): readonly string[] {
+function choiceAt(pointer: string, error: ErrorObject): readonly string[] {
   if (error.schemaPath.includes('route')) return ['command', 'http', 'mock']
   if (pointer.endsWith('/instructions')) return ['ref', 'text']
   return ['ref', 'inline']
@@ -216,7 +230,8 @@ const notInBindings: Readonly<Record<string, string>> = {
   agent: 'A sub-agent is bound under `spec.agents`.',
 }
 
-function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Set<string>): Diagnostic {
+/** Undefined for a key of which nothing is known. */
+function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Set<string>): Diagnostic | undefined {
   const parent = error.instancePath
   const key = String(error.params['additionalProperty'])
   const pointer = pointerTo(parent, key)
@@ -260,13 +275,23 @@ function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Se
       },
     )
   }
-  const known = here.length === 0 ? '' : `Known here: ${here.map((each) => `\`${each}\``).join(', ')}.`
+  return undefined
+}
+
+/** @param lacking what the mapping that it stands in needs, in words */
+function unknownKey(schema: SchemaName, file: Spans, error: ErrorObject, lacking: string | undefined): Diagnostic {
+  const parent = error.instancePath
+  const key = String(error.params['additionalProperty'])
+  const pointer = pointerTo(parent, key)
+  const place = { path: file.source.path, pointer, range: file.keySpanOf(pointer) ?? file.placeOf(parent).range }
+  const here = keysAt(keys[schema], parent).map((each) => `\`${each}\``)
+  const needs = lacking === undefined ? '' : `, which needs ${lacking}`
   return diagnostic(
     'doc/unknown-key',
     'error',
     place,
-    `\`${key}\` is no key of ${where}.`,
-    known === '' ? {} : { fix: known },
+    `\`${key}\` is no key of ${inWords(parent) || 'the top level'}${needs}.`,
+    here.length === 0 ? {} : { fix: `Known here: ${here.join(', ')}.` },
   )
 }
 

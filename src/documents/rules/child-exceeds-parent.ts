@@ -28,6 +28,8 @@ export const childExceedsParent: Rule = {
         const [own] = document.at(`spec.limits.${name}`)
         const [other] = child.at(`spec.limits.${name}`)
         if (typeof own?.value !== 'number' || typeof other?.value !== 'number' || other.value <= own.value) continue
+        // `limits/non-positive` speaks of such a limit.
+        if (own.value <= 0) continue
         report(
           other,
           `${name} is ${other.value} here, but ${own.value} in ${document.identity?.id ?? document.path}, which delegates to this agent.`,

@@ -21,10 +21,14 @@ export const classMissing: Rule = {
     for (const use of toolsOf(document)) {
       if (use.builtin || use.ref === undefined || effectiveClass(workspace, use) !== undefined) continue
       // A published Tool may say it; a reference to nothing is `tool/unresolved`.
-      if (toolDocument(workspace, use) === undefined && use.value['mcp'] === undefined) continue
+      const tool = toolDocument(workspace, use)
+      if (tool === undefined && use.value['mcp'] === undefined) continue
       report(`${use.pointer}/ref`, `Nothing says the side-effect class of ${use.ref.id}.`, {
         why: 'An undeclared class needs no approval, and its calls are never repeated after a crash.',
         fix: 'Add `side_effect_class` to the Tool document or the binding.',
+        ...(tool && {
+          related: [{ path: tool.path, range: tool.placeOf('/metadata/name').range, message: 'its Tool document' }],
+        }),
       })
     }
   },

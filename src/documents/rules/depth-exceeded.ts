@@ -28,7 +28,8 @@ export const depthExceeded: Rule = {
     const limit = document.at('spec.limits.max_subagent_depth')[0]
     const allowed = typeof limit?.value === 'number' ? limit.value : DEFAULT
     const path = longestPath(workspace, document)
-    if (path.length - 1 <= allowed) return
+    // `limits/non-positive` speaks of a limit that allows nothing.
+    if (path.length - 1 <= allowed || allowed <= 0) return
     const names = path.map((each) => each.identity?.id ?? each.path).join(' → ')
     report(
       limit ?? '/spec/agents',

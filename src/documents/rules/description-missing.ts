@@ -22,7 +22,9 @@ export const toolDescriptionMissing: Rule = {
       // An MCP server describes its tools itself; what is not here may be published.
       if (tool === undefined || use.builtin || use.value['mcp'] !== undefined) continue
       if ((textAt(use.value, 'description') ?? tool.texts('spec.description')[0]?.value ?? '').trim() !== '') continue
-      report(`${use.pointer}/ref`, `Nothing tells the model what ${use.ref!.id} does.`)
+      report(`${use.pointer}/ref`, `Nothing tells the model what ${use.ref!.id} does.`, {
+        related: [{ path: tool.path, range: tool.placeOf('/metadata/name').range, message: 'its Tool document' }],
+      })
     }
   },
 }

@@ -35,15 +35,22 @@ export const optionalField: Rule = {
         .filter(({ op }) => op === 'exists')
         .map(({ path }) => path.text),
     )
-    const schemas = gatedBindings(workspace, document).flatMap((use) => {
-      const schema = inputOf(workspace, use)?.value
-      return schema === undefined ? [] : [schema]
-    })
+    const schemas = gatedBindings(workspace, document).flatMap((use) => inputOf(workspace, use) ?? [])
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.path.root !== 'args' || leaf.ifMissing !== undefined || ABSENCE.has(leaf.op)) continue
       if (guarded.has(leaf.path.text) || leaf.path.segments.some((segment) => 'each' in segment)) continue
-      if (!schemas.some((schema) => domainAt(schema, leaf.path.segments)?.required === false)) continue
-      report(`${pointer}/field`, `${leaf.path.text} may be left out; this gate then fires.`)
+      const schema = schemas.find(({ value }) => domainAt(value, leaf.path.segments)?.required === false)
+      if (schema === undefined) continue
+      const { spans, base } = schema
+      report(`${pointer}/field`, `${leaf.path.text} may be left out; this gate then fires.`, {
+        related: [
+          {
+            path: spans.source.path,
+            range: spans.spanOf(`${base}/required`) ?? spans.placeOf(base).range,
+            message: 'what is required',
+          },
+        ],
+      })
     }
   },
 }
