@@ -8,6 +8,7 @@ import type { Diagnostic } from '../documents/diagnostic.ts'
 import { lint } from '../documents/lint.ts'
 import { loadFiles, loadWorkspace } from '../documents/load.ts'
 import type { Workspace } from '../documents/workspace.ts'
+import type { AskMcp } from '../tools/mcp-listing.ts'
 import type { Operator } from './operator.ts'
 import type { Project } from './project.ts'
 import { createNotebook, lookupOf } from './registry.ts'
@@ -33,6 +34,8 @@ export interface BuildOptions {
   readonly prerelease?: string
   /** Id of a registry member to choose anew in spite of the lock. */
   readonly update?: string
+  /** Asks MCP servers what is to be pinned; absent = it stays as the lock has it. */
+  readonly askMcp?: AskMcp
   /** Texts that stand in for files, by path in the workspace. */
   readonly overlay?: Readonly<Record<string, string>>
   /** Stands in for what is at `path`. */
@@ -47,6 +50,7 @@ export async function build({
   strict = false,
   prerelease,
   update,
+  askMcp,
   overlay,
   archive,
 }: BuildOptions): Promise<Build> {
@@ -75,6 +79,7 @@ export async function build({
       guardrails,
       ...(suffix !== undefined && { prerelease: suffix }),
       ...(update !== undefined && { update }),
+      ...(askMcp && { askMcp }),
     })
     const all = [...findings, ...compiled.findings]
     return all.some(({ severity }) => severity === 'error')

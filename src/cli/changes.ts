@@ -1,5 +1,6 @@
 /** What changed from one version to another, as it is printed. */
 import type { Change, Difference } from '../compile/diff/change.ts'
+import type { FileChange } from '../compile/diff/files.ts'
 import { safeText } from '../terminal/text.ts'
 
 /** The JSON of a difference. Source: command line, `svc bundle diff`. */
@@ -19,6 +20,15 @@ export const changeLines = (changes: readonly Change[], isTTY: boolean): readonl
       : [kind, widens ? 'wider' : severity, agent, say, path ?? '']
     return parts.map(safeText).join(isTTY ? '  ' : '\t')
   })
+
+/** `changed  prompts/desk.md  sha256:5a1c… → sha256:90fe…`; whole digests, separated by TABs, in a pipe. */
+export function fileLine({ path, change, from, to }: FileChange, isTTY: boolean): string {
+  const digest = (each: string | null): string => (each === null ? '—' : isTTY ? `${each.slice(0, 15)}…` : each)
+  const parts = isTTY
+    ? [change.padEnd(7), path, `${digest(from)} → ${digest(to)}`]
+    : ['file', change, path, from ?? '', to ?? '']
+  return parts.map(safeText).join(isTTY ? '  ' : '\t')
+}
 
 /** `2 changes, 1 widens authority`. */
 export function countChanges({ changes }: Pick<Difference, 'changes'>): string {

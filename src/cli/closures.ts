@@ -1,7 +1,9 @@
 /** Agent versions with all that they pin, from documents or from where they were published. */
 import { resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
+import type { Contents } from '../compile/contents.ts'
 import { closureIn, closureOf, type Closure } from '../compile/diff/closure.ts'
+import { packBundle } from '../compile/pack.ts'
 import { isArchivePath, openArchiveAt } from './archives.ts'
 import { build, type Build } from './build.ts'
 import type { Call } from './command.ts'
@@ -21,18 +23,24 @@ export async function buildAt(call: Call, project: Project, path: string): Promi
   return await withOperator(project, call, (operator) => build({ ...options, operator }))
 }
 
+/** The agent at a path with all that it pins, and the files that it was compiled from. */
+export interface Local {
+  readonly closure: Closure
+  readonly files: Contents
+}
+
 /** @throws Failure `documents_have_errors`, `usage` where there is no agent */
-export async function closureAt(call: Call, project: Project, path: string): Promise<Closure> {
+export async function closureAt(call: Call, project: Project, path: string): Promise<Local> {
   const { workspace, findings, compiled } = await buildAt(call, project, path)
   tellFindings(
     call,
     findings.filter(({ severity }) => severity === 'error'),
     workspace,
   )
-  if (!compiled?.bundle) throw documentsFailure(findings)
-  const { bundle } = compiled
+  if (!compiled?.bundle || !compiled.lock || compiled.document === undefined) throw documentsFailure(findings)
+  const { bundle, lock, document } = compiled
   if (bundle.root === undefined) throw fail('usage', { what: `${path} holds no agent to compare.` })
-  return closureIn(bundle, bundle.root)
+  return { closure: closureIn(bundle, bundle.root), files: packBundle(workspace, document, lock).files }
 }
 
 /** @param reference `namespace.name@1.2.0`; without a version the deployed one, else the newest @throws Failure `not_found` */

@@ -5,6 +5,7 @@
 import { sortDiagnostics, type Diagnostic } from '../documents/diagnostic.ts'
 import type { Workspace } from '../documents/workspace.ts'
 import type { CompiledBundle } from '../spec/snapshot.ts'
+import type { AskMcp } from '../tools/mcp-listing.ts'
 import { bind } from './bind.ts'
 import { boundaries } from './boundaries.ts'
 import { bundleOf, freeze } from './freeze.ts'
@@ -15,6 +16,7 @@ import { locate } from './locate.ts'
 import { lockOf } from './lock.ts'
 import { type LockFile } from './lock-file.ts'
 import { faultOfBundle } from './pack.ts'
+import { pin } from './pin.ts'
 import type { PublishedLookup } from './published.ts'
 import { resolve } from './resolve.ts'
 import { hasErrors, report, type Work } from './work.ts'
@@ -28,6 +30,8 @@ export interface CompileInput {
   readonly guardrails?: readonly string[]
   /** Id of a registry member to choose anew in spite of the lock, whose choices are kept while they satisfy. */
   readonly update?: string
+  /** Asks MCP servers what is to be pinned; absent = it stays as the lock has it. */
+  readonly askMcp?: AskMcp
   /** A boundary without a policy is an error. */
   readonly strict?: boolean
   /** Appended to the versions of this workspace's documents as a prerelease: `dev.1` makes 1.2.0 into 1.2.0-dev.1. */
@@ -58,6 +62,7 @@ const stages: readonly Stage[] = [
   { name: 'boundaries', run: boundaries }, // the policies that stand for each authority boundary
   { name: 'inline', run: inline }, // instructions, schemas and scripts by value
   { name: 'bind', run: bind }, // wire names, and what stands behind each
+  { name: 'pin', run: pin }, // what MCP servers say of their tools
   { name: 'govern', run: govern }, // one policy set an agent, from attachments and boundaries
   { name: 'freeze', run: freeze }, // snapshots with digests, children first
 ]
@@ -94,8 +99,10 @@ export const open = (input: CompileInput): Work => ({
   root: input.root,
   published: input.published,
   update: input.update,
+  askMcp: input.askMcp,
   pins: new Map(),
   pinned: new Map(),
+  mcpPins: new Map(),
   guardrails: input.guardrails ?? [],
   strict: input.strict ?? false,
   version: (written) => withPrerelease(written, input.prerelease),

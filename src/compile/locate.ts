@@ -2,7 +2,7 @@
 import { fail, isFailure } from '../base/failure.ts'
 import type { Document } from '../documents/document.ts'
 import { directoryOf, isUnder } from '../documents/paths.ts'
-import { digestsOf, lockPathOf, pinsOf, readLock } from './lock-file.ts'
+import { digestsOf, lockPathOf, mcpPinsOf, pinsOf, readLock } from './lock-file.ts'
 import { report, typed, type Work } from './work.ts'
 
 /** @throws Failure `no_documents`, `ambiguous_reference` where the path means nothing or more than one thing */
@@ -25,6 +25,7 @@ function readLocked(work: Work): void {
   }
   work.pins = pinsOf(work.locked, work.update)
   work.pinned = digestsOf(work.locked, work.update)
+  work.mcpPins = mcpPinsOf(work.locked)
 }
 
 function findSubject(work: Work): void {

@@ -17,12 +17,22 @@ export interface LockMember {
   readonly integrity: Digest
 }
 
+export interface McpPin {
+  readonly agent: string
+  readonly server: string
+  /** As the server calls it. */
+  readonly tool: string
+  readonly integrity: Digest
+}
+
 export interface LockFile {
   readonly lockfile_version: 1
   readonly bundle: { readonly id: string; readonly version: string } | null
   readonly members: readonly LockMember[]
   /** Edges that are resolved at call time. */
   readonly late_edges: readonly { readonly agent: string; readonly ref: string }[]
+  /** What MCP servers said of their tools; absent = nothing is pinned. */
+  readonly mcp?: readonly McpPin[]
   /** Digest of each compiled agent, by id. */
   readonly compiled: Readonly<Record<string, Digest>>
   readonly closure_digest: Digest
@@ -75,6 +85,13 @@ export const digestsOf = (lock: LockFile | undefined, update?: string): Readonly
     ),
   )
 
+/** Digests of what MCP servers said of their tools. */
+export const mcpPinsOf = (lock: LockFile | undefined): ReadonlyMap<string, Digest> =>
+  new Map((lock?.mcp ?? []).map((each) => [mcpKeyOf(each), each.integrity]))
+
+export const mcpKeyOf = ({ agent, server, tool }: Omit<McpPin, 'integrity'>): string =>
+  JSON.stringify([agent, server, tool])
+
 /** What differs, one sentence each; empty when the lock is what the documents compile to. */
 export function lockDrift(locked: LockFile, compiled: LockFile): readonly string[] {
   if (canonical(locked) === canonical(compiled)) return []
@@ -91,10 +108,20 @@ export function lockDrift(locked: LockFile, compiled: LockFile): readonly string
       return canonical(old) === canonical(member) ? [] : [`${say(member)} has changed.`]
     }),
   ]
+  changes.push(...mcpDrift(mcpPinsOf(locked), compiled.mcp ?? []))
   if (locked.closure_digest !== compiled.closure_digest)
     changes.push(`svc.lock says ${locked.closure_digest}, the documents compile to ${compiled.closure_digest}.`)
   return changes.length > 0 ? changes : ['svc.lock differs from what the documents compile to.']
 }
+
+/** A tool that is no longer bound has changed its agent, which is told above. */
+const mcpDrift = (before: ReadonlyMap<string, Digest>, after: readonly McpPin[]): string[] =>
+  after
+    .filter((pin) => before.get(mcpKeyOf(pin)) !== pin.integrity)
+    .map(
+      (pin) =>
+        `${pin.tool} of the MCP server "${pin.server}" of ${pin.agent} ${before.has(mcpKeyOf(pin)) ? 'has changed' : 'was not pinned'}.`,
+    )
 
 const keyOf = ({ kind, id }: LockMember): string => `${kind} ${id}`
 

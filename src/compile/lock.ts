@@ -2,7 +2,7 @@
 import { digestOfJson } from '../base/digest.ts'
 import { canonical } from '../base/json.ts'
 import type { CompiledBundle } from '../spec/snapshot.ts'
-import type { LockFile, LockMember } from './lock-file.ts'
+import type { LockFile, LockMember, McpPin } from './lock-file.ts'
 import { idOfDocument, type Work } from './work.ts'
 
 /** What a compilation chose. Paths are relative to the workspace. */
@@ -47,6 +47,16 @@ export function lockOf(work: Work, bundle: CompiledBundle): LockFile {
       integrity,
     })),
   ]
+  const mcp = bundle.agents
+    .filter(({ id }) => work.members.some((member) => member.id === id))
+    .flatMap(({ id, tools }) =>
+      tools.flatMap(({ mcp }): McpPin[] =>
+        mcp?.integrity === undefined
+          ? []
+          : [{ agent: id, server: mcp.server, tool: mcp.tool, integrity: mcp.integrity }],
+      ),
+    )
+    .sort(byText)
   return {
     lockfile_version: 1,
     bundle: bundle.bundle ?? null,
@@ -58,6 +68,7 @@ export function lockOf(work: Work, bundle: CompiledBundle): LockFile {
         ),
       )
       .sort(byText),
+    ...(mcp.length > 0 && { mcp }),
     compiled: Object.fromEntries(bundle.agents.map(({ id, digest }) => [id, digest])),
     closure_digest: bundle.closureDigest,
   }

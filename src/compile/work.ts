@@ -16,6 +16,7 @@ import type {
 } from '../spec/document.ts'
 import type { Obligations, Origin, PolicySet } from '../spec/policy-set.ts'
 import type { BoundAgent, BoundTool, JsonSchema, PublishedDocument, ScriptTurn, Snapshot } from '../spec/snapshot.ts'
+import type { AskMcp } from '../tools/mcp-listing.ts'
 import type { LockFile } from './lock-file.ts'
 import type { PublishedLookup } from './published.ts'
 
@@ -26,6 +27,7 @@ export interface Work {
   readonly published: PublishedLookup
   /** Id of a registry member that is chosen anew. */
   readonly update: string | undefined
+  readonly askMcp: AskMcp | undefined
   /** Paths of Policy documents that concern every agent. */
   readonly guardrails: readonly string[]
   readonly strict: boolean
@@ -43,6 +45,8 @@ export interface Work {
   pins: ReadonlyMap<string, readonly string[]>
   /** Digests of what it chose from the registry, by `Kind id@version`. */
   pinned: ReadonlyMap<string, Digest>
+  /** Digests of what MCP servers said of their tools. */
+  mcpPins: ReadonlyMap<string, Digest>
 
   // graph
   /** The agents of the bundle, each after the agents it delegates to. */

@@ -25,7 +25,8 @@ export interface BoundTool {
   /** The stricter of the binding's and the Tool document's; absent = undeclared, treated as unsafe. */
   readonly sideEffectClass?: SideEffectClass
   readonly labels: Readonly<Record<string, string>>
-  readonly mcp?: { readonly server: string; readonly tool: string }
+  /** `integrity` pins what the server says of the tool: name, description and schema. */
+  readonly mcp?: { readonly server: string; readonly tool: string; readonly integrity?: Digest }
   /** True for the `svc.` tools that the engine itself carries out. */
   readonly builtin?: boolean
 }

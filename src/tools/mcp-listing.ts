@@ -21,6 +21,9 @@ export interface ListedTool {
 /** The tools of a server by name, or why they are not known; the reason holds no secret. */
 export type Listing = { readonly tools: ReadonlyMap<string, ListedTool> } | { readonly problem: string }
 
+/** Asks a server for its tools as one agent would. */
+export type AskMcp = (agent: Pick<Snapshot, 'id' | 'secrets'>, server: McpServer) => Promise<Listing>
+
 export interface ListingParts {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The guarded way out. */
@@ -46,7 +49,7 @@ export async function listMcpTools(
     const connection = await connectMcp({ server, headers, fetch, version }, timeoutMs)
     try {
       const tools = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
-      return { tools: new Map([...tools].map(([name, tool]) => [name, listed(tool)])) }
+      return { tools: new Map([...tools].map(([name, tool]) => [name, toListed(tool)])) }
     } finally {
       await connection.close()
     }
@@ -67,7 +70,8 @@ export function innermost(error: unknown): string {
   return here instanceof Error ? here.message.slice(0, 500) : String(here)
 }
 
-function listed({ name, description = '', inputSchema, annotations = {} }: Tool): ListedTool {
+/** What a server says of a tool, as far as anybody here reads it. */
+export function toListed({ name, description = '', inputSchema, annotations = {} }: Tool): ListedTool {
   const { readOnlyHint, destructiveHint } = annotations
   return {
     name,

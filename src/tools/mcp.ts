@@ -3,7 +3,7 @@
  *
  * What a failure means depends on one thing: whether the request that carries the call may have been received.
  */
-import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Redactor } from '../base/secret.ts'
@@ -13,7 +13,7 @@ import type { BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
 import { checkSchema } from './check.ts'
 import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from './mcp-connection.ts'
 import { credentials, missingSecret } from './mcp-credentials.ts'
-import { innermost } from './mcp-listing.ts'
+import { digestOfTool, innermost, toListed } from './mcp-listing.ts'
 import { cut, deadline, returned } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
 
@@ -99,8 +99,11 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
           try {
             const connection = await until(kept.opening, limit.signal)
             const tools = await connection.toolsFor(invocation.run.id, options)
-            if (!tools.has(name))
+            const found = tools.get(name)
+            if (!found)
               return { at: 'not_sent', code: 'no_handler', error: `MCP server "${server.name}" has no tool "${name}".` }
+            if (!isAsPinned(tool, found))
+              return { at: 'not_sent', code: 'refused', error: otherThanPinned(server.name, name) }
             const result = await connection.call(
               {
                 name,
@@ -151,7 +154,9 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       try {
         const tools = await (await until(kept.opening, limit.signal)).toolsFor(undefined, options)
         const found = tools.get(tool.mcp?.tool ?? tool.wire)
-        if (!found || checkSchema(found.inputSchema as JsonObject) !== undefined) return undefined
+        // What differs from its pin is not shown to the model either; the call is refused.
+        if (!found || !isAsPinned(tool, found) || checkSchema(found.inputSchema as JsonObject) !== undefined)
+          return undefined
         return { description: plain(found.description ?? ''), schema: found.inputSchema as JsonObject }
       } catch {
         // The call itself will say what is wrong with the server.
@@ -171,6 +176,12 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
     },
   }
 }
+
+const isAsPinned = ({ mcp }: BoundTool, found: Tool): boolean =>
+  mcp?.integrity === undefined || mcp.integrity === digestOfTool(toListed(found))
+
+const otherThanPinned = (server: string, name: string): string =>
+  `What MCP server "${server}" says of its tool "${name}" is not what svc.lock pins. Review it, then svc compile --mcp and publish again.`
 
 /** A connection and how many calls are on it. */
 interface Kept {

@@ -225,7 +225,18 @@ describe('comparing', () => {
       breaking: false,
       changes: [{ kind: 'authority.narrowed' }],
     })
-    expect(await json(['bundle', 'diff', `${cwd}-before`, '.'])).toMatchObject(expected)
+    const { files, ...told } = await json<{ files: { path: string; change: string }[] }>([
+      'bundle',
+      'diff',
+      `${cwd}-before`,
+      '.',
+    ])
+    expect(told).toMatchObject(expected)
+    expect(files.map(({ path, change }) => `${change} ${path}`)).toEqual([
+      'changed agents/refund-desk.yaml',
+      'changed policies/refund-limit.yaml',
+      'changed policies/small-refunds.yaml',
+    ])
     expect(await json(['bundle', 'diff', '--against', 'acme.refund-desk@1.0.0'])).toMatchObject(expected)
     expect(await json(['bundle', 'diff', '--against', 'acme.refund-desk@2.0.0'])).toEqual({
       breaking: false,
@@ -240,9 +251,15 @@ describe('comparing', () => {
     raiseLimit('2.0.0')
     const { code, stdout, stderr } = await svc(['bundle', 'diff', 'before.tgz', '.', '--fail-on', 'breaking'])
     expect(code).toBe(1)
-    expect(stdout).toMatch(
-      /^authority\.widened\twider\tacme\.refund-desk\tacme\.refunds: .*\tpolicies\/.*\.yaml:\d+\n$/,
-    )
+    const digest = 'sha256:[0-9a-f]{64}'
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(
+        /^authority\.widened\twider\tacme\.refund-desk\tacme\.refunds: .*\tpolicies\/.*\.yaml:\d+$/,
+      ),
+      ...['agents/refund-desk', 'policies/refund-limit', 'policies/small-refunds'].map(
+        (path) => expect.stringMatching(new RegExp(`^file\tchanged\t${path}\\.yaml\t${digest}\t${digest}$`)) as string,
+      ),
+    ])
     expect(stderr).toContain('1 change, 1 widens authority')
   })
 

@@ -1,7 +1,8 @@
 import { fail } from '../../base/failure.ts'
 import { diffClosures } from '../../compile/diff/diff.ts'
 import type { Difference } from '../../compile/diff/change.ts'
-import { changeLines, countChanges, differenceBody } from '../changes.ts'
+import { diffFiles, type FileChange } from '../../compile/diff/files.ts'
+import { changeLines, countChanges, differenceBody, fileLine } from '../changes.ts'
 import { closureAt, publishedClosure } from '../closures.ts'
 import type { Call } from '../command.ts'
 import { withOperator } from '../operator.ts'
@@ -17,12 +18,14 @@ export async function bundleDiff(call: Call): Promise<number> {
       what: 'Two bundles are compared: svc bundle diff A B, or svc bundle diff [A] --against ns.name@1.2.0.',
     })
   const project = await openProject(call)
-  const before =
-    against === undefined
-      ? await closureAt(call, project, paths[0]!)
-      : await withOperator(project, call, (operator) => publishedClosure(operator, against))
-  const after = await closureAt(call, project, (against === undefined ? paths[1] : paths[0]) ?? cwd)
-  return await tell(call, diffClosures(before, after), given.text('fail-on') === 'breaking')
+  const strict = given.text('fail-on') === 'breaking'
+  if (against !== undefined) {
+    const before = await withOperator(project, call, (operator) => publishedClosure(operator, against))
+    const after = await closureAt(call, project, paths[0] ?? cwd)
+    return await tell(call, diffClosures(before, after.closure), strict)
+  }
+  const [before, after] = [await closureAt(call, project, paths[0]!), await closureAt(call, project, paths[1]!)]
+  return await tell(call, diffClosures(before.closure, after.closure), strict, diffFiles(before.files, after.files))
 }
 
 /** `svc versions diff AGENT@A AGENT@B`. */
@@ -38,11 +41,19 @@ export async function versionsDiff(call: Call): Promise<number> {
   return await tell(call, difference, given.text('fail-on') === 'breaking')
 }
 
-async function tell({ mode, out, io }: Call, difference: Difference, strict: boolean): Promise<number> {
-  if (mode.json) await out.json(differenceBody(difference))
+/** @param files absent where a version was published: a snapshot keeps what files meant, not their bytes */
+async function tell(
+  { mode, out, io }: Call,
+  difference: Difference,
+  strict: boolean,
+  files?: readonly FileChange[],
+): Promise<number> {
+  if (mode.json) await out.json({ ...differenceBody(difference), ...(files && { files }) })
   else {
     changeLines(difference.changes, io.stdout.isTTY).forEach(out.line)
-    out.say(difference.changes.length === 0 ? 'no difference' : countChanges(difference))
+    files?.forEach((each) => out.line(fileLine(each, io.stdout.isTTY)))
+    const same = difference.changes.length === 0 && (files ?? []).length === 0
+    out.say(same ? 'no difference' : countChanges(difference))
   }
   return strict && difference.breaking ? 1 : 0
 }

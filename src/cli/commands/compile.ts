@@ -7,6 +7,7 @@ import { summarise } from '../../compile/summary.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { Column } from '../../terminal/table.ts'
 import { drawTable } from '../../terminal/table.ts'
+import { createAskMcp } from '../ask-mcp.ts'
 import { build } from '../build.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
@@ -74,6 +75,7 @@ async function compileHere(call: Call, project: Project, path: string, update: s
     project,
     path,
     strict: call.given.flag('strict'),
+    ...(call.given.flag('mcp') && { askMcp: await createAskMcp(call, project) }),
     ...(update !== undefined && { update }),
   }
   if (!hasRegistry(project)) return await build(options)

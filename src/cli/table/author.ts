@@ -113,6 +113,7 @@ export const author: readonly CommandSpec[] = [
     options: [
       { flags: '--out <dir>', say: 'write the compiled snapshots there' },
       { flags: '--check', say: 'compare with svc.lock, write nothing' },
+      { flags: '--mcp', say: 'ask the MCP servers and pin what they say of each bound tool' },
       { flags: '--update <id>', say: 'choose a newer version of one published member' },
       { flags: '--strict', say: 'a boundary without a policy is an error' },
       { flags: '--explain <boundary>', say: 'show the policies that stand for an authority boundary' },
@@ -263,7 +264,7 @@ export const author: readonly CommandSpec[] = [
       'svc bundle diff before.tgz . --fail-on breaking',
       'svc bundle diff --against acme.refund-desk@1.1.0 --fail-on breaking',
     ],
-    json: difference,
+    json: `${difference.slice(0, -1)},files?:[{path,change,from,to}]}`,
     exits: { 1: 'breaking changes (--fail-on), or a bundle does not compile', 5: 'no document or version found' },
     load: async () => (await import('../commands/bundle-diff.ts')).bundleDiff,
   },

@@ -307,6 +307,16 @@ function toolChanges(told: Told, was: BoundTool, is: BoundTool): readonly Change
     string,
   ]
   if (from !== to) changes.push(change('tool.route', { ...told, from, to, say: `${told.tool}: ${from} → ${to}` }))
+  const [before, after] = [was.mcp?.integrity, is.mcp?.integrity]
+  if (from === to && before !== undefined && before !== after)
+    changes.push(
+      change(after === undefined ? 'mcp_tool.unpinned' : 'mcp_tool.changed', {
+        ...told,
+        from: before,
+        to: after ?? null,
+        say: `${told.tool}: ${after === undefined ? 'what its MCP server says of it is no longer pinned' : 'its MCP server describes it otherwise'}`,
+      }),
+    )
   if (was.version !== is.version)
     changes.push(
       change('tool.version', {

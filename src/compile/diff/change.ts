@@ -39,6 +39,8 @@ export const CHANGES = {
   'mcp_server.added': { severity: 'minor' },
   'mcp_server.removed': { severity: 'minor' },
   'mcp_server.changed': { severity: 'minor' },
+  'mcp_tool.changed': { severity: 'minor' },
+  'mcp_tool.unpinned': { severity: 'minor' },
   'model.changed': { severity: 'minor' },
   'limit.raised': { severity: 'minor' },
   'limit.lowered': { severity: 'minor' },

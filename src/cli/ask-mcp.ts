@@ -1,0 +1,17 @@
+/** MCP servers asked for their tools while documents are checked or compiled. Source: security, S14 and S16. */
+import type { AskMcp } from '../tools/mcp-listing.ts'
+import type { Call } from './command.ts'
+import type { Project } from './project.ts'
+import { version } from './version.ts'
+
+/** For connecting and for listing, each: nobody waits longer at a prompt. */
+const TIMEOUT_MS = 10_000
+
+export async function createAskMcp({ io }: Pick<Call, 'io'>, { config }: Project): Promise<AskMcp> {
+  const [{ listMcpTools }, { createEgress }] = await Promise.all([
+    import('../tools/mcp-listing.ts'),
+    import('../tools/egress.ts'),
+  ])
+  const fetch = createEgress({ allowedHosts: config.network?.allowed_hosts ?? [] })
+  return (agent, server) => listMcpTools(agent, server, { env: io.env, fetch, version, timeoutMs: TIMEOUT_MS })
+}

@@ -1,0 +1,25 @@
+/** Which files of a bundle are others than before. What that means for the agent is told by the other differences. */
+import { digestOf, type Digest } from '../../base/digest.ts'
+import type { Contents } from '../contents.ts'
+
+export interface FileChange {
+  /** Relative to the bundle. */
+  readonly path: string
+  readonly change: 'added' | 'removed' | 'changed'
+  /** Null where there was none. */
+  readonly from: Digest | null
+  readonly to: Digest | null
+}
+
+/** In the order of their paths. */
+export function diffFiles(before: Contents, after: Contents): readonly FileChange[] {
+  const digestIn = (files: Contents, path: string): Digest | null => {
+    const bytes = files.get(path)
+    return bytes ? digestOf(bytes) : null
+  }
+  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((path): FileChange[] => {
+    const [from, to] = [digestIn(before, path), digestIn(after, path)]
+    if (from === to) return []
+    return [{ path, change: from === null ? 'added' : to === null ? 'removed' : 'changed', from, to }]
+  })
+}
