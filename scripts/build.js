@@ -15,6 +15,7 @@ const run = (file, ...args) => {
 }
 
 run('scripts/validators.js')
+run('scripts/openapi.js')
 rmSync('dist', { recursive: true, force: true })
 
 const common = {

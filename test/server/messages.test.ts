@@ -154,12 +154,30 @@ const refusals: readonly [string, (runId: string) => unknown, readonly { path: s
       { path: '/files/1/svcFile', message: 'is required' },
       { path: '/files/1/objectKey', message: 'must have 1 to 1024 characters' },
       { path: '/files/2', message: 'must be an object' },
-      { path: '/files/2/svcFile', message: 'is required' },
-      { path: '/files/2/objectKey', message: 'is required' },
       { path: '/files/3/size', message: 'is not a known property' },
     ],
   ],
 ]
+
+test.each([
+  [
+    'a list of too many files',
+    { files: Array(300_000).fill(0) },
+    [{ path: '/files', message: 'must have at most 100 entries' }],
+  ],
+  [
+    'many unknown properties of a file',
+    {
+      files: [
+        { svcFile: true, objectKey: 'k', ...Object.fromEntries([...Array(5000).keys()].map((n) => [`x${n}`, n])) },
+      ],
+    },
+    [{ path: '/files/0/x0', message: 'is not a known property' }],
+  ],
+])('what is wrong with %s is not told at greater length than the body', async (_what, body, details) => {
+  const { send, runId } = await waiting()
+  expect(((await (await send({ runId, ...body })).json()) as { details: unknown }).details).toEqual(details)
+})
 
 test.each(refusals)('refuses a body %s', async (_what, body, details) => {
   const { send, runId, asked } = await waiting()

@@ -1,7 +1,7 @@
 /** Versions that are no longer chosen. Source: bundles, section 4. */
 import { agentIdOf } from '../../base/ids.ts'
 import { fail } from '../../base/failure.ts'
-import { reader } from '../validate.ts'
+import { reader } from './reader.ts'
 import type { Services } from '../services.ts'
 import type { Act } from './act.ts'
 import { findAgent, findVersion } from './find.ts'

@@ -9,7 +9,7 @@ import { accepted } from '../reply.ts'
 import type { Handler } from '../route.ts'
 import { runInScope } from '../scope.ts'
 import type { Services } from '../services.ts'
-import { defined, parseMessage } from '../validate.ts'
+import { parseMessage } from '../validate.ts'
 
 /** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. What cannot be accepted is 202 with `error` and changes nothing. */
 export const sendMessage = (services: Services): Handler =>
@@ -35,6 +35,12 @@ export const toAnswer = (body: MessageBody, by: Principal): Answer => ({
     claimedEmail: body.completedByEmail,
   }),
 })
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** The same object without the properties that are undefined. */
+const defined = <T extends object>(object: T): Defined<T> =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>
 
 /** @throws Failure `file_not_found` for a file that is not finalized in the workspace */
 export async function checkFiles(

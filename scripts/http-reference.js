@@ -1,0 +1,146 @@
+// Prints the reference page of the HTTP interface, from schemas/openapi.yaml. `node scripts/http-reference.js >
+// docs/http-reference.md` writes it anew; test/api/reference.test.ts tells when it is out of date.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { format, resolveConfig } from 'prettier'
+import { parse } from 'yaml'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const api = parse(readFileSync(`${root}/schemas/openapi.yaml`, 'utf8'))
+const { schemas } = api.components
+
+const nameOf = (ref) => ref.split('/').at(-1)
+const resolve = (part) =>
+  part.$ref === undefined
+    ? part
+    : part.$ref
+        .slice(2)
+        .split('/')
+        .reduce((at, key) => at[key], api)
+const link = (name) => `[${name}](#${name.toLowerCase()})`
+const code = (value) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+const EXTENSION = ' _Extension._'
+const extension = (part) => (part['x-svc-extension'] ? EXTENSION : '')
+
+/* Fields */
+
+const typeOf = (schema) => {
+  const { $ref, type, format: form, const: only, enum: values, items } = schema
+  if ($ref !== undefined) return link(nameOf($ref))
+  if (only !== undefined) return code(only)
+  if (values !== undefined) return values.map(code).join(', ')
+  if (type === 'array') return `array of ${typeOf(items)}`
+  if (type === undefined || (Array.isArray(type) && type.length === 6)) return 'JSON'
+  const word = Array.isArray(type) ? type.join(' or ') : type
+  return form === undefined || form === 'date-time' ? word : `${word} (${form})`
+}
+
+const boundsOf = ({ minimum, maximum = Number.MAX_SAFE_INTEGER, minLength, maxLength, maxItems, default: usual }) => [
+  ...(minimum === undefined
+    ? []
+    : [maximum === Number.MAX_SAFE_INTEGER ? `From ${minimum}.` : `${minimum} to ${maximum}.`]),
+  ...(maxLength === undefined
+    ? []
+    : [minLength > 0 ? `${minLength} to ${maxLength} characters.` : `At most ${maxLength} characters.`]),
+  ...(maxItems === undefined ? [] : [`At most ${maxItems}.`]),
+  ...(usual === undefined ? [] : [`${code(usual)} when absent.`]),
+]
+
+const aboutOf = (schema) => {
+  const { description, 'x-extensible-enum': words } = schema
+  return [
+    ...(description === undefined ? [] : [description.trim().replace(/[^.:]$/, '$&.')]),
+    ...(words === undefined ? [] : [`${words.map(code).join(', ')}; more may be added.`]),
+    ...boundsOf(schema),
+  ].join(' ')
+}
+
+const row = (...cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+const table = (head, rows) => [row(...head), row(...head.map(() => '---')), ...rows].join('\n')
+
+const fieldsOf = ({ properties, required = [] }) =>
+  table(
+    ['Field', 'Type', 'Required', 'Description'],
+    Object.entries(properties).map(([name, schema]) =>
+      row(code(name), typeOf(schema), required.includes(name) ? 'yes' : 'no', aboutOf(schema) + extension(schema)),
+    ),
+  )
+
+const sectionOf = (name, schema) => {
+  const [base, own] = schema.allOf ?? [undefined, schema]
+  const above = base === undefined ? [] : [`The fields of ${typeOf(base)}, and:`]
+  const closed = own.additionalProperties === false ? ['Other fields are refused.'] : []
+  const body = own.properties === undefined ? [] : [fieldsOf(own)]
+  return [`### ${name}`, aboutOf(schema), ...above, ...body, ...closed].filter((each) => each !== '').join('\n\n')
+}
+
+/* Operations */
+
+const contentOf = (content) =>
+  Object.entries(content ?? {})
+    .map(([type, { schema }]) => `${typeOf(schema)}${type === 'application/json' ? '' : ` as ${code(type)}`}`)
+    .join(', ')
+
+const operationOf = (path, method, item) => {
+  const { summary, description, parameters = [], requestBody, responses, security, ...rest } = item[method]
+  const all = [...(item.parameters ?? []), ...parameters].map(resolve)
+  const where = { path: 'path', query: 'query', header: 'header' }
+  const body = requestBody && resolve(requestBody)
+  const good = Object.entries(responses).filter(([status]) => status < 300)
+  const bad = Object.keys(responses).filter((status) => status >= 400)
+  return [
+    `### ${method.toUpperCase()} ${path}`,
+    `${summary}.${description === undefined ? '' : ` ${description.trim()}`}${extension({ ...item, ...rest })}${security?.length === 0 ? ' No key is needed.' : ''}`,
+    ...(all.length === 0
+      ? []
+      : [
+          table(
+            ['Parameter', 'In', 'Type', 'Description'],
+            all.map((each) =>
+              row(
+                code(each.name),
+                where[each.in],
+                typeOf(each.schema),
+                [aboutOf(each), aboutOf(each.schema)].filter((text) => text !== '').join(' ') + extension(each),
+              ),
+            ),
+          ),
+        ]),
+    ...(body === undefined ? [] : [`Body: ${contentOf(body.content)}${body.required ? '' : ', may be left out'}.`]),
+    good
+      .map(
+        ([status, { description: what, content }]) =>
+          `Answers **${status}** ${what}${content ? `: ${contentOf(content)}` : ''}.`,
+      )
+      .join(' '),
+    ...(bad.length === 0 ? [] : [`Refusals: ${bad.join(', ')}.`]),
+  ].join('\n\n')
+}
+
+const METHODS = ['get', 'post']
+const operations = Object.entries(api.paths).flatMap(([path, item]) =>
+  METHODS.filter((method) => item[method]).map((method) => operationOf(path, method, item)),
+)
+
+const page = `# HTTP reference
+
+The ${api.info.title}, route by route. This page is written from \`schemas/openapi.yaml\`, which a server gives as
+\`GET /v1/openapi.json\` and \`svc openapi\` prints. What is marked as an extension goes beyond the interface's source document; a client that
+ignores it loses nothing.
+
+Every request needs the header \`X-API-Key\`, unless it says otherwise; every answer has \`X-Request-Id\`. Every refusal has the body
+${link('Error')}. Besides those named with a route there are 404 for a path that is none and 405, with \`Allow\`, for a method that a path does
+not have.
+
+## Routes
+
+${operations.join('\n\n')}
+
+## Bodies
+
+${Object.entries(schemas)
+  .map(([name, schema]) => sectionOf(name, schema))
+  .join('\n\n')}
+`
+const style = await resolveConfig(`${root}/docs/http-reference.md`)
+process.stdout.write(await format(page, { ...style, parser: 'markdown' }))

@@ -1,0 +1,165 @@
+// Writes from schemas/openapi.yaml what the code has of the HTTP interface: the types of what travels
+// (src/spec/generated/) and the validators of what is asked (src/server/generated/).
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+import { format, resolveConfig } from 'prettier'
+import { parse } from 'yaml'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const api = parse(readFileSync(`${root}/schemas/openapi.yaml`, 'utf8'))
+const { schemas } = api.components
+
+const nameOf = (ref) => ref.split('/').at(-1)
+const resolve = (part) => {
+  if (part?.$ref === undefined) return part
+  const { $ref, ...beside } = part
+  return {
+    ...$ref
+      .slice(2)
+      .split('/')
+      .reduce((at, key) => at[key], api),
+    ...beside,
+  }
+}
+
+/** True where every type of JSON is named. */
+const isAnything = ({ type }) => Array.isArray(type) && type.length === 6
+
+/* Types */
+
+const literal = (value) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value))
+
+const typeOf = (schema) => {
+  const {
+    $ref,
+    type,
+    const: only,
+    enum: values,
+    'x-extensible-enum': words,
+    items,
+    properties,
+    additionalProperties,
+  } = schema
+  if ($ref !== undefined) return nameOf($ref)
+  if (only !== undefined) return literal(only)
+  if (values !== undefined) return values.map(literal).join(' | ')
+  // A client compiled today reads what is added tomorrow.
+  if (words !== undefined) return [...words.map(literal), '(string & {})'].join(' | ')
+  if (Array.isArray(type) && !isAnything(schema))
+    return type.map((each) => typeOf({ ...schema, type: each })).join(' | ')
+  if (type === 'array') return `readonly ${/^\w+$/.test(typeOf(items)) ? typeOf(items) : `(${typeOf(items)})`}[]`
+  if (type === 'object' && properties !== undefined) return `{\n${membersOf(schema)}\n}`
+  if (type === 'object' && additionalProperties?.type !== undefined)
+    return `Readonly<Record<string, ${typeOf(additionalProperties)}>>`
+  if (type === 'object') return 'JsonObject'
+  if (type === 'integer') return 'number'
+  return typeof type === 'string' ? type : 'JsonValue'
+}
+
+const docOf = ({ description }) => (description === undefined ? '' : `/** ${description.trim()} */\n`)
+
+const membersOf = ({ properties, required = [] }) =>
+  Object.entries(properties)
+    .map(([name, schema]) => `${docOf(schema)}readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`)
+    .join('\n')
+
+const declarationOf = (name, schema) => {
+  const [base, own] = schema.allOf ?? [undefined, schema]
+  if (own.properties === undefined) return `${docOf(schema)}export type ${name} = ${typeOf(schema)}\n`
+  const above = base === undefined ? '' : ` extends ${typeOf(base)}`
+  return `${docOf(schema)}export interface ${name}${above} {\n${membersOf(own)}\n}\n`
+}
+
+const types = [
+  '// Written by scripts/openapi.js from schemas/openapi.yaml.\n',
+  "import type { JsonObject, JsonValue } from '../../base/json.ts'\n",
+  ...Object.entries(schemas).map(([name, schema]) => declarationOf(name, schema)),
+].join('\n')
+
+/* Validators */
+
+/** The schema with its references written out, and without what allows everything. */
+const whole = (schema) => {
+  if (Array.isArray(schema)) return schema.map(whole)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { description: _d, examples: _e, 'x-extensible-enum': _w, 'x-svc-extension': _x, ...rest } = resolve(schema)
+  if (rest.additionalProperties?.anyOf?.some(isAnything)) delete rest.additionalProperties
+  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, whole(value)]))
+}
+
+/** What the query of an operation may hold. Headers are checked one by one. */
+const queryOf = (parameters) => ({
+  type: 'object',
+  properties: Object.fromEntries(
+    parameters
+      .map(resolve)
+      .filter((each) => each.in === 'query')
+      .map(({ name, schema }) => [name, whole(schema)]),
+  ),
+})
+
+const asked = {
+  startBody: whole(schemas.StartRunBody),
+  messageBody: whole(schemas.MessageBody),
+  presignBody: whole(schemas.PresignBody),
+  finalizeBody: whole(schemas.FinalizeBody),
+  cancelBody: whole(schemas.CancelBody),
+  sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
+  conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),
+  idempotencyKey: whole(api.components.parameters.idempotencyKey.schema),
+}
+
+const require = createRequire(import.meta.url)
+const { Ajv2020 } = require('ajv/dist/2020.js')
+const standalone = require('ajv/dist/standalone/index.js').default
+
+/** @param every all that is wrong, or the first of it */
+const validators = (every) => {
+  const ajv = new Ajv2020({
+    strict: true,
+    allErrors: every,
+    verbose: true,
+    formats: { uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i },
+    keywords: ['x-svc-says'],
+    code: { source: true, esm: true, lines: false },
+  })
+  for (const [name, schema] of Object.entries(asked)) ajv.addSchema(schema, name)
+  const code = standalone(ajv, Object.fromEntries(Object.keys(asked).map((name) => [name, name])))
+  const table = `\nexport const checks = { ${Object.keys(asked).join(', ')} }\n`
+  return buildSync({
+    stdin: { contents: code.replaceAll('export const ', 'const ') + table, resolveDir: root, loader: 'js' },
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['main'],
+    minifySyntax: true,
+    write: false,
+  }).outputFiles[0].text
+}
+
+const names = Object.keys(asked)
+const declared = `import type { ErrorObject } from 'ajv'
+interface Check {
+  (value: unknown): boolean
+  errors?: readonly ErrorObject[] | null
+}
+export declare const checks: Readonly<Record<${names.map(literal).join(' | ')}, Check>>
+`
+
+/* Writing */
+
+const write = (path, text) => {
+  mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ''), { recursive: true })
+  writeFileSync(`${root}/${path}`, text)
+}
+const style = await resolveConfig(`${root}/scripts/openapi.js`)
+write('src/spec/generated/api.ts', await format(types, { ...style, parser: 'typescript' }))
+for (const [name, every] of [
+  ['first', false],
+  ['every', true],
+]) {
+  write(`src/server/generated/${name}.js`, validators(every))
+  write(`src/server/generated/${name}.d.ts`, await format(declared, { ...style, parser: 'typescript' }))
+}

@@ -1,0 +1,270 @@
+// Written by scripts/openapi.js from schemas/openapi.yaml.
+
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+
+export type Timestamp = string
+
+export type NullableTimestamp = string | null
+
+/** Running; WaitingForHITL, WaitingForAITL, WaitingForResponse; terminal Completed, Failed, Cancelled. Further words may be added: what is neither terminal nor begins with WaitingFor means that the work goes on. */
+export type RunStatusWord =
+  | 'Running'
+  | 'WaitingForHITL'
+  | 'WaitingForAITL'
+  | 'WaitingForResponse'
+  | 'Completed'
+  | 'Failed'
+  | 'Cancelled'
+  | (string & {})
+
+export interface Error {
+  /** A sentence for people. */
+  readonly error: string
+  readonly code: string
+  readonly details?: readonly {
+    /** JSON pointer into the request. */
+    readonly path: string
+    readonly message: string
+  }[]
+  readonly requestId: string
+}
+
+export interface StartRunBody {
+  /** Must match the input contract of the deployed version; {} when absent. A file of the workspace is a FileReference, wherever the contract has one. */
+  readonly input?: JsonObject
+}
+
+export interface FileReference {
+  readonly svcFile: true
+  /** The segment after the last slash of the finalized objectKey. */
+  readonly filename: string
+  readonly mediaType?: string
+}
+
+export interface StartRunResponse {
+  readonly sessionId: string
+  readonly runId: string
+  readonly status: RunStatusWord
+  readonly totalTokensUsed: number
+  readonly output: JsonValue
+  readonly error?: string
+  readonly agentId?: string
+  readonly triggerId?: string | null
+  readonly duplicateDelivery?: boolean
+}
+
+export interface RunStatus {
+  readonly runId: string
+  readonly status: RunStatusWord
+  readonly output: JsonValue
+  readonly error?: string
+  /** Why the run failed, for programs. */
+  readonly errorCode?:
+    | 'limit_exceeded'
+    | 'output_invalid'
+    | 'model_error'
+    | 'tool_failed'
+    | 'rejected'
+    | 'repeated_denial'
+    | 'policy_error'
+    | 'cancelled'
+    | 'internal'
+    | (string & {})
+  readonly sessionId: string
+  readonly agentId: string
+  readonly agentVersionId: string
+  readonly versionLabel: string
+  readonly totalTokensUsed: number
+  readonly startedAt: Timestamp
+  readonly finishedAt: NullableTimestamp
+}
+
+export interface Session {
+  readonly id: string
+  /** Workspace. */
+  readonly tenantId: string
+  readonly agentId: string
+  readonly agentVersionId: string
+  readonly llmModel: string | null
+  readonly triggerType: 'api' | 'scheduled' | 'operator' | (string & {})
+  readonly triggeredBy: string | null
+  readonly triggerId: string | null
+  readonly triggerName: string | null
+  readonly status: RunStatusWord
+  readonly totalTokensUsed: number
+  readonly output: JsonValue
+  readonly error: string | null
+  readonly startedAt: Timestamp
+  readonly finishedAt: NullableTimestamp
+  readonly input: JsonValue
+  readonly startContext: JsonObject | null
+}
+
+export interface SessionListItem extends Session {
+  readonly rootRunId: string | null
+  readonly runCount: number
+  readonly entryRunId: string | null
+}
+
+export interface SessionList {
+  readonly items: readonly SessionListItem[]
+  readonly total: number
+}
+
+export interface RunSummary {
+  readonly id: string
+  readonly sessionId: string
+  readonly agentId: string
+  readonly agentVersionId: string
+  readonly parentRunId: string | null
+  readonly depth: number
+  readonly status: RunStatusWord
+  readonly totalTokensUsed: number
+  readonly output: JsonValue
+  readonly error: string | null
+  readonly startedAt: NullableTimestamp
+  readonly finishedAt: NullableTimestamp
+  readonly triggerType: 'api' | 'scheduled' | 'operator' | (string & {})
+  readonly triggeredBy: string | null
+  readonly triggerId: string | null
+  readonly triggerName: string | null
+  readonly input: JsonValue
+  readonly llmModel: string | null
+  readonly agentName: string | null
+  readonly versionLabel: string | null
+}
+
+export interface TimelineItem {
+  readonly runId: string
+  readonly id: string
+  /** Monotonic per run. */
+  readonly sequence: number
+  /** 1-based position in the whole session. */
+  readonly ordinal: number
+  readonly type:
+    | 'UserMessage'
+    | 'Reasoning'
+    | 'PolicyDecision'
+    | 'ToolCall'
+    | 'ToolResult'
+    | 'UserTaskReq'
+    | 'UserTaskRes'
+    | 'SubAgentCall'
+    | 'SubAgentResult'
+    | 'AitlRequest'
+    | 'AitlResponse'
+    | 'LimitReached'
+    | 'OutputValidation'
+    | 'Output'
+    | 'RunCompleted'
+    | 'SessionCompleted'
+    | (string & {})
+  /** Shape by type; user_task_id names the task of a UserTaskReq. */
+  readonly content: JsonValue
+  readonly tokensUsed: number | null
+  readonly error: string | null
+  readonly startedAt: NullableTimestamp
+  readonly finishedAt: NullableTimestamp
+}
+
+export interface Conversation {
+  readonly session: Session
+  readonly runs: readonly RunSummary[]
+  readonly items: readonly TimelineItem[]
+}
+
+export interface StreamEvent {
+  readonly ts: Timestamp
+  readonly kind: 'step' | 'session' | 'run' | 'user_task' | 'aitl' | (string & {})
+  readonly subject: string
+  readonly data: JsonObject
+}
+
+/** Needs userTaskId, or a non-empty text or message, or at least one file. */
+export interface MessageBody {
+  /** Equals the path's. */
+  readonly runId: string
+  readonly userTaskId?: string
+  /** True when absent, for tasks of kind approval. */
+  readonly approved?: boolean
+  readonly selectedOptionId?: string
+  readonly textValue?: string
+  readonly numberValue?: number
+  readonly metadata?: JsonObject
+  readonly text?: string
+  /** Alias of text. */
+  readonly message?: string
+  readonly files?: readonly FileItem[]
+  /** An email address; kept as a claim, never used as an identity. */
+  readonly completedByEmail?: string
+}
+
+export interface FileItem {
+  readonly svcFile: true
+  readonly objectKey: string
+  readonly filename?: string
+  readonly mediaType?: string
+}
+
+export interface MessageAccepted {
+  readonly status: RunStatusWord
+  /** The follow-up was rejected and changed nothing. */
+  readonly error?: string
+  readonly userTaskId?: string
+  /** Why the follow-up was rejected, for programs. */
+  readonly code?:
+    | 'task_not_found'
+    | 'task_already_completed'
+    | 'operator_only'
+    | 'invalid_value'
+    | 'acknowledgement_required'
+    | 'run_not_waiting'
+    | 'arguments_changed'
+    | 'not_an_approver'
+    | (string & {})
+  readonly duplicate?: boolean
+}
+
+export interface CancelBody {
+  readonly reason?: string
+}
+
+export interface Cancelled {
+  readonly runId: string
+  readonly status: RunStatusWord
+}
+
+export interface PresignBody {
+  readonly filename: string
+  readonly mediaType: string
+  /** Upper bound of the upload in bytes. */
+  readonly maxContentLength: number
+}
+
+export interface Presigned {
+  readonly objectKey: string
+  readonly uploadUrl: string
+  readonly httpMethod: 'PUT'
+  readonly requiredHeaders: Readonly<Record<string, string>>
+  readonly expiresInSeconds: number
+}
+
+export interface FinalizeBody {
+  readonly objectKey: string
+  readonly maxContentLength: number
+  readonly filename?: string
+  readonly mediaType?: string
+}
+
+export interface Finalized {
+  readonly objectKey: string
+  /** The last segment of objectKey; what a FileReference names. */
+  readonly filename: string
+  readonly mediaType: string
+  readonly sizeBytes: number
+  readonly alreadyFinalized: boolean
+}
+
+export interface Health {
+  readonly status: 'ready'
+}
