@@ -1,7 +1,8 @@
 // Builds dist/: the command line in lazily loaded chunks and the client library as one file; with --types declarations
-// beside them. Runs on `npm ci` and `npm pack` (prepare), and without declarations before the tests.
+// beside them. Runs on `npm ci` and `npm pack` (prepare), and before the tests, which add --failpoints: the same command line in
+// dist/failpoints, with the places at which it can be made to die (src/base/failpoint.ts).
 import { spawnSync } from 'node:child_process'
-import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -23,17 +24,15 @@ const common = {
   format: 'esm',
   target: 'node20.19',
   logLevel: 'warning',
-  define: { SVC_VERSION: JSON.stringify(version) },
+  define: { SVC_VERSION: JSON.stringify(version), SVC_FAILPOINTS: 'false' },
   legalComments: 'none',
   // Half the bytes to read at every start. Names stay, for the stacks of crash reports.
   minifyWhitespace: true,
   minifySyntax: true,
 }
 
-await build({
+const program = {
   ...common,
-  entryPoints: { cli: 'src/cli/main.ts', index: 'src/index.ts' },
-  outdir: 'dist',
   splitting: true,
   platform: 'node',
   chunkNames: 'chunks/[name]-[hash]',
@@ -60,7 +59,8 @@ await build({
   banner: {
     js: "import { createRequire as svcCreateRequire } from 'node:module'; const require = svcCreateRequire(import.meta.url);",
   },
-})
+}
+await build({ ...program, entryPoints: { cli: 'src/cli/main.ts', index: 'src/index.ts' }, outdir: 'dist' })
 
 await build({
   ...common,
@@ -72,5 +72,11 @@ await build({
 })
 
 cpSync('src/store/sqlite/migrations', 'dist/migrations', { recursive: true })
+if (process.argv.includes('--failpoints')) {
+  const define = { ...common.define, SVC_FAILPOINTS: 'true' }
+  await build({ ...program, define, entryPoints: { cli: 'src/cli/main.ts' }, outdir: 'dist/failpoints' })
+  cpSync('src/store/sqlite/migrations', 'dist/failpoints/migrations', { recursive: true })
+  writeFileSync('dist/failpoints/svc.js', readFileSync('bin/svc.js', 'utf8').replace('../dist/cli.js', './cli.js'))
+}
 if (process.argv.includes('--types')) run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json')
 run('scripts/types.js')

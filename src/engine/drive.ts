@@ -2,6 +2,7 @@
  * The only loop. Each session is driven by itself: what has happened to it is applied to its tree, the turn is saved, the
  * effects that the tree now asks for are begun, and what comes of them happens to it next.
  */
+import { failpoint } from '../base/failpoint.ts'
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -275,8 +276,10 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     }
     let event: RunEvent
     try {
+      if (effect.do === 'invoke') failpoint('effect.afterDispatchRecord')
       // The save comes back in the turn of the event loop that also answers whoever started the run: they go first.
       event = parts.redactor.json(await perform(parts, effect, scene, (text) => show(veil.push(text)), signal))
+      failpoint(effect.do === 'invoke' ? 'effect.afterReply' : 'model.afterReply')
       show(veil.end())
     } catch (error) {
       if (signal.aborted) return

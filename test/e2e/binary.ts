@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline'
 import { afterAll } from 'vitest'
 
 const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
+/** The same in the build for tests. */
+const MORTAL = resolve(import.meta.dirname, '../../dist/failpoints/svc.js')
 
 export interface Ran {
   readonly code: number | null
@@ -18,6 +20,8 @@ export interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
+  /** Where the process dies: `SVC_FAILPOINT`, in the build for tests. */
+  readonly failpoint?: string
 }
 
 /** Settings of the machine that would change what the binary does. */
@@ -54,6 +58,8 @@ export interface ServerProcess {
   readonly stderr: () => string
   /** Everything printed on stdout so far. */
   readonly stdout: () => string
+  /** Resolves when it is gone, with the signal that ended it. */
+  readonly died: Promise<NodeJS.Signals | null>
   /** Ends it with a signal; resolves with the exit code when it is gone. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -61,9 +67,11 @@ export interface ServerProcess {
 /** Starts `svc serve --port 0 --json` and waits for its ready line. */
 export function serve(args: readonly string[], options: RunOptions = {}): Promise<ServerProcess> {
   return new Promise((ready, failed) => {
-    const child = spawn(process.execPath, [BIN, 'serve', '--port', '0', '--json', ...args], {
-      cwd: options.cwd,
-      env: environment(options.env),
+    const { cwd, env = {}, failpoint } = options
+    const binary = failpoint === undefined ? BIN : MORTAL
+    const child = spawn(process.execPath, [binary, 'serve', '--port', '0', '--json', ...args], {
+      cwd,
+      env: environment({ ...env, ...(failpoint !== undefined && { SVC_FAILPOINT: failpoint }) }),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     endWithTests(child)
@@ -71,6 +79,7 @@ export function serve(args: readonly string[], options: RunOptions = {}): Promis
     let stderr = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     const gone = new Promise<number | null>((done) => child.on('close', (code) => done(code)))
+    const died = new Promise<NodeJS.Signals | null>((done) => child.on('close', (_, signal) => done(signal)))
     void gone.then((code) => failed(new Error(`svc serve ended with ${code} before it was ready: ${stderr}`)))
     createInterface({ input: child.stdout }).on('line', (line) => {
       const first = stdout === ''
@@ -81,6 +90,7 @@ export function serve(args: readonly string[], options: RunOptions = {}): Promis
         url,
         uploadUrl,
         process: child,
+        died,
         stderr: () => stderr,
         stdout: () => stdout,
         stop(signal = 'SIGTERM') {

@@ -1,4 +1,5 @@
 /** Uploads: an address, then the bytes, then the registration. Source: HTTP API, "Upload and use flow"; decisions, section 11. */
+import { failpoint } from '../../base/failpoint.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Finalized, Presigned } from '../../spec/api.ts'
@@ -116,6 +117,7 @@ async function register(
     throw fail('size_mismatch', { size: found.sizeBytes, limit })
   }
   if (staged) await blobs.move(file.stagingKey, file.objectKey)
+  failpoint('finalize.afterMove')
   await store.finalizeFile(file.id, found.sizeBytes, clock.now())
   return { ...told, sizeBytes: found.sizeBytes, alreadyFinalized: false }
 }

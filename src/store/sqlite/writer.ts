@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { failpoint } from '../../base/failpoint.ts'
 import { fail } from '../../base/failure.ts'
 
 /** Writes per commit; bounds how long one group holds the event loop. */
@@ -61,7 +62,9 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}):
         settle = group.map(attempt)
       }
       beforeCommit()
+      failpoint('commit.before')
       commit.run()
+      failpoint('commit.after')
     } catch (error) {
       if (db.inTransaction) rollback.run()
       for (const each of group) each.reject(toFailure(error))

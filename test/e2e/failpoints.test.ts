@@ -1,0 +1,124 @@
+/**
+ * The real process dies at each place that matters, once, in the middle of a run that does something of every side-effect
+ * class. What had happened by then is kept, and what is not known is asked, never tried again by itself.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Presigned, RunStatusBody } from '../../src/spec/api.ts'
+import type { ServerProcess } from './binary.ts'
+import { customer, ENDED, openCourier, type Courier } from './courier.ts'
+
+let courier: Courier
+beforeAll(async () => void (courier = await openCourier()))
+afterAll(() => courier.close())
+
+/** Lets a run go on until it has ended or its server is gone. */
+async function drive(courier: Courier, server: ServerProcess, runId: string): Promise<RunStatusBody | 'died'> {
+  let died = false
+  void server.died.then(() => (died = true))
+  const api = customer(server, courier.access)
+  for (;;) {
+    try {
+      const run = await api.help(runId)
+      if (ENDED.has(run.status)) return run
+      if (run.status === 'WaitingForHITL') await courier.review()
+    } catch (error) {
+      await after(50)
+      if (died) return 'died'
+      throw error
+    }
+    await after(20)
+  }
+}
+
+/** @returns the run's end, and how often each tool was called from outside for it */
+async function dieAt(courier: Courier, failpoint: string): Promise<{ run: RunStatusBody; called: object }> {
+  const before = courier.arrivals.length
+  const mortal = await courier.serve(failpoint)
+  const runId = await customer(mortal, courier.access).start()
+  expect(await drive(courier, mortal, runId)).toBe('died')
+  expect(await mortal.died).toBe('SIGKILL')
+
+  const server = await courier.serve()
+  const run = (await drive(courier, server, runId)) as RunStatusBody
+  const numbers = await customer(server, courier.access).eventNumbers(runId)
+  expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, at) => at + 1))
+  await server.stop('SIGTERM')
+  const arrived = courier.arrivals.slice(before)
+  expect(new Set(arrived.map(({ key }) => key)).size).toBe(5)
+  const called: Record<string, number> = {}
+  for (const { tool } of arrived) called[tool] = (called[tool] ?? 0) + 1
+  return { run, called }
+}
+
+/** Each place, at the passes that matter most; `SVC_FAILPOINTS=all` tries every pass of a run. */
+const PLACES: Readonly<Record<string, { readonly some: readonly number[]; readonly all: number }>> = {
+  'commit.before': { some: [3], all: 9 },
+  'commit.after': { some: [2], all: 9 },
+  'model.afterReply': { some: [1], all: 6 },
+  'effect.afterDispatchRecord': { some: [3], all: 5 },
+  'effect.afterReply': { some: [3, 5], all: 5 },
+}
+const passes = Object.entries(PLACES).flatMap(([place, { some, all }]) =>
+  (process.env['SVC_FAILPOINTS'] === 'all' ? Array.from({ length: all }, (_, at) => at + 1) : some).map(
+    (pass) => `${place}:${pass}`,
+  ),
+)
+
+test.each(passes)('a process that dies at %s has done nothing unsafe twice, and its run ends', async (failpoint) => {
+  const { run, called } = await dieAt(courier, failpoint)
+  expect(run).toMatchObject({ status: 'Completed', output: 'Delivered to Oslo.' })
+  expect(called).toMatchObject({ 'acme.post': 1, 'acme.pay': 1, 'acme.stamp': 1 })
+})
+
+test('a write that calls itself read-only happens twice: the book outside would tell', async () => {
+  const lying = await openCourier({ classOfPost: 'read_only' })
+  try {
+    // The third reply is that of `post`, in the order of the calls.
+    const { run, called } = await dieAt(lying, 'effect.afterReply:3')
+    expect(run.status).toBe('Completed')
+    expect(called).toMatchObject({ 'acme.post': 2, 'acme.pay': 1, 'acme.stamp': 1 })
+  } finally {
+    await lying.close()
+  }
+})
+
+test('an upload whose server died between its move and its row is finalized by asking again', async () => {
+  const mortal = await courier.serve('finalize.afterMove')
+  const presigned = await post(mortal, 'presign', { filename: 'a.txt', mediaType: 'text/plain', maxContentLength: 5 })
+  const { uploadUrl, requiredHeaders, objectKey, ...rest } = (await presigned.json()) as Presigned
+  expect(rest.httpMethod).toBe('PUT')
+  expect((await fetch(uploadUrl, { method: 'PUT', headers: requiredHeaders, body: 'hello' })).status).toBe(200)
+  await expect(post(mortal, 'finalize', { objectKey, maxContentLength: 5 })).rejects.toThrow('fetch failed')
+  expect(await mortal.died).toBe('SIGKILL')
+
+  const server = await courier.serve()
+  const finalized = await post(server, 'finalize', { objectKey, maxContentLength: 5 })
+  expect([finalized.status, await finalized.json()]).toEqual([
+    200,
+    {
+      objectKey,
+      filename: objectKey.split('/').at(-1),
+      mediaType: 'text/plain',
+      sizeBytes: 5,
+      alreadyFinalized: false,
+    },
+  ])
+  await server.stop('SIGTERM')
+})
+
+const post = ({ url }: ServerProcess, route: string, body: object): Promise<Response> =>
+  fetch(`${url}/v1/file-library/${route}`, {
+    method: 'POST',
+    headers: { 'X-API-Key': courier.access.secret, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+test('the build that people get has no such places', () => {
+  const dist = resolve(import.meta.dirname, '../../dist')
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'))
+  const places = files.filter((path) => readFileSync(join(dist, path), 'utf8').includes('SVC_FAILPOINT'))
+  expect(places.map((path) => path.split('/')[0])).toEqual(['failpoints'])
+})
