@@ -12,6 +12,7 @@ import { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { systemClock } from '../../src/base/clock.ts'
 import { createRedactor } from '../../src/base/secret.ts'
+import { createTransport } from '../../src/base/transport.ts'
 import { createOpenai } from '../../src/providers/openai.ts'
 import type { CompletionRequest, Message } from '../../src/providers/provider.ts'
 import { subject } from './subject.ts'
@@ -66,7 +67,13 @@ function flush(): void {
 const provider =
   model === 'none'
     ? undefined
-    : createOpenai({ baseUrl: model, compatible: true, redactor: createRedactor(), clock: systemClock })
+    : createOpenai({
+        baseUrl: model,
+        fetch: createTransport({ keepAlive: true }),
+        compatible: true,
+        redactor: createRedactor(),
+        clock: systemClock,
+      })
 const TOOLS = [{ name: 'look', description: 'Looks.', schema: { type: 'object' } }]
 
 async function ask(run: Run): Promise<Extract<Message, { role: 'assistant' }>> {

@@ -10,8 +10,8 @@ const TIMEOUT_MS = 10_000
 export async function createAskMcp({ io }: Pick<Call, 'io'>, { config }: Project): Promise<AskMcp> {
   const [{ listMcpTools }, { createEgress }] = await Promise.all([
     import('../tools/mcp-listing.ts'),
-    import('../tools/egress.ts'),
+    import('../base/egress.ts'),
   ])
-  const fetch = createEgress({ allowedHosts: config.network?.allowed_hosts ?? [] })
+  const fetch = createEgress({ from: 'document', allowedHosts: config.network?.allowed_hosts ?? [] })
   return (agent, server) => listMcpTools(agent, server, { env: io.env, fetch, version, timeoutMs: TIMEOUT_MS })
 }

@@ -7,7 +7,6 @@ import type {
   RawMessageStreamEvent,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
-import { createTransport } from '../base/transport.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { objectSchema, parseArguments, vendorOptions } from './arguments.ts'
 import type { Completion, CompletionRequest, Message, MessagePart, ModelCall, Provider } from './provider.ts'
@@ -38,7 +37,7 @@ export function createAnthropic(parts: SdkParts): Provider {
   }
 }
 
-async function connect({ key, baseUrl }: SdkParts): Promise<Anthropic> {
+async function connect({ key, baseUrl, fetch }: SdkParts): Promise<Anthropic> {
   const { Anthropic: Client } = await import('@anthropic-ai/sdk')
   return new Client({
     apiKey: key?.reveal() ?? null,
@@ -50,7 +49,7 @@ async function connect({ key, baseUrl }: SdkParts): Promise<Anthropic> {
         : baseUrl.replace(/\/+$/, '').replace(/\/v1(\/messages)?$/, ''),
     maxRetries: 0,
     logLevel: 'off',
-    fetch: createTransport({ keepAlive: true }),
+    fetch,
   })
 }
 

@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../base/clock.ts'
+import { createEgress } from '../base/egress.ts'
 import { fail } from '../base/failure.ts'
 import { Secret, type Redactor } from '../base/secret.ts'
 import type { Config, ProviderType } from '../spec/config.ts'
@@ -21,6 +22,10 @@ export interface ProviderParts {
   /** Every provider becomes `auto`, except `scripted`; no secret is asked for. */
   readonly offline?: boolean
   readonly clock?: Clock
+  /** Hosts of a document's `base_url` whose addresses may be private. */
+  readonly allowedHosts?: readonly string[]
+  /** Ports on which this process listens, which no model may be at. */
+  readonly ownPorts?: ReadonlySet<number>
   /** How the delays of scripted models pass. */
   readonly wait?: typeof pause
 }
@@ -32,9 +37,16 @@ export function createProviders({
   offline = false,
   clock = systemClock,
   wait,
+  allowedHosts = [],
+  ownPorts = new Set(),
 }: ProviderParts): Providers {
   /** One client per address and key, so that connections are kept between runs. */
   const clients = new Map<string, Provider>()
+  const way = { allowedHosts, ownPorts, keepAlive: true }
+  const ways = {
+    document: createEgress({ ...way, from: 'document', plain: true }),
+    config: createEgress({ ...way, from: 'config' }),
+  }
   const script = wait ? createScripted(wait) : scripted
   return {
     choose(agent, model) {
@@ -53,10 +65,18 @@ export function createProviders({
       if (type === 'openai-compatible' && baseUrl === undefined)
         throw notConfigured('Give the model a base_url, or the provider one under `providers:` in svc.config.yaml.')
 
-      const id = JSON.stringify([type, baseUrl, key?.reveal()])
+      // A document's address is its author's, whoever holds the key.
+      const from = model.base_url === undefined ? 'config' : 'document'
+      const id = JSON.stringify([type, baseUrl, from, key?.reveal()])
       let client = clients.get(id)
       if (!client) {
-        const parts = { ...(key && { key }), ...(baseUrl !== undefined && { baseUrl }), redactor, clock }
+        const parts = {
+          ...(key && { key }),
+          ...(baseUrl !== undefined && { baseUrl }),
+          redactor,
+          clock,
+          fetch: ways[from],
+        }
         client =
           type === 'anthropic'
             ? createAnthropic(parts)

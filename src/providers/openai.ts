@@ -5,7 +5,6 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-import { createTransport } from '../base/transport.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { objectSchema, parseArguments, printArguments, vendorOptions } from './arguments.ts'
 import type { Completion, CompletionRequest, Message, MessagePart, ModelCall, Provider } from './provider.ts'
@@ -42,7 +41,7 @@ export function createOpenai(parts: OpenaiParts): Provider {
   }
 }
 
-async function connect({ key, baseUrl, compatible }: OpenaiParts): Promise<OpenAI> {
+async function connect({ key, baseUrl, compatible, fetch }: OpenaiParts): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai')
   return new Client({
     apiKey: key?.reveal() ?? 'none',
@@ -55,7 +54,7 @@ async function connect({ key, baseUrl, compatible }: OpenaiParts): Promise<OpenA
     ...(compatible && { organization: null, project: null }),
     maxRetries: 0,
     logLevel: 'off',
-    fetch: createTransport({ keepAlive: true }),
+    fetch,
   })
 }
 

@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts'
+import { EGRESS_REFUSED } from '../base/egress.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
+import type { Fetch } from '../base/transport.ts'
 import { isRetryableStatus, ProviderError } from './provider.ts'
 
 /** What a client of a vendor's SDK is made from. */
@@ -8,6 +10,8 @@ export interface SdkParts {
   readonly key?: Secret
   /** Absent = the vendor's own address. */
   readonly baseUrl?: string
+  /** The way out. */
+  readonly fetch: Fetch
   readonly redactor: Redactor
   readonly clock: Clock
 }
@@ -37,7 +41,7 @@ export function toProviderError(error: unknown, { key, redactor, clock }: SdkPar
     })
   if ('status' in error || error instanceof SyntaxError || codeOf(error) !== undefined)
     return new ProviderError(scrub(`The connection to the model provider failed: ${reasonOf(error)}`), {
-      retryable: true,
+      retryable: codeOf(error) !== EGRESS_REFUSED,
       cause: error,
     })
   return error

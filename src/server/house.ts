@@ -57,6 +57,8 @@ export interface HouseOptions {
 
 export interface House {
   readonly services: Services
+  /** A door was opened at this port: tools and models must not come in by it. */
+  onListening(port: number): void
   /** What is opened on top is closed before the house: last opened, first closed. */
   onClose(close: () => void | Promise<void>): void
   /** From now on requests are refused; resolves when everything is stored and closed. */
@@ -113,6 +115,7 @@ export async function openHouse(
     const lend = async (): Promise<Blobs> => (await (lent ??= storageAt({ host: '127.0.0.1', port: 0 }))).blobs
     const readFile =
       storage && ((sessionId: string, filename: string) => readSessionFile(store, storage.blobs, sessionId, filename))
+    const ownPorts = new Set(storage?.port === undefined ? [] : [storage.port])
     const real = createToolbox({
       config,
       configDir: configDirectory,
@@ -121,6 +124,7 @@ export async function openHouse(
       offline,
       clock,
       version,
+      ownPorts,
       ...(readFile && { readFile }),
     })
     const { record, ...played } = options.cassette ?? {}
@@ -132,6 +136,8 @@ export async function openHouse(
       redactor,
       offline,
       clock,
+      allowedHosts: config.network?.allowed_hosts ?? [],
+      ownPorts,
       ...(config.providers && { config: config.providers }),
       ...(options.wait && { wait: options.wait }),
     })
@@ -179,6 +185,7 @@ export async function openHouse(
     closers.push(() => engine.close(grace))
     return {
       services,
+      onListening: (port) => void ownPorts.add(port),
       onClose: (close) => void closers.push(close),
       async close(graceMs) {
         grace = graceMs

@@ -75,6 +75,7 @@ async function openDoors(house: House, options: ServerOptions, host: string): Pr
   const app = createApp(services, { loopback: host === 'localhost' || isLoopback(host), hosts, origins })
   const listener = await listen(toNodeHandler(app), { host, port: options.port ?? 0, ids })
   house.onClose(() => listener.close(grace))
+  house.onListening(listener.port)
   about.url = `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
 
   const operator = createOperatorApp(services)

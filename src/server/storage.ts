@@ -11,6 +11,8 @@ export interface Storage {
   readonly blobs: Blobs
   /** What uploads are sent to. */
   readonly url: string
+  /** Port of the embedded storage. */
+  readonly port?: number
   close(graceMs: number): Promise<void>
 }
 
@@ -47,6 +49,7 @@ export async function openEmbedded({ directory, publicUrl, ...options }: Embedde
   return {
     blobs,
     url: outside?.origin ?? url,
+    port: Number(new URL(url).port),
     async close(graceMs) {
       await blobs.close()
       await server.close(graceMs)

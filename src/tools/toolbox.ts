@@ -1,12 +1,12 @@
 /** Where each tool runs: `mcp` on the manifest, else the project config by logical id. Source: decisions, section 14. */
 import { systemClock, type Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
+import { createEgress } from '../base/egress.ts'
 import type { Redactor } from '../base/secret.ts'
-import { createTransport, type Fetch } from '../base/transport.ts'
+import type { Fetch } from '../base/transport.ts'
 import type { Config, ToolRouteConfig } from '../spec/config.ts'
 import { readWorkspaceFile, type ReadFile } from './builtin.ts'
 import { runCommand } from './command.ts'
-import { createEgress } from './egress.ts'
 import { callHttp } from './http.ts'
 import { unsetSecret } from './mcp-credentials.ts'
 import { createMcpServers } from './mcp.ts'
@@ -22,6 +22,8 @@ export interface ToolboxParts {
   readonly redactor: Redactor
   /** For `svc.read_file`; without it the tool has no handler. */
   readonly readFile?: ReadFile
+  /** Ports on which this process listens, which no tool may reach. */
+  readonly ownPorts?: ReadonlySet<number>
   /** In place of our own ways out, for both http tools and MCP servers. */
   readonly fetch?: Fetch
   /** The clock that `notAfter` of an invocation is read by. */
@@ -33,10 +35,11 @@ export interface ToolboxParts {
 }
 
 export function createToolbox(parts: ToolboxParts): Toolbox {
-  const { config, configDir, env, redactor, readFile, offline = false, clock = systemClock } = parts
+  const { config, configDir, env, redactor, readFile, ownPorts, offline = false, clock = systemClock } = parts
   // A call may be sent at most once, so no connection is used for two.
-  const direct = parts.fetch ?? createTransport({ keepAlive: false })
-  const guarded = parts.fetch ?? createEgress({ allowedHosts: config.network?.allowed_hosts ?? [] })
+  const way = { allowedHosts: config.network?.allowed_hosts ?? [], ...(ownPorts && { ownPorts }) }
+  const direct = parts.fetch ?? createEgress({ ...way, from: 'config' })
+  const guarded = parts.fetch ?? createEgress({ ...way, from: 'document' })
   const servers = createMcpServers({ env, redactor, fetch: guarded, clock, version: parts.version ?? '0' })
 
   const route = (name: Route['route'], timeoutMs: number, invoke: Route['invoke']): Route => ({

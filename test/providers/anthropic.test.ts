@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { createTransport } from '../../src/base/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
 import { createAnthropic } from '../../src/providers/anthropic.ts'
 import { ProviderError, type Message } from '../../src/providers/provider.ts'
@@ -12,7 +13,13 @@ afterEach(() => fake.close())
 const KEY = 'sk-ant-test-1234567890'
 async function start(script: FakeScript) {
   fake = await startFakeAnthropic(script)
-  return createAnthropic({ key: new Secret(KEY), baseUrl: fake.url, redactor: createRedactor(), clock: clockAt(0) })
+  return createAnthropic({
+    key: new Secret(KEY),
+    baseUrl: fake.url,
+    fetch: createTransport({ keepAlive: true }),
+    redactor: createRedactor(),
+    clock: clockAt(0),
+  })
 }
 const model = { provider: 'anthropic', name: 'claude-test' }
 

@@ -136,3 +136,33 @@ test('ANTHROPIC_BASE_URL and the neutral spelling are honoured', async () => {
   )
   expect((await complete(provider, requestWith())).completion.text).toBe('here')
 })
+
+test.each([
+  ['http://10.0.0.1/v1', /http:\/\/10\.0\.0\.1 is not https/],
+  ['https://10.0.0.1/v1', /10\.0\.0\.1 is a private address/],
+  ['https://169.254.169.254/v1', /169\.254\.169\.254 is a private address/],
+  ['https://[::ffff:10.0.0.1]/v1', /is a private address/],
+])('a manifest cannot send its model to %s unless the config allows it', async (base_url, message) => {
+  const model = { provider: 'openai-compatible', base_url }
+  const error: unknown = await complete(choose(model), requestWith()).catch((cause: unknown) => cause)
+  expect(error).toMatchObject({ name: 'ProviderError', retryable: false, message: expect.stringMatching(message) })
+})
+
+test('a model is not looked for at a listener of this process, whoever names it', async () => {
+  fake = await startFakeOpenai([{ say: 'never' }])
+  const port = Number(new URL(fake.url).port)
+  const answerOf = async (model: Partial<SnapshotModel>, parts: Partial<ProviderParts>) =>
+    complete(choose(model, { ownPorts: new Set([port]), ...parts }), requestWith()).then(
+      ({ completion }) => completion.text,
+      (error: Error) => error.message,
+    )
+  const base_url = `${fake.url}/v1`
+  const refused = `The connection to the model provider failed: 127.0.0.1:${port} is an address of this server; network.allowed_hosts in svc.config.yaml can allow it.`
+  expect(await answerOf({ provider: 'openai-compatible', base_url }, {})).toBe(refused)
+  expect(await answerOf({ provider: 'house' }, { config: { house: { type: 'openai-compatible', base_url } } })).toBe(
+    refused,
+  )
+  expect(await answerOf({ provider: 'openai-compatible', base_url }, { allowedHosts: [`127.0.0.1:${port}`] })).toBe(
+    'never',
+  )
+})

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { createTransport } from '../../src/base/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
 import { createOpenai } from '../../src/providers/openai.ts'
 import { ProviderError, type Message } from '../../src/providers/provider.ts'
@@ -15,6 +16,7 @@ async function start(script: FakeScript, options: { compatible?: boolean; path?:
   return createOpenai({
     ...(!options.keyless && { key: new Secret(KEY) }),
     baseUrl: fake.url + (options.path ?? '/v1'),
+    fetch: createTransport({ keepAlive: true }),
     redactor: createRedactor(),
     clock: clockAt(Date.parse('2026-01-01T00:00:00Z')),
     compatible: options.compatible ?? false,

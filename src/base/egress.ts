@@ -1,0 +1,137 @@
+/**
+ * The ways out. What an author's document names is reached by https only, by http on this machine alone; a name must not lead
+ * into a private network, however often it is resolved; no redirect to another host. What the operator's configuration names
+ * may be anywhere. Neither reaches the listeners of this process: an agent could answer its own approvals there.
+ * Source: security, S14 and S19; decisions, section 14.
+ */
+import { lookup as systemLookup, type LookupAddress } from 'node:dns'
+import { networkInterfaces } from 'node:os'
+import type { LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { createTransport, UnsentError, type Fetch } from './transport.ts'
+
+export interface EgressOptions {
+  /** Who wrote the addresses: the author of a document, or the operator in the configuration. */
+  readonly from: 'document' | 'config'
+  /**
+   * Hosts whose addresses may be private, and `host:port` of listeners of this process that may be reached after all:
+   * `network.allowed_hosts` of the project config.
+   */
+  readonly allowedHosts: readonly string[]
+  /** True where allowed hosts may be spoken to without TLS. */
+  readonly plain?: boolean
+  /** Ports on which this process listens. */
+  readonly ownPorts?: ReadonlySet<number>
+  /** Keep connections for the next request, for requests that may be repeated. */
+  readonly keepAlive?: boolean
+  /** Resolves a name to all its addresses; the system's by default. */
+  readonly resolve?: Resolve
+}
+
+type Resolve = (
+  hostname: string,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** The code of a request that was not made because its address may not be used. */
+export const EGRESS_REFUSED = 'ERR_EGRESS_REFUSED'
+
+/** Redirects followed on one host before the server is taken to go in circles. */
+const MAX_REDIRECTS = 3
+
+/** Its requests fail with an UnsentError of code `EGRESS_REFUSED` for an address that may not be used. */
+export function createEgress({
+  from,
+  allowedHosts,
+  plain = false,
+  ownPorts = new Set(),
+  keepAlive = false,
+  resolve = (hostname, done) => systemLookup(hostname, { all: true }, done),
+}: EgressOptions): Fetch {
+  const isAllowed = (host: string): boolean => from === 'config' || allowedHosts.includes(host)
+  const isOwn = (url: URL): boolean => ownPorts.has(portOf(url)) && !allowedHosts.includes(`${hostOf(url)}:${url.port}`)
+
+  const whyNot = (hostname: string, address: string): string | undefined => {
+    if (isLocalName(hostname) && from === 'document')
+      return isLoopback(address) ? undefined : `${hostname} leads to ${address}, which is not this machine`
+    return isAllowed(hostname) || isPublic(address) ? undefined : `${hostname} leads to the private address ${address}`
+  }
+  const whyNotOwn = (hostname: string, address: string): string | undefined =>
+    isHere(address) ? `${hostname} is an address of this server` : whyNot(hostname, address)
+
+  const open = createTransport({ keepAlive, lookup: checked(resolve, whyNot) })
+  /** For ports of our own: no name may lead to this machine. */
+  const away = createTransport({ keepAlive, lookup: checked(resolve, whyNotOwn) })
+
+  const check = (url: URL): void => {
+    const host = hostOf(url)
+    const isAddress = ipaddr.isValid(host)
+    if (isOwn(url) && isAddress && isHere(host)) throw refusal(`${url.host} is an address of this server`)
+    if (from === 'config') return
+    const isPlain = isLocalName(host) || isLoopback(host) || (plain && isAllowed(host))
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
+      throw refusal(`${url.origin} is not https, which all hosts but those of this machine need`)
+    if (isAddress && !isLoopback(host) && !isPublic(host) && !isAllowed(host))
+      throw refusal(`${host} is a private address`)
+  }
+
+  return async (input, init = {}) => {
+    let url = new URL(input instanceof Request ? input.url : input)
+    for (let hops = 0; ; hops++) {
+      check(url)
+      const response = await (isOwn(url) ? away : open)(url, init)
+      const location = response.headers.get('location')
+      // Only these two keep the method and the body.
+      const isFollowed = from === 'document' && (response.status === 307 || response.status === 308)
+      if (!isFollowed || location === null || hops === MAX_REDIRECTS) return response
+      const next = new URL(location, url)
+      if (next.host !== url.host || next.protocol !== url.protocol) return response
+      await response.body?.cancel()
+      url = next
+    }
+  }
+}
+
+/** All addresses are checked and one of exactly these is connected to, so that a second answer changes nothing. */
+const checked =
+  (resolve: Resolve, whyNot: (hostname: string, address: string) => string | undefined): LookupFunction =>
+  (hostname, options, done) =>
+    resolve(hostname, (error, addresses) => {
+      const why = error ? undefined : addresses.map(({ address }) => whyNot(hostname, address)).find(Boolean)
+      if (error) done(error, '')
+      else if (why !== undefined) done(refusal(why), '')
+      else if (options.all) done(null, addresses)
+      else done(null, addresses[0]?.address ?? '', addresses[0]?.family)
+    })
+
+const refusal = (what: string): UnsentError =>
+  new UnsentError(`${what}; network.allowed_hosts in svc.config.yaml can allow it.`, EGRESS_REFUSED, undefined)
+
+const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
+const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+
+const isLocalName = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost')
+const isLoopback = (address: string): boolean =>
+  ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
+
+/** Whether an address is one of this machine: of its loopback, of none (which the system takes for it), or of a card. */
+function isHere(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const given = ipaddr.process(address)
+  if (given.range() === 'loopback' || given.range() === 'unspecified' || isCompatible(given)) return true
+  const text = given.toNormalizedString()
+  return Object.values(networkInterfaces()).some((each = []) =>
+    each.some((card) => ipaddr.process(card.address).toNormalizedString() === text),
+  )
+}
+
+/** Whether an address is one of the open internet. IPv4 inside IPv6, in any of its forms, counts as what it stands for. */
+function isPublic(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  return parsed.range() === 'unicast' && !isCompatible(parsed)
+}
+
+/** `::a.b.c.d`, long out of use but still understood by some systems. */
+const isCompatible = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  address instanceof ipaddr.IPv6 && address.parts.slice(0, 6).every((part) => part === 0)
