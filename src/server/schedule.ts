@@ -1,9 +1,9 @@
 /** Starts runs of schedule triggers. Ticks missed while no server ran are logged, not made up. Source: decisions, section 15. */
 import { Cron } from 'croner'
-import type { Clock, Instant } from '../base/clock.ts'
+import { iso, type Clock, type Instant } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { isFailure } from '../base/failure.ts'
-import type { WorkspaceId } from '../base/ids.ts'
+import type { TriggerId, WorkspaceId } from '../base/ids.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Config } from '../spec/config.ts'
 import type { Trigger } from '../spec/key.ts'
@@ -28,22 +28,27 @@ interface ScheduleParts {
 
 /** The longest timer that node keeps: 2^31 - 1 ms. A tick farther away is looked at again then. */
 const LONGEST_TIMER_MS = 2_147_483_647
+/** A tick that comes later than this, for example because the machine slept, is missed: its run would be of another time. */
+const LATE_MS = 60_000
 
 export function createSchedule(parts: ScheduleParts): Schedule {
+  const { store, workspaceId, clock, log } = parts
   let timer: NodeJS.Timeout | undefined
   let work: Promise<void> = Promise.resolve()
-  /** The next tick of each trigger as it was seen last: one that is new or active again has none that could be overdue. */
-  let due = new Map<string, Instant>()
+  /** Up to when the ticks of each active trigger were looked at. One that is new or active again has none to make up for. */
+  let seen: ReadonlyMap<TriggerId, Instant> | undefined
   let stopped = false
 
   const round = async () => {
-    const now = parts.clock.now()
-    const triggers = (await parts.store.triggers(parts.workspaceId)).filter(
-      (trigger) => trigger.type === 'schedule' && trigger.active,
-    )
-    for (const trigger of triggers) if ((due.get(trigger.id) ?? Infinity) <= now) await startBy(parts, trigger)
-    due = new Map(triggers.map((trigger) => [trigger.id, nextTick(trigger, now)]))
-    const next = Math.min(...due.values())
+    const now = clock.now()
+    const before = (seen ??= await store.ticks(workspaceId))
+    const all = (await store.triggers(workspaceId)).filter(({ type }) => type === 'schedule')
+    const active = all.filter((trigger) => trigger.active)
+    for (const trigger of active) await look(parts, trigger, before.get(trigger.id) ?? now, now)
+    seen = new Map(active.map(({ id }) => [id, now]))
+    const idle = all.filter(({ id, active }) => !active && before.has(id))
+    if (all.length > 0) await store.markTicks(new Map([...seen, ...idle.map(({ id }) => [id, null] as const)]))
+    const next = Math.min(...active.map((trigger) => nextTick(trigger, now)))
     clearTimeout(timer)
     if (stopped || next === Infinity) return
     timer = setTimeout(refresh, Math.min(LONGEST_TIMER_MS, Math.max(1, next - now)))
@@ -52,7 +57,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
   const refresh = () => {
     work = work
       .then(round)
-      .catch((error: unknown) => parts.log.write('error', 'schedule failed', { detail: detailOf(error) }))
+      .catch((error: unknown) => log.write('error', 'schedule failed', { detail: detailOf(error) }))
   }
   refresh()
   return {
@@ -65,9 +70,38 @@ export function createSchedule(parts: ScheduleParts): Schedule {
   }
 }
 
-/** First tick after `since`, in UTC where the trigger names no zone; Infinity when there is none. */
-const nextTick = ({ cron, timeZone }: Trigger, since: Instant): Instant =>
-  new Cron(cron ?? '', { paused: true, timezone: timeZone ?? 'UTC' }).nextRun(new Date(since))?.getTime() ?? Infinity
+/** Starts the run of a tick that is due now. Ticks that were missed are told, and nothing is made up for. */
+async function look(parts: ScheduleParts, trigger: Trigger, since: Instant, now: Instant): Promise<void> {
+  const ticks = ticksBetween(trigger, since, now)
+  const last = ticks.at(-1)
+  const isDue = last !== undefined && last >= now - LATE_MS
+  const missed = isDue ? ticks.slice(0, -1) : ticks
+  if (missed.length > 0)
+    parts.log.write('warn', 'scheduled ticks missed', {
+      triggerId: trigger.id,
+      trigger: trigger.name,
+      missed: missed.length,
+      first: iso(missed[0]!),
+      last: iso(missed.at(-1)!),
+    })
+  if (isDue) await startBy(parts, trigger)
+}
+
+/** Ticks counted at most: a schedule of every second that nobody served for weeks is told no more exactly. */
+const MOST_TICKS = 1000
+
+function ticksBetween(trigger: Trigger, since: Instant, until: Instant): Instant[] {
+  const ticks: Instant[] = []
+  for (let at = nextTick(trigger, since); at <= until && ticks.length < MOST_TICKS; at = nextTick(trigger, at))
+    ticks.push(at)
+  return ticks
+}
+
+/** First tick after `since`; Infinity when there is none. */
+export const nextTick = ({ cron, timeZone }: Pick<Trigger, 'cron' | 'timeZone'>, since: Instant): Instant =>
+  new Cron(cron ?? '', { paused: true, ...(timeZone !== null && { timezone: timeZone }) })
+    .nextRun(new Date(since))
+    ?.getTime() ?? Infinity
 
 async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger): Promise<void> {
   try {

@@ -268,6 +268,10 @@ export interface Store {
   deleteTrigger(id: TriggerId): Promise<void>
   trigger(id: TriggerId): Promise<Trigger | undefined>
   triggers(workspaceId: WorkspaceId, agentId?: AgentId): Promise<readonly Trigger[]>
+  /** Up to when the ticks of each schedule trigger were looked at; those that never were are absent. */
+  ticks(workspaceId: WorkspaceId): Promise<ReadonlyMap<TriggerId, Instant>>
+  /** @param marks null forgets */
+  markTicks(marks: ReadonlyMap<TriggerId, Instant | null>): Promise<void>
   createKey(key: ApiKey): Promise<void>
   /** @param hash SHA-256 of the secret, hexadecimal */
   keyByHash(hash: string): Promise<ApiKey | undefined>

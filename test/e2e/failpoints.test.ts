@@ -53,24 +53,38 @@ async function dieAt(courier: Courier, failpoint: string): Promise<{ run: RunSta
   return { run, called }
 }
 
-/** Each place, at the passes that matter most; `SVC_FAILPOINTS=all` tries every pass of a run. */
-const PLACES: Readonly<Record<string, { readonly some: readonly number[]; readonly all: number }>> = {
-  'commit.before': { some: [3], all: 9 },
-  'commit.after': { some: [2], all: 9 },
-  'model.afterReply': { some: [1], all: 6 },
-  'effect.afterDispatchRecord': { some: [3], all: 5 },
-  'effect.afterReply': { some: [3, 5], all: 5 },
+/** Each place, at the passes that matter most; `SVC_FAILPOINTS=all` tries every pass of a run. The first commit is its start. */
+const PLACES: Readonly<Record<string, { readonly some: readonly number[]; readonly all: readonly number[] }>> = {
+  'commit.before': { some: [3], all: [2, 3, 4, 5, 6, 7, 8, 9] },
+  'commit.after': { some: [2], all: [2, 3, 4, 5, 6, 7, 8, 9] },
+  'model.afterReply': { some: [1], all: [1, 2, 3, 4, 5, 6] },
+  'effect.afterDispatchRecord': { some: [3], all: [1, 2, 3, 4, 5] },
+  'effect.afterReply': { some: [3, 5], all: [1, 2, 3, 4, 5] },
 }
-const passes = Object.entries(PLACES).flatMap(([place, { some, all }]) =>
-  (process.env['SVC_FAILPOINTS'] === 'all' ? Array.from({ length: all }, (_, at) => at + 1) : some).map(
-    (pass) => `${place}:${pass}`,
-  ),
+const passes = Object.entries(PLACES).flatMap(([place, which]) =>
+  which[process.env['SVC_FAILPOINTS'] === 'all' ? 'all' : 'some'].map((pass) => `${place}:${pass}`),
 )
 
 test.each(passes)('a process that dies at %s has done nothing unsafe twice, and its run ends', async (failpoint) => {
   const { run, called } = await dieAt(courier, failpoint)
   expect(run).toMatchObject({ status: 'Completed', output: 'Delivered to Oslo.' })
   expect(called).toMatchObject({ 'acme.post': 1, 'acme.pay': 1, 'acme.stamp': 1 })
+})
+
+test.each([
+  ['before', []],
+  ['after', ['Delivered to Oslo.']],
+])('a start whose server dies right %s its commit was answered by nobody', async (when, outputs) => {
+  const known = new Set<string | null>()
+  const mortal = await courier.serve(`commit.${when}:1`)
+  for (const { rootRunId } of await customer(mortal, courier.access).sessions()) known.add(rootRunId)
+  await expect(customer(mortal, courier.access).start()).rejects.toThrow('fetch failed')
+
+  const server = await courier.serve()
+  const kept = (await customer(server, courier.access).sessions()).filter(({ rootRunId }) => !known.has(rootRunId))
+  const ended = await Promise.all(kept.map(({ rootRunId }) => drive(courier, server, rootRunId!)))
+  expect(ended.map((each) => each !== 'died' && each.output)).toEqual(outputs)
+  await server.stop('SIGTERM')
 })
 
 test('a write that calls itself read-only happens twice: the book outside would tell', async () => {

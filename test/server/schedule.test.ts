@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createSchedule } from '../../src/server/schedule.ts'
+import type { Log } from '../../src/base/log.ts'
+import { createSchedule, nextTick } from '../../src/server/schedule.ts'
 import { NOW, openHouse } from './fixtures.ts'
 
 const DESK = 'acme.daily-report'
@@ -7,6 +8,11 @@ const DESK = 'acme.daily-report'
 afterEach(() => {
   vi.useRealTimers()
 })
+
+/** Writes of the store take turns of the event loop, and no time. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
 
 async function scheduled(cron: string, timeZone?: string, at = NOW) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -16,16 +22,40 @@ async function scheduled(cron: string, timeZone?: string, at = NOW) {
   const { triggerId } = await house.operator('POST /triggers', {
     body: { agent: DESK, type: 'schedule', cron, ...(timeZone && { timeZone }) },
   })
-  const { store, engine, workspace, config, clock, log } = house.services
-  const schedule = createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
+  const { store, engine, workspace, config, clock } = house.services
+  const told: object[] = []
+  const log: Log = { write: (level, message, about) => void (level === 'warn' && told.push({ message, ...about })) }
+  const open = () => createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
+  let schedule = open()
   house.services.about.onTriggers = () => schedule.refresh()
   const wind = async (ms: number) => {
     // The clock first: a timer that fires asks it what is due.
     house.clock.wind(ms)
     await vi.advanceTimersByTimeAsync(ms)
+    await turns()
   }
-  await vi.advanceTimersByTimeAsync(0)
-  return { ...house, schedule, triggerId, wind, starts: () => house.asked.starts.length }
+  await turns()
+  return {
+    ...house,
+    schedule,
+    triggerId,
+    wind,
+    told,
+    starts: () => house.asked.starts.length,
+    /** No server runs for so long. */
+    away: async (ms: number) => {
+      await schedule.stop()
+      house.clock.wind(ms)
+      schedule = open()
+      await turns()
+    },
+    /** The machine sleeps for so long: its clock goes on, its timers do not. */
+    sleep: async (ms: number) => {
+      house.clock.wind(ms)
+      await vi.advanceTimersByTimeAsync(600_000)
+      await turns()
+    },
+  }
 }
 
 test('starts a run with an empty input at each tick', async () => {
@@ -87,4 +117,49 @@ test('a start that is refused is logged and the next tick comes', async () => {
   await wind(600_000)
   expect(starts()).toBe(2)
   await schedule.stop()
+})
+
+test('ticks that were missed while no server ran are told once, and not made up for', async () => {
+  const { wind, away, starts, told, triggerId } = await scheduled('*/10 * * * *')
+  await wind(600_000)
+  await away(35 * 60_000)
+  expect(starts()).toBe(1)
+  const missed = {
+    message: 'scheduled ticks missed',
+    triggerId,
+    trigger: 'schedule',
+    missed: 3,
+    first: '2026-11-20T10:20:00.000Z',
+    last: '2026-11-20T10:40:00.000Z',
+  }
+  expect(told).toEqual([missed])
+  await away(0)
+  expect(told).toEqual([missed])
+  await wind(300_000)
+  expect(starts()).toBe(2)
+})
+
+test('ticks that a machine slept through do not pile up when it wakes', async () => {
+  const { wind, sleep, starts, told } = await scheduled('*/10 * * * *')
+  await sleep(3 * 3600_000 + 120_000)
+  expect(starts()).toBe(0)
+  expect(told).toMatchObject([{ message: 'scheduled ticks missed', missed: 18 }])
+  await wind(480_000)
+  expect(starts()).toBe(1)
+})
+
+test.each([
+  // 02:30 does not exist on that day, and exists twice on the other.
+  ['spring', '30 2 * * *', '2026-03-28T12:00Z', ['2026-03-29T01:00:00.000Z', '2026-03-30T00:30:00.000Z']],
+  ['autumn', '30 2 * * *', '2026-10-24T12:00Z', ['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z']],
+  [
+    'autumn, each hour',
+    '0 * * * *',
+    '2026-10-24T23:30Z',
+    ['2026-10-25T00:00:00.000Z', '2026-10-25T01:00:00.000Z', '2026-10-25T02:00:00.000Z'],
+  ],
+])('a day on which the clocks change has each tick once: %s', (_, cron, since, ticks) => {
+  const trigger = { cron, timeZone: 'Europe/Berlin' }
+  let at = Date.parse(since)
+  expect(ticks.map(() => new Date((at = nextTick(trigger, at))).toISOString())).toEqual(ticks)
 })

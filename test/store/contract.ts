@@ -883,6 +883,17 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.updateTrigger(changed)).rejects.toMatchObject({ code: 'not_found' })
       })
 
+      test('remembers up to when ticks were looked at', async () => {
+        await store.createTrigger(aTrigger())
+        expect(await store.ticks(WORKSPACE)).toEqual(new Map())
+        await store.markTicks(new Map([[TRIGGER, NOW]]))
+        await store.updateTrigger(aTrigger({ name: 'other' }))
+        expect(await store.ticks(WORKSPACE)).toEqual(new Map([[TRIGGER, NOW]]))
+        expect(await store.ticks(ELSEWHERE)).toEqual(new Map())
+        await store.markTicks(new Map([[TRIGGER, null]]))
+        expect(await store.ticks(WORKSPACE)).toEqual(new Map())
+      })
+
       test('finds a key by the hash of its secret', async () => {
         await store.createKey(aKey('one'))
         await store.createKey(

@@ -280,7 +280,7 @@ CREATE TABLE run_trigger (
   cron text,
   time_zone text,
   created_at integer not null
-) strict;
+, ticked_at integer) strict;
 
 CREATE INDEX run_trigger_of_workspace on run_trigger (workspace_id, agent_id);
 

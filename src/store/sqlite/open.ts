@@ -67,6 +67,7 @@ export function openSqlite(path: string, { clock }: { readonly clock: Clock }): 
       write(() => versions.setDocumentYanked(workspaceId, document, yanked)),
     createTrigger: (trigger) => write(() => triggers.insert(trigger)),
     updateTrigger: (trigger) => write(() => triggers.update(trigger)),
+    markTicks: (marks) => write(() => triggers.markTicks(marks)),
     deleteTrigger: (id) => write(() => triggers.delete(id)),
     createKey: (key) => write(() => keys.insert(key)),
     revokeKey: (id, at) => write(() => keys.revoke(id, at)),

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { Trigger } from '../../spec/key.ts'
@@ -7,12 +8,13 @@ import { allOf, statementCache } from './filter.ts'
 import type { Quotas } from './quotas.ts'
 
 export interface Triggers {
-  readonly reads: Pick<Store, 'trigger' | 'triggers'>
+  readonly reads: Pick<Store, 'trigger' | 'triggers' | 'ticks'>
   insert(trigger: Trigger): void
   /** @throws Failure `not_found` */
   update(trigger: Trigger): void
   /** @throws Failure `not_found` */
   delete(id: TriggerId): void
+  markTicks(marks: ReadonlyMap<TriggerId, Instant | null>): void
 }
 
 export function openTriggers(db: Database, quotas: Quotas): Triggers {
@@ -35,6 +37,10 @@ export function openTriggers(db: Database, quotas: Quotas): Triggers {
   )
   const remove = db.prepare<[string]>('delete from run_trigger where id = ?')
   const one = db.prepare<[string], Row>(`${SELECT} where id = ?`)
+  const mark = db.prepare('update run_trigger set ticked_at = :at where id = :id')
+  const marked = db.prepare<[string], { id: TriggerId; at: Instant }>(
+    'select id, ticked_at as at from run_trigger where workspace_id = ? and ticked_at is not null',
+  )
 
   return {
     reads: {
@@ -49,8 +55,14 @@ export function openTriggers(db: Database, quotas: Quotas): Triggers {
         ])
         return prepared<Row>(`${SELECT} where ${where} order by created_at, rowid`).all(values).map(toTrigger)
       },
+      async ticks(workspaceId) {
+        return new Map(marked.all(workspaceId).map(({ id, at }) => [id, at]))
+      },
     },
     insert: (trigger) => void insert.run(toRow(trigger)),
+    markTicks(marks) {
+      for (const [id, at] of marks) mark.run({ id, at })
+    },
     update(trigger) {
       if (update.run(toRow(trigger)).changes === 0) throw fail('not_found', { what: 'trigger' })
     },
