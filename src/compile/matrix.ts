@@ -3,6 +3,7 @@ import { readCondition } from '../policy/condition.ts'
 import { describeCondition } from '../policy/describe.ts'
 import type { PolicyEntry } from '../spec/policy-set.ts'
 import type { Snapshot } from '../spec/snapshot.ts'
+import { inheritedFor } from './ancestors.ts'
 
 export interface MatrixRow {
   /** `namespace.name` of what is called. */
@@ -19,20 +20,24 @@ export interface MatrixRow {
 /** From strict to loose, as they would decide. */
 const ORDER = ['deny', 'restrict', 'escalate', 'require_approval', 'grant'] as const
 
-export function matrix(snapshot: Snapshot): readonly MatrixRow[] {
+/** @param ancestors of the agent, whose gates concern its calls too */
+export function matrix(snapshot: Snapshot, ancestors: readonly Snapshot[] = []): readonly MatrixRow[] {
   const entries = new Map(snapshot.policies.entries.map((entry) => [entry.id, entry]))
-  const of = (wire: string) => (snapshot.policies.index[wire] ?? []).flatMap((id) => entries.get(id) ?? [])
+  const of = (wire: string, tool: string) => {
+    const own = (snapshot.policies.index[wire] ?? []).flatMap((id) => entries.get(id) ?? [])
+    return [...own, ...inheritedFor(ancestors, tool, own).map(({ entry }) => entry)]
+  }
   return [
     ...snapshot.tools.flatMap(({ wire, id, sideEffectClass }) =>
       rowsOf(
         { tool: id, wire, kind: 'tool' },
-        of(wire),
+        of(wire, id),
         sideEffectClass ?? 'undeclared class',
         sideEffectClass === 'irreversible_action',
       ),
     ),
     ...snapshot.agents.flatMap(({ wire, id }) =>
-      rowsOf({ tool: id, wire, kind: 'agent' }, of(wire), 'delegation', false),
+      rowsOf({ tool: id, wire, kind: 'agent' }, of(wire, id), 'delegation', false),
     ),
   ]
 }

@@ -1,5 +1,5 @@
 /** `svc policy eval`, `policy test` and `policy explain` of documents. Source: command line, 2.1; policies, section 7. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeIrreversible } from './desk.ts'
@@ -343,6 +343,61 @@ describe('svc policy explain of documents', () => {
       'no policy concerns acme.orders.lookup; the side-effect class decides\n',
     )
     expect((await svc(['policy', 'explain', 'acme.nothing'])).code).toBe(5)
+  })
+})
+
+describe('a sub-agent is decided about below those that delegate to it', () => {
+  const below = join(path, 'below')
+  const agent = (name: string, more: string): string =>
+    `apiVersion: svc/v1\nkind: Agent\nmetadata: { name: ${name}, namespace: acme, version: 1.0.0${name === 'boss' ? ', governance: { authority_boundaries: [money] }' : ''} }\nspec:\n  purpose: Works.\n  instructions: { text: Work. }\n  model: { provider: auto, name: m }\n  limits: { max_loop_iterations: 3, max_subagent_depth: 3 }\n${more}`
+  const files = {
+    'svc.config.yaml': 'workspace: below\n',
+    'bundle.yaml':
+      'apiVersion: svc/v1\nkind: Bundle\nmetadata: { name: shop, namespace: acme, version: 1.0.0 }\nspec: { root: boss.yaml }\n',
+    'boss.yaml': agent('boss', '  agents: [{ ref: clerk.yaml, description: Pays. }]\n'),
+    'clerk.yaml': agent('clerk', '  tools: [{ ref: acme.pay@^1, policies: [acme.small] }]\n'),
+    'pay.yaml':
+      'apiVersion: svc/v1\nkind: Tool\nmetadata: { name: pay, namespace: acme, version: 1.0.0 }\nspec: { description: Pays., side_effect_class: irreversible_action, input_schema: { inline: { type: object, properties: { amount: { type: integer } }, required: [amount] } } }\n',
+    'small.yaml':
+      'apiVersion: svc/v1\nkind: Policy\nmetadata: { name: small, namespace: acme, version: 1.0.0 }\nspec: { conditions: { field: amount, op: lte, value: 500 }, decision: { type: allow } }\n',
+    'money.yaml':
+      "apiVersion: svc/v1\nkind: Policy\nmetadata: { name: money, namespace: acme, version: 1.0.0 }\nspec: { scope: 'tool:acme.pay', conditions: { all: [{ field: amount, op: gt, value: 100 }, { field: run.depth, value: 1 }] }, decision: { type: escalate, authority_ref: money } }\n",
+    'clerk.policytest.yaml':
+      'agent: acme.clerk\ncalls:\n  - { tool: acme.pay, args: { amount: 200 }, expect: escalate, by: acme.money }\n  - { tool: acme.pay, args: { amount: 50 }, expect: allow, by: acme.small }\n  - { tool: acme.pay, args: { amount: 200 }, context: { run: { depth: 2 } }, expect: allow }\n',
+  }
+  beforeAll(() => {
+    mkdirSync(below)
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(below, name), text)
+  })
+  const there = (...argv: string[]) => run(argv, { cwd: below })
+
+  test('by eval and by test', async () => {
+    const decided = await there(
+      'policy',
+      'eval',
+      '--agent',
+      'acme.clerk',
+      '--tool',
+      'acme.pay',
+      '--args',
+      '{"amount":200}',
+    )
+    expect(decided.stdout).toBe(
+      'escalate  acme.money@1.0.0  args.amount > 100 (200) and run.depth == 1 (1)  approvals 1\n',
+    )
+    expect((await there('policy', 'test')).stdout).toBe('clerk.policytest.yaml   3 passed\n')
+  })
+
+  test('by the matrix, and where policies are told', async () => {
+    expect((await there('compile', '--matrix')).stdout.split('\n').slice(0, 4)).toEqual([
+      'acme.clerk@1.0.0',
+      '  acme.pay\tescalate\tacme.money@1.0.0\targs.amount > 100 and run.depth == 1',
+      '  acme.pay\tallow\tacme.small@1.0.0\targs.amount <= 500',
+      '  acme.pay\trequire_approval\tdefault\totherwise',
+    ])
+    expect((await there('policy', 'explain', 'acme.money')).stdout).toBe(
+      'acme.clerk → acme.pay   acme.money@1.0.0   escalate   args.amount > 100 and run.depth == 1   boundary money, inherited from acme.boss   money.yaml:4\n',
+    )
   })
 })
 

@@ -1,10 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
+import { ancestorsOf } from '../../compile/ancestors.ts'
 import { writeLock } from '../../compile/lock-file.ts'
 import { matrix, type MatrixRow } from '../../compile/matrix.ts'
 import { summarise } from '../../compile/summary.ts'
-import type { CompiledBundle } from '../../spec/snapshot.ts'
+import type { CompiledBundle, Snapshot } from '../../spec/snapshot.ts'
 import type { Column } from '../../terminal/table.ts'
 import { drawTable } from '../../terminal/table.ts'
 import { createAskMcp } from '../ask-mcp.ts'
@@ -39,17 +40,18 @@ export async function compileCommand(call: Call): Promise<void> {
   const summary = summarise(bundle, workspace)
   const boundary = given.text('explain')
   const explained = boundary === undefined ? undefined : standFor(boundary, bundle)
+  const rowsOf = (agent: Snapshot): readonly MatrixRow[] => matrix(agent, ancestorsOf(bundle, agent.id))
   if (mode.json)
     return await out.json({
       ...summary,
       ...(explained && { explained }),
-      ...(given.flag('matrix') && { matrix: bundle.agents.map((agent) => ({ agent: agent.id, rows: matrix(agent) })) }),
+      ...(given.flag('matrix') && { matrix: bundle.agents.map((agent) => ({ agent: agent.id, rows: rowsOf(agent) })) }),
     })
   if (given.flag('matrix')) {
     const screen = answerScreen(call)
     for (const agent of bundle.agents) {
       out.line(`${agent.id}@${agent.version}`)
-      drawTable(screen, columns, matrix(agent)).forEach((line) => out.line(`  ${line}`))
+      drawTable(screen, columns, rowsOf(agent)).forEach((line) => out.line(`  ${line}`))
     }
   }
   explained?.forEach((each) => out.line(concernLine(each)))

@@ -117,7 +117,7 @@ async function readOthers(call: Call, project: Project, operator: Operator, path
   const policiesOf = (snapshot: Snapshot): Snapshot['policies'] => {
     const current = agents.get(snapshot.id) ?? snapshot
     if (!workspace) return current.policies
-    return withPolicies(subjectOf(current, [...agents.values()]), workspace, documents).policies
+    return withPolicies(subjectOf({ agents: [...agents.values()] }, current), workspace, documents).policies
   }
   const known = new Map<string, Snapshot['policies']>()
   return {

@@ -15,6 +15,7 @@ import {
   calleeOf,
   policiesAlone,
   policyDocuments,
+  setsOf,
   subjectOf,
   withPolicies,
   type Subject,
@@ -31,8 +32,8 @@ export async function policyEval(call: Call): Promise<number> {
   if (!isJsonObject(context)) throw fail('usage', { what: '--context takes an object.' })
   const { subject, places } = await subjectFor(call, tool)
   const callee = calleeOf(subject, tool)
-  const facts = factsOf({ agent: subject.agent, tool: callee.tool, args, context, now: io.clock.now() })
-  const explanation = explain({ own: subject.policies, ancestors: [] }, callee.tool.wire_name, facts)
+  const facts = factsOf({ subject, tool: callee.tool, args, context, now: io.clock.now() })
+  const explanation = explain(setsOf(subject), callee.tool.wire_name, facts)
   if (mode.json) await out.json(toJson(explanation, places))
   else {
     out.line(decisionLine(explanation))
@@ -55,7 +56,7 @@ async function subjectFor(call: Call, tool: string): Promise<{ readonly subject:
   if (agent === undefined && more)
     return { subject: policiesAlone(more.workspace, more.documents, [tool]), places: placesOf(more.documents) }
   const { bundle, documents } = await bundleAt(call, project, path ?? project.directory)
-  const subject = subjectOf(agentOf(bundle, path === undefined ? agent : undefined), bundle.agents)
+  const subject = subjectOf(bundle, agentOf(bundle, path === undefined ? agent : undefined))
   if (!more) return { subject, places: placesOf(documents) }
   return {
     subject: withPolicies(subject, more.workspace, more.documents),

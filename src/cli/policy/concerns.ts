@@ -1,5 +1,6 @@
 /** Which policies concern a tool, and which calls a policy concerns, as the documents say. */
 import { fail } from '../../base/failure.ts'
+import { ancestorsOf, inheritedFor } from '../../compile/ancestors.ts'
 import { readCondition } from '../../policy/condition.ts'
 import { describeCondition } from '../../policy/describe.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
@@ -33,9 +34,8 @@ export async function explainConcerns(call: Call, project: Project, reference: s
   const [first] = bundle.agents
   const isKnown =
     considered.length > 0 ||
-    bundle.agents.some((each) => subjectOf(each, bundle.agents).callees.some(({ tool }) => tool.id === id))
-  if (!isKnown && first)
-    calleeOf(subjectOf(bundle.agents.find((each) => each.id === bundle.root) ?? first, bundle.agents), id)
+    bundle.agents.some((each) => subjectOf(bundle, each).callees.some(({ tool }) => tool.id === id))
+  if (!isKnown && first) calleeOf(subjectOf(bundle, bundle.agents.find((each) => each.id === bundle.root) ?? first), id)
   if (!isKnown) throw fail('not_found', { what: `tool or policy ${reference}` })
   if (mode.json) return await out.json({ ref: id, considered })
   if (considered.length === 0) out.line(`no policy concerns ${safeText(id)}; the side-effect class decides`)
@@ -43,15 +43,24 @@ export async function explainConcerns(call: Call, project: Project, reference: s
 }
 
 /** Every policy with every call that it concerns. */
-export const concernsOf = ({ agents }: CompiledBundle): readonly Concerned[] =>
-  agents.flatMap((snapshot) => {
+export const concernsOf = (bundle: CompiledBundle): readonly Concerned[] =>
+  bundle.agents.flatMap((snapshot) => {
     const entries = new Map(snapshot.policies.entries.map((entry) => [entry.id, entry]))
-    return subjectOf(snapshot, agents).callees.flatMap(({ tool }) =>
-      (snapshot.policies.index[tool.wire_name] ?? []).map((entry) =>
-        concernedOf(snapshot.id, tool.id, entries.get(entry)!),
-      ),
-    )
+    const ancestors = ancestorsOf(bundle, snapshot.id)
+    return subjectOf(bundle, snapshot).callees.flatMap(({ tool }) => {
+      const own = (snapshot.policies.index[tool.wire_name] ?? []).map((id) => entries.get(id)!)
+      return [
+        ...own.map((entry) => concernedOf(snapshot.id, tool.id, entry, whyAttached(entry))),
+        ...inheritedFor(ancestors, tool.id, own).map(({ entry, from }) =>
+          concernedOf(snapshot.id, tool.id, entry, [...whyAttached(entry), `inherited from ${from.id}`]),
+        ),
+      ]
+    })
   })
+
+const whyAttached = ({ origin }: PolicyEntry): readonly string[] => [
+  ...new Set(origin.map(({ kind, boundary }) => (boundary === undefined ? kind : `${kind} ${boundary}`))),
+]
 
 export const concernLine = ({
   agent,
@@ -74,7 +83,7 @@ export const concernLine = ({
     ].join('   '),
   )
 
-function concernedOf(agent: string, tool: string, entry: PolicyEntry): Concerned {
+function concernedOf(agent: string, tool: string, entry: PolicyEntry, because: readonly string[]): Concerned {
   const { policy, version, effect, when, allow, origin } = entry
   const condition = when && readCondition(when).condition
   const list = allow && `${allow.field} not in ${allow.values.join(', ')}`
@@ -87,7 +96,7 @@ function concernedOf(agent: string, tool: string, entry: PolicyEntry): Concerned
     version,
     decision: effect === 'grant' ? 'allow' : effect === 'restrict' ? 'deny' : effect,
     condition: said.length === 0 ? 'always' : said.join(' and '),
-    because: [...new Set(origin.map(({ kind, boundary }) => (boundary === undefined ? kind : `${kind} ${boundary}`)))],
+    because,
     source: place ? `${place.path}${place.line === undefined ? '' : `:${place.line}`}` : null,
   }
 }

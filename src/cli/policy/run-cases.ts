@@ -10,7 +10,7 @@ import type { PolicyCase, PolicyTest } from './case-file.ts'
 import type { Collector } from './coverage.ts'
 import { placesOf, type Places } from './places.ts'
 import { factsOf } from './situation.ts'
-import { agentOf, calleeOf, policiesAlone, policyDocuments, subjectOf, type Subject } from './subject.ts'
+import { agentOf, calleeOf, policiesAlone, policyDocuments, setsOf, subjectOf, type Subject } from './subject.ts'
 import { byOf } from './told.ts'
 
 /** What a test asks, ready to be asked. */
@@ -41,7 +41,7 @@ export function createAsk(call: Call): Ask {
         return { subject: policiesAlone(workspace, documents, tools), places: placesOf(documents) }
       }
       const { bundle, documents } = await bundleOf(project, await pathOf(named ?? '.', project, file))
-      return { subject: subjectOf(agentOf(bundle, agent), bundle.agents), places: placesOf(documents) }
+      return { subject: subjectOf(bundle, agentOf(bundle, agent)), places: placesOf(documents) }
     },
   }
 }
@@ -65,8 +65,8 @@ export interface Decided {
 export function decideCase({ subject, places }: Asked, each: PolicyCase, collector: Collector, now: number): Decided {
   try {
     const { tool } = calleeOf(subject, each.tool)
-    const facts = factsOf({ agent: subject.agent, tool, args: each.args ?? {}, context: each.context ?? {}, now })
-    const explanation = explain({ own: subject.policies, ancestors: [] }, tool.wire_name, facts)
+    const facts = factsOf({ subject, tool, args: each.args ?? {}, context: each.context ?? {}, now })
+    const explanation = explain(setsOf(subject), tool.wire_name, facts)
     collector.see(explanation)
     const { policy, version } = byOf(explanation.decision, explanation.policies)
     const by = version === null ? policy : `${policy}@${version}`

@@ -5,9 +5,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import type { Facts } from '../../policy/decision.ts'
 import { argumentAt, readPath } from '../../policy/path.ts'
 import { nearest } from '../nearest.ts'
+import type { Subject } from './subject.ts'
 
 export interface Situation {
-  readonly agent: Facts['agent']
+  readonly subject: Pick<Subject, 'agent' | 'depth'>
   readonly tool: Facts['tool']
   readonly args: JsonValue
   /** What differs, by root; `history` by path, `time.now` as RFC 3339 or milliseconds. */
@@ -26,7 +27,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** @throws Failure `usage` for a context that names what does not exist */
-export function factsOf({ agent, tool, args, context, now }: Situation): Facts {
+export function factsOf({ subject, tool, args, context, now }: Situation): Facts {
+  const { agent, depth } = subject
   const given = (root: string): JsonObject => {
     const value = context[root] ?? {}
     if (!isJsonObject(value)) throw fail('usage', { what: `${root} of the context is no mapping.` })
@@ -40,8 +42,8 @@ export function factsOf({ agent, tool, args, context, now }: Situation): Facts {
     tool: { ...tool, ...given('tool') },
     agent: { ...agent, ...given('agent') },
     run: {
-      depth: 0,
-      is_subagent: false,
+      depth,
+      is_subagent: depth > 0,
       iteration: 1,
       elapsed_seconds: 0,
       tokens_used: 0,

@@ -2,12 +2,13 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
+import { ancestorsOf, depthOf } from '../../compile/ancestors.ts'
 import { loosePolicies, looseTool, type Concern } from '../../compile/loose.ts'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
 import type { Document } from '../../documents/document.ts'
 import { loadWorkspace } from '../../documents/load.ts'
 import type { Workspace } from '../../documents/workspace.ts'
-import type { Facts } from '../../policy/decision.ts'
+import type { Facts, Sets } from '../../policy/decision.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { CompiledBundle, Snapshot } from '../../spec/snapshot.ts'
 import { documentsFailure } from '../findings.ts'
@@ -25,7 +26,17 @@ export interface Subject {
   readonly agent: Facts['agent']
   readonly callees: readonly Callee[]
   readonly policies: PolicySet
+  /** Agents above it, nearest first, whose boundaries concern its calls too. */
+  readonly ancestors: readonly Subject[]
+  /** Delegations between the root and it. */
+  readonly depth: number
 }
+
+/** The sets that decide about a call of the subject. */
+export const setsOf = ({ policies, ancestors }: Subject): Sets => ({
+  own: policies,
+  ancestors: ancestors.map((each) => each.policies),
+})
 
 /** @throws Failure `not_found` */
 export function agentOf({ root, agents }: CompiledBundle, given: string | undefined): Snapshot {
@@ -41,11 +52,20 @@ export function agentOf({ root, agents }: CompiledBundle, given: string | undefi
   throw fail('not_found', { what: `agent ${name ?? 'at all'}` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-export function subjectOf(snapshot: Snapshot, agents: readonly Snapshot[]): Subject {
+/** An agent of a bundle, below those that delegate to it. */
+export const subjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: Snapshot): Subject => ({
+  ...alone(snapshot, bundle.agents),
+  ancestors: ancestorsOf(bundle, snapshot.id).map((each) => alone(each, bundle.agents)),
+  depth: depthOf(bundle, snapshot.id),
+})
+
+function alone(snapshot: Snapshot, agents: readonly Snapshot[]): Subject {
   const { id, version, riskTier, classifications, labels, policies } = snapshot
   return {
     agent: { id, version, ...(riskTier !== undefined && { risk_tier: riskTier }), classifications, labels },
     policies,
+    ancestors: [],
+    depth: 0,
     callees: [
       ...snapshot.tools.map((tool): Callee => ({
         tool: {
@@ -142,13 +162,17 @@ const NOBODY: Facts['agent'] = { id: 'svc.nobody', version: '0.0.0', classificat
  */
 export function policiesAlone(workspace: Workspace, documents: readonly Document[], tools: readonly string[]): Subject {
   const callees = [...new Set(tools.map((name) => name.split('@')[0]!))].map((id) => toolNamed(workspace, id))
-  return { agent: NOBODY, callees, policies: setOf(workspace, documents, NOBODY.id, callees) }
+  return { agent: NOBODY, callees, policies: setOf(workspace, documents, NOBODY.id, callees), ancestors: [], depth: 0 }
 }
 
 /** The subject with other policies: one of the same name replaces what was there, a new one concerns every call its scope allows. */
 export function withPolicies(subject: Subject, workspace: Workspace, documents: readonly Document[]): Subject {
-  const { agent, callees, policies } = subject
-  return { ...subject, policies: substitute(policies, setOf(workspace, documents, agent.id, callees)) }
+  const { agent, callees, policies, ancestors } = subject
+  return {
+    ...subject,
+    policies: substitute(policies, setOf(workspace, documents, agent.id, callees)),
+    ancestors: ancestors.map((each) => withPolicies(each, workspace, documents)),
+  }
 }
 
 function setOf(
