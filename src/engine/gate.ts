@@ -8,6 +8,7 @@ import type { DecisionId, RunId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { decide } from '../policy/decide.ts'
 import type { Decision, Facts, Sets } from '../policy/decision.ts'
+import { noting, type HistorySeen } from '../policy/history.ts'
 import type { Call } from '../spec/run.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import type { UserTask } from '../spec/task.ts'
@@ -34,40 +35,36 @@ export function judge(draft: Draft, id: RunId, turn: number, call: Call): Call {
     return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
   if (target.isMove) return { ...call, state: { at: 'ready' } }
-  const decision = decideCall(draft, id, call, target)
+  const decided = decideCall(draft, id, call, target)
+  const { decision } = decided
   const approved = call.state.at === 'proposed' ? call.state.approved : undefined
   if (approved && decision.decision !== 'deny' && answers(draft, id, call, approved, decision)) {
     return { ...call, state: { at: 'ready' } }
   }
-  const decided = recordDecision(draft, id, call, decision, target.tool)
+  const recorded = recordDecision(draft, id, call, decided)
   if (decision.decision === 'deny') {
     const message = decision.message ?? decision.explanation
-    const result = toolError('denied', message, { decision_id: decided.decisionId! })
-    return settleCall(draft, id, turn, decided, { outcome: 'denied', result, isError: true })
+    const result = toolError('denied', message, { decision_id: recorded.decisionId! })
+    return settleCall(draft, id, turn, recorded, { outcome: 'denied', result, isError: true })
   }
   if (decision.decision === 'allow') {
-    const ready: Call = { ...decided, state: { at: 'ready' } }
+    const ready: Call = { ...recorded, state: { at: 'ready' } }
     draft.record(id, turn, ready)
     return ready
   }
-  return ask(draft, id, turn, decided, decision, target.tool)
+  return ask(draft, id, turn, recorded, decision, target.tool)
 }
 
 /** Writes a decision down, with what it was made from and nothing else tells later; its step is what `decision_id` names. */
-function recordDecision(
-  draft: Draft,
-  id: RunId,
-  call: Call,
-  decision: Decision,
-  tool: Facts['tool'],
-  trigger: DispatchTrigger = 'none',
-): Call {
-  const { run, session } = factsOf(draft, id, call, tool, trigger)
+function recordDecision(draft: Draft, id: RunId, call: Call, { decision, facts: known, history }: Decided): Call {
+  const { run, session, tool, svc } = known
+  const { trigger } = svc.dispatch
   const { iteration, elapsed_seconds, tokens_used, taint } = run
   const facts = {
     run: { iteration, elapsed_seconds, tokens_used, taint },
     session: { ...session },
     ...(trigger !== 'none' && { dispatch: trigger }),
+    ...(Object.keys(history).length > 0 && { history: { ...history } }),
     // What a delegation reaches may be another version tomorrow.
     ...(tool.kind === 'agent' && { tool: { version: tool.version, labels: { ...tool.labels } } }),
   }
@@ -160,9 +157,17 @@ function setsOf(draft: Draft, id: RunId): Sets {
   return { own: draft.snapshot(id).policies, ancestors }
 }
 
-function decideCall(draft: Draft, id: RunId, call: Call, target: Target, trigger: DispatchTrigger = 'none'): Decision {
-  const decision = decide(setsOf(draft, id), call.name, factsOf(draft, id, call, target.tool, trigger))
-  return isDuplicate(draft, id, call) ? guardDuplicate(decision) : decision
+/** A decision and what it was made from. */
+interface Decided {
+  readonly decision: Decision
+  readonly facts: Facts
+  readonly history: HistorySeen
+}
+
+function decideCall(draft: Draft, id: RunId, call: Call, target: Target, trigger: DispatchTrigger = 'none'): Decided {
+  const { facts, seen } = noting(factsOf(draft, id, call, target.tool, trigger))
+  const decision = decide(setsOf(draft, id), call.name, facts)
+  return { decision: isDuplicate(draft, id, call) ? guardDuplicate(decision) : decision, facts, history: seen }
 }
 
 /** A call that failed for certain, or never ran, is no earlier attempt. */
@@ -253,22 +258,15 @@ export function routeToPerson(
   )
   const target = routing.length > 0 ? targetOf(draft, id, call) : undefined
   if (!target || 'error' in target) return undefined
-  const decision = decideCall(draft, id, call, target, trigger)
+  const decided = decideCall(draft, id, call, target, trigger)
+  const { decision } = decided
   const decider = decision.policies[0]
   const isRouted =
     (decision.decision === 'escalate' || decision.decision === 'require_approval') &&
     decider?.matched === 'true' &&
     routing.some((entry) => entry.policy === decider.id)
   return isRouted
-    ? ask(
-        draft,
-        id,
-        turn,
-        recordDecision(draft, id, call, decision, target.tool, trigger),
-        decision,
-        target.tool,
-        'dispatch',
-      )
+    ? ask(draft, id, turn, recordDecision(draft, id, call, decided), decision, target.tool, 'dispatch')
     : undefined
 }
 
@@ -326,7 +324,7 @@ export function refuseEdit(draft: Draft, task: UserTask, call: Call, edited: Jso
   const problem = problemsOf(target, edited)[0]
   if (problem) return `The edited arguments are not valid: ${problem.path || 'they'} ${problem.message}.`
   if (task.onModify === 'accept') return undefined
-  const decision = decideCall(draft, task.runId, edit(call, edited), target)
+  const { decision } = decideCall(draft, task.runId, edit(call, edited), target)
   if (decision.decision === 'deny') return `The edited arguments are denied: ${decision.explanation}`
   if (decision.decision === 'escalate' && task.kind !== 'escalation')
     return `The edited arguments need an operator: ${decision.explanation}`

@@ -2,6 +2,7 @@
 import type { JsonValue } from '../base/json.ts'
 import type { Measure, Scope, Whose } from './decision.ts'
 import { FIELDS } from './fields.ts'
+import { historyText } from './history.ts'
 
 export const PATH_FUNCTIONS = ['length', 'lower', 'host', 'email_domain'] as const
 export type PathFunction = (typeof PATH_FUNCTIONS)[number]
@@ -122,10 +123,9 @@ function readHistory(text: string): ReadPath {
   if (operand !== undefined && !total)
     return { problem: `total() takes an argument path, for example total(args.amount).`, code: 'field' }
   const measure = total ? { total: total.text } : count!
-  const word = typeof measure === 'string' ? measure : `total(${measure.total})`
   return {
     path: {
-      text: `history.${scope}.${whose}.${word}`,
+      text: historyText(scope, whose, measure),
       root: 'history',
       segments: [],
       history: { scope, whose, measure },

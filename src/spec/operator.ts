@@ -162,6 +162,8 @@ export interface RecordedDecision {
   readonly recordedAt: string
   /** Roots of conditions but `args`, `history` and `time`: `tool`, `agent`, `run`, `session`, `principal`, `svc`. */
   readonly facts: JsonObject
+  /** Measures of `history` that were asked for then, by path and window; null = nobody could tell. */
+  readonly history: Readonly<Record<string, number | null>>
 }
 
 export interface List<T> {

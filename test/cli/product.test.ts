@@ -1,7 +1,7 @@
 /** The main job end to end, in one process: a served project, its runs, and people who answer. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
 import { main } from '../../src/cli/main.ts'
 import { makeIrreversible } from './desk.ts'
@@ -630,6 +630,35 @@ describe('beside svc dev', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('value: 100', 'value: 250'))
     const reload = JSON.parse(await dev.line(/"reload"/)) as { changes: { kind: string; widens: boolean }[] }
     expect(reload.changes).toContainEqual(expect.objectContaining({ kind: 'authority.widened', widens: true }))
+  })
+
+  test('a recorded decision is explained by the history that it saw, and what was not recorded says so', async () => {
+    const file = join(bench, 'policies/large-refunds.yaml')
+    const text = readFileSync(file, 'utf8')
+    const counting = (measure: string): string => text.replace('field: args.amount', `field: ${measure}`)
+    const reloads = dev.world.stdout().split('"reload"').length
+    writeFileSync(file, counting('history.session.this_tool.total(args.amount)'))
+    await vi.waitFor(() => expect(dev.world.stdout().split('"reload"').length).toBeGreaterThan(reloads), 20_000)
+    expect((await runSvc(start, { cwd: bench })).code).toBe(0)
+    const told = await runSvc(['policy', 'explain', '@last', '--json'], { cwd: bench })
+    const { items } = JSON.parse(told.stdout) as { items: { tool: string; trace: object[]; assumed?: string[] }[] }
+    const refund = items.find(({ tool }) => tool === 'refunds')!
+    expect(refund.trace).toContainEqual(expect.objectContaining({ left: 180, right: 1000, result: 'false' }))
+    expect(items.every(({ assumed }) => assumed === undefined)).toBe(true)
+
+    writeFileSync(join(parent, 'other.yaml'), counting('history.run.this_tool.attempts').replace('1000', '0'))
+    const other = ['policy', 'backtest', '--policies', '../other.yaml']
+    const json = await runSvc([...other, '--json'], { cwd: bench })
+    const assumed = ['history.run.this_tool.attempts']
+    const { flips, ...rest } = JSON.parse(json.stdout) as { calls: number; assumed: string[]; flips: object[] }
+    expect(rest).toEqual({ calls: expect.any(Number) as number, assumed })
+    expect(flips).toContainEqual(
+      expect.objectContaining({ tool: 'acme.refunds', was: 'allow', now: 'require_approval', assumed }),
+    )
+    expect((await runSvc(other, { cwd: bench })).stderr).toContain(
+      'history.run.this_tool.attempts was not asked for then; counted over the recorded calls as they ended',
+    )
+    writeFileSync(file, text)
   })
 
   test('a second dev attaches to the first', async () => {

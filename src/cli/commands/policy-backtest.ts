@@ -20,7 +20,7 @@ import { moment } from '../numbers.ts'
 import { withOperator, type Operator } from '../operator.ts'
 import { build } from '../build.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
-import { createSnapshots, factsOf, setsOf } from '../policy/recorded.ts'
+import { assumedLine, createSnapshots, factsOf, setsOf, type Replayed } from '../policy/recorded.ts'
 import { policyDocuments, subjectOf, withPolicies } from '../policy/subject.ts'
 import { openProject, type Project } from '../project.ts'
 
@@ -31,6 +31,8 @@ interface Flip {
   readonly was: string
   readonly now: string
   readonly by: string
+  /** Measures of history that were not asked for when the call was decided. */
+  readonly assumed?: readonly string[]
 }
 
 export async function policyBacktest(call: Call): Promise<void> {
@@ -55,16 +57,25 @@ export async function policyBacktest(call: Call): Promise<void> {
     })
     const snapshots = createSnapshots(operator)
     const flips: Flip[] = []
+    const assumed = new Set<string>()
     for (const decision of items) {
-      const facts = factsOf(decision, items)
+      const replayed = factsOf(decision, items)
       const before = await setsOf(decision, snapshots)
       const after = await setsOf(decision, snapshots, (snapshot) => others.policiesOf(snapshot))
-      const flip = flipOf(decision, before, after, facts, others.classOf(decision))
+      const flip = flipOf(decision, before, after, replayed, others.classOf(decision))
       if (flip) flips.push(flip)
+      replayed.assumed.forEach((each) => assumed.add(each))
     }
-    if (mode.json) return await out.json({ calls: items.length, flips })
+    if (mode.json)
+      return await out.json({
+        calls: items.length,
+        flips,
+        ...(assumed.size > 0 && { assumed: [...assumed].sort() }),
+      })
     if (flips.length > 0) drawTable(answerScreen(call), columns, flips).forEach((line) => out.line(line))
     out.say(`${items.length} ${items.length === 1 ? 'call' : 'calls'}, ${flips.length} would be decided otherwise`)
+    const told = assumedLine(assumed)
+    if (told !== undefined) out.say(told)
   })
 }
 
@@ -73,14 +84,14 @@ function flipOf(
   recorded: RecordedDecision,
   before: Sets,
   after: Sets,
-  facts: Facts,
+  { facts, assumed }: Replayed,
   newClass: Facts['tool']['side_effect_class'],
 ): Flip | undefined {
   const { runId, toolCallId, ref, tool, decision: was } = recorded
   const changed = newClass === undefined ? facts : { ...facts, tool: { ...facts.tool, side_effect_class: newClass } }
   const verdict = judge(after, tool, changed)
   const now = verdict.decision
-  // History is counted as calls ended, not as they stood: what that alone would flip is no effect of the policies.
+  // What counted history alone would flip is no effect of the policies.
   if (now === was || now === judge(before, tool, facts).decision) return undefined
   const { policies, error } = tell(verdict)
   const winner = policies[0]
@@ -91,6 +102,7 @@ function flipOf(
     tool: ref,
     was,
     now,
+    ...(assumed.size > 0 && { assumed: [...assumed].sort() }),
     by: error ?? (isByPolicy ? `${winner.id}@${winner.version}` : 'default'),
   }
 }

@@ -12,7 +12,7 @@ import { answerScreen } from '../list.ts'
 import { withOperator, type Operator } from '../operator.ts'
 import { explainConcerns } from '../policy/concerns.ts'
 import { placesOf, type Places } from '../policy/places.ts'
-import { createSnapshots, factsOf, setsOf } from '../policy/recorded.ts'
+import { assumedLine, createSnapshots, factsOf, setsOf } from '../policy/recorded.ts'
 import { explanationLines, toJson } from '../policy/told.ts'
 import { openProject } from '../project.ts'
 import { runIdOf, taskOf } from '../reference.ts'
@@ -35,8 +35,9 @@ export async function policyExplain(call: Call): Promise<void> {
     const snapshots = createSnapshots(operator)
     const told: Told[] = []
     for (const decision of wanted) {
-      const facts = factsOf(decision, all)
-      told.push({ decision, explanation: explain(await setsOf(decision, snapshots), decision.tool, facts) })
+      const { facts, assumed } = factsOf(decision, all)
+      const explanation = explain(await setsOf(decision, snapshots), decision.tool, facts)
+      told.push({ decision, explanation, assumed: [...assumed].sort() })
     }
     // The documents may be others by now: places are those of the versions that decided.
     const places = placesOf([])
@@ -54,10 +55,12 @@ interface Told {
   readonly decision: RecordedDecision
   /** Made again from what was recorded. */
   readonly explanation: Explanation
+  /** Measures of history that were not recorded. */
+  readonly assumed: readonly string[]
 }
 
 /** What was recorded wins over what is made again: a person may have been asked for a reason that no policy knows. */
-const jsonOf = ({ decision, explanation }: Told, places: Places): object => ({
+const jsonOf = ({ decision, explanation, assumed }: Told, places: Places): object => ({
   ...toJson(explanation, places),
   decision: decision.decision,
   explanation: decision.explanation,
@@ -67,9 +70,10 @@ const jsonOf = ({ decision, explanation }: Told, places: Places): object => ({
   toolCallId: decision.toolCallId,
   argsDigest: decision.argsDigest,
   recordedAt: decision.recordedAt,
+  ...(assumed.length > 0 && { assumed }),
 })
 
-function tell(call: Call, { decision, explanation }: Told, places: Places): void {
+function tell(call: Call, { decision, explanation, assumed }: Told, places: Places): void {
   const { out, mode } = call
   out.line(
     `${shortId(decision.runId)} · ${safeText(decision.tool)} · recorded ${timeOfDay(Date.parse(decision.recordedAt))}`,
@@ -79,6 +83,8 @@ function tell(call: Call, { decision, explanation }: Told, places: Places): void
     ? explanationLines(explanation, places, createTheme(mode.color.stdout))
     : explainPolicies(answerScreen(call), decision.policies)
   lines.forEach((line) => out.line(line))
+  const told = isSame ? assumedLine(assumed) : undefined
+  if (told !== undefined) out.line(`  ${told}`)
   if (isSame && explanation.policies.length === 0)
     out.line('  no policy concerns this call; the side-effect class decides')
   const { obligations } = explanation.decision

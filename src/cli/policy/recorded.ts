@@ -1,6 +1,7 @@
 /** Recorded decisions, made again under the policies of their version or under others. */
 import type { JsonObject } from '../../base/json.ts'
 import type { Facts, Measure, Sets } from '../../policy/decision.ts'
+import { historyText } from '../../policy/history.ts'
 import { argumentAt } from '../../policy/path.ts'
 import type { RecordedDecision } from '../../spec/operator.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
@@ -36,16 +37,41 @@ export async function setsOf(
   }
 }
 
-/** @param all decisions that are known: history is counted over their calls, as these ended */
-export function factsOf(decision: RecordedDecision, all: readonly RecordedDecision[]): Facts {
-  const { facts, recordedAt } = decision
+export interface Replayed {
+  readonly facts: Facts
+  /**
+   * Measures of history that were asked for now and not then, by path and window: they are counted over the recorded calls, and
+   * these as they ended. Everything else is what was recorded.
+   */
+  readonly assumed: ReadonlySet<string>
+}
+
+/** @param all decisions that are known */
+export function factsOf(decision: RecordedDecision, all: readonly RecordedDecision[]): Replayed {
+  const { facts, recordedAt, history } = decision
+  const assumed = new Set<string>()
   return {
-    // The operator application puts together exactly these roots.
-    ...(facts as JsonObject & Pick<Facts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>),
-    args: decision.arguments,
-    now: Date.parse(recordedAt),
-    history: (scope, whose, measure, windowMs) => count(decision, all, scope, whose, measure, windowMs),
+    assumed,
+    facts: {
+      // The operator application puts together exactly these roots.
+      ...(facts as JsonObject & Pick<Facts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>),
+      args: decision.arguments,
+      now: Date.parse(recordedAt),
+      history(...asked) {
+        const text = historyText(...asked)
+        if (Object.hasOwn(history, text)) return history[text] ?? undefined
+        assumed.add(text)
+        return count(decision, all, ...asked)
+      },
+    },
   }
+}
+
+/** `history.run.this_tool.attempts was not recorded; …`, or nothing. */
+export function assumedLine(assumed: Iterable<string>): string | undefined {
+  const measures = [...assumed].sort()
+  if (measures.length === 0) return undefined
+  return `${measures.join(', ')} ${measures.length === 1 ? 'was' : 'were'} not asked for then; counted over the recorded calls as they ended`
 }
 
 /** Calls that came to nothing do not add to a sum. */

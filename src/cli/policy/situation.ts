@@ -3,6 +3,7 @@ import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Facts } from '../../policy/decision.ts'
+import { historyText } from '../../policy/history.ts'
 import { argumentAt, readPath } from '../../policy/path.ts'
 import { nearest } from '../nearest.ts'
 import type { Subject } from './subject.ts'
@@ -90,9 +91,7 @@ function historyOf(given: JsonObject, args: JsonValue): Facts['history'] {
   read(given, 'history')
   return (scope, whose, measure) => {
     const total = typeof measure === 'string' ? undefined : measure.total
-    const known = measures.get(
-      `history.${scope}.${whose}.${typeof measure === 'string' ? measure : `total(${measure.total})`}`,
-    )
+    const known = measures.get(historyText(scope, whose, measure))
     if (known !== undefined) return known ?? undefined
     if (total === undefined) return measure === 'attempts' || measure === 'executed' ? 1 : 0
     const value = argumentAt(args, total)

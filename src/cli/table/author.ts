@@ -198,7 +198,7 @@ export const author: readonly CommandSpec[] = [
       'svc policy backtest --policies policies/refund-limit.yaml',
       'svc policy backtest --since 7d --policies . --json',
     ],
-    json: '{calls,flips:[{runId,toolCallId,tool,was,now,by}]}',
+    json: '{calls,flips:[{runId,toolCallId,tool,was,now,by,assumed?}],assumed?}',
     exits: { 5: 'no such agent or policy' },
     load: async () => (await import('../commands/policy-backtest.ts')).policyBacktest,
   },

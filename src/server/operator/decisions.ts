@@ -81,6 +81,7 @@ function toRecorded(
 ): RecordedDecision {
   const { content } = step
   const tool = textOf(content['name'])
+  const recorded = objectOf(step.hidden?.['facts'])
   return {
     decisionId: step.id,
     runId: run.id,
@@ -98,7 +99,8 @@ function toRecorded(
     explanation: textOf(content['explanation']),
     policies: Array.isArray(content['policies']) ? content['policies'] : [],
     recordedAt: iso(step.startedAt),
-    facts: factsOf(objectOf(step.hidden?.['facts']), session, run, call, tool, snapshot),
+    history: objectOf(recorded['history']) as RecordedDecision['history'],
+    facts: factsOf(recorded, session, run, call, tool, snapshot),
   }
 }
 
