@@ -14,8 +14,10 @@ export interface Edit {
 export interface Fix {
   /** What to do, as an order: "write 100 without quotes". */
   readonly description: string
-  /** Safe to apply without a person; empty = only the description helps. */
+  /** What would be written; empty = only the description helps. */
   readonly edits: readonly Edit[]
+  /** Set where a person must judge the edits: an editor offers them, `--fix` leaves them out. */
+  readonly unsafe?: true
 }
 
 /** Where the other half of the fault stands. */

@@ -3,21 +3,22 @@ import type { Workspace } from './workspace.ts'
 
 /**
  * The texts of the files that safe fixes change, by path. Edits replace spans of the author's text, so comments and layout stay.
- * Of two fixes that touch the same place the first is made: linting again finds what is left.
+ * A fix is made whole or not at all. Of two that touch the same place the first is made: linting again finds what is left.
  */
 export function applyFixes(workspace: Workspace, findings: readonly Diagnostic[]): ReadonlyMap<string, string> {
-  const fixed = new Map<string, string>()
   const byPath = new Map<string, Edit[]>()
-  for (const edit of findings.flatMap(({ fix }) => fix?.edits ?? [])) {
-    const before = byPath.get(edit.path) ?? []
-    if (!before.some((each) => isSame(each, edit))) byPath.set(edit.path, [...before, edit])
+  for (const { fix } of findings) {
+    if (fix === undefined || fix.unsafe) continue
+    const edits = fix.edits.filter((edit) => !(byPath.get(edit.path) ?? []).some((each) => isSame(each, edit)))
+    if (edits.some((edit) => (byPath.get(edit.path) ?? []).some((each) => overlap(each, edit)))) continue
+    for (const edit of edits) byPath.set(edit.path, [...(byPath.get(edit.path) ?? []), edit])
   }
+  const fixed = new Map<string, string>()
   for (const [path, edits] of byPath) {
     const { text } = workspace.source(path)
     let result = ''
     let done = 0
-    for (const { range, text: written } of [...edits].sort((a, b) => a.range.start.offset - b.range.start.offset)) {
-      if (range.start.offset < done) continue
+    for (const { range, text: written } of edits.sort(byPlace)) {
       result += text.slice(done, range.start.offset) + written
       done = range.end.offset
     }
@@ -25,6 +26,17 @@ export function applyFixes(workspace: Workspace, findings: readonly Diagnostic[]
   }
   return fixed
 }
+
+/** What is inserted at a place stands in front of what replaces it. */
+const byPlace = (one: Edit, other: Edit): number =>
+  one.range.start.offset - other.range.start.offset || one.range.end.offset - other.range.end.offset
+
+/** Two that insert at one place may both add the mapping that is missing there. */
+const overlap = ({ range: one }: Edit, { range: other }: Edit): boolean =>
+  (one.start.offset < other.end.offset && other.start.offset < one.end.offset) ||
+  (one.start.offset === one.end.offset &&
+    one.start.offset === other.end.offset &&
+    one.start.offset === other.start.offset)
 
 const isSame = (one: Edit, other: Edit): boolean =>
   one.range.start.offset === other.range.start.offset &&

@@ -10,6 +10,7 @@ import { segmentsOf } from './pointer.ts'
 import { readLogicalRef } from './reference.ts'
 import type { RuleName } from './rule.ts'
 import { valueAt } from './shape.ts'
+import { looseText } from './source.ts'
 import type { Workspace } from './workspace.ts'
 
 /** What makes a rule speak without anything more being wrong. Keys are dotted paths. */
@@ -247,12 +248,6 @@ function says(text: string, name: string): boolean {
 
 const hasWord = (text: string, word: string): boolean =>
   new RegExp(`(?<![\\w-])${word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}(?![\\w-])`).test(text)
-
-/** Whatever encoding it is in: only looked through for names. */
-function looseText(bytes: Uint8Array | undefined): string {
-  const text = new TextDecoder('latin1').decode(bytes)
-  return text.includes('\0') ? text.replaceAll('\0', '') : text
-}
 
 /**
  * True when what is wrong with the form may be why a key is not where a rule looks for it.

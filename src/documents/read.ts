@@ -4,7 +4,7 @@ import { API_VERSION, KINDS, type Kind } from '../spec/document.ts'
 import { diagnostic, replacement, type Diagnostic } from './diagnostic.ts'
 import { createDocument, type Document } from './document.ts'
 import { checkShape, type SchemaName } from './shape.ts'
-import { createSource, type Source } from './source.ts'
+import { createSource, looseText, type Source } from './source.ts'
 import { nearest } from './suggest.ts'
 import { readYaml, type Node } from './yaml.ts'
 
@@ -31,7 +31,8 @@ export interface ReadDocuments {
 /** Reads the documents of a file. Documents with a wrong shape are among them, with `sound: false`. */
 export function readDocuments(file: FileInput, options: ReadOptions = {}): ReadDocuments {
   const { source, findings } = decode(file)
-  if (source === undefined) return { documents: [], findings }
+  if (source === undefined)
+    return { documents: [], findings: options.named || seemsOurs(looseText(file.bytes)) ? findings : [] }
   const reading = readYaml(source)
   if (reading.roots.length === 0 && options.named !== true && !seemsOurs(source.text))
     return { documents: [], findings: [] }
@@ -70,13 +71,7 @@ export function decode(file: FileInput): { readonly source?: Source; readonly fi
     try {
       text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes)
     } catch {
-      return {
-        findings: [
-          diagnostic('doc/not-utf8', 'error', at, 'The file is not UTF-8.', {
-            fix: 'Save it as UTF-8 without a byte order mark.',
-          }),
-        ],
-      }
+      return { findings: [notUtf8(file)] }
     }
   }
   if (!text.startsWith('\uFEFF')) return { source: createSource(file.path, text), findings: [] }
@@ -84,9 +79,37 @@ export function decode(file: FileInput): { readonly source?: Source; readonly fi
     source: createSource(file.path, text.slice(1)),
     findings: [
       diagnostic('doc/bom', 'warning', at, 'The file begins with a byte order mark.', {
-        fix: 'Save it as UTF-8 without a byte order mark.',
+        // The text of a source has no mark, so whatever is written from it has none.
+        fix: { description: RESAVE, edits: [{ path: file.path, range: at.range, text: '' }] },
       }),
     ],
+  }
+}
+
+const RESAVE = 'Save it as UTF-8 without a byte order mark.'
+
+/** Text in another encoding; UTF-16 is told by its byte order mark and can be written anew. */
+function notUtf8({ path, bytes }: FileInput): Diagnostic {
+  const seen = createSource(path, new TextDecoder().decode(bytes))
+  const at = { path, pointer: '', range: seen.span(0, 0) }
+  const text = bytes && utf16(bytes)
+  if (text === undefined) return diagnostic('doc/not-utf8', 'error', at, 'The file is not UTF-8.', { fix: RESAVE })
+  return diagnostic('doc/not-utf8', 'error', at, 'The file is UTF-16, not UTF-8.', {
+    fix: { description: RESAVE, edits: [{ path, range: seen.span(0, seen.text.length), text }] },
+  })
+}
+
+function utf16(bytes: Uint8Array): string | undefined {
+  const encoding =
+    bytes[0] === 0xff && bytes[1] === 0xfe
+      ? 'utf-16le'
+      : bytes[0] === 0xfe && bytes[1] === 0xff
+        ? 'utf-16be'
+        : undefined
+  try {
+    return encoding && new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
   }
 }
 

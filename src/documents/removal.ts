@@ -6,11 +6,16 @@ import type { Node } from './yaml.ts'
 /**
  * Edits that take a member out of its mapping, or an item out of its list, and leave every comment.
  * Empty where that cannot be done without touching more: the last member of a mapping, or one whose text an alias shares.
+ * @param moved true where its text is written again elsewhere, with the comments in it
  */
-export function removalOf({ source, root }: Spans, pointer: string): Edit[] {
+export function removalOf(
+  { source, root }: Spans,
+  pointer: string,
+  { moved = false }: { readonly moved?: boolean } = {},
+): Edit[] {
   const segments = segmentsOf(pointer)
   const key = segments.pop()
-  const parent = key === undefined ? undefined : follow(root, segments)
+  const parent = key === undefined ? undefined : nodeAt(root, segments)
   if (parent === undefined || key === undefined || parent.alias) return []
   const entries = [
     ...(parent.members?.values() ?? []),
@@ -26,9 +31,17 @@ export function removalOf({ source, root }: Spans, pointer: string): Edit[] {
   const [start, end] = cut
   // A comment between two entries belongs to nobody that is told here: it stays, and so does the entry.
   const beside = source.text.slice(start, entry.start) + source.text.slice(entry.end, end)
-  return beside.includes('#') || COMMENT.test(source.text.slice(entry.start, entry.end))
+  return beside.includes('#') || (!moved && COMMENT.test(source.text.slice(entry.start, entry.end)))
     ? []
     : [{ path: source.path, range: source.span(start, end), text: '' }]
+}
+
+/** The same; where nothing would be left beside it, with the mapping or list that holds it. */
+export function removalWithParent(spans: Spans, pointer: string): Edit[] {
+  const parent = pointer.slice(0, pointer.lastIndexOf('/'))
+  const holder = nodeAt(spans.root, segmentsOf(parent))
+  const size = holder?.members?.size ?? holder?.items?.length ?? 0
+  return size === 1 && parent !== '' ? removalWithParent(spans, parent) : removalOf(spans, pointer)
 }
 
 /** A text with this in it loses its fix, no more. */
@@ -39,7 +52,8 @@ interface Entry {
   readonly end: number
 }
 
-function follow(root: Node, segments: readonly string[]): Node | undefined {
+/** The value that the segments of a pointer lead to. */
+export function nodeAt(root: Node, segments: readonly string[]): Node | undefined {
   let node: Node | undefined = root
   for (const segment of segments)
     node = node?.members?.get(segment)?.node ?? (/^\d+$/.test(segment) ? node?.items?.[Number(segment)] : undefined)
@@ -63,6 +77,6 @@ function blockCut(text: string, { start, end }: Entry, item: boolean): readonly 
   const after = text.slice(end, close).trim()
   if (!(item ? /^ *- *$/ : /^ *$/).test(before) || (after !== '' && !after.startsWith('#'))) return undefined
   // A comment beside the entry stays on a line of its own.
-  if (after !== '') return item ? undefined : [start, end]
+  if (after !== '') return item ? undefined : [start, text.indexOf('#', end)]
   return [line, next < 0 ? close : next + 1]
 }

@@ -6,10 +6,12 @@ import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
 import { coerce } from 'semver'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
-import { diagnostic, replacement, type Diagnostic, type Fix, type Saying } from './diagnostic.ts'
+import { diagnostic, replacement, type Diagnostic, type Edit, type Fix, type Saying } from './diagnostic.ts'
 import { keys } from './generated/keys.js'
+import { moveOf } from './insertion.ts'
 import { agent, bundle, config, policy, policytest, scenario, tool } from './generated/validators.js'
 import { inWords, pointerTo, segmentsOf } from './pointer.ts'
+import { removalOf } from './removal.ts'
 import { nearest } from './suggest.ts'
 import type { Spans } from './document.ts'
 
@@ -216,7 +218,7 @@ function notAllowed(file: Spans, pointer: string, allowed: readonly string[]): D
     place,
     `${inWords(pointer)} must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
     {
-      ...(near !== undefined && { fix: `Write ${near}.` }),
+      ...(near !== undefined && { fix: replacement(place, near) }),
     },
   )
 }
@@ -259,7 +261,10 @@ function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Se
       place,
       `\`${key}\` does not belong in ${where} but ${elsewhere.some((home) => !home.includes('.')) ? 'at the top level, beside `spec`' : `at ${homes.join(' or ')}`}.`,
       {
-        fix: `Move it to ${homes[0]}.`,
+        fix: {
+          description: `Move it to ${homes[0]}.`,
+          edits: elsewhere.length === 1 ? moveTo(file, pointer, elsewhere[0]!) : [],
+        },
       },
     )
   }
@@ -293,6 +298,18 @@ function unknownKey(schema: SchemaName, file: Spans, error: ErrorObject, lacking
     `\`${key}\` is no key of ${inWords(parent) || 'the top level'}${needs}.`,
     here.length === 0 ? {} : { fix: `Known here: ${here.join(', ')}.` },
   )
+}
+
+/** Edits that move a key to its home; a `*` on the way is the item in which the key stands. */
+function moveTo(file: Spans, pointer: string, home: string): Edit[] {
+  const from = segmentsOf(pointer)
+  const to = home.split('.').map((segment, at) => (segment === '*' ? (from[at] ?? '*') : segment))
+  const isBelow = home
+    .split('.')
+    .every((segment, at) => segment !== '*' || to.slice(0, at).every((each, before) => each === from[before]))
+  if (!isBelow) return []
+  const target = to.reduce((parent, segment) => pointerTo(parent, segment), '')
+  return moveOf(file, pointer, target, removalOf(file, pointer, { moved: true }), to.length === 1 ? 'spec' : undefined)
 }
 
 /** At most this many homes: a key such as `description` that lives everywhere is told nothing by a list. */

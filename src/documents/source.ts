@@ -58,3 +58,9 @@ function lineStarts(text: string): number[] {
   }
   return starts
 }
+
+/** Text of bytes in whatever encoding, to be looked through for words. */
+export function looseText(bytes: Uint8Array | undefined): string {
+  const text = new TextDecoder('latin1').decode(bytes).replace(/^(?:ÿþ|þÿ)/, '')
+  return text.includes('\0') ? text.replaceAll('\0', '') : text
+}

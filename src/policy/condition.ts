@@ -46,7 +46,8 @@ const MAX_LEAVES = 128
 const MAX_LIST = 64
 
 const FORMS = ['all', 'any', 'not'] as const
-const LEAF_KEYS = ['field', 'op', 'value', 'each', 'if_missing', 'window']
+/** Keys of a comparison. */
+export const LEAF_KEYS = ['field', 'op', 'value', 'each', 'if_missing', 'window']
 
 export function readCondition(value: JsonValue): ReadCondition {
   const reader = createReader()

@@ -3,6 +3,7 @@ import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
 import { lint as check, type LintOptions } from '../../documents/lint.ts'
 import { loadWorkspace } from '../../documents/load.ts'
+import { decode } from '../../documents/read.ts'
 import type { Format } from '../../documents/report/formats.ts'
 import { summarise, type Summary } from '../../documents/report/summary.ts'
 import { rules } from '../../documents/rules/index.ts'
@@ -115,8 +116,11 @@ async function showFixed(
     focus: [],
     ...(input && { overlay: { [input.path]: input.text } }),
   })
-  for (const [path, text] of Object.entries(texts))
-    out.line(unifiedDiff(path, before.source(path).text, text).trimEnd())
+  for (const [path, text] of Object.entries(texts)) {
+    const { source } = decode({ path, bytes: before.bytes(path) })
+    if (source === undefined || source.text === text) out.line(`${path}: written as UTF-8 without a byte order mark`)
+    else out.line(unifiedDiff(path, source.text, text).trimEnd())
+  }
 }
 
 /** Everything of the project, of which the named paths are told; standard input stands in for a file. */

@@ -180,7 +180,7 @@ function quickFix(finding: Diagnostic, uriOf: (path: string) => string): CodeAct
       title: fix.description.replace(/\.$/, ''),
       kind: 'quickfix',
       diagnostics: [toDiagnostic(finding, uriOf)],
-      isPreferred: true,
+      isPreferred: fix.unsafe !== true,
       edit: { changes },
     },
   ]

@@ -32,6 +32,6 @@ export function summarise(findings: readonly Diagnostic[], workspace: Workspace)
     files: files.length,
     errors: count('error'),
     warnings: count('warning'),
-    fixable: findings.filter(({ fix }) => (fix?.edits.length ?? 0) > 0).length,
+    fixable: findings.filter(({ fix }) => fix?.unsafe !== true && (fix?.edits.length ?? 0) > 0).length,
   }
 }

@@ -23,7 +23,9 @@ function block(finding: Diagnostic, source: Source, theme: Theme): string[] {
   const { path, range, rule, message, why, fix, related, docs } = finding
   const paint = { error: theme.bad, warning: theme.warn, info: theme.dim }[finding.severity]
   const last = [
-    ...(fix === undefined ? [] : [`fix: ${lower(fix.description)}${fix.edits.length > 0 ? ' (svc lint --fix)' : ''}`]),
+    ...(fix === undefined
+      ? []
+      : [`fix: ${lower(fix.description)}${fix.edits.length > 0 && !fix.unsafe ? ' (svc lint --fix)' : ''}`]),
     `docs: ${docs}`,
   ]
   return [

@@ -1,4 +1,5 @@
 import { leavesIn } from '../conditions.ts'
+import { replacement } from '../diagnostic.ts'
 import type { Rule } from '../rule.ts'
 
 export const caseSensitiveEmail: Rule = {
@@ -20,7 +21,15 @@ export const caseSensitiveEmail: Rule = {
       const domain = op === 'ends_with' && value.startsWith('@')
       report(`${pointer}/value`, `"${value.toUpperCase()}" is the same address, but not the same text.`, {
         fix: domain
-          ? `Write {field: email_domain(${path.text}), op: eq, value: ${mail[1]!.toLowerCase()}}.`
+          ? {
+              description: `Write {field: email_domain(${path.text}), op: eq, value: ${mail[1]!.toLowerCase()}}.`,
+              edits: [
+                ...replacement(document.placeOf(`${pointer}/field`), `email_domain(${path.text})`).edits,
+                ...replacement(document.placeOf(`${pointer}/op`), 'eq').edits,
+                ...replacement(document.placeOf(`${pointer}/value`), mail[1]!.toLowerCase()).edits,
+              ],
+              unsafe: true,
+            }
           : `Write lower(${path.text}).`,
       })
     }

@@ -1,4 +1,5 @@
 import { classOf, declaredClass, rank, toolDocument, toolsOf } from '../bindings.ts'
+import { removalOf } from '../removal.ts'
 import type { Rule } from '../rule.ts'
 
 export const classLowered: Rule = {
@@ -25,7 +26,11 @@ export const classLowered: Rule = {
       const declared = declaredClass(tool)
       if (tool === undefined || own === undefined || declared === undefined || rank(own) >= rank(declared)) continue
       report(`${use.pointer}/side_effect_class`, `${use.ref!.id} is ${declared}; the binding calls it ${own}.`, {
-        fix: 'Remove it from the binding.',
+        fix: {
+          description: 'Remove it from the binding.',
+          edits: removalOf(document, `${use.pointer}/side_effect_class`),
+          unsafe: true,
+        },
         related: [
           { path: tool.path, range: tool.placeOf('/spec/side_effect_class').range, message: `${declared} here` },
         ],

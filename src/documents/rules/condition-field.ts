@@ -1,6 +1,11 @@
+import type { JsonValue } from '../../base/json.ts'
+import { FIELDS } from '../../policy/fields.ts'
+import { PATH_FUNCTIONS } from '../../policy/path.ts'
 import { conditionProblems, fieldsIn } from '../conditions.ts'
 import { replacement } from '../diagnostic.ts'
+import { segmentsOf } from '../pointer.ts'
 import type { Rule } from '../rule.ts'
+import { nearest } from '../suggest.ts'
 
 export const conditionField: Rule = {
   name: 'policy/condition-field',
@@ -11,7 +16,13 @@ export const conditionField: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: run.dpth, op: gt, value: 1}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: run.depth, op: gt, value: 1}\n' },
   check(document, report) {
-    for (const { code, pointer, message } of conditionProblems(document)) if (code === 'field') report(pointer, message)
+    for (const { code, pointer, message } of conditionProblems(document))
+      if (code === 'field') {
+        const place = document.placeOf(pointer)
+        const near = meant(document.at(segmentsOf(pointer).join('.'))[0]?.value)
+        if (near === undefined) report(place, message)
+        else report(place, `${message} Did you mean "${near}"?`, { fix: replacement(place, near) })
+      }
     for (const { pointer, path } of fieldsIn(document)) {
       if (path.bare !== true) continue
       const place = document.placeOf(pointer)
@@ -21,4 +32,17 @@ export const conditionField: Rule = {
       })
     }
   },
+}
+
+/** The field that was surely meant: another one of the same root, or the same in another function. */
+function meant(written: JsonValue | undefined): string | undefined {
+  const [, fn, root = '', name = '', rest = ''] =
+    /^(?:([a-z_]+)\()?([a-z]+)\.(\w+)([^]*)$/.exec(typeof written === 'string' ? written : '') ?? []
+  const fields = Object.hasOwn(FIELDS, root) ? Object.keys(FIELDS[root]!) : []
+  const field = fields.includes(name) ? name : nearest(name, fields)
+  const known: readonly string[] = PATH_FUNCTIONS
+  const call = fn === undefined || known.includes(fn) ? fn : nearest(fn, known)
+  if ((root !== 'args' && field === undefined) || (fn !== undefined && call === undefined)) return undefined
+  const path = `${call === undefined ? '' : `${call}(`}${root}.${field ?? name}${rest}`
+  return path === written ? undefined : path
 }

@@ -1,3 +1,4 @@
+import { insertionOf } from '../insertion.ts'
 import type { Rule } from '../rule.ts'
 
 export const limitsMissingLoop: Rule = {
@@ -19,7 +20,11 @@ export const limitsMissingLoop: Rule = {
       return
     report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {
       why: 'A model that loops would stop only at the guard of the server.',
-      fix: 'Add `limits: {max_loop_iterations: 25}`.',
+      fix: {
+        description: 'Add `limits: {max_loop_iterations: 25}`.',
+        edits: insertionOf(document, '/spec/limits/max_loop_iterations', '25', 'tools'),
+        unsafe: true,
+      },
     })
   },
 }

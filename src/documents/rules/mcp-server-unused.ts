@@ -1,4 +1,4 @@
-import { removalOf } from '../removal.ts'
+import { removalWithParent } from '../removal.ts'
 import { segmentsOf } from '../pointer.ts'
 import type { Rule } from '../rule.ts'
 
@@ -23,7 +23,7 @@ export const mcpServerUnused: Rule = {
       if (used.has(server.value)) continue
       const entry = `/${segmentsOf(server.pointer).slice(0, 3).join('/')}`
       report(server, `No binding is routed to the server "${server.value}".`, {
-        fix: { description: 'Remove it.', edits: removalOf(document, entry) },
+        fix: { description: 'Remove it.', edits: removalWithParent(document, entry) },
       })
     }
   },

@@ -1,3 +1,4 @@
+import { removalWithParent } from '../removal.ts'
 import type { Rule } from '../rule.ts'
 
 export const onInvalidWithoutSchema: Rule = {
@@ -12,7 +13,7 @@ export const onInvalidWithoutSchema: Rule = {
     if (document.kind !== 'Agent' || document.at('output.schema').length > 0) return
     for (const { pointer } of document.at('output.on_invalid'))
       report(pointer, '`on_invalid` is never used: there is no schema to validate against.', {
-        fix: 'Remove it, or add the schema.',
+        fix: { description: 'Remove it, or add the schema.', edits: removalWithParent(document, pointer) },
       })
   },
 }

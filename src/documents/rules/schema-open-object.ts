@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../base/json.ts'
 import { declaredClass } from '../bindings.ts'
 import { toolInput } from '../inputs.ts'
+import { insertionOf } from '../insertion.ts'
 import type { Rule } from '../rule.ts'
 
 export const schemaOpenObject: Rule = {
@@ -29,6 +30,11 @@ export const schemaOpenObject: Rule = {
       'This tool changes something, but takes arguments that nobody described.',
       {
         why: 'Policies cannot read what has no name, and a model may add to it.',
+        fix: {
+          description: 'Add `additionalProperties: false`.',
+          edits: insertionOf(input.spans, `${input.base}/additionalProperties`, 'false', 'properties'),
+          unsafe: true,
+        },
       },
     )
   },

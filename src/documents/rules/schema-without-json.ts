@@ -1,4 +1,5 @@
 import { replacement } from '../diagnostic.ts'
+import { insertionOf } from '../insertion.ts'
 import type { Rule } from '../rule.ts'
 
 export const schemaWithoutJson: Rule = {
@@ -13,7 +14,9 @@ export const schemaWithoutJson: Rule = {
     if (document.kind !== 'Agent' || document.at('output.schema').length === 0) return
     const format = document.at('output.format')[0]
     if (format === undefined)
-      report('/output/schema', 'The output has a schema, but its format is text.', { fix: 'Add `format: json`.' })
+      report('/output/schema', 'The output has a schema, but its format is text.', {
+        fix: { description: 'Add `format: json`.', edits: insertionOf(document, '/output/format', 'json') },
+      })
     else if (format.value === 'text')
       report(format, 'The output has a schema, but its format is text.', { fix: replacement(format, 'json') })
   },

@@ -1,4 +1,5 @@
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
+import { insertionOf } from '../insertion.ts'
 import type { Rule } from '../rule.ts'
 
 export const secretImplicitMissing: Rule = {
@@ -23,7 +24,19 @@ export const secretImplicitMissing: Rule = {
         provider,
         `No secret for the provider "${provider.value}": neither \`model.secret\` nor a secret named "${provider.value}" is there.`,
         {
-          fix: `Add \`secrets: {${provider.value}: {fromEnv: ${variable(provider.value)}}}\`.`,
+          fix: {
+            description: `Add \`secrets: {${provider.value}: {fromEnv: ${variable(provider.value)}}}\`.`,
+            edits: /^[a-z][a-z0-9_-]*$/.test(provider.value)
+              ? insertionOf(
+                  document,
+                  `/secrets/${provider.value}`,
+                  provider.path.endsWith('.json')
+                    ? `{ "fromEnv": "${variable(provider.value)}" }`
+                    : `{ fromEnv: ${variable(provider.value)} }`,
+                  'spec',
+                )
+              : [],
+          },
         },
       )
     }

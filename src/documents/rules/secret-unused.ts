@@ -1,4 +1,5 @@
 import { providerSpellings } from '../../spec/document.ts'
+import { removalWithParent } from '../removal.ts'
 import type { Rule } from '../rule.ts'
 
 export const secretUnused: Rule = {
@@ -27,7 +28,9 @@ export const secretUnused: Rule = {
         : []
     for (const { key, pointer, path, keyRange } of document.at('secrets.*')) {
       if (named.includes(key) || implicit.includes(key)) continue
-      report({ path, pointer, range: keyRange }, `The secret "${key}" is never used.`, { fix: 'Remove it.' })
+      report({ path, pointer, range: keyRange }, `The secret "${key}" is never used.`, {
+        fix: { description: 'Remove it.', edits: removalWithParent(document, pointer) },
+      })
     }
   },
 }

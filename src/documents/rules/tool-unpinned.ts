@@ -1,4 +1,6 @@
-import { toolsOf } from '../bindings.ts'
+import { toolDocument, toolsOf } from '../bindings.ts'
+import { replacement } from '../diagnostic.ts'
+import { BUILTIN_VERSION } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 
 export const toolUnpinned: Rule = {
@@ -9,11 +11,15 @@ export const toolUnpinned: Rule = {
   source: 'Authoring format, "Tool binding": the version is pinned in `ref`',
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user}]\n  limits: {max_loop_iterations: 5}\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
-  check(document, report) {
-    for (const { ref, pointer } of toolsOf(document))
-      if (ref !== undefined && ref.range === undefined)
-        report(`${pointer}/ref`, `${ref.id} is not pinned: any version may be chosen.`, {
-          fix: `Write ${ref.id}@^x.y.`,
-        })
+  check(document, report, { workspace }) {
+    for (const use of toolsOf(document)) {
+      const { ref, pointer, builtin } = use
+      if (ref === undefined || ref.range !== undefined) continue
+      const version = builtin ? BUILTIN_VERSION : toolDocument(workspace, use)?.identity?.version
+      const place = document.placeOf(`${pointer}/ref`)
+      report(place, `${ref.id} is not pinned: any version may be chosen.`, {
+        fix: version === undefined ? `Write ${ref.id}@^x.y.` : replacement(place, `${ref.id}@^${version}`),
+      })
+    }
   },
 }

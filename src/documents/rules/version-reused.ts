@@ -32,7 +32,7 @@ export const versionReused: Rule = {
     const place = document.placeOf('/metadata/version')
     report(place, `${identity.id}@${identity.version} was published with another content.`, {
       why: 'Publishing it again will be refused.',
-      ...(next !== null && { fix: { ...replacement(place, next), edits: [] } }),
+      ...(next !== null && { fix: { ...replacement(place, next), unsafe: true } }),
     })
   },
 }

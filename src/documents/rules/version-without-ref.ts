@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../base/json.ts'
+import { removalOf } from '../removal.ts'
 import type { Rule } from '../rule.ts'
 
 export const versionWithoutRef: Rule = {
@@ -24,7 +25,7 @@ export const versionWithoutRef: Rule = {
     for (const { value, pointer } of places.flatMap((place) => document.at(place))) {
       if (!isJsonObject(value) || value['version'] === undefined || value['ref'] !== undefined) continue
       report(`${pointer}/version`, '`version` says nothing here: it names a revision of the file that `ref` names.', {
-        fix: 'Remove it.',
+        fix: { description: 'Remove it.', edits: removalOf(document, `${pointer}/version`) },
       })
     }
   },

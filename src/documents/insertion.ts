@@ -1,0 +1,73 @@
+import type { Edit } from './diagnostic.ts'
+import type { Spans } from './document.ts'
+import { segmentsOf } from './pointer.ts'
+import { nodeAt } from './removal.ts'
+import type { Member } from './yaml.ts'
+
+/**
+ * Edits that add a member to a mapping, on a line of its own where the mapping is written so. Mappings that are not there are
+ * added with it. Empty where that would touch more: another thing stands there, or the text is shared by an alias.
+ * @param pointer of the new member
+ * @param value its value as flow text, valid in YAML and JSON, or as lines to be indented below the key
+ * @param before key in front of which it stands; the first place when absent
+ */
+export function insertionOf(
+  { source, root }: Spans,
+  pointer: string,
+  value: string | readonly string[],
+  before?: string,
+): Edit[] {
+  const segments = segmentsOf(pointer)
+  const missing = [segments.pop()!]
+  let parent = nodeAt(root, segments)
+  while (parent === undefined && segments.length > 0) {
+    missing.unshift(segments.pop()!)
+    parent = nodeAt(root, segments)
+  }
+  const [key, ...inner] = missing
+  if (parent?.members === undefined || parent.alias || parent.members.has(key!)) return []
+  const isJson = source.path.endsWith('.json')
+  const quoted = (name: string): string => (isJson || !/^[A-Za-z_][\w-]*$/.test(name) ? JSON.stringify(name) : name)
+  const isFlow = source.text[parent.start] === '{'
+  const put = (at: number, text: string): Edit[] => [{ path: source.path, range: source.span(at, at), text }]
+  const members: readonly Member[] = [...parent.members.values()]
+  const next = members.find((each) => each.key === before) ?? members[0]
+  if (isFlow) {
+    if (typeof value !== 'string') return []
+    const flow = `${quoted(key!)}: ${inner.reduceRight((text, name) => `{ ${quoted(name)}: ${text} }`, value)}`
+    return next === undefined ? put(parent.start + 1, ` ${flow} `) : put(next.start, `${flow}, `)
+  }
+  if (next === undefined || isJson) return []
+  const indent = next.start - (source.text.lastIndexOf('\n', next.start - 1) + 1)
+  const depth = indent + 2 * missing.length
+  const last =
+    typeof value === 'string'
+      ? ` ${value}`
+      : value.map((line) => `\n${line === '' ? '' : ' '.repeat(depth) + line}`).join('')
+  const block = missing
+    .map((name, at) => `${at === 0 ? '' : `\n${' '.repeat(indent + 2 * at)}`}${quoted(name)}:`)
+    .join('')
+  return put(next.start, `${block}${last}\n${' '.repeat(indent)}`)
+}
+
+/** Edits that take a member out and put it, with its value as it is written, where it belongs. Empty as for both. */
+export function moveOf(spans: Spans, from: string, to: string, removal: readonly Edit[], before?: string): Edit[] {
+  const at = segmentsOf(from)
+  const member = nodeAt(spans.root, at.slice(0, -1))?.members?.get(at.at(-1)!)
+  const value = member && writtenValue(spans.source.text, member)
+  const insertion = value === undefined || removal.length === 0 ? [] : insertionOf(spans, to, value, before)
+  return insertion.length === 0 ? [] : [...removal, ...insertion]
+}
+
+/** Flow text as it stands, a block as lines without their indentation; undefined for what cannot be moved so. */
+function writtenValue(text: string, { node, end: keyEnd }: Member): string | readonly string[] | undefined {
+  const written = text.slice(node.start, node.end)
+  if (node.alias || /^[|>&*!]/.test(written)) return undefined
+  const isBlock = (node.members !== undefined || node.items !== undefined) && !/^[[{]/.test(written)
+  if (!isBlock) return written.includes('\n') ? undefined : written
+  const [beside = '', ...lines] = text.slice(keyEnd, node.end).trimEnd().split('\n')
+  // The lines of a block scalar may mean their indentation.
+  if (beside.trim() !== ':' || lines.some((line) => /[|>][-+\d]*\s*$/.test(line))) return undefined
+  const indent = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)))
+  return lines.map((line) => line.slice(indent).trimEnd())
+}
