@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { svc, temporary } from './recording-io.ts'
@@ -99,15 +99,47 @@ describe('--fix', () => {
       `${head}secrets:
   k: {fromEnv: K}
   # svc-lint-disable-next-line secret/env-name -- never needed
-  l: {fromEnv: L}
+  l: {fromEnv: L} # until March
 `,
     )
     const { stdout } = await svc(['lint', '--fix', '--json'], { cwd })
-    expect(rulesOf(stdout)).toEqual(['agents/desk.yaml limits/missing-tokens', 'agents/desk.yaml secret/unused'])
+    expect(rulesOf(stdout)).toEqual(['agents/desk.yaml limits/missing-tokens'])
     expect(read('agents/desk.yaml')).toBe(`${head}secrets:
   k: {fromEnv: K}
-  l: {fromEnv: L}
+  # until March
 `)
+  })
+})
+
+describe('without a project file', () => {
+  beforeEach(() => {
+    rmSync(join(cwd, 'svc.config.yaml'))
+    writeFileSync(
+      join(cwd, 'bundle.yaml'),
+      'apiVersion: svc/v1\nkind: Bundle\nmetadata: {name: all, namespace: acme, version: "1.0.0"}\nspec: {root: agents/desk.yaml}\n',
+    )
+  })
+
+  test('paths are named from where the command was started', async () => {
+    const { stdout } = await svc(['lint', 'policies', '--format', 'compact'], { cwd })
+    expect(stdout.split('\n')[0]).toMatch(/^policies\/limit\.yaml:4:/)
+  })
+
+  test('a file is judged with the documents around it', async () => {
+    writeFileSync(join(cwd, 'policies/limit.yaml'), FIXED)
+    expect(await svc(['lint', 'agents/desk.yaml', 'tools/lookup.yaml', '--max-warnings', '0'], { cwd })).toMatchObject({
+      code: 0,
+    })
+  })
+
+  test('so are those of a directory further down', async () => {
+    const { stdout } = await svc(['lint', cwd, '--format', 'compact'], { cwd: home })
+    expect(stdout).toMatch(new RegExp(`^project-${count}/policies/limit\\.yaml:4:`))
+  })
+
+  test('svc fmt names files likewise', async () => {
+    const { stdout } = await svc(['fmt', 'policies', '--check'], { cwd })
+    expect(stdout).toBe('policies/limit.yaml\n')
   })
 })
 

@@ -9,8 +9,7 @@ import { isUnder } from '../../documents/paths.ts'
 import type { Workspace } from '../../documents/workspace.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
-import { openProject } from '../project.ts'
-import { pathInProject } from '../project-path.ts'
+import { openDocuments, pathInProject } from '../project-path.ts'
 
 /** Name of the document on standard input, for what is told of it. */
 const STDIN = 'stdin.yaml'
@@ -55,7 +54,7 @@ async function open(
   call: Call,
   paths: readonly string[],
 ): Promise<{ readonly workspace: Workspace; readonly directory: string }> {
-  const project = await openProject(call, paths[0] === undefined ? undefined : resolve(call.cwd, paths[0]))
+  const project = await openDocuments(call, paths[0] === undefined ? undefined : resolve(call.cwd, paths[0]))
   const { directory, config } = project
   const workspace = await loadWorkspace(directory, {
     ...(config.include && { include: config.include }),

@@ -12,8 +12,8 @@ import type { Call } from '../command.ts'
 import { openLintCache, type LintCache } from '../lint-cache.ts'
 import type { Checked, Mended } from '../lint-fix.ts'
 import { wholeNumber } from '../numbers.ts'
-import { openProject, type Project } from '../project.ts'
-import { pathInProject } from '../project-path.ts'
+import type { Project } from '../project.ts'
+import { openDocuments, pathInProject } from '../project-path.ts'
 import { createNotebook, hasRegistry, serverFacts } from '../registry.ts'
 import { nearest } from '../nearest.ts'
 
@@ -23,7 +23,7 @@ export async function lint(call: Call): Promise<number> {
   const stdin = paths.length === 1 && paths[0] === '-'
   if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
     throw fail('usage', { what: 'Standard input is read once: --watch and --changed need files.' })
-  const project = await openProject(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
+  const project = await openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
   const input = stdin
     ? {
         path: pathInProject(project, resolve(cwd, given.text('stdin-filename') ?? 'stdin.yaml')),
