@@ -10,6 +10,8 @@ export interface ArgumentSpec {
   /** As commander reads it: `<agent>` is required, `[paths...]` is optional and may repeat. */
   readonly name: string
   readonly say: string
+  /** Offered at TAB; what else is given is the command's to refuse. */
+  readonly choices?: readonly string[]
 }
 
 export interface OptionSpec {
@@ -28,6 +30,8 @@ export interface OptionSpec {
 export interface CommandSpec {
   /** Words after `svc`: `keys create`. */
   readonly path: string
+  /** A second name: one word. Few and fixed. */
+  readonly alias?: string
   readonly group: Group
   readonly plane: Plane
   readonly summary: string

@@ -7,6 +7,13 @@ import type { Workspace } from '../documents/workspace.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
+/** A value of one of the files, and where it stands. */
+export interface FileVariable {
+  readonly value: string
+  /** `.env:3`. */
+  readonly place: string
+}
+
 /**
  * The environment with what the files add: only names that some document's `secrets` takes `fromEnv`, so that a file that
  * lies in a project changes nothing else, and never over what is set.
@@ -20,11 +27,23 @@ export async function withDotEnv(env: Env, directory: string, workspace: Workspa
         return typeof name === 'string' ? [name] : []
       }),
   )
-  const added: Record<string, string> = {}
+  const added = [...(await readDotEnv(directory))].filter(([name]) => names.has(name))
+  return {
+    ...Object.fromEntries(added.map(([name, { value }]) => [name, value])),
+    ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)),
+  }
+}
+
+/** All that the files say; `.env.local` is read last and wins. */
+export async function readDotEnv(directory: string): Promise<ReadonlyMap<string, FileVariable>> {
+  const found = new Map<string, FileVariable>()
   for (const file of ['.env', '.env.local']) {
     const text = await readFile(join(directory, file), 'utf8').catch(() => '')
-    for (const [name, value] of Object.entries(parseEnv(text)))
-      if (names.has(name) && value !== undefined) added[name] = value
+    const lines = text.split('\n')
+    for (const [name, value] of Object.entries(parseEnv(text))) {
+      const line = lines.findLastIndex((each) => each.replace(/^\s*(?:export\s+)?/, '').startsWith(name))
+      if (value !== undefined) found.set(name, { value, place: `${file}:${line + 1}` })
+    }
   }
-  return { ...added, ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)) }
+  return found
 }

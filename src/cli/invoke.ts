@@ -15,6 +15,10 @@ const SECOND_MS = 2000
 export async function invoke(argv: readonly string[], io: Io): Promise<number> {
   let mode = modeOf({ json: argv.includes('--json') }, io)
   try {
+    if (argv.length === 0 && io.stdout.isTTY) {
+      const { showStatus } = await import('./status-screen.ts')
+      if (await showStatus(io, mode)) return 0
+    }
     const parsed = await parse(argv, io)
     if (typeof parsed === 'number') return parsed
     mode = modeOf(parsed.globals, io)
@@ -43,7 +47,8 @@ async function perform({ spec, given, globals }: Parsed, mode: Mode, io: Io): Pr
     const out = createOutput(io.stdout, io.stderr, mode)
     const cwd = resolve(io.cwd, globals.cwd ?? '.')
     if (globals.cwd !== undefined && !existsSync(cwd)) throw fail('usage', { what: `There is no directory ${cwd}.` })
-    const running = action({ given, globals, mode, io, out, cwd, signal: stop.signal, manual: createManual(io) })
+    const world = mode.debug ? await withTrace(io) : io
+    const running = action({ given, globals, mode, io: world, out, cwd, signal: stop.signal, manual: createManual(io) })
     const code = await (spec.drains ? running : Promise.race([running, interrupted]))
     return code ?? 0
   } catch (error) {
@@ -53,6 +58,11 @@ async function perform({ spec, given, globals }: Parsed, mode: Mode, io: Io): Pr
     quiet()
     if (timer) clearTimeout(timer)
   }
+}
+
+async function withTrace(io: Io): Promise<Io> {
+  const { traced, tracedFetch } = await import('./trace.ts')
+  return { ...io, fetch: tracedFetch(io.fetch, io.stderr), trace: (send) => traced(send, io.stderr) }
 }
 
 function deadline(text: string | undefined, stop: AbortController): NodeJS.Timeout | undefined {

@@ -27,10 +27,14 @@ export interface Io {
   readonly stdin: { readonly isTTY: boolean; text(): Promise<string>; bytes?(): Promise<Uint8Array> }
   /** Writes what is no text to stdout. */
   readonly writeBytes?: (bytes: Uint8Array) => void
+  /** Shows text in the person's pager where it is longer than the screen; absent where there is no terminal. */
+  readonly page?: (text: string) => Promise<void>
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly clock: Clock
   readonly fetch: typeof globalThis.fetch
+  /** Shows requests that do not go through `fetch`; absent unless `--debug`. */
+  readonly trace?: (send: (request: Request) => Promise<Response>) => (request: Request) => Promise<Response>
   readonly prompts: Prompts
   /** True under a continuous integration system or a coding agent, which nobody can answer for. */
   readonly unattended: boolean

@@ -23,6 +23,12 @@ export async function printOne(call: Call, value: object, fields: readonly Field
   drawCard(answerScreen(call), fields).forEach(call.out.line)
 }
 
+/** Lines that may be more than a screen holds. */
+export async function printLong({ io, mode, out }: Call, lines: readonly string[]): Promise<void> {
+  if (io.page && mode.pager) await io.page(lines.map((line) => `${line}\n`).join(''))
+  else lines.forEach(out.line)
+}
+
 /** stdout, drawn on. */
 export const answerScreen = ({ io, mode }: Pick<Call, 'io' | 'mode'>): Screen =>
   createScreen(io.stdout, mode.color.stdout)

@@ -11,6 +11,11 @@ export async function main(argv: readonly string[], io?: Io): Promise<number> {
     else process.stdout.write(`${version}\n`)
     return 0
   }
+  // A shell asks at every TAB: nothing that parses or runs commands is loaded for it.
+  if (argv[0] === 'complete') {
+    const { complete } = await import('./complete.ts')
+    return complete(argv.slice(1), io ?? (await import('./process-io.ts')).processIo())
+  }
   const { invoke } = await import('./invoke.ts')
   return invoke(argv, io ?? (await import('./process-io.ts')).processIo())
 }

@@ -13,7 +13,11 @@ export interface Mode {
   readonly interactive: boolean
   readonly yes: boolean
   readonly quiet: boolean
+  readonly verbose: boolean
+  /** HTTP exchanges and stacks are shown. */
   readonly debug: boolean
+  /** Long answers may be paged. */
+  readonly pager: boolean
   readonly color: { readonly stdout: ColorLevel; readonly stderr: ColorLevel }
 }
 
@@ -33,13 +37,17 @@ export interface GlobalOptions {
   readonly input?: boolean
   readonly yes?: boolean
   readonly quiet?: boolean
+  readonly verbose?: boolean
   readonly debug?: boolean
+  /** False for `--no-pager`. */
+  readonly pager?: boolean
   readonly timeout?: string
 }
 
 export function modeOf(options: GlobalOptions, io: Io): Mode {
   const { env } = io
   const says = (name: string): boolean => env[name] !== undefined && env[name] !== '' && env[name] !== '0'
+  const debug = options.debug === true || env['SVC_LOG'] === 'debug'
   const fields = options.fields?.split(',').map((each) => each.trim())
   return {
     json: options.json === true || options.jq !== undefined || fields !== undefined,
@@ -55,7 +63,9 @@ export function modeOf(options: GlobalOptions, io: Io): Mode {
       !says('SVC_NO_INPUT'),
     yes: options.yes === true,
     quiet: options.quiet === true,
-    debug: options.debug === true,
+    verbose: options.verbose === true || env['SVC_LOG'] === 'info' || debug,
+    debug,
+    pager: options.pager !== false && io.stdout.isTTY,
     color: {
       stdout: levelOf(options.color, env, io.stdout.isTTY),
       stderr: levelOf(options.color, env, io.stderr.isTTY),

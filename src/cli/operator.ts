@@ -2,16 +2,13 @@
  * The operator application as the command line calls it: through the socket of the server that holds the data directory,
  * else in this process, holding the directory's lock meanwhile. Source: command line, 1.1.
  */
-import { request as httpRequest } from 'node:http'
-import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { fail } from '../base/failure.ts'
 import { silentLog } from '../base/log.ts'
 import type { OperatorRoutes } from '../spec/operator.ts'
 import type { Call } from './command.ts'
+import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from './project.ts'
 import { remoteError } from './remote.ts'
-import { readServerFile } from './server-file.ts'
 import { version } from './version.ts'
 import { rememberWorkspace } from './workspace-file.ts'
 
@@ -41,13 +38,17 @@ export const OPERATOR_URL = 'http://operator.svc'
  * @throws Failure `store_locked` where another process holds the directory and does not answer, `no_project`, `no_server`
  *   where a remote one does not answer
  */
-export async function openOperator(project: Project, io: Pick<Call['io'], 'env' | 'clock'>): Promise<Operator> {
+export async function openOperator(
+  project: Project,
+  io: Pick<Call['io'], 'env' | 'clock' | 'trace'>,
+): Promise<Operator> {
   const host = project.target?.host
-  if (host !== undefined) return await openRemote(host, io.env)
+  const traced = io.trace ?? ((send: SendRequest) => send)
+  if (host !== undefined) return await openRemote(host, io.env, traced)
   const socket = await socketOf(project.dataDirectory)
   if (await answersAt(socket))
     return createOperator(
-      (request) => sendOverSocket(socket, request),
+      traced((request) => sendOverSocket(socket, request)),
       async () => undefined,
     )
   if (!project.anchored) throw fail('no_project', { directory: project.directory })
@@ -64,17 +65,21 @@ export async function openOperator(project: Project, io: Pick<Call['io'], 'env' 
     version,
   })
   return createOperator(
-    (request) => house.operator.fetch(request),
+    traced((request) => house.operator.fetch(request)),
     () => house.close(),
   )
 }
 
 /** A server on another machine: its socket, carried by ssh. */
-async function openRemote(host: string, env: Call['io']['env']): Promise<Operator> {
+async function openRemote(
+  host: string,
+  env: Call['io']['env'],
+  traced: (send: SendRequest) => SendRequest,
+): Promise<Operator> {
   const { openTunnel } = await import('./tunnel.ts')
   const tunnel = await openTunnel(host, env, answersAt)
   return createOperator(
-    (request) => sendOverSocket(tunnel.socket, request),
+    traced((request) => sendOverSocket(tunnel.socket, request)),
     () => tunnel.close(),
   )
 }
@@ -113,56 +118,4 @@ export async function withOperator<T>(
   } finally {
     await operator.close()
   }
-}
-
-/** True while a server holds the data directory and answers. */
-export const answersOperator = async (dataDirectory: string): Promise<boolean> =>
-  await answersAt(await socketOf(dataDirectory))
-
-const socketOf = async (dataDirectory: string): Promise<string> =>
-  (await readServerFile(dataDirectory))?.adminSocket ?? join(dataDirectory, 'admin.sock')
-
-const answersAt = (socketPath: string): Promise<boolean> =>
-  new Promise((done) => {
-    const probe = httpRequest(
-      { socketPath, path: '/status', headers: { host: 'operator.svc' }, timeout: 5000 },
-      (response) => {
-        response.resume()
-        done(response.statusCode === 200)
-      },
-    )
-    probe.on('error', () => done(false))
-    probe.on('timeout', () => probe.destroy())
-    probe.end()
-  })
-
-function sendOverSocket(socketPath: string, request: Request): Promise<Response> {
-  return new Promise((done, failed) => {
-    const { pathname, search } = new URL(request.url)
-    const headers = Object.fromEntries(request.headers)
-    const sent = httpRequest(
-      {
-        socketPath,
-        method: request.method,
-        path: pathname + search,
-        headers: { host: 'operator.svc', ...headers },
-        signal: request.signal,
-      },
-      (response) => {
-        const status = response.statusCode ?? 500
-        const empty = status === 204 || status === 304
-        if (empty) response.resume()
-        done(
-          new Response(empty ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array>), {
-            status,
-            headers: Object.entries(response.headers).flatMap(([name, value]) =>
-              value === undefined ? [] : [[name, String(value)] as [string, string]],
-            ),
-          }),
-        )
-      },
-    )
-    sent.on('error', failed)
-    request.arrayBuffer().then((body) => sent.end(Buffer.from(body)), failed)
-  })
 }

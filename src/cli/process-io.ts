@@ -26,6 +26,7 @@ export function processIo(): Io {
       bytes: readStdin,
     },
     writeBytes: (bytes) => void process.stdout.write(bytes),
+    ...(process.stdout.isTTY && { page: (text: string) => page(text, env) }),
     env,
     cwd: process.cwd(),
     clock: systemClock,
@@ -43,6 +44,28 @@ export function processIo(): Io {
     },
     exit: (code) => process.exit(code),
   }
+}
+
+/** Source: command line, 1.5: only when longer than the screen, and `LESS=FRX` unless the person has set it. */
+function page(text: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const command = env['SVC_PAGER'] ?? env['PAGER'] ?? 'less'
+  const [program, ...args] = command.split(' ').filter((word) => word !== '')
+  const short = text.split('\n').length < (process.stdout.rows || Infinity)
+  if (short || program === undefined || program === 'cat') {
+    process.stdout.write(text)
+    return Promise.resolve()
+  }
+  return new Promise((done) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit'], env: { LESS: 'FRX', ...env } })
+    child.on('error', () => {
+      process.stdout.write(text)
+      done()
+    })
+    child.on('close', () => done())
+    // Who leaves the pager early has read enough.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(text)
+  })
 }
 
 async function readStdin(): Promise<Buffer> {

@@ -1,31 +1,12 @@
 import { Command, CommanderError, Option } from 'commander'
 import { fail, type Failure } from '../base/failure.ts'
 import type { CommandSpec, Given, Group, Manual, OptionSpec, Parsed } from './command.ts'
+import { globalOptions } from './global-options.ts'
 import type { Io } from './io.ts'
 import type { GlobalOptions } from './mode.ts'
 import { nearest } from './nearest.ts'
 import { commands, groups } from './table.ts'
 import { version } from './version.ts'
-
-/** Options of every command; they are accepted before and after its name. Source: command line, 1.5. */
-export const globalOptions: readonly OptionSpec[] = [
-  { flags: '-C, --cwd <dir>', say: 'act as if started there' },
-  { flags: '--config <file>', say: 'project file instead of the nearest svc.config.yaml (SVC_CONFIG)' },
-  { flags: '--data <dir>', say: 'data directory instead of .svc/ beside the project file (SVC_DATA)' },
-  { flags: '--profile <name>', say: 'a server that is named in the configuration (SVC_PROFILE, SVC_HOST)' },
-  { flags: '--url <url>', say: 'base address of the API (SVC_URL)' },
-  { flags: '--key-file <file>', say: 'file with the API key, - for standard input (SVC_API_KEY, SVC_KEY_FILE)' },
-  { flags: '--json', say: 'machine output' },
-  { flags: '--jq <expression>', say: 'filter the machine output with jq' },
-  { flags: '--fields <a,b>', say: 'keep these fields of the machine output' },
-  { flags: '--color <when>', say: 'colour the output', choices: ['auto', 'always', 'never'] },
-  { flags: '--no-color', say: 'as --color never (NO_COLOR)' },
-  { flags: '--no-input', say: 'never ask (SVC_NO_INPUT, CI)' },
-  { flags: '-y, --yes', say: 'answer yes to confirmations, never to approvals' },
-  { flags: '-q, --quiet', say: 'no hints' },
-  { flags: '--debug', say: 'show stacks' },
-  { flags: '--timeout <duration>', say: 'give up after this time, for example 30s' },
-]
 
 /** The parser of all commands, and what was found when it has run. */
 interface Program {
@@ -88,8 +69,9 @@ export function createProgram(io: Io): Program {
     .addHelpText('after', () => `\n${tree()}\nsvc help COMMAND tells more; svc help --tree lists everything.\n`)
   for (const option of globalOptions) root.addOption(toOption(option))
   const parents = new Map<string, Command>()
-  for (const spec of commands) {
-    const words = spec.path.split(' ')
+  const named = commands.flatMap((spec) => [spec.path, spec.alias ?? []].flat().map((path) => ({ path, spec })))
+  for (const { path, spec } of named) {
+    const words = path.split(' ')
     const name = words.pop()!
     const parent = words.length === 0 ? root : groupOf(root, parents, words[0]!)
     const command = parent.command(name).description(spec.summary)
@@ -197,7 +179,9 @@ function given(
 }
 
 function footnote(spec: CommandSpec): string {
-  const lines = [`Needs: ${PLANES[spec.plane]}`, '', 'Examples:', ...spec.examples.map((each) => `  ${each}`)]
+  const lines = [`Needs: ${PLANES[spec.plane]}`]
+  if (spec.alias) lines.push(`Also:  svc ${spec.alias}`)
+  lines.push('', 'Examples:', ...spec.examples.map((each) => `  ${each}`))
   if (spec.json) lines.push('', 'With --json:', ...wrap(spec.json, 76).map((each) => `  ${each}`))
   const exits = Object.entries(spec.exits ?? {})
   if (exits.length > 0)

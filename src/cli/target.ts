@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
+import { isJsonObject, type JsonValue } from '../base/json.ts'
 import { SvcClient } from '../client/index.ts'
 import { ONE_COMMAND } from '../spec/operator.ts'
 import type { Call } from './command.ts'
@@ -66,21 +67,13 @@ export async function openAgentTarget(call: Call, project: Project, agent: strin
     })
     const trigger = items.find((each) => each.type === 'api' && each.active)
     if (!trigger) return operatorTarget(operator, call)
-    const body = {
-      agent,
-      trigger: trigger.triggerId,
-      allowUploads: true,
-      name: ONE_COMMAND,
-      expiresInSeconds: KEY_SECONDS,
-    }
-    const { secret, keyId } = await operator.call('POST /keys', { body })
+    const { secret, revoke } = await makeKey(operator, agent, trigger.triggerId)
     return {
       client: createClient(call, url, secret),
       answering: operatorClient(operator, call.io.fetch),
       operator,
       async close() {
-        // A key that outlives its command would only be a risk. One that is gone already is no error.
-        await operator.call('POST /keys/:id/revoke', { id: keyId, body: undefined }).catch(() => undefined)
+        await revoke()
         await operator.close()
       },
     }
@@ -90,14 +83,25 @@ export async function openAgentTarget(call: Call, project: Project, agent: strin
   }
 }
 
+/** A key for the length of one command. */
+export async function makeKey(
+  operator: Operator,
+  agent: string,
+  trigger: string,
+): Promise<{ readonly secret: string; readonly revoke: () => Promise<void> }> {
+  const body = { agent, trigger, allowUploads: true, name: ONE_COMMAND, expiresInSeconds: KEY_SECONDS }
+  const { secret, keyId } = await operator.call('POST /keys', { body })
+  return {
+    secret,
+    async revoke() {
+      // A key that outlives its command would only be a risk. One that is gone already is no error.
+      await operator.call('POST /keys/:id/revoke', { id: keyId, body: undefined }).catch(() => undefined)
+    },
+  }
+}
+
 function createClient(call: Call, url: string, apiKey: string): SvcClient {
-  const { io, mode } = call
-  return new SvcClient({
-    apiKey,
-    baseUrl: url,
-    fetch: io.fetch,
-    ...(mode.debug && { onResponse: (each) => io.stderr.write(`${each.method} ${each.url} ${each.status}\n`) }),
-  })
+  return new SvcClient({ apiKey, baseUrl: url, fetch: call.io.fetch })
 }
 
 /** The client's methods over the operator's routes: same paths without `/v1`, same bodies, never redacted. */
@@ -112,17 +116,48 @@ export const operatorClient = (operator: Operator, fetch: typeof globalThis.fetc
     },
   })
 
+/** A request for a route of /v1, answered by the operator application. */
+export const sendToOperator = async (
+  operator: Operator,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<Response> =>
+  await operator.send(
+    await toOperator(
+      new Request(new URL(path, OPERATOR_URL), {
+        method,
+        ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
+      }),
+    ),
+  )
+
 async function toOperator(request: Request): Promise<Request> {
   const url = new URL(request.url)
   const start = /^\/v1\/agents\/([^/]+)\/runs$/.exec(url.pathname)
-  url.pathname = start ? '/runs' : url.pathname.replace(/^\/v1/, '')
+  const sessions = /^\/v1\/agents\/([^/]+)\/sessions$/.exec(url.pathname)
+  url.pathname = start ? '/runs' : url.pathname.replace(/^\/v1/, '').replace(/^(\/runs\/[^/]+)\/input$/, '$1/messages')
+  if (sessions) {
+    url.pathname = '/sessions'
+    url.searchParams.set('agent', sessions[1]!)
+  }
   const seen = request.headers.get('last-event-id')
   if (seen !== null) url.searchParams.set('after', seen)
   const { method, headers, signal } = request
   if (method !== 'POST') return new Request(url, { method, headers, signal })
   const body = await request.text()
-  const given = start ? JSON.stringify({ agent: start[1], input: {}, ...(JSON.parse(body) as object) }) : body
+  const given = start ? withAgent(body, start[1]!) : body
   return new Request(url, { method, headers, signal, body: given })
+}
+
+/** What is no object stays as it is, for the one that is asked to refuse. */
+function withAgent(body: string, agent: string): string {
+  try {
+    const value = JSON.parse(body === '' ? '{}' : body) as JsonValue
+    return isJsonObject(value) ? JSON.stringify({ agent, input: {}, ...value }) : body
+  } catch {
+    return body
+  }
 }
 
 /** The base address that somebody named. */

@@ -140,6 +140,157 @@ describe('files', () => {
   })
 })
 
+describe('api', () => {
+  test('prints the body as it came, filtered where that is asked for', async () => {
+    const { runId } = (await json<{ items: { runId: string }[] }>(['runs', 'list', '--waiting'])).items.at(-1)!
+    const body = await svc(['api', 'GET', `/v1/runs/${runId}`])
+    expect(JSON.parse(body.stdout)).toEqual(await json(['runs', 'get', runId]))
+    expect((await svc(['api', 'get', `v1/runs/${runId}`, '--jq', '.status'])).stdout).toBe('"WaitingForHITL"\n')
+    expect((await svc(['api', 'GET', '/v1/healthz', '-i'])).stdout).toMatch(
+      /^HTTP\/1\.1 200 OK\n(?:[\w-]+: .*\n)+\n\{"status":"ready"\}\n$/,
+    )
+  })
+
+  test('sends pairs as the body, and ends as the answer says', async () => {
+    const { items } = await json<{ items: { runId: string }[] }>(['runs', 'list', '--status', 'Completed'])
+    const path = `/v1/runs/${items[0]!.runId}/messages`
+    const differs = await svc(['api', 'POST', path, 'runId=other', 'text=hi'])
+    expect([differs.code, JSON.parse(differs.stdout)]).toMatchObject([
+      2,
+      { code: 'validation_failed', details: [{ path: '/runId' }] },
+    ])
+    expect(await svc(['api', 'GET', '/v1/runs/none'])).toMatchObject({ code: 5, stderr: '' })
+    const refused = await svc(['api', 'POST', path, `runId=${items[0]!.runId}`, 'text=hi'])
+    expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([6, { code: 'run_not_waiting' }])
+    expect(await svc(['api', 'GET', '/elsewhere'])).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  test('follows the pages', async () => {
+    const { agentId } = await json<{ agentId: string }>(['agents', 'show', 'acme.refund-desk'])
+    const list = ['api', 'GET', `/v1/agents/${agentId}/sessions`, 'take=1']
+    expect(JSON.parse((await svc(list)).stdout)).toMatchObject({ items: [{}], total: 2 })
+    expect(JSON.parse((await svc([...list, '--paginate'])).stdout)).toMatchObject({ items: [{}, {}], total: 2 })
+  })
+
+  test('where nobody listens ends with 8', async () => {
+    const env = { SVC_URL: 'http://127.0.0.1:9', SVC_API_KEY: 'svc_none' }
+    expect(await svc(['api', 'GET', '/v1/healthz'], { env })).toMatchObject({ code: 8, stdout: '' })
+  })
+})
+
+test('--debug shows what is sent and answered, and no key', async () => {
+  const { stderr } = await svc(['sessions', 'list', '--agent', 'acme.refund-desk', '--debug'])
+  expect(stderr).toMatch(/^> GET http:\/\/operator\.svc\/agents$/m)
+  expect(stderr).toMatch(/^< 200$/m)
+  const key = await svc(['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api', '--debug'])
+  expect(key.stdout).toMatch(/^svc_\w{38}\n$/)
+  expect(key.stderr).toContain('"secret":"***"')
+  expect(key.stderr).not.toContain(key.stdout.trim())
+  const used = await svc(['runs', 'get', '@last', '--debug'], { env: { SVC_API_KEY: key.stdout.trim() } })
+  expect(used.stderr).not.toContain(key.stdout.trim())
+})
+
+describe('svc alone at a terminal', () => {
+  test('tells how things stand and what is likely next', async () => {
+    const { code, stdout } = await svc([], { tty: true })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      /^acme\.refund-desk@1\.0\.0 · server up \(\d+\) · 1 task waiting\n {2}last run [0-9a-f]{6} {2}WaitingForHITL {2}/,
+    )
+    expect(stdout).toContain('  svc inbox                                           answer what waits\n')
+    expect(stdout).toContain('  svc run acme.refund-desk order=A-1042 amount:=180   start a run\n')
+  })
+})
+
+test('TAB offers what a running server knows', async () => {
+  const { stdout } = await svc(['complete', '--', 'run', 'acme.re'])
+  expect(stdout).toBe('acme.refund-desk\t1.0.0\n:4\n')
+  expect((await svc(['complete', '--', 'approve', ''])).stdout).toMatch(
+    /^[0-9a-f]{6}\tapproval of acme\.refund-desk\n:4\n$/,
+  )
+})
+
+describe('a server elsewhere', () => {
+  const bin = join(parent, 'bin')
+  beforeAll(() => {
+    mkdirSync(bin)
+    // Stands in for the system's ssh: carries the socket as -L says, and writes down how it was called.
+    writeFileSync(
+      join(bin, 'ssh'),
+      `#!${process.execPath}
+const { createServer, connect } = require('node:net')
+const args = process.argv.slice(2)
+require('node:fs').writeFileSync(${JSON.stringify(join(parent, 'called.json'))}, JSON.stringify(args))
+const [local, remote] = args[args.indexOf('-L') + 1].split(':')
+if (args.at(-1) === 'nobody') { console.error('ssh: Could not resolve hostname nobody'); process.exit(255) }
+createServer((socket) => {
+  const far = connect(remote)
+  far.on('error', () => socket.destroy())
+  socket.on('error', () => far.destroy())
+  socket.pipe(far).pipe(socket)
+}).listen(local)
+`,
+      { mode: 0o755 },
+    )
+  })
+  const nowhere = join(parent, 'elsewhere')
+  beforeAll(() => mkdirSync(nowhere))
+  const env = { PATH: `${bin}:${process.env['PATH']}`, XDG_CONFIG_HOME: join(parent, 'settings') }
+
+  test('is reached through ssh with SVC_HOST, from anywhere', async () => {
+    const host = `ssh://ana@agents.example:2222${join(cwd, '.svc')}`
+    const { code, stdout } = await runSvc(['agents', 'list', '--json'], {
+      cwd: nowhere,
+      env: { ...env, SVC_HOST: host },
+    })
+    expect(code).toBe(0)
+    expect((JSON.parse(stdout) as { items: { name: string }[] }).items.map(({ name }) => name)).toContain(
+      'acme.refund-desk',
+    )
+    const called = JSON.parse(readFileSync(join(parent, 'called.json'), 'utf8')) as string[]
+    expect(called.slice(called.indexOf('-p'))).toEqual([
+      '-p',
+      '2222',
+      '-L',
+      called[called.indexOf('-L') + 1],
+      '--',
+      'ana@agents.example',
+    ])
+    expect(
+      await runSvc(['runs', 'get', '@last-1', '--json'], { cwd: nowhere, env: { ...env, SVC_HOST: host } }),
+    ).toMatchObject({ code: 0 })
+    expect(readdirSync(nowhere)).toEqual([])
+  })
+
+  test('that cannot be reached ends with 8 and says what ssh said', async () => {
+    const { code, stderr } = await runSvc(['agents', 'list'], {
+      cwd: nowhere,
+      env: { ...env, SVC_HOST: 'ssh://nobody/x' },
+    })
+    expect([code, stderr]).toEqual([
+      8,
+      'error[no_server]: No server answers at ssh://nobody/x.\n  fix:  ssh: Could not resolve hostname nobody\n',
+    ])
+    expect(await runSvc(['agents', 'list'], { cwd: nowhere, env: { ...env, SVC_HOST: 'http://x' } })).toMatchObject({
+      code: 2,
+    })
+  })
+
+  test('is named by a profile, with the key where the profile says', async () => {
+    const key = (await svc(['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api'])).stdout.trim()
+    const { url } = JSON.parse(readFileSync(join(cwd, '.svc/server.json'), 'utf8')) as { url: string }
+    const at = { cwd: nowhere, env: { ...env, PROD_KEY: key, SVC_URL: 'http://127.0.0.1:9' } }
+    await runSvc(['config', 'set', 'profiles.prod.url', url, '--user'], at)
+    await runSvc(['config', 'set', 'profiles.prod.key_env', 'PROD_KEY', '--user'], at)
+    const { items } = await json<{ items: { runId: string }[] }>(['runs', 'list'])
+    expect(await runSvc(['runs', 'get', items[0]!.runId, '--profile', 'prod', '--json'], at)).toMatchObject({ code: 0 })
+    expect(await runSvc(['runs', 'get', items[0]!.runId, '--profile', 'prd'], at)).toMatchObject({
+      code: 2,
+      stderr: 'error[usage]: There is no profile "prd".\n  fix:  Did you mean prod?\n',
+    })
+  })
+})
+
 test('keys that commands made for themselves are not among the keys when they are over', async () => {
   const names = async (more: string[]): Promise<unknown[]> =>
     (await json<{ items: { name: unknown }[] }>(['keys', 'list', ...more])).items.map(({ name }) => name)

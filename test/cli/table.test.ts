@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { exitCodes } from '../../src/cli/exit-codes.ts'
-import { createProgram, globalOptions, parse } from '../../src/cli/program.ts'
+import { globalOptions } from '../../src/cli/global-options.ts'
+import { createProgram, parse } from '../../src/cli/program.ts'
 import { commands, groups } from '../../src/cli/table.ts'
 import { createWorld, svc } from './recording-io.ts'
 

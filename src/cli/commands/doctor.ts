@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises'
 import { fail, isFailure } from '../../base/failure.ts'
-import { answersOperator } from '../operator.ts'
+import { answersOperator } from '../operator-socket.ts'
 import type { Call } from '../command.ts'
 import { openProject } from '../project.ts'
 

@@ -9,7 +9,7 @@ import { drawTimeline } from '../../terminal/timeline.ts'
 import type { Call } from '../command.ts'
 import { followRun } from '../follow.ts'
 import { readFollowOptions } from '../follow-options.ts'
-import { answerScreen, printList, printOne } from '../list.ts'
+import { answerScreen, printList, printLong, printOne } from '../list.ts'
 import { moment, wholeNumber } from '../numbers.ts'
 import { withOperator } from '../operator.ts'
 import { exitOfStatus, tellInterrupted, tellOutcome } from '../outcome.ts'
@@ -137,7 +137,7 @@ export async function runsConversation(call: Call): Promise<void> {
     )
     const conversation = { ...whole, items }
     if (mode.json) return await out.json(conversation)
-    drawTimeline(answerScreen(call), items, whole.runs).forEach(out.line)
+    await printLong(call, drawTimeline(answerScreen(call), items, whole.runs))
     if (whole.session.input === null && !target.operator)
       out.say('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')
   })

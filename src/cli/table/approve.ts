@@ -16,6 +16,7 @@ const answerExits = {
 export const approve: readonly CommandSpec[] = [
   {
     path: 'inbox',
+    alias: 'tasks',
     group: 'Approve',
     plane: 'operator',
     summary: 'tasks that wait for a person, nearest deadline first',

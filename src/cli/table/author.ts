@@ -232,6 +232,7 @@ export const author: readonly CommandSpec[] = [
   },
   {
     path: 'bundle pack',
+    alias: 'pack',
     group: 'Author',
     plane: 'offline',
     summary: 'write a bundle as one archive, the same bytes on every machine',

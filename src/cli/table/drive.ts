@@ -47,6 +47,7 @@ export const drive: readonly CommandSpec[] = [
   },
   {
     path: 'runs list',
+    alias: 'ps',
     group: 'Drive',
     plane: 'operator',
     summary: 'runs, newest first',

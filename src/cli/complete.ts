@@ -1,0 +1,167 @@
+/**
+ * What a shell offers at TAB: `svc complete -- words…`, one `value<TAB>description` a line, then a line `:directive`.
+ * It answers at once or says nothing: names of things come from a server that runs, never from a database that is opened
+ * for this. Source: command line, 2.6.
+ */
+import { readdir } from 'node:fs/promises'
+import type { OperatorRoutes } from '../spec/operator.ts'
+import { safeText } from '../terminal/text.ts'
+import type { CommandSpec, OptionSpec } from './command.ts'
+import type { Io } from './io.ts'
+import { globalOptions } from './global-options.ts'
+import { commands } from './table.ts'
+
+interface Offer {
+  readonly value: string
+  readonly say?: string
+}
+
+/** Of the shell's protocol: offer nothing else, or the files of the directory. */
+const NO_FILES = 4
+const FILES = 0
+
+/** How long names are waited for; the whole answer stays under 150 ms. */
+const PATIENCE_MS = 60
+
+/** @param argv what follows `complete`: `--`, then the words, of which the last is being typed */
+export async function complete(argv: readonly string[], io: Io): Promise<number> {
+  const words = argv[0] === '--' ? argv.slice(1) : argv
+  const typed = words.at(-1) ?? ''
+  const { offers, files } = await offersFor(words.slice(0, -1), typed, io)
+  const lines = offers
+    .filter(({ value }) => value.startsWith(typed))
+    .map(({ value, say }) => (say === undefined ? value : `${value}\t${safeText(say)}`))
+  io.stdout.write([...lines, `:${files ? FILES : NO_FILES}`, ''].join('\n'))
+  return 0
+}
+
+interface Answer {
+  readonly offers: readonly Offer[]
+  readonly files?: boolean
+}
+
+async function offersFor(before: readonly string[], typed: string, io: Io): Promise<Answer> {
+  const { spec, rest } = commandIn(before)
+  const options = [...(spec?.options ?? []), ...globalOptions]
+  const open = optionNamed(before.at(-1), options)
+  if (open && takesValue(open)) return await valuesOf(nameOf(open.flags), open.choices, io)
+  if (typed.startsWith('-')) return { offers: options.flatMap(flagsOf) }
+  if (!spec) return { offers: nextWords(before.filter((each) => !each.startsWith('-'))) }
+  const operands = operandsIn(rest, options)
+  const all = spec.arguments ?? []
+  const argument = all[operands.length] ?? (all.at(-1)?.name.includes('...') ? all.at(-1) : undefined)
+  return argument
+    ? await valuesOf(argument.name.replaceAll(/[<>[\].]/g, ''), argument.choices, io, spec.path)
+    : { offers: [] }
+}
+
+/** The command that the words name, and what follows its name. */
+function commandIn(words: readonly string[]): { readonly spec?: CommandSpec; readonly rest: readonly string[] } {
+  const names = operandsIn(words, globalOptions)
+  const spec = [2, 1]
+    .map((count) => names.slice(0, count).join(' '))
+    .flatMap((path) => commands.find((each) => each.path === path) ?? [])[0]
+  if (!spec) return { rest: [] }
+  const last = spec.path.split(' ').at(-1)!
+  return { spec, rest: words.slice(words.indexOf(last) + 1) }
+}
+
+function operandsIn(words: readonly string[], options: readonly OptionSpec[]): readonly string[] {
+  return words.filter((word, at) => {
+    if (word.startsWith('-')) return false
+    const before = optionNamed(words[at - 1], options)
+    return !(before && takesValue(before))
+  })
+}
+
+function nextWords(names: readonly string[]): readonly Offer[] {
+  const lead = names.length === 0 ? '' : `${names.join(' ')} `
+  const known = new Map<string, string>()
+  for (const { path, summary } of commands) {
+    if (!path.startsWith(lead)) continue
+    const [word, more] = path.slice(lead.length).split(' ')
+    if (!known.has(word!)) known.set(word!, more === undefined ? summary : '')
+  }
+  return [...known].map(([value, say]) => (say === '' ? { value } : { value, say }))
+}
+
+const optionNamed = (word: string | undefined, options: readonly OptionSpec[]): OptionSpec | undefined =>
+  word?.startsWith('-') ? options.find(({ flags }) => flags.split(/[ ,]+/).includes(word)) : undefined
+const takesValue = ({ flags, bare, preset }: OptionSpec): boolean =>
+  /<|\[/.test(flags) && bare === undefined && preset === undefined
+const nameOf = (flags: string): string => /--([\w-]+)/.exec(flags)?.[1] ?? ''
+const flagsOf = ({ flags, say }: OptionSpec): Offer[] =>
+  flags
+    .split(/[ ,]+/)
+    .filter((word) => word.startsWith('--'))
+    .map((value) => ({ value, say }))
+
+/** Names of options and arguments whose values are things. */
+const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Offer[]>>> = {
+  agent: agents,
+  run: runs,
+  runs,
+  task: tasks,
+  tasks,
+  session: runs,
+  template: templates,
+  trigger: triggers,
+  term: rules,
+  rule: rules,
+}
+
+/** Names of those whose values are files. */
+const FILE =
+  /^(?:file|files|path|paths|input|output|config|data|cwd|key-file|bundles?|attach|before|after|decide|record|replay|root)$/
+
+async function valuesOf(name: string, choices: readonly string[] | undefined, io: Io, path = ''): Promise<Answer> {
+  if (choices) return { offers: choices.map((value) => ({ value })) }
+  if (path === 'help') return { offers: nextWords([]) }
+  const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined
+  if (!source) return { offers: [], files: FILE.test(name) }
+  return { offers: await source(io).catch(() => []) }
+}
+
+async function ask<R extends 'GET /agents' | 'GET /runs' | 'GET /tasks' | 'GET /triggers'>(
+  route: R,
+  io: Io,
+): Promise<OperatorRoutes[R]['answer']> {
+  const [{ openProject }, { askRunning }] = await Promise.all([import('./project.ts'), import('./operator-socket.ts')])
+  const project = await openProject({ cwd: io.cwd, globals: {}, io })
+  return (await askRunning(
+    project.dataDirectory,
+    route.slice('GET '.length),
+    PATIENCE_MS,
+  )) as OperatorRoutes[R]['answer']
+}
+
+async function agents(io: Io): Promise<readonly Offer[]> {
+  const { items } = await ask('GET /agents', io)
+  return items.map(({ name, deployed }) => ({ value: name, say: deployed?.versionLabel ?? 'not deployed' }))
+}
+
+async function runs(io: Io): Promise<readonly Offer[]> {
+  const { items } = await ask('GET /runs', io)
+  const named = ['@last', '@waiting'].map((value) => ({ value }))
+  return [...named, ...items.map(({ runId, agent, status }) => ({ value: runId.slice(-6), say: `${agent} ${status}` }))]
+}
+
+async function tasks(io: Io): Promise<readonly Offer[]> {
+  const { items } = await ask('GET /tasks', io)
+  return items.map(({ userTaskId, kind, agent }) => ({ value: userTaskId.slice(-6), say: `${kind} of ${agent}` }))
+}
+
+async function triggers(io: Io): Promise<readonly Offer[]> {
+  const { items } = await ask('GET /triggers', io)
+  return items.map(({ name, triggerId, agent }) => ({ value: name, say: `${agent} ${triggerId.slice(-6)}` }))
+}
+
+async function templates(): Promise<readonly Offer[]> {
+  const { packageFile } = await import('./package-file.ts')
+  return (await readdir(packageFile('templates'))).map((value) => ({ value }))
+}
+
+async function rules(): Promise<readonly Offer[]> {
+  const { rules: all } = await import('../documents/rules/index.ts')
+  return all.map(({ name, law }) => ({ value: name, say: law }))
+}

@@ -1,0 +1,75 @@
+/** `svc` alone, at a terminal inside a project: how things stand, and three likely next commands. */
+import { isJsonObject } from '../base/json.ts'
+import type { AgentView, OperatorRoutes } from '../spec/operator.ts'
+import { createScreen } from '../terminal/screen.ts'
+import { safeText } from '../terminal/text.ts'
+import { styleOfStatus, type Theme } from '../terminal/theme.ts'
+import { relative, shortId } from '../terminal/time.ts'
+import { exampleInput } from './example-input.ts'
+import type { Io } from './io.ts'
+import type { Mode } from './mode.ts'
+import { askRunning } from './operator-socket.ts'
+import { openProject } from './project.ts'
+
+const PATIENCE_MS = 1000
+
+/** False outside of a project, and where the project cannot be read: then the short help is of more use. */
+export async function showStatus(io: Io, mode: Mode): Promise<boolean> {
+  const project = await openProject({ cwd: io.cwd, globals: {}, io }).catch(() => undefined)
+  if (project?.file === undefined) return false
+  const screen = createScreen(io.stdout, mode.color.stdout)
+  const { theme } = screen
+  const ask = async <R extends keyof OperatorRoutes>(path: string): Promise<OperatorRoutes[R]['answer']> =>
+    (await askRunning(project.dataDirectory, path, PATIENCE_MS)) as OperatorRoutes[R]['answer']
+  const status = await ask<'GET /status'>('/status').catch(() => undefined)
+  if (!status) {
+    screen.lines(
+      `${theme.name(safeText(project.workspace))} · ${theme.dim('no server')}`,
+      ...steps(theme, [
+        ['svc dev', 'serve, watch and redeploy'],
+        ['svc lint', 'check the documents'],
+        ['svc help --tree', 'everything'],
+      ]),
+    )
+    return true
+  }
+  const [agents, tasks, runs] = await Promise.all([
+    ask<'GET /agents'>('/agents'),
+    ask<'GET /tasks'>('/tasks'),
+    ask<'GET /runs'>('/runs?take=50'),
+  ])
+  const deployed = agents.items.filter((each) => each.deployed !== null)
+  const names = deployed.map(({ name, deployed: version }) => `${name}@${version!.versionLabel}`)
+  const last = runs.items.find(({ parentRunId }) => parentRunId === null)
+  const port = status.url === null ? '' : ` (${new URL(status.url).port})`
+  const waiting = `${tasks.total} ${tasks.total === 1 ? 'task' : 'tasks'} waiting`
+  screen.lines(
+    [
+      theme.name(safeText(names.join(', ') || project.workspace)),
+      `${theme.ok('server up')}${port}`,
+      tasks.total > 0 ? theme.waiting(waiting) : 'nothing waits',
+    ].join(' · '),
+  )
+  if (last)
+    screen.lines(
+      `  last run ${shortId(last.runId)}  ${styleOfStatus(theme, last.status)(last.status)}  ${relative(Date.parse(last.startedAt), io.clock.now())}`,
+    )
+  screen.lines(
+    ...steps(theme, [
+      ...(tasks.total > 0 ? [['svc inbox', 'answer what waits'] as const] : []),
+      ...deployed.slice(0, 1).map((agent) => [lineFor(agent), 'start a run'] as const),
+      ...(deployed.length === 0 ? [['svc publish --deploy', 'make a version that can run'] as const] : []),
+      ...(tasks.total === 0 && last ? [['svc runs conversation @last', 'what the last run did'] as const] : []),
+      ['svc help --tree', 'everything'],
+    ]),
+  )
+  return true
+}
+
+const lineFor = ({ name, inputContract }: AgentView): string =>
+  `svc run ${name}${exampleInput(isJsonObject(inputContract) ? inputContract : undefined)}`
+
+function steps({ dim }: Theme, lines: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...lines.map(([command]) => command.length))
+  return lines.map(([command, say]) => `  ${command.padEnd(width)}   ${dim(say)}`)
+}
