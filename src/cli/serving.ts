@@ -44,8 +44,8 @@ export interface Opening {
   readonly dataDirectory?: string
   readonly env: Call['io']['env']
   readonly offline: boolean
-  /** See `HouseOptions.anyName`. */
-  readonly anyName?: boolean
+  /** See `HouseOptions.development`. */
+  readonly development?: boolean
   /** JSON lines on stderr when absent. */
   readonly log?: Log
   readonly cassette?: Cassette
@@ -56,7 +56,7 @@ export async function openServing(
   { host, port }: Pick<Address, 'host' | 'port'>,
 ): Promise<RunningServer> {
   const { openServer } = await import('../server/open.ts')
-  const { project, dataDirectory, env, offline, anyName = false, log, cassette } = opening
+  const { project, dataDirectory, env, offline, development = false, log, cassette } = opening
   if (dataDirectory !== undefined && project.config.workspace)
     await rememberWorkspace(dataDirectory, project.config.workspace)
   return await openServer({
@@ -67,7 +67,7 @@ export async function openServing(
     env,
     version,
     offline,
-    anyName,
+    development,
     host,
     port,
     uploadPort: port === 0 ? 0 : port + 1,

@@ -79,7 +79,7 @@ export async function perform(
   }
   const { turn, attempt } = effect
   try {
-    const provider = parts.providers.choose(scene.snapshot, scene.snapshot.model)
+    const provider = parts.providers.choose(scene.snapshot, scene.snapshot.model, scene.run.sessionId)
     const attachments = await attach(parts.store, parts.blobs, scene.run.workspaceId, filesOf(scene.steps))
     const tools = await offer(parts.tools, scene, signal)
     const repair = effect.note?.['repair'] === true
@@ -152,13 +152,13 @@ const ANY_OBJECT = { type: 'object' }
 /** Tools and agents as the model is shown them. */
 async function offer(
   toolbox: Toolbox,
-  { snapshot, moves, described, childOf }: Scene,
+  { run, snapshot, moves, described, childOf }: Scene,
   signal: AbortSignal,
 ): Promise<ModelTool[]> {
   const tools = [...snapshot.tools, ...moves].map(async (tool): Promise<ModelTool> => {
     if (tool.inputSchema !== undefined)
       return { name: tool.wire, description: tool.description, schema: tool.inputSchema }
-    const found = await toolbox.describe(snapshot, tool, signal)
+    const found = await toolbox.describe(snapshot, tool, signal, run.sessionId)
     if (found) described.set(tool, found.schema)
     return {
       name: tool.wire,

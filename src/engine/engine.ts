@@ -24,6 +24,8 @@ export interface StartRequest {
   readonly triggerName: string | null
   readonly input: JsonObject
   readonly limits: StartLimits
+  /** Where the starter must know it beforehand. */
+  readonly sessionId?: SessionId
   /** `Idempotency-Key` with the digest of the body it came with. */
   readonly idempotency?: { readonly key: string; readonly bodyDigest: string }
 }

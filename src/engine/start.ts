@@ -36,7 +36,7 @@ export async function start(
   const input = parts.redactor.json(request.input)
   checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
-  await checkReach(parts, version)
+  await checkReach(parts, version, request.sessionId)
   const turn = firstTurn(parts, request, version, input)
   const response: StartRunResponse = {
     sessionId: turn.session.id,
@@ -100,13 +100,17 @@ async function checkFiles({ store }: EngineParts, { workspaceId }: StartRequest,
 }
 
 /** What cannot be reached for want of a name or a secret is told now, for every agent that the run is sure to know. */
-async function checkReach({ store, providers, tools }: EngineParts, root: Version): Promise<void> {
+async function checkReach(
+  { store, providers, tools }: EngineParts,
+  root: Version,
+  sessionId?: SessionId,
+): Promise<void> {
   const seen = new Set<string>()
   const check = async ({ snapshot, workspaceId }: Version): Promise<void> => {
     if (seen.has(snapshot.digest)) return
     seen.add(snapshot.digest)
-    providers.choose(snapshot, snapshot.model)
-    const unset = tools.unset(snapshot)
+    providers.choose(snapshot, snapshot.model, sessionId)
+    const unset = tools.unset(snapshot, sessionId)
     if (unset) throw fail('secret_not_set', unset)
     for (const { digest } of snapshot.agents) {
       const child = digest && (await store.versionByDigest(workspaceId, digest))
@@ -121,7 +125,7 @@ function firstTurn(parts: EngineParts, request: StartRequest, version: Version, 
   const now = parts.clock.now()
   const run = newRun(version, {
     id: parts.ids.next<'run'>() as RunId,
-    sessionId: parts.ids.next<'session'>() as SessionId,
+    sessionId: request.sessionId ?? (parts.ids.next<'session'>() as SessionId),
     parentRunId: null,
     parentCallId: null,
     depth: 0,

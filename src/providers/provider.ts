@@ -101,12 +101,13 @@ export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 409 || status === 429 || status >= 500
 
 /**
- * Finds the provider of a model. `secret` resolves a name of the agent's `secrets`.
+ * Finds the provider of a model. `secret` resolves a name of the agent's `secrets`; a session may be one that is rehearsed.
  * @throws Failure `provider_not_configured` or `secret_not_set`
  */
 export interface Providers {
   choose(
     agent: { readonly id: string; readonly secrets: Readonly<Record<string, { readonly fromEnv: string }>> },
     model: SnapshotModel,
+    sessionId?: string,
   ): Provider
 }

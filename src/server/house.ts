@@ -23,6 +23,7 @@ import { createToolbox } from '../tools/toolbox.ts'
 import { createAttempts } from './attempts.ts'
 import { createLog } from './log.ts'
 import { createReaders } from './readers.ts'
+import { createRehearsals } from './rehearsals.ts'
 import { createScopes } from './scopes.ts'
 import type { Services } from './services.ts'
 import { readSessionFile } from './session-files.ts'
@@ -45,8 +46,11 @@ export interface HouseOptions {
   readonly clock?: Clock
   /** JSON lines on standard error when absent. */
   readonly log?: Log
-  /** For `svc dev`: written decisions may be given in the name of anybody (command line, 3.2). */
-  readonly anyName?: boolean
+  /**
+   * For `svc dev`: written decisions may be given in the name of anybody, and runs may be rehearsed (command line, 3.2 and
+   * `svc run`).
+   */
+  readonly development?: boolean
   /** For tests of agents, which wind the clock by hand: how time is waited for, and what stands in for tools. */
   readonly timers?: QueueTimers
   readonly wait?: NonNullable<ProviderParts['wait']>
@@ -129,7 +133,8 @@ export async function openHouse(
     })
     const { record, ...played } = options.cassette ?? {}
     const cassette: Cassette = { ...played, ...(record && { record: (each) => record(redactor.json(each)) }) }
-    const tools = recordedTools(options.standIn?.(real) ?? real, cassette)
+    const rehearsals = createRehearsals(join(directory, 'rehearsals'), redactor)
+    const tools = rehearsals.tools(recordedTools(options.standIn?.(real) ?? real, cassette))
     closers.push(() => tools.close())
     const models = createProviders({
       env,
@@ -141,7 +146,7 @@ export async function openHouse(
       ...(config.providers && { config: config.providers }),
       ...(options.wait && { wait: options.wait }),
     })
-    const providers = recordedModels(models, cassette)
+    const providers = rehearsals.models(recordedModels(models, cassette))
     const maxIterations = config.limits?.max_loop_iterations
     const parts: EngineParts = {
       store,
@@ -161,6 +166,7 @@ export async function openHouse(
       parts,
       options.timers && ((handlers, time) => createEmbeddedQueue(handlers, time, options.timers)),
     )
+    for (const id of rehearsals.kept()) if ((await store.session(id))?.finishedAt !== null) rehearsals.forget(id)
     if (storage) {
       const sweeping = startSweeping(store, storage.blobs, clock, log)
       closers.push(() => sweeping.stop())
@@ -179,7 +185,8 @@ export async function openHouse(
       attempts: createAttempts(clock),
       scopes: createScopes(store),
       about: { version, startedAt: clock.now(), url: null, uploadUrl: storage?.url ?? null, closing: false },
-      anyName: options.anyName ?? false,
+      development: options.development ?? false,
+      rehearsals,
       operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
     }
     closers.push(() => engine.close(grace))

@@ -9,6 +9,7 @@ import type { Config } from '../spec/config.ts'
 import type { Store } from '../store/store.ts'
 import type { Attempts } from './attempts.ts'
 import type { Readers } from './readers.ts'
+import type { Rehearsals } from './rehearsals.ts'
 import type { Scopes } from './scopes.ts'
 
 export interface Services {
@@ -28,8 +29,9 @@ export interface Services {
   readonly attempts: Attempts
   readonly scopes: Scopes
   readonly about: About
-  /** True where `as` may name anybody: a development server. */
-  readonly anyName?: boolean
+  /** True where `as` may name anybody, and where runs may be rehearsed: a development server. */
+  readonly development?: boolean
+  readonly rehearsals: Rehearsals
   /** Identity of whoever speaks over the local operator channel without naming another. */
   readonly operator: string
 }

@@ -171,6 +171,16 @@ export interface List<T> {
   readonly total: number
 }
 
+/** A run that is not what its agent's documents say: for developers. */
+export interface Rehearsal {
+  /** `provider/name`, asked instead of the models of every agent. */
+  readonly model?: string
+  /** Absolute path: what models and tools answer is kept there. */
+  readonly record?: string
+  /** Absolute path of a recording: no model and no tool is asked. Not with `record`. */
+  readonly replay?: string
+}
+
 /** `METHOD path` -> what goes in and what comes out. A body of `undefined` means none. Query parameters are in `query`. */
 // prettier-ignore -- one line a route
 export interface OperatorRoutes {
@@ -231,8 +241,8 @@ export interface OperatorRoutes {
   /** `all`: those of single commands too, when their time is over. */
   'GET /keys': { query: { agent?: string; all?: 'true' }; answer: List<KeyView> }
   'POST /keys/:id/revoke': { body: undefined; answer: KeyView }
-  /** Starts without a key, as the operator. `agent` is an id or `namespace.name`. */
-  'POST /runs': { body: { agent: string; input: JsonObject }; answer: StartRunResponse }
+  /** Starts without a key, as the operator. `agent` is an id or `namespace.name`. Only a development server rehearses. */
+  'POST /runs': { body: { agent: string; input: JsonObject; rehearsal?: Rehearsal }; answer: StartRunResponse }
   /** `ending`: a unique ending of a run id; `agent`, `status` (comma-separated), `waiting`, `since`, `session`, `skip`, `take`. */
   'GET /runs': {
     query: {

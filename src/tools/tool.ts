@@ -43,9 +43,10 @@ export interface Toolbox {
     agent: Snapshot,
     tool: BoundTool,
     signal: AbortSignal,
+    sessionId?: string,
   ): Promise<{ readonly description: string; readonly schema: JsonSchema } | undefined>
   /** A secret of an MCP server that the agent's tools need and that has no value here. */
-  unset(agent: Snapshot): { readonly secret: string; readonly env: string } | undefined
+  unset(agent: Snapshot, sessionId?: string): { readonly secret: string; readonly env: string } | undefined
   close(): Promise<void>
 }
 

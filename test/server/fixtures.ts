@@ -4,6 +4,7 @@ import { createAttempts } from '../../src/server/attempts.ts'
 import type { HostRules } from '../../src/server/hosts.ts'
 import { createOperatorApp } from '../../src/server/operator/app.ts'
 import { createReaders } from '../../src/server/readers.ts'
+import { createRehearsals } from '../../src/server/rehearsals.ts'
 import { createScopes } from '../../src/server/scopes.ts'
 import type { Services } from '../../src/server/services.ts'
 import { digestOf } from '../../src/base/digest.ts'
@@ -267,6 +268,7 @@ export function openHouse(
     readers: createReaders(),
     attempts: createAttempts(clock),
     scopes: createScopes(store),
+    rehearsals: createRehearsals('no-such-directory', createRedactor()),
     about: { version: '0.1.0', startedAt: NOW, url: null, uploadUrl: null, closing: false },
     operator: 'ana@acme.example',
   }

@@ -3,7 +3,6 @@ import { appendFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { fail } from '../../base/failure.ts'
 import { isJsonObject } from '../../base/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Change } from '../../compile/diff/change.ts'
@@ -31,6 +30,7 @@ import { answersOperator } from '../operator-socket.ts'
 import { openProject, type Project } from '../project.ts'
 import { forgetServer, readServerFile, writeServerFile, type ServerFile } from '../server-file.ts'
 import { openNearby, readAddress, readyLine, untilStopped } from '../serving.ts'
+import { readTapes } from '../rehearsal.ts'
 import { saveSnapshot, type Saved, type Saving } from '../snapshots.ts'
 import { version } from '../version.ts'
 import { watchFiles } from '../watch.ts'
@@ -55,7 +55,7 @@ export async function dev(call: Call): Promise<number> {
       dataDirectory,
       env,
       offline: given.flag('offline'),
-      anyName: true,
+      development: true,
       log: quietLog(out),
       cassette: await openCassette(call),
     },
@@ -155,10 +155,9 @@ async function stay(bench: Bench): Promise<void> {
 const RECORDING = 'recording.ndjson'
 
 /** `--record DIR` keeps what models and tools answer, `--replay DIR` plays it. */
-async function openCassette({ given, cwd }: Call): Promise<Cassette> {
-  const [record, replay] = [given.text('record'), given.text('replay')]
-  if (record !== undefined && replay !== undefined)
-    throw fail('usage', { what: 'What is played back cannot be recorded: give --record or --replay.' })
+async function openCassette(call: Call): Promise<Cassette> {
+  const { cwd } = call
+  const { record, replay } = readTapes(call)
   if (replay !== undefined) {
     const text = await readText(join(replay, RECORDING), { cwd })
     return { replay: createTape(readExchanges(text)) }

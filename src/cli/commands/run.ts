@@ -6,11 +6,12 @@ import { documentsFailure, tellFindings } from '../findings.ts'
 import { followRun } from '../follow.ts'
 import { readFollowOptions } from '../follow-options.ts'
 import { readInput, type Contract } from '../input.ts'
-import { withOperator } from '../operator.ts'
+import { withOperator, type Operator } from '../operator.ts'
 import { tellInterrupted, tellOutcome } from '../outcome.ts'
 import { openProject, type Project } from '../project.ts'
 import { agentIdFrom, agentOf, splitVersion } from '../reference.ts'
 import { readServerFile } from '../server-file.ts'
+import { readRehearsal } from '../rehearsal.ts'
 import { saveSnapshot } from '../snapshots.ts'
 import { givenKey, openAgentTarget, type Target } from '../target.ts'
 
@@ -18,6 +19,7 @@ export async function run(call: Call): Promise<number> {
   const { given, mode, out, signal } = call
   const project = await openProject(call)
   const following = readFollowOptions(call)
+  const rehearsal = readRehearsal(call)
   const { name, version } = await readAgent(call, project)
   const target = await openAgentTarget(call, project, name)
   try {
@@ -25,11 +27,13 @@ export async function run(call: Call): Promise<number> {
     const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
     const idempotencyKey = given.text('idempotency-key')
     const rulebook = await readDecisions(call, project, target)
-    const started = await target.client.startRun(
-      agentId,
-      { input },
-      { signal, ...(idempotencyKey !== undefined && { idempotencyKey }) },
-    )
+    const started = rehearsal
+      ? await operatorOf(target).call('POST /runs', { body: { agent: agentId, input, rehearsal } })
+      : await target.client.startRun(
+          agentId,
+          { input },
+          { signal, ...(idempotencyKey !== undefined && { idempotencyKey }) },
+        )
     const { runId } = started
     if (given.flag('detach')) {
       if (mode.json) await out.json(started)
@@ -59,6 +63,15 @@ export async function run(call: Call): Promise<number> {
   } finally {
     await target.close()
   }
+}
+
+function operatorOf({ operator }: Target): Operator {
+  if (operator) return operator
+  throw fail(
+    'usage',
+    { what: 'Only svc dev runs with another model, records or replays; a key reaches no such server.' },
+    { fix: 'Leave out the key and the address.' },
+  )
 }
 
 /**

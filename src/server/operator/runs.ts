@@ -2,6 +2,7 @@
 import { iso, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { RunView } from '../../spec/operator.ts'
 import { isWaiting, type Run } from '../../spec/run.ts'
 import { startLimits } from '../rates.ts'
@@ -19,9 +20,12 @@ export const startRun: Act<'POST /runs'> = async ({ services, operator, body }) 
   const check = reader(body)
   const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
   const input = check.object('input') ?? {}
+  const rehearsal = check.object('rehearsal')
   check.done()
   const agent = await findAgent(services, reference!)
-  return services.engine.start({
+  const sessionId = rehearsal && rehearse(services, rehearsal)
+  const start = services.engine.start({
+    ...(sessionId && { sessionId }),
     workspaceId: services.workspace.id,
     agentId: agent.id,
     principal: operator,
@@ -31,6 +35,28 @@ export const startRun: Act<'POST /runs'> = async ({ services, operator, body }) 
     input,
     limits: startLimits(services.config),
   })
+  if (sessionId) start.catch(() => services.rehearsals.forget(sessionId))
+  return start
+}
+
+function rehearse({ development, ids, rehearsals }: Services, body: JsonObject): SessionId {
+  if (!development)
+    throw fail(
+      'validation_failed',
+      { what: 'Only svc dev runs with another model, records or replays.' },
+      { fix: 'Start svc dev.' },
+    )
+  const check = reader(body)
+  const path = (name: 'record' | 'replay') => check.text(name, { min: 1, max: 4096 })
+  const [model, record, replay] = [check.text('model', { min: 3, max: 300 }), path('record'), path('replay')]
+  check.done()
+  const sessionId = ids.next<'session'>() as SessionId
+  rehearsals.open(sessionId, {
+    ...(model !== undefined && { model }),
+    ...(record !== undefined && { record }),
+    ...(replay !== undefined && { replay }),
+  })
+  return sessionId
 }
 
 export const listRuns: Act<'GET /runs'> = async ({ services, query }) => {
@@ -88,7 +114,7 @@ export const sendMessage: Act<'POST /runs/:id/messages'> = async ({ services, op
   const as = check.text('as', { min: 1, max: 300 })
   check.done()
   const message = parseMessage({ runId: run.id, ...(body as object) }, run.id)
-  if (as !== undefined && as !== operator.id && !services.anyName) {
+  if (as !== undefined && as !== operator.id && !services.development) {
     const { code, message: error } = fail('not_an_approver')
     return { status: run.status, error, code }
   }

@@ -1,0 +1,91 @@
+/** Runs of a development server that are recorded, played, or asked of another model. Source: command line, `svc run`. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openServer, type ServerOptions } from '../../src/server/open.ts'
+import type { Conversation, RunStatusBody, StartRunResponse } from '../../src/spec/api.ts'
+import type { Rehearsal } from '../../src/spec/operator.ts'
+import { ask, caller, closing, DESK, directory, options, publishDesk, taskOf } from './running.ts'
+
+const input = { order: 'A-1042', amount: 180 }
+
+async function open(given: Partial<ServerOptions> = {}, data = directory()) {
+  const server = await openServer({ ...options(data), development: true, ...given })
+  closing(() => server.close())
+  const { secret } = await publishDesk(server.operator)
+  const { until } = caller(server.url, secret)
+  const operator = <T>(line: string, body?: unknown): Promise<T> => ask(server.operator, line, body)
+  const read = (runId: string) => operator<RunStatusBody>(`GET /runs/${runId}`)
+  return {
+    data,
+    server,
+    read,
+    start: (rehearsal: Rehearsal) =>
+      operator<StartRunResponse>('POST /runs', { agent: DESK, input, rehearsal }).then(({ runId }) => runId),
+    /** Waits for the approval, gives it, and answers with how the run ended. */
+    approve: async (runId: string): Promise<RunStatusBody> => {
+      const paused = await until(runId, 'engine.session.paused')
+      const userTaskId = taskOf(await operator<Conversation>(`GET /runs/${runId}/conversation`))
+      await operator(`POST /runs/${runId}/messages`, { userTaskId, approved: true })
+      await until(runId, 'engine.session.completed', paused)
+      return read(runId)
+    },
+    until,
+  }
+}
+
+const NEVER = { config: { tools: { 'acme.*': { mock: [{ result: { never: 'asked' } }] } } } }
+
+test('one run is recorded, and another is played from its file without a tool', async () => {
+  const first = await open()
+  const file = join(dirname(first.data), 'refund.ndjson')
+  const recorded = await first.approve(await first.start({ record: file }))
+  expect(recorded).toMatchObject({ status: 'Completed', output: { refunded: 180 } })
+  const kinds = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { kind: string }).kind)
+  expect(kinds).toEqual(['model', 'tool', 'model', 'tool', 'model'])
+
+  const second = await open(NEVER)
+  const played = await second.approve(await second.start({ replay: file }))
+  expect(played).toMatchObject({ status: 'Completed', output: { refunded: 180 } })
+})
+
+test('a run that is played goes on from its recording after a restart, never from the real tools', async () => {
+  const first = await open()
+  const file = join(dirname(first.data), 'refund.ndjson')
+  await first.approve(await first.start({ record: file }))
+  const runId = await first.start({ replay: file })
+  await first.until(runId, 'engine.session.paused')
+  await first.server.close()
+
+  const second = await open(NEVER, first.data)
+  expect(await second.approve(runId)).toMatchObject({ status: 'Completed', output: { refunded: 180 } })
+  await second.server.close()
+  await open({}, first.data)
+  expect(readdirSync(join(first.data, 'rehearsals'))).toEqual([])
+})
+
+test('another model is asked for one run, and the next has its own again', async () => {
+  const { start, until, read, approve } = await open()
+  const other = await start({ model: 'auto/any' })
+  await until(other, 'engine.session.paused')
+  expect(await read(other)).toMatchObject({ status: 'WaitingForHITL' })
+  expect(await approve(await start({}))).toMatchObject({ status: 'Completed', output: { refunded: 180 } })
+})
+
+test.each([
+  [{ model: 'gpt' }, 'validation_failed'],
+  [{ model: 'auto/any', replay: '/no/such/recording' }, 'not_found'],
+  [{ model: 'somebody/else' }, 'provider_not_configured'],
+])('%j starts nothing', async (rehearsal, code) => {
+  const { start, data } = await open()
+  await expect(start(rehearsal)).rejects.toThrow(`"code":"${code}"`)
+  expect(existsSync(join(data, 'rehearsals')) ? readdirSync(join(data, 'rehearsals')) : []).toEqual([])
+})
+
+test('a server for shared use rehearses nothing', async () => {
+  const { start } = await open({ development: false })
+  await expect(start({ model: 'auto/any' })).rejects.toThrow('Only svc dev')
+})
