@@ -1,0 +1,111 @@
+/** The reference server that shows all an MCP server may do, over streamable HTTP as its own program serves it. */
+import { randomUUID } from 'node:crypto'
+import { createServer as createHttp, type Server } from 'node:http'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
+import type { Toolbox } from '../../src/tools/tool.ts'
+import { listen, stop } from '../fakes/model-server.ts'
+import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
+
+interface Everything {
+  readonly createServer: () => {
+    readonly server: { connect(transport: Transport): Promise<void> }
+    readonly cleanup: (session?: string) => void
+  }
+}
+
+let http: Server
+let url: string
+let toolbox: Toolbox
+const cleanups: (() => void)[] = []
+
+beforeAll(async () => {
+  // @ts-expect-error The package has no types.
+  const { createServer } = (await import('@modelcontextprotocol/server-everything/dist/server/index.js')) as Everything
+  const transports = new Map<string, StreamableHTTPServerTransport>()
+  http = createHttp((request, response) => {
+    void (async () => {
+      const known = transports.get(String(request.headers['mcp-session-id']))
+      if (known) return known.handleRequest(request, response)
+      const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: () => randomUUID(),
+        onsessioninitialized: (id) => void transports.set(id, transport),
+      })
+      const { server, cleanup } = createServer()
+      cleanups.push(() => cleanup(transport.sessionId))
+      // The old SDK's types were not written for exact optional properties.
+      await server.connect(transport as unknown as Transport)
+      await transport.handleRequest(request, response)
+    })()
+  })
+  url = `${await listen(http)}/mcp`
+  toolbox = toolboxWith({ tools: { 'acme.trigger-long-running-operation': { mock: [], timeout: '300ms' } } })
+})
+afterAll(async () => {
+  await toolbox.close()
+  for (const cleanup of cleanups) cleanup()
+  await stop(http)
+})
+
+const agent = () => agentWith({ mcpServers: [{ name: 'everything', url }] })
+const named = (name: string) => toolNamed(`acme.${name}`, { mcp: { server: 'everything', tool: name } })
+const call = async (name: string, args: JsonObject, signal = new AbortController().signal): Promise<object> =>
+  timeless(await toolbox.route(agent(), named(name))!.invoke(invocationOf(named(name), args), signal))
+
+test.each([
+  ['echo', { message: 'hi' }, 'Echo: hi'],
+  ['get-sum', { a: 2, b: 3 }, 'The sum of 2 and 3 is 5.'],
+  ['get-structured-content', { location: 'New York' }, { temperature: 33, conditions: 'Cloudy', humidity: 82 }],
+  [
+    'get-tiny-image',
+    {},
+    [
+      { type: 'text', text: expect.any(String) as string },
+      { type: 'image', data: expect.any(String) as string, mimeType: 'image/png' },
+      { type: 'text', text: expect.any(String) as string },
+    ],
+  ],
+  [
+    'get-resource-links',
+    { count: 1 },
+    [
+      { type: 'text', text: expect.any(String) as string },
+      expect.objectContaining({ type: 'resource_link', uri: expect.any(String) as string }),
+    ],
+  ],
+  ['trigger-long-running-operation', { duration: 0.05, steps: 1 }, expect.stringContaining('completed') as string],
+])('%s', async (name, args, result) => {
+  expect(await call(name, args)).toEqual({ at: 'returned', isError: false, result })
+})
+
+test('arguments that the server refuses are an error of the tool', async () => {
+  expect(await call('get-sum', { a: 'two', b: 3 })).toEqual({
+    at: 'returned',
+    isError: true,
+    result: expect.stringContaining('Input validation error') as string,
+  })
+})
+
+test('an operation that takes too long has an unknown outcome', async () => {
+  expect(await call('trigger-long-running-operation', { duration: 30, steps: 1 })).toEqual({
+    at: 'unknown',
+    code: 'timeout',
+    error: 'MCP server "everything" did not answer within 300 ms.',
+  })
+})
+
+test('an operation that is called off has an unknown outcome', async () => {
+  const stopping = new AbortController()
+  const called = call('trigger-long-running-operation', { duration: 30, steps: 1 }, stopping.signal)
+  setImmediate(() => stopping.abort())
+  expect(await called).toMatchObject({ at: expect.stringMatching(/unknown|not_sent/) as string })
+})
+
+test.each(['echo', 'get-sum', 'trigger-long-running-operation'])('%s is described to the model', async (name) => {
+  expect(await toolbox.describe(agent(), named(name), new AbortController().signal)).toMatchObject({
+    description: expect.any(String) as string,
+    schema: { type: 'object', properties: expect.any(Object) as object },
+  })
+})
