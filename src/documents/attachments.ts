@@ -32,14 +32,14 @@ function attachmentAt(workspace: Workspace, document: Document, at: FoundText): 
 }
 
 /** The bindings whose calls a policy gates: those it is attached to, in so far as its scope allows. */
-export const gatedBindings = (workspace: Workspace, policy: Document): readonly ToolUse[] => [
+export const gatedBindings = oncePerObject((workspace, policy: Document): readonly ToolUse[] => [
   ...(gates(workspace).get(policy)?.bindings ?? []),
-]
+])
 
 /** Agents that a policy concerns. */
-export const gatedAgents = (workspace: Workspace, policy: Document): readonly Document[] => [
+export const gatedAgents = oncePerObject((workspace, policy: Document): readonly Document[] => [
   ...(gates(workspace).get(policy)?.agents ?? []),
-]
+])
 
 interface Gated {
   readonly agents: Set<Document>

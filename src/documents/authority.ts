@@ -73,7 +73,9 @@ export function isGated(project: Project, use: ToolUse): boolean {
 }
 
 /** A gate or a list that speaks of ordinary calls. */
-export function stops(policy: Document): boolean {
+export const stops = (policy: Document): boolean => policy.once(isGate)
+
+function isGate(policy: Document): boolean {
   const effect = effectOf(policy)
   if (effect === undefined || effect === 'grant') return false
   const condition = conditionOf(policy)

@@ -3,7 +3,6 @@ import { rcompare, satisfies } from 'semver'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../spec/document.ts'
 import type { Document } from './document.ts'
-import { oncePerWorkspace } from './once.ts'
 import { oncePerObject } from './once.ts'
 import { pointerTo } from './pointer.ts'
 import {
@@ -36,22 +35,18 @@ export const textAt = (object: JsonObject, key: string): string | undefined => {
 }
 
 /** `spec.tools[]` of an agent, those that are mappings. */
-export function toolsOf(agent: Document): readonly ToolUse[] {
-  const known = tools.get(agent)
-  if (known !== undefined) return known
-  const uses = bindingsAt(agent, 'tools').map((binding) => {
+export const toolsOf = (agent: Document): readonly ToolUse[] => agent.once(readTools)
+
+const readTools = (agent: Document): readonly ToolUse[] =>
+  bindingsAt(agent, 'tools').map((binding) => {
     const ref = readLogicalRef(textAt(binding.value, 'ref') ?? '')
     return { ...binding, ref, builtin: ref !== undefined && BUILTIN_TOOLS.includes(ref.id) }
   })
-  tools.set(agent, uses)
-  return uses
-}
-
-/** Documents do not change, and many rules ask. */
-const tools = new WeakMap<Document, readonly ToolUse[]>()
 
 /** `spec.agents[]` of an agent, those that are mappings. */
-export const subAgentsOf = (agent: Document): Binding[] => bindingsAt(agent, 'agents')
+export const subAgentsOf = (agent: Document): readonly Binding[] => agent.once(readSubAgents)
+
+const readSubAgents = (agent: Document): readonly Binding[] => bindingsAt(agent, 'agents')
 
 function bindingsAt(agent: Document, key: 'tools' | 'agents'): Binding[] {
   if (agent.kind !== 'Agent') return []
@@ -65,21 +60,13 @@ function bindingsAt(agent: Document, key: 'tools' | 'agents'): Binding[] {
 
 /** The Tool document that a binding gets from the workspace: the highest version that its range allows. */
 export const toolDocument = oncePerObject((workspace, use: ToolUse): Document | undefined => {
-  const known = chosen(workspace)
-  if (!known.has(use)) known.set(use, chooseTool(workspace, use))
-  return known.get(use)
-})
-
-const chosen = oncePerWorkspace(() => new WeakMap<ToolUse, Document | undefined>())
-
-function chooseTool(workspace: Workspace, use: ToolUse): Document | undefined {
   if (use.ref === undefined) return undefined
   const { id, range } = use.ref
   const fitting = workspace
     .find(use.agent, 'Tool', id)
     .filter(({ identity }) => isVersion(identity!.version) && fits(identity!.version, range))
   return fitting.sort((a, b) => rcompare(a.identity!.version, b.identity!.version))[0]
-}
+})
 
 /** A version fits a range; without a range every release fits. */
 export const fits = (version: string, range: string | undefined): boolean =>

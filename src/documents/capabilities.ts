@@ -4,7 +4,7 @@
  */
 import { effectiveClass, textAt, toolDocument, type ToolUse } from './bindings.ts'
 import type { Document } from './document.ts'
-import type { Workspace } from './workspace.ts'
+import { oncePerObject } from './once.ts'
 
 export type Confidence = 'label' | 'guess'
 
@@ -14,7 +14,7 @@ export interface Capabilities {
   readonly egress?: Confidence
 }
 
-export function capabilitiesOf(workspace: Workspace, use: ToolUse): Capabilities {
+export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): Capabilities => {
   const tool = toolDocument(workspace, use)
   const words = wordsOf(`${use.ref?.id ?? ''} ${textAt(use.value, 'as') ?? ''}`)
   const has = (list: ReadonlySet<string>): boolean => words.some((word) => list.has(word))
@@ -31,7 +31,7 @@ export function capabilitiesOf(workspace: Workspace, use: ToolUse): Capabilities
     ),
     ...say('egress', labelOf(tool, 'svc/egress'), 'external', has(SENDING) && writes && !has(READING)),
   }
-}
+})
 
 /** The words of a name: `crm.readCustomer_v2` has crm, read, customer and v2. */
 export const wordsOf = (name: string): string[] =>

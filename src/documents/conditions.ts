@@ -1,6 +1,6 @@
 /** Conditions of a Policy document with their places. Source: policies, section 2. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import { readCondition, type Condition, type ConditionProblem, type Leaf } from '../policy/condition.ts'
+import { readCondition, type Condition, type ConditionProblem, type Leaf, type ReadCondition } from '../policy/condition.ts'
 import { readPath, type Path } from '../policy/path.ts'
 import type { Document } from './document.ts'
 import { pointerTo } from './pointer.ts'
@@ -8,17 +8,16 @@ import { pointerTo } from './pointer.ts'
 const BASE = '/spec/conditions'
 
 /** What is wrong with the conditions, at pointers into the document. */
-export function conditionProblems(policy: Document): ConditionProblem[] {
-  const conditions = conditionsOf(policy)
-  return conditions === undefined
-    ? []
-    : readCondition(conditions).problems.map((problem) => ({ ...problem, pointer: BASE + problem.pointer }))
-}
+export const conditionProblems = (policy: Document): readonly ConditionProblem[] => policy.once(readWhole).problems
 
 /** The conditions as they are evaluated; undefined where there are none, or where they cannot be read. */
-export function conditionOf(policy: Document): Condition | undefined {
+export const conditionOf = (policy: Document): Condition | undefined => policy.once(readWhole).condition
+
+function readWhole(policy: Document): ReadCondition {
   const conditions = conditionsOf(policy)
-  return conditions === undefined ? undefined : readCondition(conditions).condition
+  if (conditions === undefined) return { problems: [] }
+  const { problems, ...read } = readCondition(conditions)
+  return { ...read, problems: problems.map((problem) => ({ ...problem, pointer: BASE + problem.pointer })) }
 }
 
 export interface LeafUse {
@@ -28,12 +27,14 @@ export interface LeafUse {
 }
 
 /** The comparisons that can be read, wherever they are nested. */
-export function leavesIn(policy: Document): LeafUse[] {
-  return comparisons(policy).flatMap(({ pointer, value }) => {
+export const leavesIn = (policy: Document): readonly LeafUse[] => policy.once(readLeaves)
+
+const readLeaves = (policy: Document): readonly LeafUse[] =>
+  comparisons(policy).flatMap(({ pointer, value }) => {
     const read = readCondition(value).condition
     return read !== undefined && 'leaf' in read ? [{ pointer, leaf: read.leaf }] : []
   })
-}
+
 
 export interface Group {
   readonly form: 'all' | 'any'
@@ -43,7 +44,9 @@ export interface Group {
 }
 
 /** The lists of conditions that can be read, wherever they are nested. */
-export function groupsIn(policy: Document): Group[] {
+export const groupsIn = (policy: Document): readonly Group[] => policy.once(readGroups)
+
+function readGroups(policy: Document): readonly Group[] {
   const found: Group[] = []
   const visit = (value: JsonValue | undefined, pointer: string): void => {
     if (!isJsonObject(value)) return
@@ -71,12 +74,14 @@ export interface FieldUse {
 }
 
 /** The paths that comparisons name, whatever else is wrong with them. */
-export function fieldsIn(policy: Document): FieldUse[] {
-  return comparisons(policy).flatMap(({ pointer, value }) => {
+export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.once(readFields)
+
+const readFields = (policy: Document): readonly FieldUse[] =>
+  comparisons(policy).flatMap(({ pointer, value }) => {
     const read = typeof value['field'] === 'string' ? readPath(value['field']) : undefined
     return read !== undefined && 'path' in read ? [{ pointer: `${pointer}/field`, path: read.path }] : []
   })
-}
+
 
 function comparisons(policy: Document): { readonly pointer: string; readonly value: JsonObject }[] {
   const found: { pointer: string; value: JsonObject }[] = []

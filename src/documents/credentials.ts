@@ -17,6 +17,12 @@ const FORMS: readonly RegExp[] = [
   /\bBearer [A-Za-z0-9._~+/-]{20,}/,
 ]
 
+/** How each of the forms begins: most texts hold none of these. */
+const BEGINNINGS = /sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|eyJ|-----BEGIN|Bearer /
+
+/** What a text with a credential in it has in it too. */
+export const MAY_BE_CREDENTIAL = new RegExp(`${BEGINNINGS.source}|key|secret|token|passw`, 'i')
+
 /** An API key of ours. Source: decisions, section 1. */
 export const OWN_KEY = /\bsvc_[A-Za-z0-9]{38}\b/
 
@@ -28,20 +34,30 @@ export interface Credential {
   readonly shown: string
 }
 
-export function findCredential(text: string, forms: readonly RegExp[] = FORMS): Credential | undefined {
+export function findCredential(text: string): Credential | undefined {
+  return (BEGINNINGS.test(text) ? findForm(text, FORMS) : undefined) ?? findNamed(text)
+}
+
+export const findOwnKey = (text: string): Credential | undefined => findForm(text, [OWN_KEY])
+
+function findForm(text: string, forms: readonly RegExp[]): Credential | undefined {
   for (const form of forms) {
     const match = form.exec(text)
     if (match !== null) return { start: match.index, text: match[0], shown: `${match[0].slice(0, 6)}…` }
   }
-  return forms === FORMS ? findNamed(text) : undefined
+  return undefined
 }
 
 /** A name of a secret, and a value that is assigned to it: `password = "…"`. */
 const NAMED =
   /\b(?:api[_ -]?key|apikey|access[_ -]?key|secret(?:[_-]?key)?|(?:auth|access|refresh)[_-]?token|password|passwd|private[_-]?key)["']?\s*(?:[:=]|\bis\b)\s*["']?([A-Za-z0-9+/=_.~-]{16,})/i
 
+/** Characters of a value that is looked at, as `NAMED` says. */
+const SHORTEST_NAMED = 16
+
 /** A value beside the name of a secret is one when it is random: that is what keeps `password: your-password-here` out. */
 function findNamed(text: string): Credential | undefined {
+  if (text.length < SHORTEST_NAMED) return undefined
   const match = NAMED.exec(text)
   const value = match?.[1]
   if (!match || value === undefined || !isRandom(value)) return undefined
@@ -50,8 +66,8 @@ function findNamed(text: string): Credential | undefined {
 
 /** The same where the name is the key under which the value stands. @param pointer of the value in its document */
 export function findNamedValue(pointer: string, text: string): Credential | undefined {
-  const key = pointer.slice(pointer.lastIndexOf('/') + 1)
-  return /\s/.test(text) ? undefined : findNamed(`${key}: ${text}`)
+  if (text.length < SHORTEST_NAMED || /\s/.test(text)) return undefined
+  return findNamed(`${pointer.slice(pointer.lastIndexOf('/') + 1)}: ${text}`)
 }
 
 /** Bits a character: English words have about 3, random letters and digits above 4; hexadecimal digits at most 4. */

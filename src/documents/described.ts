@@ -1,15 +1,20 @@
 /** What tools and sub-agents say about themselves to a model. */
 import type { JsonValue } from '../base/json.ts'
+import type { Place } from './diagnostic.ts'
 import { keywords } from './schema-faults.ts'
 import type { Document } from './document.ts'
 import { schemasOf } from './schemas.ts'
-import type { WrittenText } from './texts.ts'
 import type { Workspace } from './workspace.ts'
+
+export interface DescribedText {
+  readonly text: string
+  readonly at: Place
+}
 
 const PLACES = ['spec.description', 'spec.tools.*.description', 'spec.agents.*.description']
 
 /** Descriptions of tools, sub-agents and their arguments; those of policies are for people. */
-export function describedTexts(workspace: Workspace, document: Document): WrittenText[] {
+export function describedTexts(workspace: Workspace, document: Document): DescribedText[] {
   if (document.kind !== 'Agent' && document.kind !== 'Tool') return []
   const own = PLACES.flatMap((place) => document.texts(place)).map((at) => ({ text: at.value, at }))
   const inner = schemasOf(workspace, document).flatMap(({ schema }) =>

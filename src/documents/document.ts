@@ -56,6 +56,8 @@ export interface Document extends Spans {
   readonly sound: boolean
   /** Absent when namespace, name or version is missing or no text. */
   readonly identity?: DocumentIdentity
+  /** What a function says of this document, worked out the first time it is asked for: documents do not change. */
+  once<T>(compute: (document: Document) => T): T
 }
 
 export interface DocumentParts {
@@ -67,38 +69,89 @@ export interface DocumentParts {
   readonly root: Node
 }
 
-export function createDocument(parts: DocumentParts): Document {
-  const { source, root, ...own } = parts
-  const identity = identityOf(parts.value)
-  return { ...own, path: source.path, ...(identity && { identity }), ...createSpans(source, root) }
-}
+export const createDocument = (parts: DocumentParts): Document => new AuthoringDocument(parts)
 
-export function createSpans(source: Source, root: Node): Spans {
-  const span = (node: { readonly start: number; readonly end: number }): Span => source.span(node.start, node.end)
-  return {
-    source,
-    root,
-    spanOf(pointer) {
-      const found = walk(root, pointer)
-      return found.rest === 0 ? span(found.node) : undefined
-    },
-    keySpanOf(pointer) {
-      const found = walk(root, pointer)
-      return found.rest === 0 ? span(found.member ?? found.node) : undefined
-    },
-    placeOf(pointer) {
-      const found = walk(root, pointer)
-      // A whole mapping underlined helps nobody: its key says which one it is.
-      const shown = found.rest === 0 && !isCollection(found.node) ? found.node : (found.member ?? head(found.node))
-      return { path: source.path, pointer, range: span(shown) }
-    },
-    at: (path) => find(source, root, split(path)),
-    texts: (path) =>
-      find(source, root, split(path)).filter(
-        (found): found is FoundText => typeof found.value === 'string' && found.value !== '',
-      ),
+export const createSpans = (source: Source, root: Node): Spans => new Text(source, root)
+
+class Text implements Spans {
+  readonly source: Source
+  readonly root: Node
+  // Rules ask for the same places again and again.
+  readonly #found = new Map<string, readonly Found[]>()
+  readonly #texts = new Map<string, readonly FoundText[]>()
+
+  constructor(source: Source, root: Node) {
+    this.source = source
+    this.root = root
+  }
+
+  spanOf(pointer: string): Span | undefined {
+    const found = walk(this.root, pointer)
+    return found.rest === 0 ? this.#span(found.node) : undefined
+  }
+
+  keySpanOf(pointer: string): Span | undefined {
+    const found = walk(this.root, pointer)
+    return found.rest === 0 ? this.#span(found.member ?? found.node) : undefined
+  }
+
+  placeOf(pointer: string): Place {
+    const found = walk(this.root, pointer)
+    // A whole mapping underlined helps nobody: its key says which one it is.
+    const shown = found.rest === 0 && !isCollection(found.node) ? found.node : (found.member ?? head(found.node))
+    return { path: this.source.path, pointer, range: this.#span(shown) }
+  }
+
+  at(path: string): readonly Found[] {
+    const known = this.#found.get(path)
+    if (known !== undefined) return known
+    const found = find(this.source, this.root, split(path))
+    this.#found.set(path, found)
+    return found
+  }
+
+  texts(path: string): readonly FoundText[] {
+    const known = this.#texts.get(path)
+    if (known !== undefined) return known
+    const all = this.at(path)
+    const texts = all.every(isText) ? all : all.filter(isText)
+    this.#texts.set(path, texts)
+    return texts
+  }
+
+  #span(node: { readonly start: number; readonly end: number }): Span {
+    return this.source.span(node.start, node.end)
   }
 }
+
+class AuthoringDocument extends Text implements Document {
+  readonly kind: Kind
+  readonly path: string
+  readonly index: number
+  readonly value: JsonObject
+  readonly sound: boolean
+  declare readonly identity?: DocumentIdentity
+  readonly #worked = new Map<unknown, unknown>()
+
+  constructor({ source, root, kind, index, value, sound }: DocumentParts) {
+    super(source, root)
+    this.kind = kind
+    this.path = source.path
+    this.index = index
+    this.value = value
+    this.sound = sound
+    const identity = identityOf(value)
+    if (identity !== undefined) this.identity = identity
+  }
+
+  once<T>(compute: (document: Document) => T): T {
+    if (!this.#worked.has(compute)) this.#worked.set(compute, compute(this))
+    // What is kept under a function is what it returned.
+    return this.#worked.get(compute) as T
+  }
+}
+
+const isText = (found: Found): found is FoundText => typeof found.value === 'string' && found.value !== ''
 
 /** The document as its kind's type; undefined for another kind, or where the shape is wrong. */
 export function asKind<K extends Kind>(
@@ -186,28 +239,46 @@ function split(path: string): readonly string[] {
   return segments
 }
 
-function find(source: Source, root: Node, path: readonly string[]): Found[] {
+const NOTHING: readonly Found[] = []
+
+function find(source: Source, root: Node, path: readonly string[]): readonly Found[] {
   const found: Found[] = []
-  const visit = (node: Node, member: Member | undefined, key: string, pointer: string, depth: number): void => {
-    const segment = path[depth]
-    if (segment === undefined) {
-      found.push(new Finding(source, node, member, key, pointer))
-      return
-    }
-    if (segment === '*') {
-      if (node.members !== undefined)
-        for (const each of node.members.values())
-          visit(each.node, each, each.key, pointerTo(pointer, each.key), depth + 1)
-      if (node.items !== undefined)
-        for (const [index, item] of node.items.entries())
-          visit(item, undefined, String(index), pointerTo(pointer, index), depth + 1)
-      return
-    }
-    const next = node.members?.get(segment)
-    if (next !== undefined) return visit(next.node, next, segment, pointerTo(pointer, segment), depth + 1)
-    const item = node.items !== undefined && /^\d+$/.test(segment) ? node.items[Number(segment)] : undefined
-    if (item !== undefined) visit(item, undefined, segment, pointerTo(pointer, segment), depth + 1)
+  visit(source, path, 0, root, undefined, '', '', found)
+  return found.length === 0 ? NOTHING : found
+}
+
+function visit(
+  source: Source,
+  path: readonly string[],
+  depth: number,
+  node: Node,
+  member: Member | undefined,
+  key: string,
+  pointer: string,
+  found: Found[],
+): void {
+  const segment = path[depth]
+  if (segment === undefined) {
+    found.push(new Finding(source, node, member, key, pointer))
+    return
   }
-  visit(root, undefined, '', '', 0)
-  return found
+  const { members, items } = node
+  const below = depth + 1
+  if (members !== undefined) {
+    if (segment === '*') {
+      for (const each of members.values())
+        visit(source, path, below, each.node, each, each.key, pointerTo(pointer, each.key), found)
+      return
+    }
+    const next = members.get(segment)
+    if (next !== undefined) visit(source, path, below, next.node, next, segment, pointerTo(pointer, segment), found)
+  } else if (items !== undefined) {
+    if (segment === '*') {
+      for (let index = 0; index < items.length; index++)
+        visit(source, path, below, items[index]!, undefined, String(index), pointerTo(pointer, index), found)
+      return
+    }
+    const item = /^\d+$/.test(segment) ? items[Number(segment)] : undefined
+    if (item !== undefined) visit(source, path, below, item, undefined, segment, pointerTo(pointer, segment), found)
+  }
 }

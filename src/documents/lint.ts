@@ -4,7 +4,7 @@ import { diagnostic, sortDiagnostics, type Diagnostic, type Severity } from './d
 import type { Document } from './document.ts'
 import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from './paths.ts'
-import type { Project, Published, Report, Rule, ServerFacts } from './rule.ts'
+import type { Project, Published, Report, Rule, RuleName, ServerFacts } from './rule.ts'
 import { rules } from './rules/index.ts'
 import { suppress } from './suppress.ts'
 import type { Workspace } from './workspace.ts'
@@ -39,15 +39,23 @@ export function lint(workspace: Workspace, options: LintOptions = {}): Diagnosti
     ...(options.server && { server: options.server }),
   }
   const found = [...workspace.findings]
-  for (const rule of rules) {
-    if (!isRun(rule.name, options)) continue
-    for (const document of workspace.documents) rule.check?.(document, reporter(rule, document, found), project)
+  let current: Document | undefined
+  const checks = rules.flatMap((rule) =>
+    rule.check !== undefined && isRun(rule, options)
+      ? [{ check: rule.check, report: reporter(rule, () => current!, found) }]
+      : [],
+  )
+  // Document by document: what was worked out about one is still at hand for the next rule, and its neighbours are near.
+  for (const document of workspace.documents) {
+    current = document
+    for (const { check, report } of checks) check(document, report, project)
   }
   const graded = found.flatMap((each) => {
     const severity = severityOf(each, options)
     return severity === 'off' ? [] : [each.severity === severity ? each : { ...each, severity }]
   })
-  const ran = (name: string): boolean => isRun(name, options)
+  const left = new Set(rules.filter((rule) => !isRun(rule, options)).map(({ name }) => name))
+  const ran = (name: string): boolean => !left.has(name as RuleName) && options.rules?.[name] !== 'off'
   const kept = suppress(workspace, unique(graded), ran).filter(({ rule }) => options.rules?.[rule] !== 'off')
   const told = kept.filter(({ path }) => inFocus(workspace, path))
   return sortDiagnostics(withoutFollowUps(workspace, told))
@@ -56,16 +64,16 @@ export function lint(workspace: Workspace, options: LintOptions = {}): Diagnosti
 /** Names of all rules, for configuration and `svc explain`. */
 export const findRule = (name: string): Rule | undefined => rules.find((rule) => rule.name === name)
 
-function isRun(name: string, options: LintOptions): boolean {
-  const chosen = options.rules?.[name]
-  const rule = findRule(name)
-  if (chosen === 'off' || (options.crossFile === false && rule?.crossFile)) return false
-  return rule?.strictOnly !== true || options.strict === true || chosen !== undefined
+function isRun(rule: Rule, options: LintOptions): boolean {
+  const chosen = options.rules?.[rule.name]
+  if (chosen === 'off' || (options.crossFile === false && rule.crossFile)) return false
+  return rule.strictOnly !== true || options.strict === true || chosen !== undefined
 }
 
-function reporter(rule: Rule, document: Document, into: Diagnostic[]): Report {
+/** @param current the document that is checked */
+function reporter(rule: Rule, current: () => Document, into: Diagnostic[]): Report {
   return (at, message, saying = {}) => {
-    const place = typeof at === 'string' ? document.placeOf(at) : at
+    const place = typeof at === 'string' ? current().placeOf(at) : at
     into.push(diagnostic(rule.name, saying.severity ?? rule.severity, place, message, saying))
   }
 }

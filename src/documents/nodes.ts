@@ -5,18 +5,26 @@ import type { Node } from './yaml.ts'
 
 export interface NodeUse {
   readonly node: Node
-  readonly place: Place
+  readonly pointer: string
 }
 
 /** Every value of a text, in order. What an alias names is seen where it is written, not where it is named again. */
-export function everyNode({ source, root }: Spans): NodeUse[] {
+export function everyNode({ root }: Spans): readonly NodeUse[] {
   const found: NodeUse[] = []
   const visit = (node: Node, pointer: string): void => {
-    found.push({ node, place: { path: source.path, pointer, range: source.span(node.start, node.end) } })
+    found.push({ node, pointer })
     if (node.alias) return
-    for (const member of node.members?.values() ?? []) visit(member.node, pointerTo(pointer, member.key))
-    for (const [index, item] of (node.items ?? []).entries()) visit(item, pointerTo(pointer, index))
+    if (node.members !== undefined)
+      for (const member of node.members.values()) visit(member.node, pointerTo(pointer, member.key))
+    if (node.items !== undefined)
+      for (const [index, item] of node.items.entries()) visit(item, pointerTo(pointer, index))
   }
   visit(root, '')
   return found
 }
+
+export const placeOfNode = ({ source }: Spans, { node, pointer }: NodeUse): Place => ({
+  path: source.path,
+  pointer,
+  range: source.span(node.start, node.end),
+})

@@ -16,13 +16,10 @@ export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (work
 export function oncePerObject<K extends object, T>(
   compute: (workspace: Workspace, key: K) => T,
 ): (workspace: Workspace, key: K) => T {
-  const tables = oncePerWorkspace(() => new WeakMap<K, { readonly value: T }>())
+  const tables = oncePerWorkspace(() => new Map<K, T>())
   return (workspace, key) => {
     const table = tables(workspace)
-    const before = table.get(key)
-    if (before !== undefined) return before.value
-    const value = compute(workspace, key)
-    table.set(key, { value })
-    return value
+    if (!table.has(key)) table.set(key, compute(workspace, key))
+    return table.get(key)!
   }
 }

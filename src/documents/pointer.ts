@@ -1,7 +1,7 @@
 /** JSON pointers (RFC 6901). */
 
 export const pointerTo = (parent: string, key: string | number): string =>
-  typeof key === 'number' || !/[~/]/.test(key)
+  typeof key === 'number' || !(key.includes('/') || key.includes('~'))
     ? `${parent}/${key}`
     : `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 

@@ -3,10 +3,10 @@ import { leavesOf, type Condition } from '../policy/condition.ts'
 import { gatedBindings } from './attachments.ts'
 import type { Document } from './document.ts'
 import { inputOf } from './inputs.ts'
+import { oncePerObject } from './once.ts'
 import { accepts, propertyAt } from './property.ts'
 import { domainAt, type Domains } from './reasoning.ts'
 import type { SchemaText } from './schemas.ts'
-import type { Workspace } from './workspace.ts'
 
 export interface KnownCalls {
   /** Logical id. */
@@ -16,7 +16,7 @@ export interface KnownCalls {
 }
 
 /** One entry a binding; undefined where the arguments of one of them are not known. */
-export function domainsOf(workspace: Workspace, policy: Document): readonly KnownCalls[] | undefined {
+export const domainsOf = oncePerObject((workspace, policy: Document): readonly KnownCalls[] | undefined => {
   const known: KnownCalls[] = []
   for (const use of gatedBindings(workspace, policy)) {
     const schema = inputOf(workspace, use)
@@ -28,7 +28,7 @@ export function domainsOf(workspace: Workspace, policy: Document): readonly Know
     })
   }
   return known
-}
+})
 
 /** True where a comparison is with another type: another rule says that. */
 export const mismatched = (known: readonly KnownCalls[], condition: Condition): boolean =>

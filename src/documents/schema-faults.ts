@@ -76,23 +76,38 @@ const NAMING = new Set(['properties', 'patternProperties', '$defs', 'definitions
 /** Keywords that hold values, not schemas. */
 const VALUES = new Set(['const', 'enum', 'default', 'examples', 'required'])
 
-/** Every use of a keyword in a schema. */
-export function keywords(
-  schema: JsonObject | boolean,
-  keyword: string,
-): { readonly pointer: string; readonly value: JsonValue }[] {
-  const found: { pointer: string; value: JsonValue }[] = []
+export interface KeywordUse {
+  readonly pointer: string
+  readonly value: JsonValue
+}
+
+/** Every use of a keyword in a schema, at whatever depth. */
+export function keywords(schema: JsonObject | boolean, keyword: string): readonly KeywordUse[] {
+  if (!isJsonObject(schema)) return []
+  const known = indices.get(schema) ?? indexOf(schema)
+  indices.set(schema, known)
+  return known.get(keyword) ?? []
+}
+
+/** Many rules ask about each schema. */
+const indices = new WeakMap<JsonObject, ReadonlyMap<string, readonly KeywordUse[]>>()
+
+function indexOf(schema: JsonObject): ReadonlyMap<string, readonly KeywordUse[]> {
+  const uses = new Map<string, KeywordUse[]>()
   const visit = (value: JsonValue, pointer: string): void => {
     if (Array.isArray(value)) for (const [index, each] of value.entries()) visit(each, pointerTo(pointer, index))
     if (!isJsonObject(value)) return
     for (const [key, each] of Object.entries(value)) {
       const at = pointerTo(pointer, key)
-      if (key === keyword) found.push({ pointer: at, value: each })
-      else if (NAMING.has(key) && isJsonObject(each))
+      const use = { pointer: at, value: each }
+      const before = uses.get(key)
+      if (before === undefined) uses.set(key, [use])
+      else before.push(use)
+      if (NAMING.has(key) && isJsonObject(each))
         for (const [name, member] of Object.entries(each)) visit(member, pointerTo(at, name))
       else if (!VALUES.has(key)) visit(each, at)
     }
   }
   visit(schema, '')
-  return found
+  return uses
 }

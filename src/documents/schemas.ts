@@ -1,6 +1,7 @@
 /** JSON Schemas that documents name or hold. Source: authoring format, "Schema spec". */
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { createSpans, type Document, type Found, type Spans } from './document.ts'
+import { oncePerObject } from './once.ts'
 import { decode } from './read.ts'
 import { readYaml } from './yaml.ts'
 import type { Resolution, Workspace } from './workspace.ts'
@@ -35,7 +36,7 @@ export interface SchemaText {
 }
 
 /** Every schema of a document. */
-export function schemasOf(workspace: Workspace, document: Document): SchemaUse[] {
+export const schemasOf = oncePerObject((workspace, document: Document): readonly SchemaUse[] => {
   const specs = PLACES[document.kind]
     .flatMap((place) => document.at(place))
     .map((found) => schemaAt(workspace, document, found))
@@ -43,7 +44,7 @@ export function schemasOf(workspace: Workspace, document: Document): SchemaUse[]
   if (document.kind === 'Agent' && contract !== undefined)
     specs.push(named(workspace, document, contract, contract.value))
   return specs.filter((use) => use !== undefined)
-}
+})
 
 /** What a schema spec says; undefined when it is none. */
 export function schemaAt(workspace: Workspace, document: Document, found: Found): SchemaUse | undefined {

@@ -1,7 +1,7 @@
 /** All that is written for a model, or sent anywhere, in a document and the files it names. */
-import type { JsonValue } from '../base/json.ts'
 import type { Place } from './diagnostic.ts'
 import type { Document } from './document.ts'
+import { oncePerObject } from './once.ts'
 import { createSource } from './source.ts'
 import type { Workspace } from './workspace.ts'
 import type { Node } from './yaml.ts'
@@ -9,14 +9,23 @@ import { pointerTo } from './pointer.ts'
 
 export interface WrittenText {
   readonly text: string
+  /** Into its document; empty for a line of another file. */
+  readonly pointer: string
   readonly at: Place
 }
 
-/** Every text of a document, keys and values, and the lines of the instructions and schemas that it names. */
-export function writtenTexts(workspace: Workspace, document: Document): WrittenText[] {
+/**
+ * Every text of a document, keys and values, and the lines of the instructions and schemas that it names.
+ * @param may what all that is looked for has in it: where it is nowhere, the texts are not gone through one by one
+ */
+export function writtenTexts(workspace: Workspace, document: Document, may: RegExp): readonly WrittenText[] {
+  const { texts, all } = document.once(ownTexts)
   return [
-    ...textsIn(document),
-    ...namedFiles(workspace, document).flatMap((path) => linesOf(path, workspace.text(path))),
+    ...(may.test(all) ? texts : []),
+    ...namedFiles(workspace, document).flatMap((path) => {
+      const text = workspace.text(path)
+      return may.test(text) ? linesOf(path, text) : []
+    }),
   ]
 }
 
@@ -29,40 +38,52 @@ const FILES = [
   'spec.output_schema.ref',
 ]
 
-function namedFiles(workspace: Workspace, document: Document): string[] {
-  return FILES.flatMap((place) => document.at(place)).flatMap(({ value }) => {
-    const found = typeof value === 'string' ? workspace.resolve(document, value) : undefined
-    return found !== undefined && 'path' in found ? [found.path] : []
-  })
-}
+const namedFiles = oncePerObject((workspace, document: Document): readonly string[] =>
+  FILES.flatMap((place) => document.texts(place)).flatMap(({ value }) => {
+    const found = workspace.resolve(document, value)
+    return 'path' in found ? [found.path] : []
+  }),
+)
 
-function textsIn(document: Document): WrittenText[] {
+/** The texts, and all of them as one: to look for something that is hardly ever there is then one search. */
+function ownTexts(document: Document): { readonly texts: readonly WrittenText[]; readonly all: string } {
   const texts: WrittenText[] = []
-  // Places are worked out when something is wrong there.
-  const add = (text: string, pointer: string, start: number, end: number): void => {
-    texts.push({
-      text,
-      get at() {
-        return { path: document.path, pointer, range: document.source.span(start, end) }
-      },
-    })
-  }
   const visit = (node: Node, pointer: string): void => {
     // What an alias names is visited where it is written.
     if (node.alias) return
-    if (isText(node.value)) add(node.value, pointer, node.start, node.end)
-    for (const member of node.members?.values() ?? []) {
-      const below = pointerTo(pointer, member.key)
-      add(member.key, below, member.start, member.end)
-      visit(member.node, below)
-    }
-    for (const [index, item] of (node.items ?? []).entries()) visit(item, pointerTo(pointer, index))
+    if (typeof node.value === 'string') texts.push(new Written(document, node.value, pointer, node))
+    if (node.members !== undefined)
+      for (const member of node.members.values()) {
+        const below = pointerTo(pointer, member.key)
+        texts.push(new Written(document, member.key, below, member))
+        visit(member.node, below)
+      }
+    if (node.items !== undefined)
+      for (const [index, item] of node.items.entries()) visit(item, pointerTo(pointer, index))
   }
   visit(document.root, '')
-  return texts
+  return { texts, all: texts.map(({ text }) => text).join('\n') }
 }
 
-const isText = (value: JsonValue): value is string => typeof value === 'string'
+/** A text whose place is worked out when something is wrong there. */
+class Written implements WrittenText {
+  readonly text: string
+  readonly pointer: string
+  readonly #document: Document
+  readonly #node: { readonly start: number; readonly end: number }
+
+  constructor(document: Document, text: string, pointer: string, node: { readonly start: number; readonly end: number }) {
+    this.text = text
+    this.pointer = pointer
+    this.#document = document
+    this.#node = node
+  }
+
+  get at(): Place {
+    const { path, source } = this.#document
+    return { path, pointer: this.pointer, range: source.span(this.#node.start, this.#node.end) }
+  }
+}
 
 function linesOf(path: string, text: string): WrittenText[] {
   const source = createSource(path, text)
@@ -72,6 +93,7 @@ function linesOf(path: string, text: string): WrittenText[] {
     offset += line.length + 1
     return {
       text: line,
+      pointer: '',
       get at(): Place {
         return { path, pointer: '', range: source.span(start, start + line.trimEnd().length) }
       },

@@ -1,4 +1,4 @@
-import { everyNode } from '../nodes.ts'
+import { everyNode, placeOfNode } from '../nodes.ts'
 import type { Rule } from '../rule.ts'
 
 export const anchorAcrossPolicy: Rule = {
@@ -17,8 +17,10 @@ export const anchorAcrossPolicy: Rule = {
   },
   check(document, report) {
     if (document.kind !== 'Policy') return
-    for (const { node, place } of everyNode(document)) {
+    for (const use of everyNode(document)) {
+      const { node } = use
       if (!node.alias) continue
+      const place = placeOfNode(document, use)
       const written = document.source.text.slice(place.range.start.offset, place.range.end.offset)
       const scalar = node.members === undefined && node.items === undefined
       report(place, `"${written}" stands for what is written elsewhere.`, {

@@ -11,9 +11,10 @@ export const hiddenUnicode: Rule = {
   good: { 'tool.yaml': 'kind: Tool\nspec: {description: Pays back.}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
-    for (const { text, at } of writtenTexts(workspace, document)) {
-      const match = HIDDEN.exec(text)
+    for (const each of writtenTexts(workspace, document, HIDDEN)) {
+      const match = HIDDEN.exec(each.text)
       if (match === null) continue
+      const { at } = each
       const [first] = match[0]
       const name = `U+${first!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
       const { start, end } = at.range

@@ -1,4 +1,4 @@
-import { findCredential, OWN_KEY } from '../credentials.ts'
+import { findOwnKey, OWN_KEY } from '../credentials.ts'
 import type { Rule } from '../rule.ts'
 import { writtenTexts } from '../texts.ts'
 
@@ -15,10 +15,10 @@ export const ownApiKey: Rule = {
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Call us with svc.}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
-    for (const { text, at } of writtenTexts(workspace, document)) {
-      const found = findCredential(text, [OWN_KEY])
+    for (const written of writtenTexts(workspace, document, OWN_KEY)) {
+      const found = findOwnKey(written.text)
       if (found !== undefined)
-        report(at, `This looks like an API key of svc (${found.shown}).`, {
+        report(written.at, `This looks like an API key of svc (${found.shown}).`, {
           fix: 'Revoke it with `svc keys revoke`, and remove it here.',
         })
     }

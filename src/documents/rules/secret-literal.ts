@@ -1,4 +1,4 @@
-import { findCredential, findNamedValue } from '../credentials.ts'
+import { findCredential, findNamedValue, MAY_BE_CREDENTIAL } from '../credentials.ts'
 import type { Rule } from '../rule.ts'
 import { writtenTexts } from '../texts.ts'
 
@@ -14,12 +14,13 @@ export const secretLiteral: Rule = {
   good: { 'agent.yaml': 'kind: Agent\nsecrets: {scripted: {fromEnv: VENDOR_KEY}}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
-    for (const { text, at } of writtenTexts(workspace, document)) {
+    for (const written of writtenTexts(workspace, document, MAY_BE_CREDENTIAL)) {
+      const { text, pointer } = written
       // `secret/value-in-from-env` speaks of these.
-      if (/^\/secrets\/[^/]+\/fromEnv$/.test(at.pointer) && at.path === document.path) continue
-      const found = findCredential(text) ?? findNamedValue(at.pointer, text)
+      if (/^\/secrets\/[^/]+\/fromEnv$/.test(pointer)) continue
+      const found = findCredential(text) ?? findNamedValue(pointer, text)
       if (found !== undefined)
-        report(at, `This looks like a credential (${found.shown}).`, {
+        report(written.at, `This looks like a credential (${found.shown}).`, {
           why: 'Everyone who reads the document could use it.',
           fix: 'Revoke it, and name an environment variable under `secrets`.',
         })

@@ -1,6 +1,6 @@
 import { replacement } from '../diagnostic.ts'
 import type { Rule } from '../rule.ts'
-import { everyNode } from '../nodes.ts'
+import { everyNode, placeOfNode } from '../nodes.ts'
 
 export const yaml11Boolean: Rule = {
   name: 'doc/yaml11-boolean',
@@ -11,10 +11,13 @@ export const yaml11Boolean: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: yes}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: true}}\n' },
   check(document, report) {
-    for (const { node, place } of everyNode(document)) {
+    if (!/\b(?:yes|no|on|off)\b/i.test(document.source.text)) return
+    for (const use of everyNode(document)) {
+      const { node, pointer } = use
       if (!node.plain || typeof node.value !== 'string' || !/^(?:yes|no|on|off)$/i.test(node.value)) continue
       // Where the schema wants a truth value, the shape check says it; in these a word is meant as a word.
-      if (BOOLEAN.test(place.pointer) || TEXTS.test(place.pointer)) continue
+      if (BOOLEAN.test(pointer) || TEXTS.test(pointer)) continue
+      const place = placeOfNode(document, use)
       report(place, `\`${node.value}\` without quotes is a text, not a truth value.`, {
         fix: replacement(place, /^(?:yes|on)$/i.test(node.value)),
       })
