@@ -1,6 +1,12 @@
 /** Conditions of a Policy document with their places. Source: policies, section 2. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import { readCondition, type Condition, type ConditionProblem, type Leaf, type ReadCondition } from '../policy/condition.ts'
+import {
+  readCondition,
+  type Condition,
+  type ConditionProblem,
+  type Leaf,
+  type ReadCondition,
+} from '../policy/condition.ts'
 import { readPath, type Path } from '../policy/path.ts'
 import type { Document } from './document.ts'
 import { pointerTo } from './pointer.ts'
@@ -34,7 +40,6 @@ const readLeaves = (policy: Document): readonly LeafUse[] =>
     const read = readCondition(value).condition
     return read !== undefined && 'leaf' in read ? [{ pointer, leaf: read.leaf }] : []
   })
-
 
 export interface Group {
   readonly form: 'all' | 'any'
@@ -81,7 +86,6 @@ const readFields = (policy: Document): readonly FieldUse[] =>
     const read = typeof value['field'] === 'string' ? readPath(value['field']) : undefined
     return read !== undefined && 'path' in read ? [{ pointer: `${pointer}/field`, path: read.path }] : []
   })
-
 
 function comparisons(policy: Document): { readonly pointer: string; readonly value: JsonObject }[] {
   const found: { pointer: string; value: JsonObject }[] = []

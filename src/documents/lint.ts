@@ -1,5 +1,6 @@
 /** All findings of all files in one run. The rules are listed in `rules/index.ts`. */
 import type { Config } from '../spec/config.ts'
+import { KINDS } from '../spec/document.ts'
 import { diagnostic, sortDiagnostics, type Diagnostic, type Severity } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import { withoutFollowUps } from './follow-ups.ts'
@@ -40,15 +41,16 @@ export function lint(workspace: Workspace, options: LintOptions = {}): Diagnosti
   }
   const found = [...workspace.findings]
   let current: Document | undefined
-  const checks = rules.flatMap((rule) =>
-    rule.check !== undefined && isRun(rule, options)
-      ? [{ check: rule.check, report: reporter(rule, () => current!, found) }]
+  const checks = rules.flatMap(({ check, ...rule }) =>
+    check !== undefined && isRun(rule, options)
+      ? [{ check, kinds: rule.kinds ?? KINDS, report: reporter(rule, () => current!, found) }]
       : [],
   )
+  const byKind = new Map(KINDS.map((kind) => [kind, checks.filter(({ kinds }) => kinds.includes(kind))]))
   // Document by document: what was worked out about one is still at hand for the next rule, and its neighbours are near.
   for (const document of workspace.documents) {
     current = document
-    for (const { check, report } of checks) check(document, report, project)
+    for (const { check, report } of byKind.get(document.kind)!) check(document, report, project)
   }
   const graded = found.flatMap((each) => {
     const severity = severityOf(each, options)

@@ -31,6 +31,8 @@ export interface Rule {
   readonly crossFile?: true
   /** True for a rule of the profile `strict` alone, unless the configuration names it. */
   readonly strictOnly?: true
+  /** Documents that it looks at; absent = all. */
+  readonly kinds?: readonly Kind[]
   /** Absent for what reading a file itself finds. */
   readonly check?: (document: Document, report: Report, project: Project) => void
 }

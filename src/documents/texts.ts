@@ -72,7 +72,12 @@ class Written implements WrittenText {
   readonly #document: Document
   readonly #node: { readonly start: number; readonly end: number }
 
-  constructor(document: Document, text: string, pointer: string, node: { readonly start: number; readonly end: number }) {
+  constructor(
+    document: Document,
+    text: string,
+    pointer: string,
+    node: { readonly start: number; readonly end: number },
+  ) {
     this.text = text
     this.pointer = pointer
     this.#document = document

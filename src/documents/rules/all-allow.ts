@@ -18,8 +18,8 @@ export const allAllow: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent') return
     for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
       if (policies.length === 0 || policies.some((policy) => effectOf(policy) !== 'grant')) continue
       const [first] = policies

@@ -21,8 +21,8 @@ export const allowEverything: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: allow}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent') return
     for (const { at, policies } of attachmentsOf(workspace, document)) {
       const policy = policies[0]
       if (policy === undefined || !at.pointer.startsWith('/spec/default_policies/')) continue

@@ -25,8 +25,9 @@ export const allowListAmbiguous: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {allow: [DE], decision: {type: allow, runtime: {svc/allow_field: country}}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Policy' || effectOf(document) !== 'list') return
+    if (effectOf(document) !== 'list') return
     const named = document.at('spec.decision.runtime.*').find(({ key }) => key === 'svc/allow_field')
     if (named !== undefined) {
       if (namedField(named.value) === undefined)

@@ -29,8 +29,9 @@ export const allowValueImpossible: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {allow: [EUR], decision: {type: allow}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Policy' || effectOf(document) !== 'list') return
+    if (effectOf(document) !== 'list') return
     const named = document.at('spec.decision.runtime.*').find(({ key }) => key === 'svc/allow_field')
     const lists = gatedBindings(workspace, document).map((use) => {
       const schema = inputOf(workspace, use)?.value

@@ -11,8 +11,9 @@ export const allowWithoutType: Rule = {
     'policy.yaml':
       'kind: Policy\nspec: {allow: [EUR], decision: {type: allow, runtime: {svc/allow_field: currency}}}\n',
   },
+  kinds: ['Policy'],
   check(document, report) {
-    if (document.kind !== 'Policy' || document.at('spec.allow').length === 0) return
+    if (document.at('spec.allow').length === 0) return
     const type = document.texts('spec.decision.type')[0]
     if (type === undefined || type.value === 'allow') return
     const list = document.at('spec.allow')[0]!

@@ -24,8 +24,9 @@ export const alwaysTrue: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gte, value: 100}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    const condition = document.kind === 'Policy' ? conditionOf(document) : undefined
+    const condition = conditionOf(document)
     const known = condition && domainsOf(workspace, document)
     if (condition === undefined || known === undefined || known.length === 0) return
     if (known.every(({ domains }) => proven(condition, domains)))

@@ -15,8 +15,8 @@ export const anchorAcrossPolicy: Rule = {
     'policy.yaml':
       'kind: Policy\nspec:\n  conditions: {all: [{field: args.amount, op: gt, value: 500}, {field: args.fee, op: gt, value: 500}]}\n',
   },
+  kinds: ['Policy'],
   check(document, report) {
-    if (document.kind !== 'Policy') return
     for (const use of everyNode(document)) {
       const { node } = use
       if (!node.alias) continue

@@ -17,9 +17,10 @@ export const authorityDuplicate: Rule = {
       'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\n',
     'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
     const seen = new Set<string>()
-    for (const each of document.kind === 'Agent' ? document.texts('metadata.governance.authority_boundaries.*') : []) {
+    for (const each of document.texts('metadata.governance.authority_boundaries.*')) {
       if (seen.has(each.value))
         report(each, `The boundary "${each.value}" stands here twice.`, {
           fix: { description: 'Remove it.', edits: removalOf(document, each.pointer) },

@@ -15,8 +15,9 @@ export const authorityRefAuth: Rule = {
       'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend-limit]}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Policy' || document.at('spec.decision.type')[0]?.value !== 'allow') return
+    if (document.at('spec.decision.type')[0]?.value !== 'allow') return
     if (document.at('spec.conditions').length > 0 || document.at('spec.allow').length > 0) return
     // A boundary of grants alone is `authority/all-allow`.
     const agents = workspace.neighbours(document).filter(({ kind }) => kind === 'Agent')

@@ -19,8 +19,8 @@ export const authorityUnresolved: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend-limit}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent') return
     const links = workspace
       .neighbours(document)
       .flatMap((each) => (each.kind === 'Policy' ? each.texts('spec.decision.authority_ref') : []))

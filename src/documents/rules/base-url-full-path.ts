@@ -16,8 +16,9 @@ export const baseUrlFullPath: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "https://llm.example/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const url of document.kind === 'Agent' ? document.texts('spec.model.base_url') : []) {
+    for (const url of document.texts('spec.model.base_url')) {
       const parsed = urlOf(url.value)
       if (parsed === undefined || TOKEN.test(parsed.search)) continue
       const twice = /(?:\/chat\/completions\/*){2,}$/.test(parsed.pathname)

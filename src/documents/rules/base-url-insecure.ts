@@ -16,8 +16,9 @@ export const baseUrlInsecure: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "http://localhost:8080/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const url of document.kind === 'Agent' ? document.texts('spec.model.base_url') : []) {
+    for (const url of document.texts('spec.model.base_url')) {
       const parsed = urlOf(url.value)
       if (parsed?.protocol !== 'http:' || isLoopback(parsed.hostname)) continue
       const secure = url.value.replace(/^http:/i, 'https:')

@@ -14,8 +14,9 @@ export const baseUrlInvalid: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "http://localhost:8080/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const url of document.kind === 'Agent' ? document.texts('spec.model.base_url') : []) {
+    for (const url of document.texts('spec.model.base_url')) {
       const problem = problemOf(url.value)
       if (problem !== undefined)
         report(url, `"${url.value}" ${problem}.`, { fix: 'Write an absolute URL such as "http://localhost:8080/v1".' })

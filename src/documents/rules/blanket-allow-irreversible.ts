@@ -24,6 +24,7 @@ export const blanketAllowIrreversible: Rule = {
       'kind: Policy\nspec: {scope: "tool:pay.wire", conditions: {field: args.amount, op: lte, value: 50}, decision: {type: allow}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, project) {
     for (const use of toolsOf(document)) {
       if (effectiveClass(project.workspace, use) !== 'irreversible_action') continue

@@ -9,8 +9,9 @@ export const blockAlias: Rule = {
   source: 'Authoring format, "decision": `block` is treated as `deny`',
   bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: block}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny}}\n' },
+  kinds: ['Policy'],
   check(document, report) {
-    for (const type of document.kind === 'Policy' ? document.texts('spec.decision.type') : [])
+    for (const type of document.texts('spec.decision.type'))
       if (type.value === 'block') report(type, '`block` is treated as `deny`.', { fix: replacement(type, 'deny') })
   },
 }

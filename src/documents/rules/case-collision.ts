@@ -10,8 +10,8 @@ export const caseCollision: Rule = {
   bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'System.md': 'a\n', 'system.md': 'b\n' },
   good: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'system.md': 'b\n' },
   crossFile: true,
+  kinds: ['Bundle'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Bundle') return
     const first = new Map<string, string>()
     for (const path of workspace.files.paths.filter((each) => isUnder(directoryOf(document.path), each))) {
       const folded = path.normalize('NFC').toLowerCase()

@@ -12,6 +12,7 @@ export const caseSensitiveEmail: Rule = {
   good: {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: email_domain(args.to), op: eq, value: corp.com}}\n',
   },
+  kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {
       const { path, op, value } = leaf

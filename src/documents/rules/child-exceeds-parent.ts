@@ -22,6 +22,7 @@ export const childExceedsParent: Rule = {
       'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec: {limits: {max_tokens_per_run: 5000}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const { child } of edgesOf(workspace, document))
       for (const name of CAPS) {

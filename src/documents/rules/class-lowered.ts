@@ -19,6 +19,7 @@ export const classLowered: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const tool = toolDocument(workspace, use)

@@ -17,6 +17,7 @@ export const classMissing: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       if (use.builtin || use.ref === undefined || effectiveClass(workspace, use) !== undefined) continue

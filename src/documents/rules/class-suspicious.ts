@@ -19,6 +19,7 @@ export const classSuspicious: Rule = {
       'kind: Tool\nmetadata: {name: delete_user, namespace: crm, version: "1.0.0"}\nspec: {side_effect_class: irreversible_action}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       if (use.ref === undefined || effectiveClass(workspace, use) !== 'read_only') continue

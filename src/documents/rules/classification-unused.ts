@@ -19,8 +19,9 @@ export const classificationUnused: Rule = {
     'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: agent.classifications, op: contains, value: pii}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    const own = document.kind === 'Agent' ? document.texts('metadata.governance.classifications.*') : []
+    const own = document.texts('metadata.governance.classifications.*')
     const read = classificationsRead(workspace)
     if (!own.some(({ value }) => read.has(value))) return
     for (const each of own)

@@ -16,6 +16,7 @@ export const conditionSyntax: Rule = {
   source: 'Policies, section 2',
   bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, operator: gt, value: 500}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
+  kinds: ['Policy'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document))
       if (code === 'syntax') report(...meant(document, pointer, message))

@@ -16,8 +16,9 @@ export const contradiction: Rule = {
     'policy.yaml':
       'kind: Policy\nspec:\n  conditions: {any: [{field: args.amount, op: gt, value: 500}, {field: args.amount, op: lt, value: 100}]}\n',
   },
+  kinds: ['Policy'],
   check(document, report) {
-    if (document.kind !== 'Policy' || conditionOf(document) === undefined) return
+    if (conditionOf(document) === undefined) return
     for (const { form, pointer, members } of groupsIn(document)) {
       if (form !== 'all' || members.some(({ condition }) => !satisfiable(condition))) continue
       if (satisfiable({ all: members.map(({ condition }) => condition) })) continue

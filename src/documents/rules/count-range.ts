@@ -17,8 +17,9 @@ export const countRange: Rule = {
     'policy.yaml':
       'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 60, default: deny}}}\n',
   },
+  kinds: ['Policy'],
   check(document, report) {
-    for (const count of document.kind === 'Policy' ? document.at('spec.decision.approvals_required') : []) {
+    for (const count of document.at('spec.decision.approvals_required')) {
       if (typeof count.value !== 'number' || (count.value >= 1 && count.value <= MOST)) continue
       report(count, `approvals_required must be from 1 to ${MOST}, but is ${count.value}.`)
     }

@@ -20,8 +20,9 @@ export const dataUriImage: Rule = {
       'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent' || document.at('output.format')[0]?.value === 'json') return
+    if (document.at('output.format')[0]?.value === 'json') return
     const can = toolsOf(document).map((use) => capabilitiesOf(workspace, use))
     // Labels only: a guess is not worth a word here.
     if (can.some((each) => each.private === 'label') && !can.some((each) => each.egress !== undefined))

@@ -23,8 +23,9 @@ export const depthExceeded: Rule = {
     'c.yaml': 'kind: Agent\nmetadata: {name: c, namespace: acme, version: "1.0.0"}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent' || document.at('spec.agents.*').length === 0 || !isRoot(workspace, document)) return
+    if (document.at('spec.agents.*').length === 0 || !isRoot(workspace, document)) return
     const limit = document.at('spec.limits.max_subagent_depth')[0]
     const allowed = typeof limit?.value === 'number' ? limit.value : DEFAULT
     const path = longestPath(workspace, document)

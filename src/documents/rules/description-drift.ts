@@ -18,6 +18,7 @@ export const descriptionDrift: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {description: Pays an amount back. Cannot be undone.}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const own = textAt(use.value, 'description')

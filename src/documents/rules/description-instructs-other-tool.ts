@@ -21,6 +21,7 @@ export const descriptionInstructsOtherTool: Rule = {
       'kind: Tool\nmetadata: {name: send_mail, namespace: crm, version: "1.0.0"}\n---\nkind: Tool\nmetadata: {name: lookup, namespace: web, version: "1.0.0"}\nspec: {description: Looks things up.}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     const bindings = [...toolsOf(document), ...subAgentsOf(document)].map((binding) => ({
       binding,

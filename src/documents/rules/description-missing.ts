@@ -16,6 +16,7 @@ export const toolDescriptionMissing: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {description: Pays an amount back.}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const tool = toolDocument(workspace, use)

@@ -15,8 +15,9 @@ export const envMissing: Rule = {
     'agent.yaml':
       'kind: Agent\nsecrets: {k: {fromEnv: PATH}}\nspec: {model: {provider: anthropic, name: m, secret: k}}\n',
   },
+  kinds: ['Agent'],
   check(document, report, { env }) {
-    if (env === undefined || document.kind !== 'Agent') return
+    if (env === undefined) return
     for (const name of document.texts('secrets.*.fromEnv')) {
       const value = env[name.value]
       if (value !== undefined && value !== '') continue

@@ -15,8 +15,9 @@ export const envName: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const variable of document.kind === 'Agent' ? document.texts('secrets.*.fromEnv') : []) {
+    for (const variable of document.texts('secrets.*.fromEnv')) {
       const name = variable.value
       if (/^[A-Z_][A-Z0-9_]*$/.test(name) || looksLikeValue(name)) continue
       report(variable, `"${name}" is an unusual name for an environment variable.`, {

@@ -8,8 +8,9 @@ export const escalateNobody: Rule = {
   source: 'Authoring format, "Limits": `on_limit`; decisions, section 13',
   bad: { 'agent.yaml': 'kind: Agent\nspec: {limits: {max_tokens_per_run: 5000, on_limit: escalate}}\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec: {limits: {max_tokens_per_run: 5000, on_limit: halt}}\n' },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const found of document.kind === 'Agent' ? document.texts('spec.limits.on_limit') : [])
+    for (const found of document.texts('spec.limits.on_limit'))
       if (found.value === 'escalate')
         report(found, 'Only an operator can answer this escalation; until then the run waits.')
   },

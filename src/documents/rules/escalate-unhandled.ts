@@ -14,8 +14,9 @@ export const escalateUnhandled: Rule = {
     'agent.yaml':
       'kind: Agent\noutput: {format: json, strict: true, on_invalid: fail, schema: {inline: {type: object}}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const found of document.kind === 'Agent' ? document.texts('output.on_invalid') : [])
+    for (const found of document.texts('output.on_invalid'))
       if (found.value === 'escalate')
         report(found, 'Only an operator can answer this escalation; until then the run waits.')
   },

@@ -25,6 +25,7 @@ export const execTool: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, project) {
     for (const use of toolsOf(document)) {
       const schema = inputOf(project.workspace, use)?.value

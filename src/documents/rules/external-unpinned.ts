@@ -18,6 +18,7 @@ export const externalUnpinned: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.published@1.4.2, description: Tells.}]\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { published }) {
     for (const { pointer, value } of subAgentsOf(document)) {
       const ref = readAgentRef(textAt(value, 'ref') ?? '')

@@ -15,8 +15,9 @@ export const failOpenIfMissing: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500, if_missing: false}}\n',
   },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n' },
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Policy' || effectOf(document) !== 'gate') return
+    if (effectOf(document) !== 'gate') return
     const schemas = gatedBindings(workspace, document).map((use) => inputOf(workspace, use)?.value)
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.ifMissing !== false || leaf.path.root !== 'args') continue

@@ -27,6 +27,7 @@ export const fieldNotInSchema: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
     const fields = fieldsIn(document).filter(({ path }) => path.root === 'args')
     if (fields.length === 0) return

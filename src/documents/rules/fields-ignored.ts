@@ -12,8 +12,9 @@ export const fieldsIgnored: Rule = {
     'policy.yaml':
       'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 2, timeout: {after_minutes: 30, default: deny}}}\n',
   },
+  kinds: ['Policy'],
   check(document, report) {
-    const type = document.kind === 'Policy' ? document.at('spec.decision.type')[0]?.value : undefined
+    const type = document.at('spec.decision.type')[0]?.value
     if (type !== 'allow' && type !== 'deny' && type !== 'block') return
     for (const name of APPROVAL)
       for (const found of document.at(`spec.decision.${name}`))

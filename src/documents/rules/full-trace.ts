@@ -26,6 +26,7 @@ export const fullTrace: Rule = {
       'kind: Tool\nmetadata: {name: read_customer, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     // Where the parent has a way out, `security/private-result-full` says it.
     const leaks = toolsOf(document).some((use) => capabilitiesOf(workspace, use).egress !== undefined)

@@ -23,8 +23,9 @@ export const hiddenTimeline: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace, server }) {
-    if (server === undefined || document.kind !== 'Agent' || document.identity === undefined) return
+    if (server === undefined || document.identity === undefined) return
     const { id } = document.identity
     const trigger = Object.hasOwn(server.hidden, id) ? server.hidden[id] : undefined
     if (trigger === undefined) return

@@ -22,8 +22,9 @@ export const hitlShorterThanTimeout: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    const after = document.kind === 'Policy' ? document.at('spec.decision.timeout.after_minutes')[0] : undefined
+    const after = document.at('spec.decision.timeout.after_minutes')[0]
     if (typeof after?.value !== 'number') return
     for (const agent of gatedAgents(workspace, document)) {
       const wait = agent.at('spec.limits.max_hitl_wait_minutes')[0]

@@ -18,8 +18,9 @@ export const idempotencyKey: Rule = {
       'kind: Tool\nmetadata: {name: create_invoice, namespace: pay, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {request_id: {type: string}, total: {type: integer}}, additionalProperties: false}}\n',
   },
   crossFile: true,
+  kinds: ['Tool'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Tool' || declaredClass(document) !== 'idempotent_write') return
+    if (declaredClass(document) !== 'idempotent_write') return
     const input = toolInput(workspace, document)?.value
     const properties = isJsonObject(input) ? input['properties'] : undefined
     if (!isJsonObject(properties) || Object.keys(properties).some((name) => KEY.test(name))) return

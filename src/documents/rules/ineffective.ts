@@ -23,8 +23,8 @@ export const ineffective: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: deny, authority_ref: spend}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent') return
     const closure = closureOf(workspace, document)
     // What a sub-agent from elsewhere binds is not known here.
     if (closure.some((agent) => subAgentsOf(agent).some((edge) => childOf(workspace, edge) === undefined))) return

@@ -13,6 +13,7 @@ export const injectionPhrase: Rule = {
   },
   good: { 'tool.yaml': 'kind: Tool\nspec: {description: Adds numbers.}\n' },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
     for (const { text, at } of describedTexts(workspace, document)) {
       const match = PHRASE.exec(text)

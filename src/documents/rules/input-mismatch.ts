@@ -28,6 +28,7 @@ export const inputMismatch: Rule = {
     'input.json': '{"type": "object", "required": ["order_id"], "properties": {"order_id": {"type": "string"}}}',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const edge of edgesOf(workspace, document)) {
       const own = ownInput(workspace, edge)

@@ -21,6 +21,7 @@ export const inputWidened: Rule = {
       'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {currency: {enum: [USD, EUR]}}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const tool = toolDocument(workspace, use)

@@ -9,8 +9,8 @@ export const instructionsEmpty: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md}\n', 'system.md': ' \n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md}\n', 'system.md': 'Help.\n' },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent') return
     for (const text of document.texts('spec.instructions.text'))
       if (text.value.trim() === '') report(text, 'The instructions are empty.')
     for (const ref of document.texts('spec.instructions.ref')) {

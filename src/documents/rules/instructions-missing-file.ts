@@ -16,8 +16,9 @@ export const instructionsMissingFile: Rule = {
     'prompts/system.md': 'Help.\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    for (const ref of document.kind === 'Agent' ? document.texts('spec.instructions.ref') : []) {
+    for (const ref of document.texts('spec.instructions.ref')) {
       const version = document.at('spec.instructions.version')[0]?.value
       const found = workspace.resolve(
         document,

@@ -10,6 +10,7 @@ export const instructionsPlaceholder: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: "Answer for {{company}}."}\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Answer for Acme.}\n' },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     const instructions = instructionsOf(workspace, document)
     for (const match of instructions?.text.matchAll(PLACEHOLDER) ?? []) {

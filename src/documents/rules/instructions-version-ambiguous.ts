@@ -16,8 +16,9 @@ export const instructionsVersionAmbiguous: Rule = {
     'system-2.md': 'Help.\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    const ref = document.kind === 'Agent' ? document.texts('spec.instructions.ref')[0] : undefined
+    const ref = document.texts('spec.instructions.ref')[0]
     if (ref === undefined) return
     const version = document.at('spec.instructions.version')[0]?.value
     const found = workspace.resolve(

@@ -29,6 +29,7 @@ export const irreversibleWithoutApproval: Rule = {
       'kind: Policy\nspec: {conditions: {field: args.amount, op: lte, value: 50}, decision: {type: allow}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, project) {
     for (const use of toolsOf(document)) {
       if (effectiveClass(project.workspace, use) !== 'irreversible_action') continue

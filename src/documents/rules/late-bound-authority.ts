@@ -17,6 +17,7 @@ export const lateBoundAuthority: Rule = {
       'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true, description: Tells., policies: [pay.limit]}]\n',
     'policy.yaml': 'kind: Policy\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document)) {
       if (value['late_bound'] !== true || (Array.isArray(value['policies']) && value['policies'].length > 0)) continue

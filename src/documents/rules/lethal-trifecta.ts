@@ -26,8 +26,8 @@ export const lethalTrifecta: Rule = {
       'kind: Policy\nspec: {conditions: {field: run.taint, value: true}, decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, project) {
-    if (document.kind !== 'Agent') return
     const found = trifecta(project, document)
     // Told at the agent that joins the three, not again at each that delegates to it.
     if (

@@ -11,13 +11,9 @@ export const limitsMissingLoop: Rule = {
   good: {
     'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 10}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (
-      document.kind !== 'Agent' ||
-      document.at('spec.tools.*').length === 0 ||
-      document.at('spec.limits.max_loop_iterations').length > 0
-    )
-      return
+    if (document.at('spec.tools.*').length === 0 || document.at('spec.limits.max_loop_iterations').length > 0) return
     report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {
       why: 'A model that loops would stop only at the guard of the server.',
       fix: {

@@ -15,8 +15,9 @@ export const limitsMissingTokens: Rule = {
     'agent.yaml':
       'kind: Agent\nspec: {model: {provider: anthropic, name: m}, limits: {max_tokens_per_run: 20000}}\nsecrets: {anthropic: {fromEnv: K}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent' || document.at('spec.limits.max_tokens_per_run').length > 0) return
+    if (document.at('spec.limits.max_tokens_per_run').length > 0) return
     const provider = document.at('spec.model.provider')[0]?.value
     // These cost nothing.
     if (typeof provider !== 'string' || OFFLINE_PROVIDERS.includes(provider)) return

@@ -8,8 +8,9 @@ export const limitsNonPositive: Rule = {
   source: 'Authoring format, "Limits"',
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_loop_iterations: 0}\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_loop_iterations: 10}\n' },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const limit of document.kind === 'Agent' ? document.at('spec.limits.*') : []) {
+    for (const limit of document.at('spec.limits.*')) {
       if (typeof limit.value !== 'number' || limit.value > 0) continue
       report(limit, `${limit.key} must be greater than zero, but is ${limit.value}.`, {
         fix: 'Remove it for no limit.',

@@ -23,8 +23,8 @@ export const lockDrift: Rule = {
       '{"lockfile_version": 1, "members": [{"kind": "agent", "id": "acme.desk", "version": "1.0.0", "origin": "local", "path": "agent.yaml"}]}',
   },
   crossFile: true,
+  kinds: ['Bundle'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Bundle') return
     const stale = (lockOf(workspace, document)?.members ?? []).flatMap((member) => {
       const why = drift(workspace, document, member)
       return why === undefined ? [] : [`${member['id']} ${why}`]

@@ -20,8 +20,9 @@ export const lockMissing: Rule = {
       '{"lockfile_version": 1, "members": [{"kind": "agent", "id": "ops.notifier", "version": "1.4.2", "origin": "registry"}]}',
   },
   crossFile: true,
+  kinds: ['Bundle'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Bundle' || lockOf(workspace, document) !== undefined) return
+    if (lockOf(workspace, document) !== undefined) return
     for (const agent of workspace.neighbours(document)) {
       const tool = toolsOf(agent).find(
         (use) =>

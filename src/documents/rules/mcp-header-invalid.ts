@@ -14,10 +14,9 @@ export const mcpHeaderInvalid: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: header, secret: k, header: X-Api-Key}}]\nsecrets: {k: {fromEnv: K}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const { value, pointer } of document.kind === 'Agent'
-      ? document.texts('spec.mcp_servers.*.auth.header')
-      : []) {
+    for (const { value, pointer } of document.texts('spec.mcp_servers.*.auth.header')) {
       if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)) report(pointer, `"${value}" is no name of a header.`)
       else if (STEERING.has(value.toLowerCase())) report(pointer, `The header ${value} is not for credentials.`)
     }

@@ -16,6 +16,7 @@ export const mcpNoContract: Rule = {
       'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/"}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}, input_schema: {inline: {type: object, properties: {query: {type: string}}}}}]\n  limits: {max_loop_iterations: 5}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace, published }) {
     for (const use of toolsOf(document)) {
       if (use.value['mcp'] === undefined || use.value['input_schema'] !== undefined || use.ref === undefined) continue

@@ -21,6 +21,7 @@ export const mcpNotPinned: Rule = {
       '{"lockfile_version": 1, "mcp": [{"agent": "acme.desk", "server": "web", "tool": "search", "integrity": "sha256:0"}]}',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const server = isJsonObject(use.value['mcp']) ? textAt(use.value['mcp'], 'server') : undefined

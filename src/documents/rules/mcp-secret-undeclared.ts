@@ -15,8 +15,8 @@ export const mcpSecretUndeclared: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  mcp_servers: [{name: s, url: "https://mcp.example/", auth: {scheme: bearer, secret: search}}]\nsecrets: {search: {fromEnv: SEARCH_KEY}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent') return
     const declared = document.at('secrets.*').map(({ key }) => key)
     for (const use of document.texts('spec.mcp_servers.*.auth.secret')) {
       if (declared.includes(use.value)) continue

@@ -15,9 +15,10 @@ export const mcpServerDuplicate: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://a.example/"}, {name: mail, url: "https://b.example/"}]\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
     const first = new Map<string, FoundText>()
-    for (const name of document.kind === 'Agent' ? document.texts('spec.mcp_servers.*.name') : []) {
+    for (const name of document.texts('spec.mcp_servers.*.name')) {
       const before = first.get(name.value)
       if (before === undefined) first.set(name.value, name)
       else

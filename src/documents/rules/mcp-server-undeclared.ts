@@ -15,8 +15,8 @@ export const mcpServerUndeclared: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: search}}]\n  mcp_servers: [{name: search, url: "https://mcp.example/"}]\n  limits: {max_loop_iterations: 5}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent') return
     const names = document.texts('spec.mcp_servers.*.name').map(({ value }) => value)
     for (const server of document.texts('spec.tools.*.mcp.server')) {
       if (names.includes(server.value)) continue

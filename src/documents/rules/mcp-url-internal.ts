@@ -15,8 +15,9 @@ export const mcpUrlInternal: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const url of document.kind === 'Agent' ? document.texts('spec.mcp_servers.*.url') : []) {
+    for (const url of document.texts('spec.mcp_servers.*.url')) {
       const host = urlOf(url.value)?.hostname
       if (host !== undefined && isInternal(host)) report(url, `${host} is an address inside a network.`)
     }

@@ -9,8 +9,9 @@ export const mcpUrlNotHttps: Rule = {
   source: 'Authoring format, "MCP server entry": `url` is an HTTPS endpoint; decisions, section 14',
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "http://mcp.example/"}]\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/"}]\n' },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const url of document.kind === 'Agent' ? document.texts('spec.mcp_servers.*.url') : []) {
+    for (const url of document.texts('spec.mcp_servers.*.url')) {
       const parsed = URL.canParse(url.value) ? new URL(url.value) : undefined
       if (parsed?.protocol === 'https:') continue
       if (parsed?.protocol === 'http:' && isLoopback(parsed.hostname))

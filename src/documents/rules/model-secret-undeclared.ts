@@ -15,8 +15,8 @@ export const modelSecretUndeclared: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: vendor}\nsecrets: {vendor: {fromEnv: VENDOR_KEY}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent') return
     const declared = document.at('secrets.*').map(({ key }) => key)
     for (const use of document.texts('spec.model.secret')) {
       if (declared.includes(use.value)) continue

@@ -20,8 +20,9 @@ export const modifyAccept: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    const modify = document.kind === 'Policy' ? document.at('spec.decision.on_modify')[0] : undefined
+    const modify = document.at('spec.decision.on_modify')[0]
     if (modify?.value !== 'accept') return
     const scope = scopeOf(document)
     const classes = [

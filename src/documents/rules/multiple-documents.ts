@@ -14,8 +14,9 @@ export const multipleDocuments: Rule = {
     'tools.yaml': 'kind: Tool\n---\nkind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
   },
   crossFile: true,
+  kinds: ['Bundle'],
   check(document, report, { workspace }) {
-    for (const root of document.kind === 'Bundle' ? document.texts('spec.root') : []) {
+    for (const root of document.texts('spec.root')) {
       const found = workspace.resolve(document, root.value)
       if (!('path' in found)) continue
       const second = workspace.documentsAt(found.path)[1]

@@ -16,8 +16,9 @@ export const needsBundle: Rule = {
     'agents/fraud.yaml': 'kind: Agent\nmetadata: {name: fraud, namespace: acme, version: "1.0.0"}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent' || document.at('spec.agents.*').length === 0) return
+    if (document.at('spec.agents.*').length === 0) return
     if (workspace.neighbours(document).some(({ kind }) => kind === 'Bundle')) return
     report(
       '/spec/agents',

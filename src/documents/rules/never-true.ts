@@ -24,8 +24,9 @@ export const neverTrue: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.currency, op: in, value: [CAD]}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    const condition = document.kind === 'Policy' ? conditionOf(document) : undefined
+    const condition = conditionOf(document)
     // `policy/contradiction` speaks of what is impossible whatever the schema.
     if (condition === undefined || !satisfiable(condition)) return
     const known = domainsOf(workspace, document)

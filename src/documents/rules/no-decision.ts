@@ -11,8 +11,9 @@ export const policyNoDecision: Rule = {
       'apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: "1.0.0"}\nspec: {description: Large refunds.}\n',
   },
   good: { 'policy.yaml': 'kind: Policy\nspec: {description: Large refunds., decision: {type: deny}}\n' },
+  kinds: ['Policy'],
   check(document, report) {
-    if (document.kind !== 'Policy' || document.at('spec.decision').length > 0) return
+    if (document.at('spec.decision').length > 0) return
     report('/spec', 'The policy decides nothing: `spec.decision` is missing.', {
       fix: 'Add `decision: {type: deny}`, or what it should decide.',
     })

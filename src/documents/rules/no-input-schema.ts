@@ -17,9 +17,9 @@ export const noInputSchema: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {input_schema: {inline: {type: object, properties: {order: {type: string}}}}}\n',
   },
   crossFile: true,
+  kinds: ['Tool'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Tool' || document.identity === undefined || document.at('spec.input_schema').length > 0)
-      return
+    if (document.identity === undefined || document.at('spec.input_schema').length > 0) return
     if (boundBare(workspace).has(document))
       report('/metadata/name', `Nothing says which arguments ${document.identity.id} takes.`)
   },

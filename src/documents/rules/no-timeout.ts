@@ -14,8 +14,9 @@ export const noTimeout: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 60, default: deny}}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Policy' || document.at('spec.decision.timeout').length > 0) return
+    if (document.at('spec.decision.timeout').length > 0) return
     const type = document.at('spec.decision.type')[0]
     if (type?.value !== 'require_approval') return
     const agents = gatedAgents(workspace, document)

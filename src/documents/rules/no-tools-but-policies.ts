@@ -14,8 +14,9 @@ export const noToolsButPolicies: Rule = {
     'tool.yaml': 'kind: Tool\n',
     'policy.yaml': 'kind: Policy\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent' || document.at('spec.default_policies.*').length === 0) return
+    if (document.at('spec.default_policies.*').length === 0) return
     if (toolsOf(document).length + subAgentsOf(document).length > 0) return
     report('/spec/default_policies', 'This agent calls nothing that its policies could gate.')
   },

@@ -9,8 +9,9 @@ export const onInvalidWithoutSchema: Rule = {
   source: 'Authoring format, "output": `on_invalid`',
   bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry, schema: {inline: {type: object}}}\n' },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent' || document.at('output.schema').length > 0) return
+    if (document.at('output.schema').length > 0) return
     for (const { pointer } of document.at('output.on_invalid'))
       report(pointer, '`on_invalid` is never used: there is no schema to validate against.', {
         fix: { description: 'Remove it, or add the schema.', edits: removalWithParent(document, pointer) },

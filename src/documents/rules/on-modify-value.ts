@@ -15,5 +15,6 @@ export const onModifyValue: Rule = {
     'policy.yaml':
       'kind: Policy\nspec: {decision: {type: require_approval, on_modify: revalidate, timeout: {after_minutes: 60, default: deny}}}\n',
   },
+  kinds: ['Policy'],
   check: oneOf('spec.decision.on_modify', ['revalidate', 'accept', 'reject']),
 }

@@ -15,5 +15,6 @@ export const onRejectValue: Rule = {
     'policy.yaml':
       'kind: Policy\nspec: {decision: {type: require_approval, on_reject: return_to_agent, timeout: {after_minutes: 60, default: deny}}}\n',
   },
+  kinds: ['Policy'],
   check: oneOf('spec.decision.on_reject', ['return_to_agent', 'fail']),
 }

@@ -26,8 +26,9 @@ export const optionalField: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.cc, op: eq, value: boss}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Policy' || effectOf(document) !== 'gate') return
+    if (effectOf(document) !== 'gate') return
     const condition = conditionOf(document)
     if (condition === undefined) return
     const guarded = new Set(

@@ -12,8 +12,9 @@ export const optionsSecret: Rule = {
       'kind: Agent\nspec:\n  model: {provider: scripted, name: s, provider_options: {api_key: q7h2k9x4m1}}\n',
   },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, provider_options: {seed: 7}}\n' },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const option of document.kind === 'Agent' ? document.texts('spec.model.provider_options.*') : []) {
+    for (const option of document.texts('spec.model.provider_options.*')) {
       // `secret/literal` speaks of what can be told by its form.
       if (!KEY.test(option.key) || findCredential(option.value) !== undefined) continue
       report(option, `"${option.key}" would keep a key in the document.`, {

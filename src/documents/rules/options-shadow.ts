@@ -12,8 +12,9 @@ export const optionsShadow: Rule = {
   good: {
     'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 1}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const option of document.kind === 'Agent' ? document.at('spec.model.provider_options.*') : []) {
+    for (const option of document.at('spec.model.provider_options.*')) {
       const field = Object.hasOwn(FIELDS, option.key) ? FIELDS[option.key] : undefined
       if (field === undefined) continue
       report({ ...option, range: option.keyRange }, `"${option.key}" has a field of its own: ${field}.`, {

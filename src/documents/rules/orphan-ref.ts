@@ -18,8 +18,8 @@ export const authorityOrphanRef: Rule = {
       'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [eu-data]}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Policy') return
     const declared = boundaries(workspace)
     for (const link of document.texts('spec.decision.authority_ref')) {
       if (declared.has(link.value)) continue

@@ -11,8 +11,9 @@ export const ownerMissing: Rule = {
   good: {
     'agent.yaml': 'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", owner: team-claims}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind === 'Agent' && document.at('metadata.owner').length === 0)
+    if (document.at('metadata.owner').length === 0)
       report('/metadata/name', 'Nobody is named as the owner of this agent.')
   },
 }

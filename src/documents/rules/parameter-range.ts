@@ -13,8 +13,8 @@ export const parameterRange: Rule = {
   good: {
     'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 1}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent') return
     for (const { name, fits, range } of RANGES)
       for (const found of document.at(`spec.model.parameters.${name}`)) tell(found, name, fits, range, report)
   },

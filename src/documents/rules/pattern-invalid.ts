@@ -9,6 +9,7 @@ export const patternInvalid: Rule = {
   source: 'Policies, section 2: `matches`',
   bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.memo, op: matches, value: "(?=x)"}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.memo, op: matches, value: "^x"}\n' },
+  kinds: ['Policy'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document))
       if (code === 'pattern') report(pointer, message)

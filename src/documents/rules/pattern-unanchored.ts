@@ -9,6 +9,7 @@ export const patternUnanchored: Rule = {
   source: 'Policies, section 2: `matches` is unanchored',
   bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: EU}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: "^EU$"}}\n' },
+  kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.op !== 'matches' || typeof leaf.value !== 'string') continue

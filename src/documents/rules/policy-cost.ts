@@ -11,6 +11,7 @@ export const policyCost: Rule = {
     'policy.yaml': `kind: Policy\nspec:\n  conditions: ${'{not: '.repeat(8)}{field: args.a, op: exists}${'}'.repeat(8)}\n`,
   },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {not: {field: args.a, op: exists}}\n' },
+  kinds: ['Policy'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document)) if (code === 'cost') report(pointer, message)
   },

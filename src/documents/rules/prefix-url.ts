@@ -12,6 +12,7 @@ export const prefixUrl: Rule = {
       'kind: Policy\nspec: {conditions: {field: args.url, op: starts_with, value: "https://good.example"}}\n',
   },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: host(args.url), op: eq, value: good.example}}\n' },
+  kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.op !== 'starts_with' || typeof leaf.value !== 'string') continue

@@ -19,6 +19,7 @@ export const toolPrerelease: Rule = {
     'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "2.0.0-rc.1"}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const version = toolDocument(workspace, use)?.identity?.version

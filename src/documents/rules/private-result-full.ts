@@ -28,6 +28,7 @@ export const privateResultFull: Rule = {
       'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     const egress = toolsOf(document).find((use) => capabilitiesOf(workspace, use).egress !== undefined)
     if (egress === undefined) return

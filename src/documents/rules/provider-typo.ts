@@ -25,8 +25,9 @@ export const providerTypo: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
   },
+  kinds: ['Agent'],
   check(document, report, { providers }) {
-    for (const provider of document.kind === 'Agent' ? document.texts('spec.model.provider') : []) {
+    for (const provider of document.texts('spec.model.provider')) {
       const name = provider.value
       if (KNOWN.includes(name) || Object.hasOwn(providers, name)) continue
       const near = KNOWN.find((known) => distance(name, known) <= 2)

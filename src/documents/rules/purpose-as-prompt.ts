@@ -16,8 +16,9 @@ export const purposeAsPrompt: Rule = {
       'kind: Agent\nspec:\n  purpose: Decides on refunds.\n  instructions: {text: "You are a refund clerk. Always check the order first, and never pay more than its total."}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    const purpose = document.kind === 'Agent' ? document.texts('spec.purpose')[0] : undefined
+    const purpose = document.texts('spec.purpose')[0]
     const instructions = instructionsOf(workspace, document)?.text
     if (purpose === undefined || instructions === undefined || instructions.trim().length >= TINY) return
     const orders = ORDER.test(purpose.value) && purpose.value.length > instructions.trim().length

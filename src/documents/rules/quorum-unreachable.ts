@@ -14,8 +14,9 @@ export const quorumUnreachable: Rule = {
     'policy.yaml':
       'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 30, default: deny}}}\n',
   },
+  kinds: ['Policy'],
   check(document, report, { server }) {
-    const count = document.kind === 'Policy' ? document.at('spec.decision.approvals_required')[0] : undefined
+    const count = document.at('spec.decision.approvals_required')[0]
     if (server === undefined || typeof count?.value !== 'number' || count.value <= server.approvers) return
     report(
       count,

@@ -17,6 +17,7 @@ export const rangeTooWide: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1.0}]\n  limits: {max_loop_iterations: 5}\n',
     'tool.yaml': 'kind: Tool\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
     for (const { ref, pointer } of toolsOf(document)) {
       if (ref?.range === undefined || !isRange(ref.range) || !satisfies(FAR, ref.range)) continue

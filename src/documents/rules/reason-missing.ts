@@ -14,8 +14,9 @@ export const reasonMissing: Rule = {
     'policy.yaml':
       'kind: Policy\nspec: {decision: {type: require_approval, reason: Refund above 500, timeout: {after_minutes: 30, default: deny}}}\n',
   },
+  kinds: ['Policy'],
   check(document, report) {
-    const type = document.kind === 'Policy' ? document.at('spec.decision.type')[0]?.value : undefined
+    const type = document.at('spec.decision.type')[0]?.value
     if (type !== 'require_approval' && type !== 'escalate') return
     if (document.texts('spec.decision.reason').every(({ value }) => value.trim() === ''))
       report('/spec/decision/type', 'The approver is not told why.')

@@ -14,8 +14,9 @@ export const redundantLeaf: Rule = {
       'kind: Policy\nspec:\n  conditions: {all: [{field: args.amount, op: gt, value: 100}, {field: args.amount, op: gt, value: 500}]}\n',
   },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
+  kinds: ['Policy'],
   check(document, report) {
-    if (document.kind !== 'Policy' || conditionOf(document) === undefined) return
+    if (conditionOf(document) === undefined) return
     for (const { form, members } of groupsIn(document)) {
       const leaves = members.filter(({ condition }) => 'leaf' in condition)
       if (form === 'all' && !satisfiable({ all: members.map(({ condition }) => condition) })) continue

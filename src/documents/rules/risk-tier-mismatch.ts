@@ -20,10 +20,11 @@ export const riskTierMismatch: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
     const tier = document.texts('metadata.governance.risk_tier')[0]
-    if (document.kind !== 'Agent' || tier === undefined || !/^(?:low|minimal|limited|none)$/i.test(tier.value)) return
+    if (tier === undefined || !/^(?:low|minimal|limited|none)$/i.test(tier.value)) return
     const uses = closureOf(workspace, document).flatMap(toolsOf)
     const irreversible = uses.find((use) => effectiveClass(workspace, use) === 'irreversible_action')
     if (irreversible !== undefined) {

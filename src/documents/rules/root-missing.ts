@@ -10,8 +10,9 @@ export const rootMissing: Rule = {
   bad: { 'bundle.yaml': 'kind: Bundle\nspec: {root: /agent.yaml}\n', 'agent.yaml': 'kind: Agent\n' },
   good: { 'bundle.yaml': 'kind: Bundle\nspec: {root: agent.yaml}\n', 'agent.yaml': 'kind: Agent\n' },
   crossFile: true,
+  kinds: ['Bundle'],
   check(document, report, { workspace }) {
-    for (const root of document.kind === 'Bundle' ? document.texts('spec.root') : []) {
+    for (const root of document.texts('spec.root')) {
       if (root.value.startsWith('/')) {
         report(root, `"${root.value}" is absolute; a root is a path in the bundle.`, {
           fix: `Write ${root.value.replace(/^\/+/, '')}.`,

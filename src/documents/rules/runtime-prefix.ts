@@ -9,8 +9,9 @@ export const runtimePrefix: Rule = {
   source: 'Authoring format, "decision": keys should use the service prefix `svc/`; policies, section 4',
   bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, runtime: {message: No.}}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, runtime: {svc/message: No.}}}\n' },
+  kinds: ['Policy'],
   check(document, report) {
-    for (const found of document.kind === 'Policy' ? document.at('spec.decision.runtime.*') : []) {
+    for (const found of document.at('spec.decision.runtime.*')) {
       if (KNOWN.includes(found.key)) continue
       const place = { ...found, range: found.keyRange }
       const near = nearest(found.key.startsWith('svc/') ? found.key : `svc/${found.key}`, KNOWN)

@@ -20,6 +20,7 @@ export const schemaDefaultInvalid: Rule = {
       'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {count: {type: integer, default: 5}}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check: schemaRule(({ value }, say) => {
     const look = (at: string, found: JsonValue, holder: JsonValue | undefined): void => {
       const why = isJsonObject(holder) ? misfit(holder, found) : undefined

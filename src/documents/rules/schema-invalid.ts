@@ -15,6 +15,7 @@ export const schemaInvalid: Rule = {
     'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: string}}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
     for (const { schema, at } of schemasOf(workspace, document)) {
       if (schema === undefined) continue

@@ -13,6 +13,7 @@ export const schemaNotObject: Rule = {
     'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {items: {type: array}}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
     for (const { at, schema } of schemasOf(workspace, document)) {
       if (!/input_schema|input-schema/.test(at.pointer.replace('~1', '/')) || !isJsonObject(schema?.value)) continue

@@ -18,8 +18,9 @@ export const schemaNumberForMoney: Rule = {
       'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount_cents: {type: integer}}}}\n',
   },
   crossFile: true,
+  kinds: ['Tool'],
   check(document, report, { workspace }) {
-    const input = document.kind === 'Tool' ? toolInput(workspace, document) : undefined
+    const input = toolInput(workspace, document)
     if (input === undefined) return
     for (const { pointer, value: properties } of keywords(input.value, 'properties'))
       for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {

@@ -19,8 +19,9 @@ export const schemaOpenObject: Rule = {
       'kind: Tool\nspec:\n  side_effect_class: non_idempotent_write\n  input_schema: {inline: {type: object, properties: {order: {type: string, maxLength: 40}}, additionalProperties: false}}\n',
   },
   crossFile: true,
+  kinds: ['Tool'],
   check(document, report, { workspace }) {
-    const sideEffect = document.kind === 'Tool' ? declaredClass(document) : undefined
+    const sideEffect = declaredClass(document)
     if (sideEffect === undefined || sideEffect === 'read_only') return
     const input = toolInput(workspace, document)
     if (!isJsonObject(input?.value) || input.value['type'] !== 'object') return

@@ -18,6 +18,7 @@ export const schemaPrototypeName: Rule = {
     'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {builder: {type: string}}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check: schemaRule(({ value }, say) => {
     for (const { pointer, value: properties } of keywords(value, 'properties'))
       for (const name of isJsonObject(properties) ? Object.keys(properties) : [])

@@ -17,6 +17,7 @@ export const schemaRefMissing: Rule = {
     'schemas/refund.json': '{"type": "object"}\n',
   },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
     for (const { at, ref, unreadable } of schemasOf(workspace, document)) {
       if (ref === undefined || ref.written === '') continue

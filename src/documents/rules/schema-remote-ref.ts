@@ -17,6 +17,7 @@ export const schemaRemoteRef: Rule = {
       'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {a: {$ref: "#/$defs/s"}}, $defs: {s: {type: string}}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
     for (const { schema } of schemasOf(workspace, document)) {
       for (const { pointer, value } of schema === undefined ? [] : keywords(schema.value, '$ref'))

@@ -20,6 +20,7 @@ export const schemaRequiredUndefined: Rule = {
       'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: number}}, additionalProperties: false}}\n',
   },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check: schemaRule(({ value }, say) => {
     for (const { pointer, value: names } of keywords(value, 'required')) {
       const holder = valueAt(value, pointer.slice(0, pointer.lastIndexOf('/')))

@@ -20,8 +20,9 @@ export const schemaUnboundedString: Rule = {
       'kind: Tool\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, properties: {memo: {type: string, maxLength: 200}}, additionalProperties: false}}\n',
   },
   crossFile: true,
+  kinds: ['Tool'],
   check(document, report, { workspace }) {
-    const sideEffect = document.kind === 'Tool' ? declaredClass(document) : undefined
+    const sideEffect = declaredClass(document)
     const severity = { irreversible_action: 'warning', non_idempotent_write: 'info' } as const
     if (sideEffect !== 'irreversible_action' && sideEffect !== 'non_idempotent_write') return
     const input = toolInput(workspace, document)

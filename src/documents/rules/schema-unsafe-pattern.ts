@@ -17,6 +17,7 @@ export const schemaUnsafePattern: Rule = {
       'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: string, pattern: "^[a-z]+$"}}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check: schemaRule(({ value }, say) => {
     for (const { pointer, value: pattern } of keywords(value, 'pattern'))
       if (typeof pattern === 'string' && NESTED.test(pattern))

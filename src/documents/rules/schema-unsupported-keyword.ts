@@ -17,6 +17,7 @@ export const schemaUnsupportedKeyword: Rule = {
       'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {parent: {$ref: "#/$defs/node"}}, $defs: {node: {type: string}}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent', 'Tool'],
   check: schemaRule(({ value }, say) => {
     for (const keyword of ODD)
       for (const { pointer } of keywords(value, keyword))

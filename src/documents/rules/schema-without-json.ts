@@ -10,8 +10,9 @@ export const schemaWithoutJson: Rule = {
   source: 'Authoring format, "output"',
   bad: { 'agent.yaml': 'kind: Agent\noutput: {schema: {inline: {type: object}}}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, schema: {inline: {type: object}}}\n' },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent' || document.at('output.schema').length === 0) return
+    if (document.at('output.schema').length === 0) return
     const format = document.at('output.format')[0]
     if (format === undefined)
       report('/output/schema', 'The output has a schema, but its format is text.', {

@@ -10,8 +10,9 @@ export const scopeSyntax: Rule = {
   source: 'Authoring format, "Policy document": `scope`',
   bad: { 'policy.yaml': 'kind: Policy\nspec: {scope: pay.refund}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n' },
+  kinds: ['Policy'],
   check(document, report) {
-    for (const scope of document.kind === 'Policy' ? document.texts('spec.scope') : []) {
+    for (const scope of document.texts('spec.scope')) {
       const text = scope.value
       if (text.startsWith('tool:') && isLogicalId(text.slice('tool:'.length))) continue
       const meant = text.replace(/^tool:?\s*/, '').replace(/@.*$/, '')

@@ -19,8 +19,9 @@ export const scopeUnknownTool: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire"}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace, published }) {
-    const scope = document.kind === 'Policy' ? scopeOf(document) : undefined
+    const scope = scopeOf(document)
     if (scope === undefined || readLogicalRef(scope) === undefined) return
     const around = workspace.neighbours(document)
     const known = around.flatMap((each) =>

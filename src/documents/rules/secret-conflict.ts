@@ -23,8 +23,8 @@ export const secretConflict: Rule = {
       'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nsecrets: {anthropic: {fromEnv: A}}\nspec:\n  model: {provider: anthropic, name: m}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent') return
     const first = new Map<string, FoundText>()
     for (const secret of closureOf(workspace, document).flatMap(variablesOf)) {
       const name = secret.pointer

@@ -10,8 +10,8 @@ export const secretFile: Rule = {
   bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'keys/server.pem': 'x\n' },
   good: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n' },
   crossFile: true,
+  kinds: ['Bundle'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Bundle') return
     const directory = workspace.bundleDirectory(document)
     for (const path of workspace.files.paths)
       if (isUnder(directory, path) && SECRET.test(path) && !HARMLESS.test(path))

@@ -13,8 +13,9 @@ export const secretImplicitMissing: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
   },
+  kinds: ['Agent'],
   check(document, report, { providers }) {
-    if (document.kind !== 'Agent' || document.at('spec.model.secret').length > 0) return
+    if (document.at('spec.model.secret').length > 0) return
     for (const provider of document.texts('spec.model.provider')) {
       const mapped = Object.hasOwn(providers, provider.value) ? providers[provider.value]!.type : undefined
       if (OFFLINE_PROVIDERS.includes(mapped ?? canonicalProvider(provider.value))) continue

@@ -4,15 +4,6 @@ import { schemaRule } from '../schema-rule.ts'
 import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
 
-const look = schemaRule(({ value }, say) => {
-  for (const { pointer, value: properties } of keywords(value, 'properties'))
-    for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
-      const types = isJsonObject(property) ? [property['type']].flat() : []
-      if (SECRET.test(name) && (types.includes('string') || types[0] === undefined))
-        say(pointerTo(pointer, name), `The model would have to know the value of "${name}".`, {}, true)
-    }
-})
-
 export const secretInArgs: Rule = {
   name: 'security/secret-in-args',
   severity: 'warning',
@@ -27,10 +18,16 @@ export const secretInArgs: Rule = {
     'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {user: {type: string}}}}\n',
   },
   crossFile: true,
-  check(document, report, project) {
-    // What a tool answers is another matter; an agent's schemas are of what people send.
-    if (document.kind === 'Tool') look(document, report, project)
-  },
+  // An agent's schemas are of what people send.
+  kinds: ['Tool'],
+  check: schemaRule(({ value }, say) => {
+    for (const { pointer, value: properties } of keywords(value, 'properties'))
+      for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
+        const types = isJsonObject(property) ? [property['type']].flat() : []
+        if (SECRET.test(name) && (types.includes('string') || types[0] === undefined))
+          say(pointerTo(pointer, name), `The model would have to know the value of "${name}".`, {}, true)
+      }
+  }),
 }
 
 const SECRET =

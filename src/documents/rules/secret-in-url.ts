@@ -14,8 +14,8 @@ export const secretInUrl: Rule = {
     'agent.yaml':
       'kind: Agent\nsecrets: {k: {fromEnv: SEARCH_KEY}}\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent') return
     for (const url of document.texts('spec.mcp_servers.*.url')) {
       const parsed = urlOf(url.value)
       if (parsed === undefined) continue

@@ -16,8 +16,8 @@ export const secretUnused: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent') return
     const named = [...document.texts('spec.model.secret'), ...document.texts('spec.mcp_servers.*.auth.secret')].map(
       ({ value }) => value,
     )

@@ -14,8 +14,9 @@ export const selfApproval: Rule = {
     'policy.yaml':
       'kind: Policy\nspec: {decision: {type: require_approval, runtime: {svc/approver_role: finance}, timeout: {after_minutes: 30, default: deny}}}\n',
   },
+  kinds: ['Policy'],
   check(document, report) {
-    const runtime = document.kind === 'Policy' ? document.at('spec.decision.runtime.*') : []
+    const runtime = document.at('spec.decision.runtime.*')
     if (runtime.some(({ key, value }) => key === 'svc/separation_of_duties' && value === true)) return
     const own = runtime.find(({ key }) => key === 'svc/approver_role')
     if (typeof own?.value === 'string' && PRINCIPALS.includes(own.value))

@@ -22,6 +22,7 @@ export const policyShadowed: Rule = {
       'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}, decision: {type: require_approval, timeout: {after_minutes: 5, default: deny}}}\n---\nkind: Policy\nmetadata: {name: large, namespace: pay, version: "1.0.0"}\nspec: {conditions: {field: args.amount, op: gt, value: 900}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
     const by = covering(workspace, document, ['deny', 'block'], ['deny', 'block'])
     if (by === undefined) return

@@ -14,9 +14,10 @@ export const stopEmpty: Rule = {
   good: {
     'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {stop_sequences: [END]}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
     const seen = new Set<unknown>()
-    for (const found of document.kind === 'Agent' ? document.at('spec.model.parameters.stop_sequences.*') : []) {
+    for (const found of document.at('spec.model.parameters.stop_sequences.*')) {
       const again = seen.has(found.value)
       seen.add(found.value)
       if (found.value !== '' && !again) continue

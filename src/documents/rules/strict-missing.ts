@@ -9,8 +9,9 @@ export const strictMissing: Rule = {
   source: 'Authoring format, "output": `strict`',
   bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, schema: {inline: {type: object}}}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {inline: {type: object}}}\n' },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent' || document.at('output.format')[0]?.value !== 'json') return
+    if (document.at('output.format')[0]?.value !== 'json') return
     if (document.at('output.schema').length === 0 || document.at('output.strict')[0]?.value === true) return
     report('/output/schema', 'The output has a schema, but is not held to it.')
   },

@@ -8,8 +8,9 @@ export const strictWithoutSchema: Rule = {
   source: 'Authoring format, "output": `strict`',
   bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {inline: {type: object}}}\n' },
+  kinds: ['Agent'],
   check(document, report) {
-    if (document.kind !== 'Agent' || document.at('output.schema').length > 0) return
+    if (document.at('output.schema').length > 0) return
     for (const strict of document.at('output.strict'))
       if (strict.value === true)
         report(strict, '`strict: true` needs a `schema`.', { fix: 'Add the schema, or remove `strict`.' })

@@ -20,8 +20,8 @@ export const subagentCycle: Rule = {
       'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: acme.desk, late_bound: true}]\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent') return
     for (const edge of edgesOf(workspace, document)) {
       const cycle = cycleThrough(workspace, edge)
       // Told once, where its first member begins it.

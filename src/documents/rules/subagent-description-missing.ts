@@ -17,6 +17,7 @@ export const subagentDescriptionMissing: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks an order.}]\n',
     'child.yaml': 'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document))
       if ((textAt(value, 'description') ?? '').trim() === '')

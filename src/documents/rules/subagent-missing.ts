@@ -19,8 +19,9 @@ export const subagentMissing: Rule = {
     'agents/pay.yaml': 'kind: Agent\nmetadata: {name: pay, namespace: acme, version: "1.0.0"}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    for (const at of document.kind === 'Agent' ? document.texts('spec.agents.*.ref') : []) {
+    for (const at of document.texts('spec.agents.*.ref')) {
       const ref = readAgentRef(at.value)
       if (ref.form !== 'path') continue
       const found = workspace.resolve(document, ref.path)

@@ -13,6 +13,7 @@ export const subagentRange: Rule = {
     'bundle.yaml': 'kind: Bundle\n',
     'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2}]\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
     for (const { value, pointer } of subAgentsOf(document)) {
       const ref = readAgentRef(textAt(value, 'ref') ?? '')

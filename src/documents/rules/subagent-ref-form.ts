@@ -13,6 +13,7 @@ export const subagentRefForm: Rule = {
     'bundle.yaml': 'kind: Bundle\n',
     'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true}]\n',
   },
+  kinds: ['Agent'],
   check(document, report, { published }) {
     for (const { value, pointer } of subAgentsOf(document)) {
       const text = textAt(value, 'ref')

@@ -21,8 +21,9 @@ export const subagentVersionConflict: Rule = {
       'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.1.0, description: Tells.}, {ref: ops.notifier@1.1.0, as: other, description: Tells.}]\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Agent' || !isRoot(workspace, document)) return
+    if (!isRoot(workspace, document)) return
     const first = new Map<string, { readonly version: string; readonly at: Document; readonly pointer: string }>()
     const closure = closureOf(workspace, document)
     for (const at of closure)

@@ -9,6 +9,7 @@ export const substringList: Rule = {
   source: 'Policies, section 2: operators',
   bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.country, op: contains, value: "DE,FR,IT"}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.country, op: in, value: [DE, FR, IT]}}\n' },
+  kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.op !== 'contains' || typeof leaf.value !== 'string') continue

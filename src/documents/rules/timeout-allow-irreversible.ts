@@ -19,8 +19,9 @@ export const timeoutAllowIrreversible: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    const timeout = document.kind === 'Policy' ? document.at('spec.decision.timeout.default')[0] : undefined
+    const timeout = document.at('spec.decision.timeout.default')[0]
     if (timeout?.value !== 'allow') return
     const fix = 'Write deny or escalate.'
     const count = document.at('spec.decision.approvals_required')[0]?.value

@@ -19,8 +19,9 @@ export const timeoutAllow: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    const timeout = document.kind === 'Policy' ? document.at('spec.decision.timeout.default')[0] : undefined
+    const timeout = document.at('spec.decision.timeout.default')[0]
     if (timeout?.value !== 'allow') return
     const scope = scopeOf(document)
     const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)

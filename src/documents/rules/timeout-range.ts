@@ -14,8 +14,9 @@ export const timeoutRange: Rule = {
     'policy.yaml':
       'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
   },
+  kinds: ['Policy'],
   check(document, report) {
-    for (const after of document.kind === 'Policy' ? document.at('spec.decision.timeout.after_minutes') : [])
+    for (const after of document.at('spec.decision.timeout.after_minutes'))
       if (typeof after.value === 'number' && after.value <= 0)
         report(after, `after_minutes must be greater than zero, but is ${after.value}.`)
   },

@@ -15,6 +15,7 @@ export const tooManyTools: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
     'tool.yaml': 'kind: Tool\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
     const { length } = toolsOf(document)
     if (length > MANY) report('/spec/tools', `This agent has ${length} tools.`)

@@ -13,8 +13,9 @@ export const toolRangeInvalid: Rule = {
   good: {
     'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1.0}]\n  limits: {max_loop_iterations: 5}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const ref of document.kind === 'Agent' ? document.texts('spec.tools.*.ref') : []) {
+    for (const ref of document.texts('spec.tools.*.ref')) {
       const range = readLogicalRef(ref.value)?.range
       if (range !== undefined && !isRange(range))
         report(ref, `"${range}" is no semver constraint.`, { fix: 'Write one such as ^1.2 or 1.2.0.' })

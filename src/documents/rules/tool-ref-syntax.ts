@@ -11,8 +11,9 @@ export const toolRefSyntax: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: tools/refund.yaml}]\n  limits: {max_loop_iterations: 5}\n',
   },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const ref of document.kind === 'Agent' ? document.texts('spec.tools.*.ref') : []) {
+    for (const ref of document.texts('spec.tools.*.ref')) {
       if (readLogicalRef(ref.value) !== undefined) continue
       report(ref, `"${ref.value}" is no reference to a tool.`, {
         fix: 'Write namespace.name@range, for example pay.refund@^1.2.',

@@ -11,6 +11,7 @@ export const toolUnpinned: Rule = {
   source: 'Authoring format, "Tool binding": the version is pinned in `ref`',
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user}]\n  limits: {max_loop_iterations: 5}\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const { ref, pointer, builtin } = use

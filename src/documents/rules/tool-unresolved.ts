@@ -18,6 +18,7 @@ export const toolUnresolved: Rule = {
     'tool.yaml': 'kind: Tool\nspec: {side_effect_class: read_only}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, { workspace, published }) {
     for (const use of toolsOf(document)) {
       const at = document.texts('spec.tools.*.ref').find(({ pointer }) => pointer === `${use.pointer}/ref`)

@@ -15,8 +15,8 @@ export const typeMismatch: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: "500"}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Policy') return
     for (const { code, pointer, message } of conditionProblems(document)) {
       if (code !== 'type') continue
       const place = document.placeOf(pointer)

@@ -22,6 +22,7 @@ export const unreachableApproval: Rule = {
       'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n---\nkind: Policy\nmetadata: {name: large, namespace: pay, version: "1.0.0"}\nspec: {conditions: {field: args.amount, op: gt, value: 100}, decision: {type: require_approval, timeout: {after_minutes: 5, default: deny}}}\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace }) {
     const by = covering(workspace, document, ['require_approval'], ['deny', 'block', 'escalate'])
     if (by === undefined) return

@@ -16,8 +16,8 @@ export const unreferencedFile: Rule = {
     'schemas/new.json': '{"type": "object"}',
   },
   crossFile: true,
+  kinds: ['Bundle'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Bundle') return
     const directory = workspace.bundleDirectory(document)
     const texts = named(workspace)
     for (const path of workspace.files.paths) {

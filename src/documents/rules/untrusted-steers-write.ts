@@ -24,6 +24,7 @@ export const untrustedSteersWrite: Rule = {
       'kind: Policy\nspec: {conditions: {field: run.taint, value: true}, decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
     const uses = toolsOf(document)

@@ -17,8 +17,9 @@ export const unusedPolicy: Rule = {
     'policy.yaml': 'kind: Policy\n',
   },
   crossFile: true,
+  kinds: ['Policy'],
   check(document, report, { workspace, guardrails }) {
-    if (document.kind !== 'Policy' || document.identity === undefined || guardrails.includes(document.path)) return
+    if (document.identity === undefined || guardrails.includes(document.path)) return
     if (document.at('spec.decision.authority_ref').length > 0 || attached(workspace).has(document)) return
     if (workspace.neighbours(document).some(({ kind }) => kind === 'Bundle'))
       report('/metadata/name', `${document.identity.id} is attached nowhere, so it decides nothing.`)

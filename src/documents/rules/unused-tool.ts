@@ -15,8 +15,9 @@ export const unusedTool: Rule = {
     'tool.yaml': 'kind: Tool\n',
   },
   crossFile: true,
+  kinds: ['Tool'],
   check(document, report, { workspace }) {
-    if (document.kind !== 'Tool' || document.identity === undefined) return
+    if (document.identity === undefined) return
     if (!workspace.neighbours(document).some(({ kind }) => kind === 'Bundle')) return
     if (!bound(workspace).has(document.identity.id)) report('/metadata/name', `No agent binds ${document.identity.id}.`)
   },

@@ -25,6 +25,7 @@ export const urlArgumentOpen: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: host(args.url), op: not_in, value: [api.example]}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
     for (const use of toolsOf(document)) {

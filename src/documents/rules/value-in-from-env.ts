@@ -15,8 +15,9 @@ export const valueInFromEnv: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_API_KEY}}\n',
   },
+  kinds: ['Agent'],
   check(document, report) {
-    for (const variable of document.kind === 'Agent' ? document.texts('secrets.*.fromEnv') : []) {
+    for (const variable of document.texts('secrets.*.fromEnv')) {
       if (!looksLikeValue(variable.value)) continue
       report(
         variable,

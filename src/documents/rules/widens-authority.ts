@@ -30,9 +30,9 @@ export const widensAuthority: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 1000}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
-    if (document.kind !== 'Agent') return
     const gated = gatedHere(project, document)
     for (const edge of edgesOf(workspace, document)) {
       if (edge.child === document) continue

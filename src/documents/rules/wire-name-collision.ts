@@ -20,6 +20,7 @@ export const wireNameCollision: Rule = {
     'tools.yaml':
       'kind: Tool\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: refund, namespace: shop, version: "1.0.0"}\nspec: {side_effect_class: read_only}\n',
   },
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     const first = new Map<string, Binding>()
     for (const binding of [...toolsOf(document), ...subAgentsOf(document)]) {

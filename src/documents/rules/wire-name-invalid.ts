@@ -17,6 +17,7 @@ export const wireNameInvalid: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1, as: ask_the_user}]\n  limits: {max_loop_iterations: 5}\n',
   },
+  kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const binding of [...toolsOf(document), ...subAgentsOf(document)]) {
       const wire = wireNameOf(workspace, binding)

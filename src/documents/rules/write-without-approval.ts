@@ -22,6 +22,7 @@ export const writeWithoutApproval: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 1000}}\n',
   },
   crossFile: true,
+  kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
     const uses = toolsOf(document)
