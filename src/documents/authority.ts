@@ -7,7 +7,6 @@ import type { Document } from './document.ts'
 import { leavesOf } from '../policy/condition.ts'
 import { oncePerObject, oncePerWorkspace } from './once.ts'
 import type { Project } from './rule.ts'
-import type { Workspace } from './workspace.ts'
 
 export interface Authority {
   readonly policies: readonly Document[]
@@ -45,7 +44,7 @@ function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Author
     ...attachmentsOf(workspace, agent).filter(({ at }) => concerns(at.pointer, use)),
     ...(tool === undefined ? [] : attachmentsOf(workspace, tool)),
   ]
-  const boundaries = [...lineage(workspace, agent)].flatMap((each) => boundariesOf(workspace, each))
+  const boundaries = boundariesOver(workspace, agent)
   const laid = guardrails.map((path) => workspace.documentsAt(path).filter(({ kind }) => kind === 'Policy'))
   const all = [
     ...attached.flatMap(({ policies }) => policies),
@@ -108,12 +107,12 @@ export const boundariesOf = oncePerObject((workspace, agent: Document): readonly
   })),
 )
 
-/** An agent and those that delegate to it, at whatever distance: their boundaries reach its calls. */
-function lineage(workspace: Workspace, agent: Document): ReadonlySet<Document> {
+/** The boundaries of an agent and of those that delegate to it, at whatever distance: they reach its calls. */
+const boundariesOver = oncePerObject((workspace, agent: Document): readonly Boundary[] => {
   const found = new Set([agent])
   for (const each of found) for (const parent of parents(workspace).get(each) ?? []) found.add(parent)
-  return found
-}
+  return [...found].flatMap((each) => boundariesOf(workspace, each))
+})
 
 const parents = oncePerWorkspace((workspace): ReadonlyMap<Document, readonly Document[]> => {
   const above = new Map<Document, Document[]>()

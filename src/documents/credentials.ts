@@ -18,7 +18,7 @@ const FORMS: readonly RegExp[] = [
 ]
 
 /** How each of the forms begins: most texts hold none of these. */
-const BEGINNINGS = /sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|eyJ|-----BEGIN|Bearer /
+const BEGINNINGS = /sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|eyJ|-----BEGIN|Bearer/
 
 /** What a text with a credential in it has in it too. */
 export const MAY_BE_CREDENTIAL = new RegExp(`${BEGINNINGS.source}|key|secret|token|passw`, 'i')

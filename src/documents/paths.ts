@@ -23,5 +23,25 @@ export const directoryOf = (path: string): string => path.slice(0, Math.max(0, p
 export const joinPath = (directory: string, path: string): string => (directory === '' ? path : `${directory}/${path}`)
 export const isUnder = (directory: string, path: string): boolean =>
   directory === '' || path.startsWith(`${directory}/`)
+
+/** Those of the paths, which are sorted by code unit, that are under a directory: they stand side by side. */
+export function pathsUnder(paths: readonly string[], directory: string): readonly string[] {
+  if (directory === '') return paths
+  const from = firstAtLeast(paths, `${directory}/`)
+  // '0' is the character after '/'.
+  return paths.slice(from, firstAtLeast(paths, `${directory}0`))
+}
+
+function firstAtLeast(sorted: readonly string[], text: string): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sorted[middle]! < text) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** With the dot; empty when the last name has none. */
 export const extensionOf = (path: string): string => /[^/](\.[^./]+)$/.exec(path)?.[1] ?? ''

@@ -18,4 +18,4 @@ export const skeletonOf = (name: string): string =>
 
 /** True for a word with letters of Latin and of a script that looks like it. */
 export const isMixed = (text: string): boolean =>
-  /\p{Script=Latin}/u.test(text) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(text)
+  /[^ -~]/.test(text) && /\p{Script=Latin}/u.test(text) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(text)

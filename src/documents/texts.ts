@@ -19,9 +19,8 @@ export interface WrittenText {
  * @param may what all that is looked for has in it: where it is nowhere, the texts are not gone through one by one
  */
 export function writtenTexts(workspace: Workspace, document: Document, may: RegExp): readonly WrittenText[] {
-  const { texts, all } = document.once(ownTexts)
   return [
-    ...(may.test(all) ? texts : []),
+    ...(may.test(document.once(searched)) ? document.once(textsIn) : []),
     ...namedFiles(workspace, document).flatMap((path) => {
       const text = workspace.text(path)
       return may.test(text) ? linesOf(path, text) : []
@@ -45,8 +44,17 @@ const namedFiles = oncePerObject((workspace, document: Document): readonly strin
   }),
 )
 
-/** The texts, and all of them as one: to look for something that is hardly ever there is then one search. */
-function ownTexts(document: Document): { readonly texts: readonly WrittenText[]; readonly all: string } {
+/** All texts as one, in which what is looked for is found by one search: the file itself, unless something in it is escaped. */
+function searched(document: Document): string {
+  const { text } = document.source
+  if (!text.includes('\\')) return text
+  return document
+    .once(textsIn)
+    .map((each) => each.text)
+    .join('\n')
+}
+
+function textsIn(document: Document): readonly WrittenText[] {
   const texts: WrittenText[] = []
   const visit = (node: Node, pointer: string): void => {
     // What an alias names is visited where it is written.
@@ -62,7 +70,7 @@ function ownTexts(document: Document): { readonly texts: readonly WrittenText[];
       for (const [index, item] of node.items.entries()) visit(item, pointerTo(pointer, index))
   }
   visit(document.root, '')
-  return { texts, all: texts.map(({ text }) => text).join('\n') }
+  return texts
 }
 
 /** A text whose place is worked out when something is wrong there. */

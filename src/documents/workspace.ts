@@ -4,7 +4,7 @@ import type { Kind } from '../spec/document.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import type { Files } from './files.ts'
-import { checkPath, directoryOf, extensionOf, isUnder, joinPath } from './paths.ts'
+import { checkPath, directoryOf, extensionOf, joinPath, pathsUnder } from './paths.ts'
 import { createSource, type Source } from './source.ts'
 import { nearest } from './suggest.ts'
 
@@ -108,9 +108,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     const [directory] = directories
     const near = nearest(
       checked.path,
-      files.paths
-        .filter((path) => isUnder(directory!, path))
-        .map((path) => (directory === '' ? path : path.slice(directory!.length + 1))),
+      pathsUnder(files.paths, directory!).map((path) => (directory === '' ? path : path.slice(directory!.length + 1))),
     )
     return { problem: 'missing', ...(near !== undefined && { near }) }
   }

@@ -1,4 +1,4 @@
-import { directoryOf, isUnder } from '../paths.ts'
+import { directoryOf, pathsUnder } from '../paths.ts'
 import type { Rule } from '../rule.ts'
 
 export const caseCollision: Rule = {
@@ -13,7 +13,7 @@ export const caseCollision: Rule = {
   kinds: ['Bundle'],
   check(document, report, { workspace }) {
     const first = new Map<string, string>()
-    for (const path of workspace.files.paths.filter((each) => isUnder(directoryOf(document.path), each))) {
+    for (const path of pathsUnder(workspace.files.paths, directoryOf(document.path))) {
       const folded = path.normalize('NFC').toLowerCase()
       const before = first.get(folded)
       if (before === undefined) first.set(folded, path)

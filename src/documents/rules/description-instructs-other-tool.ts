@@ -33,15 +33,15 @@ export const descriptionInstructsOtherTool: Rule = {
       const described = use && toolDocument(workspace, use)?.texts('spec.description')[0]
       const [text, at]: [string | undefined, Place | string] =
         own !== undefined ? [own, `${binding.pointer}/description`] : [described?.value, described ?? binding.pointer]
+      if (text === undefined || !ORDER.test(text)) continue
       for (const { binding: other, wire } of bindings) {
-        if (text === undefined || wire === undefined || other === binding || wire.length < 4) continue
+        if (wire === undefined || other === binding || wire.length < 4) continue
         const name = wire.replaceAll(/[-_]/g, '[-_ ]')
-        const order = new RegExp(
-          `\\b(?:before|after|instead of|always call|must call|call|do not use|don't use|never use|prefer)\\b[^.]{0,40}\\b${name}\\b`,
-          'i',
-        )
+        const order = new RegExp(`${ORDER.source}[^.]{0,40}\\b${name}\\b`, 'i')
         if (order.test(text)) report(at, `This description tells the model how to use another tool, "${wire}".`)
       }
     }
   },
 }
+
+const ORDER = /\b(?:before|after|instead of|always call|must call|call|do not use|don't use|never use|prefer)\b/i

@@ -1,4 +1,4 @@
-import { isUnder } from '../paths.ts'
+import { pathsUnder } from '../paths.ts'
 import type { Rule } from '../rule.ts'
 
 export const secretFile: Rule = {
@@ -13,8 +13,8 @@ export const secretFile: Rule = {
   kinds: ['Bundle'],
   check(document, report, { workspace }) {
     const directory = workspace.bundleDirectory(document)
-    for (const path of workspace.files.paths)
-      if (isUnder(directory, path) && SECRET.test(path) && !HARMLESS.test(path))
+    for (const path of pathsUnder(workspace.files.paths, directory))
+      if (SECRET.test(path) && !HARMLESS.test(path))
         report('/spec/root', `${path} looks like a file of keys, and would be packed with the bundle.`)
   },
 }

@@ -1,4 +1,4 @@
-import { isUnder } from '../paths.ts'
+import { pathsUnder } from '../paths.ts'
 import { pathsIn } from '../path-refs.ts'
 import { oncePerWorkspace } from '../once.ts'
 import type { Rule } from '../rule.ts'
@@ -20,8 +20,8 @@ export const unreferencedFile: Rule = {
   check(document, report, { workspace }) {
     const directory = workspace.bundleDirectory(document)
     const texts = named(workspace)
-    for (const path of workspace.files.paths) {
-      if (!isUnder(directory, path) || !OURS.test(path) || workspace.documentsAt(path).length > 0) continue
+    for (const path of pathsUnder(workspace.files.paths, directory)) {
+      if (!OURS.test(path) || workspace.documentsAt(path).length > 0) continue
       // Schema files name each other, and a version may be part of a name: what is mentioned counts as used.
       const stem = /([^/]+?)(?:-[^/]*)?\.[^./]+$/.exec(path)?.[1] ?? path
       if (!texts.some((text) => text.includes(stem))) report('/spec/root', `Nothing in this bundle names ${path}.`)
