@@ -270,3 +270,24 @@ spec:
     )
   })
 })
+
+describe('what is looked for in all texts at once is found in each', () => {
+  test.each([
+    ['secret/literal', 'Use \\x73k-ant-api03-q7Hk2pX9mT4vB8nZ.'],
+    ['secret/literal', 'Use sk-ant-api03-q7Hk2pX9\\\n      mT4vB8nZ.'],
+    ['secret/own-api-key', 'Call with \\u0073vc_0123456789abcdefghijABCDEFGHIJ01234567.'],
+    ['security/hidden-unicode', 'Pay\\u200Bment.'],
+  ])('%s: written with escapes', (rule, text) => {
+    expect(found({ 'agent.yaml': `kind: Agent\nspec:\n  instructions:\n    text: "${text}"\n` })).toContainEqual(
+      expect.stringContaining(rule),
+    )
+  })
+})
+
+test('keywords of a schema are seen at any depth', () => {
+  const address = '{type: object, properties: {constructor: {type: string}}}'
+  const schema = `{type: object, properties: {address: ${address}}}`
+  expect(found({ 'tool.yaml': `kind: Tool\nspec:\n  input_schema: {inline: ${schema}}\n` })).toEqual([
+    'tool.yaml:15 warning schema/prototype-name',
+  ])
+})

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lint } from '../../src/documents/lint.ts'
 import { quiet } from './quiet.ts'
 import { loadFiles, loadWorkspace } from '../../src/documents/load.ts'
-import { checkPath } from '../../src/documents/paths.ts'
+import { checkPath, pathsUnder } from '../../src/documents/paths.ts'
 import { complete } from './complete.ts'
 
 let root: string
@@ -227,4 +227,14 @@ describe('a path', () => {
     })
     expect(() => fc.assert(stays)).not.toThrow()
   })
+})
+
+test.each([
+  ['', ['a', 'a/b.md', 'a/c/d.md', 'a0', 'b/a/x']],
+  ['a', ['a/b.md', 'a/c/d.md']],
+  ['a/c', ['a/c/d.md']],
+  ['b/a', ['b/a/x']],
+  ['c', []],
+])('the paths under %j stand side by side', (directory, under) => {
+  expect(pathsUnder(['a', 'a/b.md', 'a/c/d.md', 'a0', 'b/a/x'], directory)).toEqual(under)
 })

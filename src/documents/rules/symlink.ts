@@ -12,7 +12,6 @@ export const symlink: Rule = {
   bad: {},
   good: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n' },
   crossFile: true,
-  kinds: ['Bundle'],
   check(document, report, { workspace }) {
     const fix = 'Copy what it leads to.'
     const told = new Set<string>()
@@ -22,6 +21,7 @@ export const symlink: Rule = {
       told.add(found.link)
       report(path, `"${found.link}" is a symbolic link.`, { fix })
     }
+    if (document.kind !== 'Bundle') return
     for (const link of workspace.files.links)
       if (isUnder(directoryOf(document.path), link) && !told.has(link))
         report('/kind', `"${link}" in this bundle is a symbolic link.`, { fix: `${fix} Or list it in .svcignore.` })
