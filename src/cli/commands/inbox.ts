@@ -1,28 +1,36 @@
-import { setTimeout as after } from 'node:timers/promises'
 import type { UserTask } from '../../client/index.ts'
 import type { InboxItem, List } from '../../spec/operator.ts'
-import { drawTable, type Column } from '../../terminal/table.ts'
+import type { Column } from '../../terminal/table.ts'
 import { safeText } from '../../terminal/text.ts'
 import { shortDuration, shortId } from '../../terminal/time.ts'
 import type { Call } from '../command.ts'
 import { decideTask } from '../decide-task.ts'
-import { answerScreen, printList } from '../list.ts'
+import { printList } from '../list.ts'
 import { withOperator, type Operator } from '../operator.ts'
 import { openProject, type Project } from '../project.ts'
 import { agentOf } from '../reference.ts'
 import { openTarget } from '../target.ts'
 import { subjectOf } from '../task-desk.ts'
+import { watchList } from '../watch-list.ts'
 
-/** How often `--watch` looks; each look is one query. */
-const LOOK_EVERY_MS = 1000
+const NOTHING = 'Nothing waits for anybody.'
 
 export async function inbox(call: Call): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
-  if (given.flag('watch')) return await watch(call, project)
+  if (given.flag('watch'))
+    return await watchList(call, {
+      // Opened for each look: without a server the data directory must stay free for one.
+      look: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
+      keyOf: ({ userTaskId, createdAt }) => `${userTaskId} ${createdAt}`,
+      columns,
+      published: ({ task: _task, ...item }) => item,
+      nothing: NOTHING,
+      bell: true,
+    })
   const list = await withOperator(project, call, (operator) => read(call, operator))
   if (given.flag('count')) return mode.json ? await out.json({ total: list.total }) : out.line(String(list.total))
-  await printList(call, mode.json ? published(list) : list, columns(io.clock.now()), 'Nothing waits for anybody.')
+  await printList(call, mode.json ? published(list) : list, columns(io.clock.now()), NOTHING)
   if (mode.json || !io.stdout.isTTY || list.items.length === 0) return
   if (mode.interactive && !given.flag('all')) return await pick(call, project)
   out.hint('answer:  svc approve TASK   svc reject TASK --reason …   svc answer TASK VALUE   svc send RUN TEXT')
@@ -52,7 +60,7 @@ async function pick(call: Call, project: Project): Promise<void> {
   try {
     for (;;) {
       const { items } = await read(call, operator)
-      if (items.length === 0) return out.say('Nothing waits for anybody.')
+      if (items.length === 0) return out.say(NOTHING)
       const chosen = await io.prompts.select('open:', [...items.map(toChoice), { value: '', name: 'quit' }], signal)
       const item = items.find(({ userTaskId }) => userTaskId === chosen)
       if (!item) return
@@ -89,30 +97,6 @@ async function reply({ io, out, signal }: Call, operator: Operator, item: InboxI
   const { error } = await operator.call('POST /runs/:id/messages', { id: item.runId, body: { text } })
   out.say(error === undefined ? '  sent' : safeText(error))
 }
-
-/** The queue as it changes: repainted on a terminal with a bell for what is new, else a line for each new task. */
-async function watch(call: Call, project: Project): Promise<void> {
-  const { mode, out, io, signal } = call
-  const screen = answerScreen(call)
-  const known = new Set<string>()
-  for (let first = true; ; first = false) {
-    // Opened for each look: without a server the data directory must stay free for one.
-    const list = await withOperator(project, call, (operator) => read(call, operator))
-    const fresh = list.items.filter((item) => !known.has(keyOf(item)))
-    fresh.forEach((item) => known.add(keyOf(item)))
-    if (mode.json) for (const item of published({ items: fresh, total: 0 }).items) await out.ndjson(item)
-    else if (io.stdout.isTTY) {
-      const table = drawTable(screen, columns(io.clock.now()), list.items)
-      screen.status(...(list.items.length > 0 ? table : ['Nothing waits for anybody.']))
-      if (fresh.length > 0 && !first) io.stderr.write('\u0007')
-    } else if (fresh.length > 0) drawTable(screen, columns(io.clock.now()), fresh).forEach(out.line)
-    await after(LOOK_EVERY_MS, undefined, { signal }).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : error
-    })
-  }
-}
-
-const keyOf = ({ userTaskId, createdAt }: InboxItem): string => `${userTaskId} ${createdAt}`
 
 /** Without what only the card needs. */
 const published = ({ items, total }: List<InboxItem>): List<Omit<InboxItem, 'task'>> & List<InboxItem> => ({

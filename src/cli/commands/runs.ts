@@ -1,12 +1,16 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { isWaiting, waitForRun, type RunStatus } from '../../client/index.ts'
 import { iso } from '../../base/clock.ts'
-import type { RunView } from '../../spec/operator.ts'
+import { fail } from '../../base/failure.ts'
+import type { List, RunView } from '../../spec/operator.ts'
 import { safeJson, safeText } from '../../terminal/text.ts'
 import { styleOfStatus } from '../../terminal/theme.ts'
 import type { Column } from '../../terminal/table.ts'
 import { duration, relative, shortDuration, shortId } from '../../terminal/time.ts'
 import { drawTimeline } from '../../terminal/timeline.ts'
 import type { Call } from '../command.ts'
+import { toHtml, toMarkdown } from '../conversation/page.ts'
 import { followRun } from '../follow.ts'
 import { readFollowOptions } from '../follow-options.ts'
 import { answerScreen, printList, printLong, printOne } from '../list.ts'
@@ -16,29 +20,39 @@ import { exitOfStatus, tellInterrupted, tellOutcome } from '../outcome.ts'
 import { openProject } from '../project.ts'
 import { agentOf, runIdOf } from '../reference.ts'
 import { openTarget, type Target } from '../target.ts'
+import { watchList } from '../watch-list.ts'
 
 export async function runsList(call: Call): Promise<void> {
   const { given, io } = call
   const [agent, since, session] = [given.text('agent'), given.text('since'), given.text('session')]
   const status = given.list('status').join(',')
   const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
-  await withOperator(await openProject(call), call, async (operator) => {
-    const query = {
-      take: String(limit),
-      ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
-      ...(status !== '' && { status }),
-      ...(given.flag('waiting') && { waiting: 'true' }),
-      ...(session !== undefined && { session }),
-      ...(since !== undefined && { since: iso(moment(since, io.clock.now())) }),
-    }
-    await printList(
-      call,
-      await operator.call('GET /runs', { query }),
-      columns(io.clock.now()),
-      'No runs. svc run starts one.',
+  const project = await openProject(call)
+  const read = (): Promise<List<RunView>> =>
+    withOperator(project, call, async (operator) =>
+      operator.call('GET /runs', {
+        query: {
+          take: String(limit),
+          ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+          ...(status !== '' && { status }),
+          ...(given.flag('waiting') && { waiting: 'true' }),
+          ...(session !== undefined && { session }),
+          ...(since !== undefined && { since: iso(moment(since, io.clock.now())) }),
+        },
+      }),
     )
+  if (!given.flag('watch')) return await printList(call, await read(), columns(io.clock.now()), NOTHING)
+  await watchList(call, {
+    look: async () => (await read()).items,
+    keyOf: ({ runId, status, waitingOn }) => `${runId} ${status} ${waitingOn ?? ''}`,
+    columns,
+    published: (run) => run,
+    nothing: NOTHING,
+    bell: false,
   })
 }
+
+const NOTHING = 'No runs. svc run starts one.'
 
 const columns = (now: number): readonly Column<RunView>[] => [
   { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
@@ -89,7 +103,7 @@ const fieldsOf = (run: RunStatus) => [
 export async function runsWatch(call: Call): Promise<number> {
   const following = readFollowOptions(call)
   return await withTarget(call, async (target) => {
-    const runId = await runIdOf(call.given.argument(0)!, target.operator)
+    const runId = await runToWatch(call, target)
     const { status } = await target.client.getRun(runId, { signal: call.signal })
     call.out.hint(`attached to ${shortId(runId)} (${status})${isWaiting(status) ? '; it waits for somebody' : ''}`)
     const desk = {
@@ -106,6 +120,33 @@ export async function runsWatch(call: Call): Promise<number> {
     }
   })
 }
+
+/** The run that was named, or one that a person picks among those that are under way. */
+async function runToWatch(call: Call, { operator }: Target): Promise<string> {
+  const { given, io, mode, signal } = call
+  const named = given.argument(0)
+  if (named !== undefined) return await runIdOf(named, operator)
+  if (!mode.interactive || !operator)
+    throw fail('usage', { what: 'Which run?' }, { fix: 'svc runs watch RUN, for example @last' })
+  for (;;) {
+    const { items } = await operator.call('GET /runs', { query: { take: '50', status: UNDER_WAY } })
+    if (items.length === 0) throw fail('not_found', { what: 'run under way' })
+    const now = io.clock.now()
+    const choices = items.map((run) => ({
+      value: run.runId,
+      name: safeText(
+        columns(now)
+          .map(({ cell }) => cell(run))
+          .join('  ')
+          .trim(),
+      ),
+    }))
+    const chosen = await io.prompts.select('watch:', [...choices, { value: '', name: 'look again' }], signal)
+    if (chosen !== '') return chosen
+  }
+}
+
+const UNDER_WAY = 'Running,WaitingForHITL,WaitingForAITL,WaitingForResponse'
 
 export async function runsCancel(call: Call): Promise<void> {
   const { given, mode, out } = call
@@ -137,6 +178,12 @@ export async function runsConversation(call: Call): Promise<void> {
     )
     const conversation = { ...whole, items }
     if (mode.json) return await out.json(conversation)
+    const file = given.text('html')
+    if (file !== undefined) {
+      await writeFile(resolve(call.cwd, file), toHtml(conversation))
+      return out.hint(`wrote ${file}`)
+    }
+    if (given.flag('markdown')) return await printLong(call, toMarkdown(conversation))
     await printLong(call, drawTimeline(answerScreen(call), items, whole.runs))
     if (whole.session.input === null && !target.operator)
       out.say('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')

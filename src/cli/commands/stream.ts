@@ -3,6 +3,7 @@ import type { StreamEvent } from '../../client/index.ts'
 import { safeText } from '../../terminal/text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
 import type { Call } from '../command.ts'
+import { createForward } from '../forward.ts'
 import { answerScreen } from '../list.ts'
 import { wholeNumber } from '../numbers.ts'
 import { openProject } from '../project.ts'
@@ -15,10 +16,12 @@ export async function stream(call: Call): Promise<void> {
   const kinds = given.list('kind')
   const [subject, until] = [globOf(given.text('subject')), given.text('until')]
   const after = wholeNumber(given.text('after'), 'after')
+  const address = given.text('forward-to')
+  const forward = address === undefined ? undefined : createForward(call, address)
   const target = await openTarget(call, await openProject(call))
   try {
     const runId = await runIdOf(given.argument(0)!, target.operator)
-    const print = given.flag('pretty') ? pretty(call) : (event: StreamEvent) => out.ndjson(event)
+    const print = forward ?? (given.flag('pretty') ? pretty(call) : (event: StreamEvent) => out.ndjson(event))
     const options = {
       signal,
       reconnect: given.choice('reconnect') !== false,

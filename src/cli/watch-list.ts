@@ -1,0 +1,41 @@
+/** Lists that are watched: the same in `inbox --watch` and `runs list --watch`. Source: command line, 1.2. */
+import { setTimeout as after } from 'node:timers/promises'
+import { drawTable, type Column } from '../terminal/table.ts'
+import type { Call } from './command.ts'
+import { answerScreen } from './list.ts'
+
+/** How often a list is looked at; each look is one query. */
+const LOOK_EVERY_MS = 1000
+
+export interface Watched<T> {
+  readonly look: () => Promise<readonly T[]>
+  /** Changes when the item has news. */
+  readonly keyOf: (item: T) => string
+  readonly columns: (now: number) => readonly Column<T>[]
+  /** The item as `--json` has it. */
+  readonly published: (item: T) => unknown
+  readonly nothing: string
+  /** Rings the bell of the terminal for what is new. */
+  readonly bell: boolean
+}
+
+/** Repainted on a terminal; in a pipe a line, with `--json` an object, for each item that has news. Ends with the signal. */
+export async function watchList<T>(call: Call, watched: Watched<T>): Promise<never> {
+  const { mode, out, io, signal } = call
+  const { look, keyOf, columns, published, nothing, bell } = watched
+  const screen = answerScreen(call)
+  const known = new Set<string>()
+  for (let first = true; ; first = false) {
+    const items = await look()
+    const fresh = items.filter((item) => !known.has(keyOf(item)))
+    fresh.forEach((item) => known.add(keyOf(item)))
+    if (mode.json) for (const item of fresh) await out.ndjson(published(item))
+    else if (io.stdout.isTTY) {
+      screen.status(...(items.length > 0 ? drawTable(screen, columns(io.clock.now()), items) : [nothing]))
+      if (bell && fresh.length > 0 && !first) io.stderr.write('\u0007')
+    } else if (fresh.length > 0) drawTable(screen, columns(io.clock.now()), fresh).forEach(out.line)
+    await after(LOOK_EVERY_MS, undefined, { signal }).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : error
+    })
+  }
+}

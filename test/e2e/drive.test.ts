@@ -1,0 +1,76 @@
+/** Commands that look at runs, through the binary. Source: command line, 2.4. */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copyExample, serve, svc, type Project, type ServerProcess } from './binary.ts'
+
+let project: Project
+let server: ServerProcess
+let at: { cwd: string }
+
+beforeAll(async () => {
+  project = copyExample('refund')
+  at = { cwd: project.directory }
+  server = await serve(['bundle.yaml', '--data', project.data], at)
+  await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api', '--data', project.data], at)
+  const ran = await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount:=40', '--data', project.data], at)
+  expect([ran.code, ran.stdout]).toEqual([0, '{"refunded":40,"currency":"EUR"}\n'])
+})
+
+afterAll(async () => {
+  await server.stop()
+  project.remove()
+})
+
+test('a conversation is kept as Markdown and as a page of HTML', async () => {
+  const conversation = ['runs', 'conversation', '@last', '--data', project.data]
+  const markdown = await svc([...conversation, '--markdown'], at)
+  expect(markdown.stdout).toMatch(/^# acme\.refund-desk@1\.0\.0\n\n- status: Completed\n[^]*## \d+ · SessionCompleted/)
+  const file = join(project.directory, 'run.html')
+  expect(await svc([...conversation, '--html', file], at)).toMatchObject({ code: 0, stdout: '' })
+  expect(readFileSync(file, 'utf8')).toContain('<h1>acme.refund-desk@1.0.0</h1>')
+})
+
+test('events are posted to an address, again where it had trouble, in their order', async () => {
+  const subjects: string[] = []
+  let refusals = 1
+  const hooks = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => (body += text))
+    request.on('end', () => {
+      response.statusCode = refusals-- > 0 ? 503 : 204
+      if (response.statusCode === 204) subjects.push((JSON.parse(body) as { subject: string }).subject)
+      response.end()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(hooks, 'listening')
+  const address = `http://127.0.0.1:${(hooks.address() as AddressInfo).port}/hooks`
+  const forward = ['stream', '@last', '--kind', 'session', '--forward-to', address, '--data', project.data]
+  const ran = await svc(forward, at)
+  hooks.close()
+  expect([ran.code, ran.stdout]).toEqual([0, ''])
+  expect(subjects).toEqual(['engine.session.started', 'engine.session.completed'])
+  expect(
+    ran.stderr
+      .replaceAll(/in \d+ ms/g, 'in N ms')
+      .trimEnd()
+      .split('\n'),
+  ).toEqual([
+    'engine.session.started → 503 in N ms',
+    'engine.session.started → 204 in N ms',
+    'engine.session.completed → 204 in N ms',
+  ])
+})
+
+test('what is no address is told before anything is asked', async () => {
+  const ran = await svc(['stream', '@last', '--forward-to', 'here', '--data', project.data], at)
+  expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('"here" is no address to forward to.')])
+})
+
+test('which run to watch is asked on a terminal only', async () => {
+  const ran = await svc(['runs', 'watch', '--data', project.data], at)
+  expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('svc runs watch RUN')])
+})
