@@ -182,6 +182,8 @@ export const failures = {
     say: (a: { file: string; why: string }) => `${a.file} cannot be used as a store: ${a.why}.`,
   },
 
+  backup_invalid: { exit: EXIT.bad, say: (a: { why: string }) => `This is no backup that can be restored: ${a.why}.` },
+
   // Authoring and shipping
   documents_have_errors: {
     status: 422,

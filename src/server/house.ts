@@ -27,7 +27,7 @@ import { createRehearsals } from './rehearsals.ts'
 import { createScopes } from './scopes.ts'
 import type { Services } from './services.ts'
 import { readSessionFile } from './session-files.ts'
-import { openEmbedded, openS3, type Storage } from './storage.ts'
+import { openStorage, type Storage } from './storage.ts'
 import { startSweeping } from './sweep.ts'
 
 export interface HouseOptions {
@@ -172,6 +172,7 @@ export async function openHouse(
       closers.push(() => sweeping.stop())
     }
     const services: Services = {
+      ...(options.dataDirectory !== undefined && { directory: options.dataDirectory }),
       workspace: { id: workspaceIdOf(workspace), name: workspace },
       store,
       engine,
@@ -211,10 +212,4 @@ async function temporary(closers: (() => void | Promise<void>)[]): Promise<strin
   const directory = await mkdtemp(join(tmpdir(), 'svc-'))
   closers.push(() => rm(directory, { recursive: true, force: true }))
   return directory
-}
-
-async function openStorage({ storage }: Config, embedded: Parameters<typeof openEmbedded>[0]): Promise<Storage> {
-  return storage?.url === undefined
-    ? openEmbedded(embedded)
-    : openS3(storage.url, storage.region ?? 'us-east-1', storage.public_url)
 }

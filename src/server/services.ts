@@ -13,6 +13,8 @@ import type { Rehearsals } from './rehearsals.ts'
 import type { Scopes } from './scopes.ts'
 
 export interface Services {
+  /** The data directory; absent in memory. */
+  readonly directory?: string
   readonly workspace: { readonly id: WorkspaceId; readonly name: string }
   readonly store: Store
   readonly engine: Engine

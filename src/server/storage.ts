@@ -6,6 +6,7 @@ import type { Blobs } from '../blobs/blobs.ts'
 import type { Clock } from '../base/clock.ts'
 import { fail } from '../base/failure.ts'
 import type { Log } from '../base/log.ts'
+import type { Config } from '../spec/config.ts'
 
 export interface Storage {
   readonly blobs: Blobs
@@ -24,10 +25,16 @@ interface EmbeddedOptions {
   /** Further names that a Host header may carry. */
   readonly hosts: readonly string[]
   /** What uploaders reach the listener by, such as the address of a proxy before it. */
-  readonly publicUrl: string | undefined
+  readonly publicUrl?: string | undefined
   readonly clock: Clock
   readonly log: Log
 }
+
+/** @throws Failure `port_taken`, `config_invalid` */
+export const openStorage = async ({ storage }: Config, embedded: EmbeddedOptions): Promise<Storage> =>
+  storage?.url === undefined
+    ? await openEmbedded(embedded)
+    : openS3(storage.url, storage.region ?? 'us-east-1', storage.public_url)
 
 /** @throws Failure `port_taken`, `config_invalid` */
 export async function openEmbedded({ directory, publicUrl, ...options }: EmbeddedOptions): Promise<Storage> {

@@ -284,6 +284,8 @@ export interface OperatorRoutes {
   'GET /tasks/:id': { query: Record<string, never>; answer: InboxItem }
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
   'GET /decisions': { query: { run?: string; agent?: string; since?: string }; answer: List<RecordedDecision> }
+  /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */
+  'POST /backup': { body: undefined; answer: never }
   'GET /status': {
     query: Record<string, never>
     answer: {

@@ -298,6 +298,10 @@ export interface Store {
   closeUpload(id: FileId): Promise<void>
   deleteFile(id: FileId): Promise<void>
 
+  /** Writes all that is committed to a new file, while others go on reading and writing. */
+  backup(path: string): Promise<void>
+  /** Forgets every session with its runs, timeline, tasks and events. What is published, triggers, keys and files stay. */
+  forgetRuns(): Promise<void>
   /** Everything written so far is durable and the file is closed. Pending saves finish first. */
   close(): Promise<void>
 }

@@ -11,6 +11,7 @@ import type { Act } from './act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './agents.ts'
 import { listDecisions } from './decisions.ts'
 import { finalizeFile, getFile, listFiles, presignFile } from './files.ts'
+import { backup } from './backup.ts'
 import { createKey, listKeys, revokeKey } from './keys.ts'
 import { deploy, publish } from './publish.ts'
 import { cancelRun, getConversation, getRun, listRuns, sendMessage, startRun, streamRun } from './runs.ts'
@@ -51,11 +52,12 @@ const ROUTES: { readonly [R in keyof OperatorRoutes]: Act<R> } = {
   'GET /tasks': listTasks,
   'GET /tasks/:id': getTask,
   'GET /decisions': listDecisions,
+  'POST /backup': backup,
   'GET /status': getStatus,
 }
 
 /** Routes whose answer is no JSON document. */
-const UNREAD: ReadonlySet<string> = new Set(['GET /runs/:id/stream', 'GET /files/content'])
+const UNREAD: ReadonlySet<string> = new Set(['GET /runs/:id/stream', 'GET /files/content', 'POST /backup'])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 256 }

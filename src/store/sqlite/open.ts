@@ -5,8 +5,10 @@ import { openCalls } from './calls.ts'
 import { openDatabase } from './database.ts'
 import { openEvents } from './events.ts'
 import { openFiles } from './files.ts'
+import { forgetRuns } from './forget.ts'
 import { openIdempotency } from './idempotency.ts'
 import { openKeys } from './keys.ts'
+import { createPrivateFile } from './private-file.ts'
 import { openQuotas } from './quotas.ts'
 import { openRuns } from './runs.ts'
 import { openSessions } from './sessions.ts'
@@ -75,6 +77,11 @@ export function openSqlite(path: string, { clock }: { readonly clock: Clock }): 
     finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
     closeUpload: (id) => write(() => files.closeUpload(id)),
     deleteFile: (id) => write(() => files.delete(id)),
+    async backup(path) {
+      createPrivateFile(path)
+      await db.backup(path)
+    },
+    forgetRuns: () => write(() => forgetRuns(db)),
     async close() {
       if (!db.open) return
       // One more, so that remembered uses of keys are written even when nothing else waits.

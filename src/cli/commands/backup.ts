@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rename, rm, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { iso } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import { silentLog } from '../../base/log.ts'
+import type { Call } from '../command.ts'
+import { confirm } from '../confirm.ts'
+import { OPERATOR_URL, withOperator } from '../operator.ts'
+import { answersOperator } from '../operator-socket.ts'
+import { openProject, type Project } from '../project.ts'
+import { remoteError } from '../remote.ts'
+import { sizeOf } from '../size.ts'
+
+/** The name appears when the archive is whole. */
+export async function backup(call: Call): Promise<void> {
+  const { given, mode, out, cwd, io } = call
+  const file = given.argument(0) ?? `svc-${iso(io.clock.now()).slice(0, 10).replaceAll('-', '')}.tgz`
+  if (file === '-' && io.stdout.isTTY)
+    throw fail('usage', { what: 'A backup is not written to a terminal.' }, { fix: 'svc backup FILE' })
+  if (file === '-' && mode.json) throw fail('usage', { what: 'With --json the backup goes to a file.' })
+  const project = await openProject(call)
+  await withOperator(project, call, async (operator) => {
+    const response = await operator.send(new Request(new URL('/backup', OPERATOR_URL), { method: 'POST' }))
+    if (!response.ok || !response.body) throw remoteError(response.status, 'POST /backup', await response.text())
+    const count = (name: string): number => Number(response.headers.get(name) ?? 0)
+    const [runs, objects] = [count('x-svc-runs'), count('x-svc-objects')]
+    const written = file === '-' ? await toStdout(call, response.body) : await toFile(resolve(cwd, file), response.body)
+    if (mode.json) return await out.json({ file, ...written, runs, objects })
+    const kept = `backed up ${counted(runs, 'run')}, ${counted(objects, 'object')}, ${sizeOf(written.bytes)}`
+    const running = (await answersOperator(project.dataDirectory)) ? ' (server kept running)' : ''
+    if (file === '-') out.say(kept)
+    else out.line(`${kept} → ${file}${running}`)
+  })
+}
+
+interface Written {
+  readonly bytes: number
+  readonly digest: string
+}
+
+async function toFile(path: string, body: ReadableStream<Uint8Array>): Promise<Written> {
+  const draft = `${path}.part`
+  const hash = createHash('sha256')
+  let bytes = 0
+  try {
+    await pipeline(
+      Readable.fromWeb(body as never),
+      async function* (chunks: AsyncIterable<Uint8Array>) {
+        for await (const chunk of chunks) {
+          hash.update(chunk)
+          bytes += chunk.length
+          yield chunk
+        }
+      },
+      createWriteStream(draft, { mode: 0o600 }),
+    )
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    if (error instanceof Error && 'code' in error && typeof error.code === 'string')
+      throw fail('usage', { what: `${path} cannot be written (${error.code}).` }, { cause: error })
+    throw error
+  }
+  return { bytes, digest: `sha256:${hash.digest('hex')}` }
+}
+
+async function toStdout({ io }: Call, body: ReadableStream<Uint8Array>): Promise<Written> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of body) {
+    hash.update(chunk)
+    bytes += chunk.length
+    io.writeBytes?.(chunk)
+  }
+  return { bytes, digest: `sha256:${hash.digest('hex')}` }
+}
+
+/** Into a directory that holds nothing yet, or over what is there with `--force` and after a question. */
+export async function restore(call: Call): Promise<void> {
+  const { given, mode, out, cwd, io } = call
+  const file = given.argument(0)!
+  const project = await openProject(call)
+  await refuseRunning(project)
+  const { openReset } = await import('../../server/reset.ts')
+  const { restoreBackup } = await import('../../server/restore.ts')
+  const { dataDirectory, workspace, config } = project
+  const archive = file === '-' ? await fromStdin(io) : await fromFile(resolve(cwd, file), file)
+  if (given.flag('force')) {
+    const there = await openReset({ dataDirectory, workspace, config, clock: io.clock })
+    await there?.close()
+    const lost = there && `${counted(there.runs, 'run')} and ${counted(there.files, 'file')}`
+    if (lost && !(await confirm(call, `Replace what is in ${dataDirectory} (${lost} are lost)?`)))
+      return out.say('kept')
+  }
+  if (!project.anchored) throw fail('no_project', { directory: project.directory })
+  const manifest = await restoreBackup({
+    dataDirectory,
+    config,
+    archive,
+    force: given.flag('force'),
+    clock: io.clock,
+    log: silentLog,
+  })
+  const { runs, objects } = manifest
+  if (mode.json)
+    return await out.json({ file, dataDirectory, workspace: manifest.workspace, runs, objects: objects.length })
+  out.line(
+    `restored ${counted(runs, 'run')}, ${counted(objects.length, 'object')} of ${manifest.workspace} → ${dataDirectory}`,
+  )
+  if (project.config.workspace !== undefined && project.config.workspace !== manifest.workspace)
+    out.say(
+      `warning: the project's workspace is ${project.config.workspace}; agents of ${manifest.workspace} are seen with that name only`,
+    )
+}
+
+async function fromFile(path: string, typed: string): Promise<ReadableStream<Uint8Array>> {
+  const found = await stat(path).catch(() => undefined)
+  if (!found?.isFile()) throw fail('usage', { what: `There is no file ${typed}.` })
+  return Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>
+}
+
+async function fromStdin({ stdin }: Call['io']): Promise<ReadableStream<Uint8Array>> {
+  const bytes = stdin.bytes ? await stdin.bytes() : Buffer.from(await stdin.text())
+  return new Blob([new Uint8Array(bytes)]).stream()
+}
+
+/** @throws Failure `usage` where a person would have to confirm and nobody can be asked */
+export async function reset(call: Call): Promise<void> {
+  const { given, mode, out, io } = call
+  const project = await openProject(call)
+  if (!project.anchored) throw fail('no_project', { directory: project.directory })
+  await refuseRunning(project)
+  const all = given.flag('all')
+  const { dataDirectory, workspace, config } = project
+  const { openReset } = await import('../../server/reset.ts')
+  const state = await openReset({ dataDirectory, workspace, config, clock: io.clock })
+  const told = { all, runs: state?.runs ?? 0, files: all ? (state?.files ?? 0) : 0, dataDirectory }
+  try {
+    if (state && !(await mayForget(call, all, workspace, state))) return out.say('kept')
+    await (all ? state?.forgetAll() : state?.forgetRuns())
+  } finally {
+    await state?.close()
+  }
+  if (mode.json) return await out.json(told)
+  const lost = all
+    ? `${counted(told.runs, 'run')}, ${counted(told.files, 'file')} and everything else`
+    : counted(told.runs, 'run')
+  out.line(state ? `forgot ${lost} in ${dataDirectory}` : `nothing is kept in ${dataDirectory}`)
+}
+
+async function mayForget(
+  call: Call,
+  all: boolean,
+  workspace: string,
+  { runs, files }: { readonly runs: number; readonly files: number },
+): Promise<boolean> {
+  const { mode, io, signal } = call
+  if (mode.yes) return true
+  const lost = all
+    ? `${counted(runs, 'run')} and ${counted(files, 'file')}, versions, triggers and keys`
+    : counted(runs, 'run')
+  const command = all ? 'reset --all' : 'reset'
+  if (!mode.interactive)
+    throw fail('usage', { what: `${command} deletes ${lost}; not interactive.` }, { fix: `svc ${command} --yes` })
+  if (!all) return await io.prompts.confirm(`Delete ${lost}?`, signal)
+  const typed = await io.prompts.text(`This deletes ${lost}. To go on, type ${workspace}:`, signal)
+  return typed.trim() === workspace
+}
+
+async function refuseRunning({ dataDirectory, target }: Project): Promise<void> {
+  if (target?.host !== undefined) throw fail('usage', { what: 'This is done on the machine itself, not over ssh.' })
+  if (await answersOperator(dataDirectory))
+    throw fail('store_locked', { directory: dataDirectory }, { fix: 'Stop the server that runs on it first.' })
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

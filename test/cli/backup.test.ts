@@ -1,0 +1,140 @@
+/** What is kept can be carried away, brought back and forgotten. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { going, svc as runSvc, temporary, type Going, type Ran, type WorldOptions } from './recording-io.ts'
+
+const { path: parent, remove } = temporary()
+const cwd = join(parent, 'shop')
+const svc = (argv: readonly string[], options: Omit<WorldOptions, 'cwd'> = {}): Promise<Ran> =>
+  runSvc(argv, { cwd, ...options })
+const json = async <T>(argv: readonly string[]): Promise<T> => JSON.parse((await svc([...argv, '--json'])).stdout) as T
+const archive = join(parent, 'shop.tgz')
+
+let server: Going | undefined
+
+beforeAll(async () => {
+  await runSvc(['init', 'shop'], { cwd: parent })
+  await json(['publish', '--deploy'])
+  await svc(['triggers', 'create', 'acme.refund-desk', '--type', 'api'])
+  server = going(['serve', '--port', '0', '--json'], { cwd })
+  await server.line(/"ready"/)
+  await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount=60'])
+  writeFileSync(join(cwd, 'note.txt'), 'paid twice\n')
+  await svc(['files', 'upload', 'note.txt'])
+})
+
+afterAll(async () => {
+  await server?.end()
+  remove()
+})
+
+describe('while a server runs', () => {
+  test('a backup is one file for its owner, and says what it holds', async () => {
+    const made = await json<{ bytes: number; digest: string }>(['backup', archive])
+    expect(made).toEqual({
+      file: archive,
+      bytes: statSync(archive).size,
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
+      runs: 2,
+      objects: 1,
+    })
+    expect(statSync(archive).mode & 0o077).toBe(0)
+    expect((await svc(['backup', join(parent, 'again.tgz')])).stdout).toMatch(
+      /^backed up 2 runs, 1 object, [\d.]+ KiB → .*again\.tgz \(server kept running\)\n$/,
+    )
+    expect(readdirSync(join(cwd, '.svc')).filter((name) => name.startsWith('backup'))).toEqual([])
+  })
+
+  test.each([[['reset', '--all', '--yes']], [['reset', '--yes']], [['restore', archive, '--force', '--yes']]])(
+    '%j is refused',
+    async (argv) => {
+      expect(await svc([...argv, '--json'])).toMatchObject({ code: 6, stdout: '' })
+    },
+  )
+})
+
+describe('restoring', () => {
+  const other = join(parent, 'other')
+
+  test('brings runs and files back into an empty directory', async () => {
+    const { stdout } = await runSvc(['restore', archive, '--data', other], { cwd: parent })
+    expect(stdout).toBe(`restored 2 runs, 1 object of shop → ${other}\n`)
+    expect(await json(['runs', 'list', '--data', other])).toEqual(await json(['runs', 'list']))
+    const { items } = await json<{ items: { filename: string }[] }>(['files', 'list', '--data', other])
+    await svc(['files', 'get', items[0]!.filename, '-o', join(parent, 'back.txt'), '--data', other])
+    expect(readFileSync(join(parent, 'back.txt'), 'utf8')).toBe('paid twice\n')
+    expect(readdirSync(other).filter((name) => name.startsWith('restore'))).toEqual([])
+  })
+
+  test('over what is there needs --force and a yes', async () => {
+    const again = ['restore', archive, '--data', other]
+    expect(await runSvc(again, { cwd: parent })).toMatchObject({ code: 6, stdout: '' })
+    expect(await runSvc([...again, '--force'], { cwd: parent })).toMatchObject({ code: 2, stdout: '' })
+    expect(await runSvc([...again, '--force'], { cwd: parent, tty: true, answers: [false] })).toMatchObject({
+      code: 0,
+      stdout: '',
+      asked: [`Replace what is in ${other} (2 runs and 1 file are lost)?`],
+    })
+    expect(await runSvc([...again, '--force', '--yes'], { cwd: parent })).toMatchObject({ code: 0 })
+  })
+
+  test.each([
+    ['no archive at all', () => Buffer.from('no archive')],
+    ['half an archive', () => readFileSync(archive).subarray(0, 2000)],
+  ])('%s changes nothing', async (_, bytes) => {
+    writeFileSync(join(parent, 'bad.tgz'), bytes())
+    const before = await json(['runs', 'list', '--data', other])
+    const refused = await runSvc(['restore', 'bad.tgz', '--data', other, '--force', '--yes', '--json'], { cwd: parent })
+    expect([refused.code, refused.stdout, JSON.parse(refused.stderr)]).toMatchObject([
+      1,
+      '',
+      { error: { code: 'backup_invalid' } },
+    ])
+    expect(await json(['runs', 'list', '--data', other])).toEqual(before)
+  })
+})
+
+describe('resetting', () => {
+  beforeAll(async () => {
+    await server?.end()
+    server = undefined
+  })
+
+  test('without a terminal names what would be lost and the flag', async () => {
+    expect(await svc(['reset', '--all'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr:
+        'error[usage]: reset --all deletes 2 runs and 1 file, versions, triggers and keys; not interactive.\n  fix:  svc reset --all --yes\n',
+    })
+  })
+
+  test('forgets runs and keeps the rest', async () => {
+    expect(await svc(['reset'], { tty: true, answers: [false] })).toMatchObject({
+      asked: ['Delete 2 runs?'],
+      stdout: '',
+    })
+    expect((await svc(['reset', '--yes'])).stdout).toBe(`forgot 2 runs in ${join(cwd, '.svc')}\n`)
+    expect(await json(['runs', 'list'])).toEqual({ items: [], total: 0 })
+    expect(await json(['sessions', 'list'])).toEqual({ items: [], total: 0 })
+    expect(await json(['agents', 'list'])).toMatchObject({ total: 2 })
+    expect(await json(['files', 'list'])).toMatchObject({ total: 1 })
+  })
+
+  test('everything asks for the name of the project', async () => {
+    expect(await svc(['reset', '--all'], { tty: true, answers: ['sho'] })).toMatchObject({ code: 0, stdout: '' })
+    expect(await json(['agents', 'list'])).toMatchObject({ total: 2 })
+    await svc(['reset', '--all'], { tty: true, answers: ['shop'] })
+    expect(existsSync(join(cwd, '.svc/data.db'))).toBe(false)
+    expect(existsSync(join(cwd, '.svc/objects'))).toBe(false)
+    expect((await svc(['reset', '--all', '--yes'])).stdout).toBe(`nothing is kept in ${join(cwd, '.svc')}\n`)
+  })
+
+  test('outside of a project touches nothing', async () => {
+    const nowhere = join(parent, 'nowhere')
+    mkdirSync(nowhere)
+    expect(await runSvc(['reset', '--all', '--yes'], { cwd: nowhere })).toMatchObject({ code: 2, stdout: '' })
+    expect(readdirSync(nowhere)).toEqual([])
+  })
+})
