@@ -59,6 +59,9 @@ export interface HouseOptions {
   readonly cassette?: Cassette
 }
 
+/** Room for the outcomes of what is under way when the disk is full. Source: reliability, "Storage rules". */
+const BALLAST_BYTES = 16 * 1024 * 1024
+
 export interface House {
   readonly services: Services
   /** A door was opened at this port: tools and models must not come in by it. */
@@ -100,7 +103,10 @@ export async function openHouse(
     const redactor = createRedactor()
     const log = options.log ?? createLog(redactor)
     const ids = createIds(() => clock.now())
-    const store = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), { clock })
+    const store = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), {
+      clock,
+      ballastBytes: uploads && options.dataDirectory !== undefined ? BALLAST_BYTES : 0,
+    })
     closers.push(() => store.close())
     const storageAt = async (address: { readonly host: string; readonly port: number }): Promise<Storage> => {
       const opened = await openStorage(config, {

@@ -1,5 +1,9 @@
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { keepBallast } from '../../src/store/sqlite/ballast.ts'
 import { createWriter } from '../../src/store/sqlite/writer.ts'
 import type { Writer } from '../../src/store/sqlite/writer.ts'
 
@@ -54,6 +58,48 @@ test('says that there is no room left, and writes again when there is', async ()
   db.pragma('max_page_count = 100000')
   expect(await add('small')).toBe(1)
   expect(lines()).toEqual(['small'])
+})
+
+test('when the disk is full, the ballast makes room for what has happened, and nothing new is taken on', async () => {
+  const most = (db.pragma('page_count', { simple: true }) as number) + 2
+  db.pragma(`max_page_count = ${most}`)
+  let held = true
+  const ballast = {
+    release: () => {
+      if (!held) return false
+      held = false
+      db.pragma('max_page_count = 100000')
+      return true
+    },
+    isHeld: () => held,
+  }
+  const guarded = createWriter(db, () => {}, ballast)
+  const put = (text: string, kept: boolean) =>
+    guarded.write(() => db.prepare('insert into line values (?)').run(text).changes, kept)
+  const outcomes = await Promise.allSettled([put('new', false), put('outcome'.repeat(10_000), true)])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  await expect(put('new', false)).rejects.toMatchObject({ code: 'storage_full' })
+  expect(await put('outcome', true)).toBe(1)
+  held = true
+  expect(await put('new', false)).toBe(1)
+  expect(lines().map((line) => line.slice(0, 7))).toEqual(['outcome', 'outcome', 'new'])
+})
+
+test('a ballast is a file of its size, and is taken again when there is room', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-ballast-'))
+  const file = join(directory, 'ballast')
+  let now = 0
+  const ballast = keepBallast(file, 1000, { monotonic: () => now })
+  await vi.waitFor(() => expect(statSync(file).size).toBe(1000))
+  expect([ballast.isHeld(), ballast.release(), ballast.isHeld(), ballast.release()]).toEqual([true, true, false, false])
+  expect(existsSync(file)).toBe(false)
+  now += 5000
+  ballast.isHeld()
+  await vi.waitFor(() => expect(ballast.isHeld()).toBe(true))
+  expect(statSync(file).size).toBe(1000)
+  const nowhere = keepBallast(join(directory, 'none', 'ballast'), 1000, { monotonic: () => now })
+  await vi.waitFor(() => expect(nowhere.isHeld()).toBe(false))
+  rmSync(directory, { recursive: true })
 })
 
 test('splits what is too much for one group, in order', async () => {

@@ -1,6 +1,8 @@
+import { dirname, join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
+import { keepBallast, NO_BALLAST } from './ballast.ts'
 import { openCalls } from './calls.ts'
 import { openDatabase } from './database.ts'
 import { openEvents } from './events.ts'
@@ -20,14 +22,21 @@ import { openTurns } from './turns.ts'
 import { openVersions } from './versions.ts'
 import { createWriter } from './writer.ts'
 
+export interface SqliteOptions {
+  readonly clock: Clock
+  /** Room kept back beside the file for when the disk is full; none by default. */
+  readonly ballastBytes?: number
+}
+
 /**
  * The store of one process: a SQLite file, or memory. Reads answer at once from what is committed; writes wait for the
  * commit of their group. Who opens a file holds the lock of its directory (`lockDirectory`).
  * @param path a file, or `:memory:`
  * @throws Failure `store_unreadable`
  */
-export function openSqlite(path: string, { clock }: { readonly clock: Clock }): Store {
+export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOptions): Store {
   const db = openDatabase(path)
+  const ballast = ballastBytes > 0 ? keepBallast(join(dirname(path), 'ballast'), ballastBytes, clock) : NO_BALLAST
   const agents = openAgents(db)
   const sessions = openSessions(db, agents)
   const runs = openRuns(db, agents)
@@ -43,7 +52,7 @@ export function openSqlite(path: string, { clock }: { readonly clock: Clock }): 
   const triggers = openTriggers(db, quotas)
   const keys = openKeys(db)
   const files = openFiles(db)
-  const { write, flush } = createWriter(db, keys.writeUses)
+  const { write, flush } = createWriter(db, keys.writeUses, ballast)
 
   return {
     ...agents.reads,
@@ -61,7 +70,7 @@ export function openSqlite(path: string, { clock }: { readonly clock: Clock }): 
     start: (turn, limits, claim) => write(() => turns.start(turn, limits, claim)),
     replay: async (principal, route, key, bodyDigest, now) => idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => turns.load(sessionId),
-    save: (turn) => write(() => turns.save(turn)),
+    save: (turn) => write(() => turns.save(turn), true),
     publish: (publication) => write(() => versions.publish(publication)),
     deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
     setYanked: (versionId, yanked) => write(() => versions.setYanked(versionId, yanked)),
@@ -85,7 +94,7 @@ export function openSqlite(path: string, { clock }: { readonly clock: Clock }): 
     async close() {
       if (!db.open) return
       // One more, so that remembered uses of keys are written even when nothing else waits.
-      const last = write(() => {})
+      const last = write(() => {}, true)
       flush()
       await last
       db.close()

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { failpoint } from '../../base/failpoint.ts'
-import { fail } from '../../base/failure.ts'
+import { fail, type Failure } from '../../base/failure.ts'
+import { NO_BALLAST } from './ballast.ts'
 
 /** Writes per commit; bounds how long one group holds the event loop. */
 const GROUP = 200
@@ -19,15 +20,16 @@ export interface Writer {
   /**
    * Runs `work` in the next group. Resolves with its value once the group is durable; when `work` throws, what it wrote is
    * taken back alone and the promise rejects with what it threw.
+   * @param kept true for what tells of something that has happened: it is written from the ballast when the disk is full
    * @throws Failure `storage_full`
    */
-  readonly write: <T>(work: () => T) => Promise<T>
+  readonly write: <T>(work: () => T, kept?: boolean) => Promise<T>
   /** Commits what waits, now. */
   readonly flush: () => void
 }
 
 /** @param beforeCommit writes what is worth no commit of its own */
-export function createWriter(db: Database, beforeCommit: () => void = () => {}): Writer {
+export function createWriter(db: Database, beforeCommit: () => void = () => {}, ballast = NO_BALLAST): Writer {
   const begin = db.prepare('begin immediate')
   const commit = db.prepare('commit')
   const rollback = db.prepare('rollback')
@@ -67,7 +69,9 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}):
       failpoint('commit.after')
     } catch (error) {
       if (db.inTransaction) rollback.run()
-      for (const each of group) each.reject(toFailure(error))
+      const saved = isFull(error) && ballast.release() ? group.filter(({ kept }) => kept) : []
+      waiting.unshift(...saved)
+      for (const each of group) if (!saved.includes(each)) each.reject(toFailure(error))
       return
     }
     const alone = told.length === 0
@@ -115,9 +119,10 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}):
   }
 
   return {
-    write<T>(work: () => T) {
+    write<T>(work: () => T, kept = false) {
+      if (!kept && !ballast.isHeld()) return Promise.reject(full())
       return new Promise<T>((resolve, reject) => {
-        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+        waiting.push({ work, kept, resolve: resolve as (value: unknown) => void, reject })
         schedule()
       })
     },
@@ -129,11 +134,14 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}):
 
 interface Waiting {
   readonly work: () => unknown
+  readonly kept: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-const toFailure = (error: unknown): unknown =>
-  (error as { code?: unknown } | null)?.code === 'SQLITE_FULL'
-    ? fail('storage_full', undefined, { cause: error, retryAfterSeconds: FULL_RETRY_SECONDS })
-    : error
+const full = (cause?: unknown): Failure =>
+  fail('storage_full', undefined, { cause, retryAfterSeconds: FULL_RETRY_SECONDS })
+
+const isFull = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'SQLITE_FULL'
+
+const toFailure = (error: unknown): unknown => (isFull(error) ? full(error) : error)
