@@ -2,16 +2,30 @@
  * The whole server as the binary opens it, with agents that call 0, 1 and 3 tools, and one that waits for an approval.
  * Arguments: directory, model address or `scripted`.
  */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { digestOf } from '../../src/base/digest.ts'
+import { createIds } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
 import { openServer } from '../../src/server/open.ts'
 import { digestOfSnapshot, type BoundTool, type Snapshot } from '../../src/spec/snapshot.ts'
-import type { Store, Turn } from '../../src/store/store.ts'
-import { subject } from './subject.ts'
+import type { StartLimits, Store, Turn } from '../../src/store/store.ts'
+import { seed } from './seed.ts'
+import { subject, type Ready } from './subject.ts'
 
 const [directory, model] = process.argv.slice(2) as [string, string]
-const me = subject()
+const me = subject(async ({ like, count }) =>
+  seed(plain, firsts.get(`bench.${like}`)!, NO_LIMITS, createIds(Date.now), count),
+)
+
+const NO_LIMITS: StartLimits = {
+  ratePerMinute: null,
+  ratePerDay: null,
+  maxConcurrentRuns: null,
+  planRunsPerDay: null,
+  planTokensPerDay: null,
+}
 
 const look: BoundTool = {
   wire: 'look',
@@ -25,7 +39,12 @@ const look: BoundTool = {
 }
 const pay: BoundTool = { ...look, wire: 'pay', id: 'bench.pay', sideEffectClass: 'irreversible_action' }
 
-function agent(name: string, tools: readonly BoundTool[], calls: readonly string[]): Snapshot {
+function agent(
+  name: string,
+  tools: readonly BoundTool[],
+  calls: readonly string[],
+  limits: Snapshot['limits'] = {},
+): Snapshot {
   const id = `bench.${name}`
   const index = Object.fromEntries(tools.map(({ wire }) => [wire, []]))
   const script = [...calls.map((tool, n) => ({ call: { tool, arguments: { n } } })), { say: 'ok' }]
@@ -45,7 +64,7 @@ function agent(name: string, tools: readonly BoundTool[], calls: readonly string
     mcpServers: [],
     tools,
     agents: [],
-    limits: {},
+    limits,
     output: { format: 'text', strict: false, on_invalid: 'retry' },
     policies: sealSet({ v: 1, compiler: 'bench', agent: id, entries: [], index, inherited: [] }),
   }
@@ -56,7 +75,8 @@ const agents = [
   agent('tools-0', [look], []),
   agent('tools-1', [look], ['look']),
   agent('tools-3', [look], ['look', 'look', 'look']),
-  agent('waits', [pay], ['pay']),
+  // Each that waits has a timer.
+  agent('waits', [pay], ['pay'], { max_hitl_wait_minutes: 600 }),
 ]
 
 const server = await openServer({
@@ -73,13 +93,22 @@ const server = await openServer({
 })
 const { store } = server
 const plain = { ...store }
+/** The turns of the first session of each agent: what is stored in bulk is like them. */
+const firsts = new Map<string, Turn[]>()
+const keep = (turn: Turn): void => {
+  const turns = firsts.get(turn.session.agentName) ?? []
+  if (turns.length > 0 && turns[0]!.session.id !== turn.session.id) return
+  firsts.set(turn.session.agentName, [...turns, turn])
+}
 Object.assign(store, {
   start: (...given: Parameters<Store['start']>) => {
     me.saved()
+    keep(given[0])
     return plain.start(...given)
   },
   save: async (turn: Turn) => {
     me.saved()
+    keep(turn)
     await plain.save(turn)
     if (turn.session.status !== 'Running') me.ended(turn.session.rootRunId)
   },
@@ -97,16 +126,24 @@ const operator = async (path: string, body: object): Promise<Record<string, stri
   if (!response.ok) throw new Error(JSON.stringify(answer))
   return answer
 }
-const starts: Record<string, string> = {}
-const secrets: Record<string, string> = {}
-for (const each of agents) {
-  const bundle = { root: each.id, agents: [each], documents: [], closureDigest: digestOf(each.digest) }
-  await operator('/publish', { bundle, deploy: true })
-  const trigger = `t${Date.now()}-${each.name}`
-  await operator('/triggers', { agent: each.id, type: 'api', name: trigger })
-  const key = await operator('/keys', { agent: each.id, trigger })
-  const name = each.name.replace('tools-', '')
-  starts[name] = `/v1/agents/${key['agentId']}/runs`
-  secrets[name] = key['secret']!
+
+/** Published once: a restart is measured without it. */
+async function publish(): Promise<Omit<Ready, 'url'>> {
+  const starts: Record<string, string> = {}
+  const headers: Record<string, string> = {}
+  for (const each of agents) {
+    const bundle = { root: each.id, agents: [each], documents: [], closureDigest: digestOf(each.digest) }
+    await operator('/publish', { bundle, deploy: true })
+    await operator('/triggers', { agent: each.id, type: 'api', name: each.name })
+    const key = await operator('/keys', { agent: each.id, trigger: each.name })
+    const name = each.name.replace('tools-', '')
+    starts[name] = `/v1/agents/${key['agentId']}/runs`
+    headers[name] = key['secret']!
+  }
+  return { starts, headers }
 }
-me.ready({ url: server.url, headers: secrets, starts })
+
+const note = join(directory, 'bench.json')
+const about = existsSync(note) ? (JSON.parse(readFileSync(note, 'utf8')) as Omit<Ready, 'url'>) : await publish()
+writeFileSync(note, JSON.stringify(about))
+me.ready({ url: server.url, ...about })

@@ -4,17 +4,32 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 export interface Ready {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Path of a start, by the number of tools that the run calls. */
+  /** Path of a start, by the number of tools that the run calls, or `waits`. */
   readonly starts: Readonly<Record<string, string>>
 }
 
 export interface Used {
   readonly cpuMs: number
   readonly rss: number
-  readonly heap: number
   /** Turns saved, and starts. */
   readonly saves: number
   readonly longestStallMs: number
+}
+
+/** What a parent asks: use so far (after a collection of garbage, if it likes), or to store more runs like the first of a kind. */
+export type Asked = { readonly ask: 'used'; readonly collect: boolean } | ({ readonly ask: 'seed' } & Seed)
+
+export interface Seed {
+  readonly like: string
+  readonly count: number
+}
+
+export interface Told {
+  readonly ready?: Ready
+  readonly ended?: readonly string[]
+  readonly used?: Used
+  /** An id of one of the runs that were stored. */
+  readonly seeded?: string
 }
 
 export interface Subject {
@@ -23,24 +38,27 @@ export interface Subject {
   ready(about: Ready): void
 }
 
-export function subject(): Subject {
+export function subject(seed?: (about: Seed) => Promise<string>): Subject {
   let saves = 0
   let ended: string[] = []
   const delay = monitorEventLoopDelay({ resolution: 1 })
-  delay.enable()
-  process.on('message', (message: 'used' | 'collect') => {
-    if (message === 'collect') globalThis.gc?.()
+  const tell = (told: Told): void => void process.send!(told)
+  process.on('message', (asked: Asked) => {
+    if (asked.ask === 'seed') return void seed!(asked).then((seeded) => tell({ seeded }))
+    if (asked.collect) globalThis.gc?.()
     const { user, system } = process.cpuUsage()
-    const { rss, heapUsed } = process.memoryUsage()
-    const used: Used = {
-      cpuMs: (user + system) / 1000,
-      rss,
-      heap: heapUsed,
-      saves,
-      longestStallMs: delay.max / 1e6,
-    }
+    tell({
+      used: {
+        cpuMs: (user + system) / 1000,
+        rss: process.memoryUsage.rss(),
+        saves,
+        longestStallMs: delay.max / 1e6,
+      },
+    })
     delay.reset()
-    process.send!({ used })
+    // Watching costs two hundredths of a processor, so what is idle is not watched.
+    if (asked.collect) delay.disable()
+    else delay.enable()
   })
   process.on('disconnect', () => process.exit(0))
   return {
@@ -48,10 +66,10 @@ export function subject(): Subject {
     ended(run) {
       if (ended.push(run) > 1) return
       setImmediate(() => {
-        process.send!({ ended })
+        tell({ ended })
         ended = []
       })
     },
-    ready: (about) => void process.send!({ ready: about }),
+    ready: (about) => tell({ ready: about }),
   }
 }

@@ -29,8 +29,9 @@ export function openDatabase(path: string): Database.Database {
     db.pragma('foreign_keys = on')
     db.pragma('trusted_schema = off')
     db.pragma('cell_size_check = on')
-    // In pages of 4 KiB: fewer checkpoints, each of which writes a page once that changed often.
-    db.pragma('wal_autocheckpoint = 4000')
+    // In pages of 4 KiB: seldom enough that a page that changed often is written once, and few enough for a checkpoint, which
+    // holds everything up, to be short.
+    db.pragma('wal_autocheckpoint = 2000')
     db.pragma(`journal_size_limit = ${64 * MIB}`)
     if (unclean && statSync(path).size < CHECKED_BYTES) check(db, path)
     migrate(db, path)
