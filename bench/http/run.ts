@@ -51,6 +51,11 @@ const middle = (rounds: readonly Measured[]): Measured => ({
   p50: median(rounds.map(({ p50 }) => p50)),
   p99: median(rounds.map(({ p99 }) => p99)),
 })
+/** Tells a goal and whether it is met; one that is not fails the run. */
+function gate(what: string, value: number, goal: number, isMet = value >= goal): void {
+  console.log(`${isMet ? 'met' : 'MISSED'}: ${what} ${value.toFixed(2)} (goal ${goal})`)
+  if (!isMet) process.exitCode = 1
+}
 const row = (name: string, { perSecond, p50, p99 }: Measured, share: number): string =>
   `| ${name} | ${Math.round(perSecond)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${share.toFixed(2)} |`
 
@@ -93,6 +98,8 @@ async function routes(node: number, h3: number, { port, key, agentId, runId }: P
   console.log(`\n${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s\n`)
   console.log('| route | requests/s | p50 ms | p99 ms | of empty h3 |\n|---|---|---|---|---|')
   for (const [name, rounds] of seen) console.log(row(name, middle(rounds), shareOf(rounds)))
+  console.log('')
+  gate('get run, of the empty h3 route', shareOf(seen.get('get run')!), 0.5)
 }
 
 /** From the moment an event says it happened to the moment a reader has it, over runs that are started one by one. */
@@ -151,6 +158,8 @@ async function readers({ port, waiting, child }: Product & { readonly child: Chi
   }
   const each = ((await memory()) - before) / READERS / 1024
   console.log(`\n${READERS} readers at once: ${each.toFixed(1)} KiB each.`)
+  // What fewer cost is mostly what the process would take anyway.
+  if (READERS >= 5000) gate('KiB of a reader', each, 30, each < 30)
   for (const socket of sockets) socket.destroy()
 }
 

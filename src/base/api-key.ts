@@ -3,7 +3,7 @@
  * before them. A typo is told without a query, and secret scanners can match it.
  * Source: decisions, section 1.
  */
-import { createHash, randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const PREFIX = 'svc_'
@@ -33,7 +33,7 @@ export const isWellFormedKey = (text: string): boolean =>
   SHAPE.test(text) && checksum(text.slice(0, -CHECK_LENGTH)) === text.slice(-CHECK_LENGTH)
 
 /** SHA-256, hexadecimal: the only form in which a key is kept. */
-export const hashKey = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+export const hashKey = (secret: string): string => hash('sha256', secret)
 
 /** First characters, for lists. */
 export const prefixOf = (secret: string): string => secret.slice(0, PREFIX.length + 4)

@@ -95,7 +95,23 @@ function callOf({ ids }: RouteParts, event: H3Event): Call {
   }
 }
 
-async function answer(call: Call, handle: Handler, { guard, log, redactor }: RouteParts): Promise<HTTPResponse> {
+/** A response whose headers stay as they were written: what sends it reads them once, in any form. */
+class Answer extends HTTPResponse {
+  readonly #plain: Readonly<Record<string, string>>
+  constructor(
+    body: BodyInit | null,
+    init: { readonly status: number; readonly statusText: string; readonly headers: Readonly<Record<string, string>> },
+  ) {
+    super(body, init)
+    this.#plain = init.headers
+  }
+  override get headers(): Headers {
+    // To h3 these are part of what it makes a response from, and there every form of headers will do.
+    return this.#plain as unknown as Headers
+  }
+}
+
+async function answer(call: Call, handle: Handler, { guard, log, redactor }: RouteParts): Promise<Answer> {
   let reply: Reply
   try {
     guard(call)
@@ -127,12 +143,12 @@ async function answer(call: Call, handle: Handler, { guard, log, redactor }: Rou
   if (reply.stream && call.request.method === 'HEAD') {
     // Nobody will read it: left open it would follow its run until that ends.
     await reply.stream.cancel()
-    return new HTTPResponse(null, { ...status, headers })
+    return new Answer(null, { ...status, headers })
   }
-  if (reply.stream) return new HTTPResponse(reply.stream, { ...status, headers })
-  if (reply.json === undefined) return new HTTPResponse(null, { ...status, headers })
+  if (reply.stream) return new Answer(reply.stream, { ...status, headers })
+  if (reply.json === undefined) return new Answer(null, { ...status, headers })
   const text = JSON.stringify(reply.json)
-  return new HTTPResponse(text, {
+  return new Answer(text, {
     ...status,
     // With its length an answer is one write to the socket, in place of three for its chunk.
     headers: { ...headers, 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) },

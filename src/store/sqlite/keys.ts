@@ -4,6 +4,7 @@ import { fail } from '../../base/failure.ts'
 import type { AgentId, KeyId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { ApiKey } from '../../spec/key.ts'
 import type { Store } from '../store.ts'
+import { createKept } from './kept.ts'
 
 export interface Keys {
   readonly reads: Pick<Store, 'keyByHash' | 'keys' | 'touchKey'>
@@ -25,6 +26,7 @@ export function openKeys(db: Database): Keys {
      )`,
   )
   const byHash = db.prepare<[string], Row>(`${SELECT} where hash = ?`)
+  const kept = createKept((hash) => byHash.get(hash))
   const ofWorkspace = db.prepare<[string], Row>(`${SELECT} where workspace_id = ? order by created_at, rowid`)
   const revoke = db.prepare<[number, string]>('update api_key set revoked_at = coalesce(revoked_at, ?) where id = ?')
   const use = db.prepare<[number, string]>('update api_key set last_used_at = ? where id = ?')
@@ -49,7 +51,7 @@ export function openKeys(db: Database): Keys {
   return {
     reads: {
       async keyByHash(hash) {
-        const row = byHash.get(hash)
+        const row = kept.get(hash)
         return row && toKey(row)
       },
       async keys(workspaceId) {
@@ -59,9 +61,12 @@ export function openKeys(db: Database): Keys {
     },
     insert: (key) => void insert.run({ ...key, allowUploads: key.allowUploads ? 1 : 0 }),
     revoke(id, at) {
+      kept.forget()
       if (revoke.run(at, id).changes === 0) throw fail('not_found', { what: 'key' })
     },
     writeUses() {
+      if (uses.size === 0) return
+      kept.forget()
       for (const [id, at] of uses) use.run(at, id)
       uses.clear()
     },

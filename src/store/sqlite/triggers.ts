@@ -5,6 +5,7 @@ import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { Store } from '../store.ts'
 import { allOf, statementCache } from './filter.ts'
+import { createKept } from './kept.ts'
 import type { Quotas } from './quotas.ts'
 
 export interface Triggers {
@@ -37,6 +38,7 @@ export function openTriggers(db: Database, quotas: Quotas): Triggers {
   )
   const remove = db.prepare<[string]>('delete from run_trigger where id = ?')
   const one = db.prepare<[string], Row>(`${SELECT} where id = ?`)
+  const kept = createKept((id) => one.get(id))
   const mark = db.prepare('update run_trigger set ticked_at = :at where id = :id')
   const marked = db.prepare<[string], { id: TriggerId; at: Instant }>(
     'select id, ticked_at as at from run_trigger where workspace_id = ? and ticked_at is not null',
@@ -45,7 +47,7 @@ export function openTriggers(db: Database, quotas: Quotas): Triggers {
   return {
     reads: {
       async trigger(id) {
-        const row = one.get(id)
+        const row = kept.get(id)
         return row && toTrigger(row)
       },
       async triggers(workspaceId, agentId) {
@@ -64,9 +66,11 @@ export function openTriggers(db: Database, quotas: Quotas): Triggers {
       for (const [id, at] of marks) mark.run({ id, at })
     },
     update(trigger) {
+      kept.forget()
       if (update.run(toRow(trigger)).changes === 0) throw fail('not_found', { what: 'trigger' })
     },
     delete(id) {
+      kept.forget()
       if (remove.run(id).changes === 0) throw fail('not_found', { what: 'trigger' })
       quotas.forget(id)
     },
