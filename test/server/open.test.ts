@@ -1,9 +1,8 @@
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { openOperator, openServer } from '../../src/server/open.ts'
 import type { Conversation, RunStatusBody, StartRunResponse } from '../../src/spec/api.ts'
 import { verifies } from '../api/verifies.ts'
@@ -161,12 +160,15 @@ test('a taken port leaves nothing open behind it', async () => {
 })
 
 test('in memory nothing is left on disk', async () => {
-  const mine = () => readdirSync(tmpdir()).filter((name) => name.startsWith('svc-') && !name.startsWith('svc-test-'))
-  const before = mine()
+  // A temporary directory of its own: other tests use the system's at the same time.
+  const temporary = directory()
+  mkdirSync(temporary, { recursive: true })
+  vi.stubEnv('TMPDIR', temporary)
+  closing(() => void vi.unstubAllEnvs())
   const server = await openServer(options())
-  const opened = mine().filter((name) => !before.includes(name))
+  expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^svc-/)])
   await server.close()
-  expect(opened.filter((name) => mine().includes(name))).toEqual([])
+  expect(readdirSync(temporary)).toEqual([])
 })
 
 verifies('start.input-contract', async () => {
