@@ -153,3 +153,71 @@ describe('svc test', () => {
     expect(await svc(['test', 'policies'])).toMatchObject({ code: 5, stdout: '' })
   })
 })
+
+describe('svc test --update', () => {
+  test('writes what came of the run where something else was expected, and keeps comments', async () => {
+    const text = scenario(
+      [
+        `tools: { ${LOOKUP}, ${REFUNDS} }`,
+        'decide: [{ task: approval, approve: true }]',
+        'expect:',
+        '  status: Failed # wrong',
+        '  output: { refunded: 1 }',
+        '  calls: [{ tool: acme.refunds, arguments: { amount: 1 } }]',
+        '  decisions: [{ tool: acme.refunds, decision: deny }]',
+        '',
+      ].join('\n'),
+    )
+    const { code, stdout } = await play(text, '--update')
+    expect([code, stdout]).toEqual([0, 'own/one.scenario.yaml  ✔ a refund\n'])
+    const written = readFileSync(join(own, 'one.scenario.yaml'), 'utf8')
+    expect(written.slice(written.indexOf('expect:'))).toBe(`expect:
+  status: Completed # wrong
+  output:
+    refunded: 180
+    currency: EUR
+  calls:
+    - tool: acme.refunds
+      arguments:
+        order: A-1042
+        amount: 180
+        currency: EUR
+      times: 1
+  decisions:
+    - tool: acme.refunds
+      decision: require_approval
+      by: acme.refund-limit
+`)
+    expect((await svc(['test', 'own'])).code).toBe(0)
+  })
+
+  test('a run without an end still fails, and its file stays as it is', async () => {
+    const text = scenario(`tools: { ${LOOKUP}, ${REFUNDS} }\nmodel: no-such-script.yaml\nexpect: { status: Failed }\n`)
+    const { code } = await play(text, '--update')
+    expect(code).toBe(1)
+    expect(readFileSync(join(own, 'one.scenario.yaml'), 'utf8')).toBe(text)
+  })
+})
+
+describe('svc test --record and --replay', () => {
+  const doubles = scenario(
+    `tools: { ${LOOKUP}, ${REFUNDS} }\ndecide: [{ task: approval, approve: true }]\nexpect: { output: { refunded: 180, currency: EUR } }\n`,
+  )
+  const tape = join(own, 'tapes/own/one.ndjson')
+
+  test('what was recorded into a directory is played from it, without the tools that answered', async () => {
+    expect((await play(doubles, '--replay', 'own/tapes', '--record')).code).toBe(0)
+    expect(readFileSync(tape, 'utf8').trim().split('\n')).toHaveLength(7)
+    const other = doubles.replace('{ order: A-1042, amount: 180, currency: EUR }', '{ never: asked }')
+    expect(await play(other, '--replay', 'own/tapes')).toMatchObject({ code: 0 })
+    expect((await play(other)).code).toBe(1)
+  })
+
+  test('a scenario that names its recording makes it with --record and plays it without', async () => {
+    const text = doubles.replace('bundle: .', 'bundle: .\nmodel: { replay: own/refund.ndjson }')
+    const missing = await play(text)
+    expect([missing.code, missing.stdout]).toEqual([1, expect.stringContaining('Add --record to make it.')])
+    expect((await play(text, '--record')).code).toBe(0)
+    expect((await play(text)).code).toBe(0)
+  })
+})

@@ -1,7 +1,7 @@
 /** Scenario tests: runs with doubles and written decisions, in memory and in virtual time. Source: command line, 2.1 and 4. */
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
-import { isFailure } from '../../base/failure.ts'
+import { fail, isFailure } from '../../base/failure.ts'
 import { safeText } from '../../terminal/text.ts'
 import { duration } from '../../terminal/time.ts'
 import { createTheme } from '../../terminal/theme.ts'
@@ -10,10 +10,11 @@ import type { Call } from '../command.ts'
 import { answerScreen } from '../list.ts'
 import { openProject } from '../project.ts'
 import { findScenarios } from '../scenario/find.ts'
-import { mismatches, type Mismatch } from '../scenario/expect.ts'
+import { mismatches, observe, type Mismatch } from '../scenario/expect.ts'
 import { play, type Played } from '../scenario/play.ts'
 import { createPreparation, type Prepare } from '../scenario/prepare.ts'
 import { readScenarios, type Scenario } from '../scenario/scenario.ts'
+import { rewriteExpectations, updateOf, type Update } from '../scenario/update.ts'
 import { reportJunit, reportTap, type TestCase } from '../test-report.ts'
 import { untilStopped } from '../serving.ts'
 import { watchFiles } from '../watch.ts'
@@ -22,6 +23,8 @@ interface Result extends TestCase {
   readonly scenario?: Scenario
   readonly played?: Played
   readonly differences: readonly Mismatch[]
+  /** What would make the expectations true. */
+  readonly update?: Update
 }
 
 export async function test(call: Call): Promise<number> {
@@ -29,6 +32,8 @@ export async function test(call: Call): Promise<number> {
   const project = await openProject(call)
   const paths = given.rest(0).map((path) => resolve(cwd, path))
   const wanted = paths.length > 0 ? paths : [project.directory]
+  if (given.flag('record') && given.flag('update'))
+    throw fail('usage', { what: 'A recording is made first and its scenario updated then: give --record or --update.' })
   if (!given.flag('watch')) return await testOnce(call, wanted)
   const again = async (): Promise<void> => {
     await testOnce(call, wanted).catch((error: unknown) => {
@@ -48,19 +53,31 @@ async function testOnce(call: Call, paths: readonly string[]): Promise<number> {
   const { given, io } = call
   const filter = given.text('filter')?.toLowerCase()
   const files = await findScenarios(paths)
-  const prepare = createPreparation(call)
+  const directory = given.text('replay')
+  const prepare = createPreparation(call, {
+    record: given.flag('record'),
+    ...(directory !== undefined && { directory: resolve(call.cwd, directory) }),
+  })
   const since = io.clock.monotonic()
   const results: Result[] = []
   const format = call.mode.json ? 'json' : (given.text('format') ?? 'text')
-  for (const file of files)
-    for (const result of testsOf(call, prepare, file, await readFile(file, 'utf8'), filter)) {
-      const done = await result()
+  for (const file of files) {
+    const text = await readFile(file, 'utf8')
+    const updates: (Update | undefined)[] = []
+    for (const { index, run } of testsOf(call, prepare, file, text, filter)) {
+      const done = given.flag('update') ? accepted(await run()) : await run()
+      updates[index] = done.update
       results.push(done)
       if (format === 'text') tell(call, done)
       if (!done.ok && given.flag('bail')) return await finish(call, format, results, since)
     }
+    if (given.flag('update') && updates.some(Boolean)) await writeFile(file, rewriteExpectations(text, updates))
+  }
   return await finish(call, format, results, since)
 }
+
+/** What came of it is what is expected now; only what cannot be written down still fails. */
+const accepted = (result: Result): Result => (result.update ? { ...result, ok: true, failure: [] } : result)
 
 /** The tests of a file, not yet run. A file that cannot be read is one that fails. */
 function testsOf(
@@ -69,7 +86,7 @@ function testsOf(
   path: string,
   text: string,
   filter: string | undefined,
-): (() => Promise<Result>)[] {
+): { readonly index: number; readonly run: () => Promise<Result> }[] {
   const file = relative(call.cwd, path).replaceAll('\\', '/')
   const { scenarios, findings } = readScenarios(text, file)
   const wrong = findings.filter(({ severity }) => severity === 'error')
@@ -78,18 +95,18 @@ function testsOf(
       `${file}:${range.start.line}:${range.start.column} ${message} (${rule})`,
       ...(fix ? [`  fix:  ${fix.description}`] : []),
     ])
-    return [async () => ({ file, name: file, ok: false, failure, ms: 0, differences: [] })]
+    return [{ index: 0, run: async () => ({ file, name: file, ok: false, failure, ms: 0, differences: [] }) }]
   }
   return scenarios
-    .filter(({ scenario }) => filter === undefined || `${file} ${scenario}`.toLowerCase().includes(filter))
-    .map((scenario) => () => testOne(call, prepare, path, file, scenario))
+    .map((scenario, index) => ({ scenario, index }))
+    .filter(({ scenario }) => filter === undefined || `${file} ${scenario.scenario}`.toLowerCase().includes(filter))
+    .map(({ scenario, index }) => ({ index, run: () => testOne(call, prepare, { path, file, index }, scenario) }))
 }
 
 async function testOne(
   { io, signal, ...call }: Call,
   prepare: Prepare,
-  path: string,
-  file: string,
+  { path, file, index }: { readonly path: string; readonly file: string; readonly index: number },
   scenario: Scenario,
 ): Promise<Result> {
   const since = io.clock.monotonic()
@@ -104,10 +121,14 @@ async function testOne(
     differences,
   })
   try {
-    const prepared = await prepare(scenario, path)
+    const prepared = await prepare(scenario, path, index)
     const played = await play(scenario, { ...prepared, env: io.env, signal })
-    const differences = mismatches(scenario.expect ?? {}, played, prepared.bundle.agents)
-    return result(failureOf({ ...call, io }, played, differences), played, differences)
+    const { agents } = prepared.bundle
+    const { expect = {} } = scenario
+    const differences = mismatches(expect, played, agents)
+    const failure = failureOf({ ...call, io }, played, differences)
+    const update = failure.length > 0 && updateOf(expect, differences, observe(played, agents))
+    return { ...result(failure, played, differences), ...(update && { update }) }
   } catch (error) {
     if (!isFailure(error)) throw error
     const details = (error.extras.details ?? []).map((each) => `  ${each.path} ${each.message}`)
@@ -160,7 +181,7 @@ async function finish(call: Call, format: string, results: readonly Result[], si
   const tokens = results.reduce((sum, { played }) => sum + (played?.run?.totalTokensUsed ?? 0), 0)
   if (format === 'text')
     out.say(
-      `${passed} passed${failed > 0 ? `, ${failed} failed` : ''} in ${duration(ms)}, 0 network calls, ${tokens} scripted tokens`,
+      `${passed} passed${failed > 0 ? `, ${failed} failed` : ''} in ${duration(ms)}, ${call.given.flag('record') ? 'recorded' : '0 network calls'}, ${tokens} scripted tokens`,
     )
   return failed > 0 ? 1 : 0
 }

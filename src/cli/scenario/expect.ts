@@ -15,7 +15,7 @@ export interface Mismatch {
 
 /** Every difference, in the order of the keys. @param agents what was published, to know tools by their wire names */
 export function mismatches(expect: Expectation, played: Played, agents: readonly Snapshot[]): Mismatch[] {
-  const { run, conversation, events } = played
+  const { run, conversation } = played
   const found: Mismatch[] = []
   if (played.problem !== undefined) found.push({ what: 'run', expected: 'an end', actual: played.problem })
   if (!run || !conversation) return found
@@ -30,8 +30,7 @@ export function mismatches(expect: Expectation, played: Played, agents: readonly
     if (wrong !== undefined)
       found.push({ what: 'output_schema', expected: `${wrong.path || 'output'} ${wrong.message}`, actual: run.output })
   }
-  const refOf = createNames(agents, conversation.runs)
-  const calls = callsOf(conversation.items).map(toCall(refOf))
+  const { calls, decisions, limits, subjects } = observe(played, agents)
   for (const wanted of expect.calls ?? []) {
     const same = calls.filter(
       ({ tool, arguments: args }) =>
@@ -44,7 +43,6 @@ export function mismatches(expect: Expectation, played: Played, agents: readonly
         actual: calls.filter(({ tool }) => tool === wanted.tool).map((call) => ({ ...call })),
       })
   }
-  const decisions = conversation.items.filter(({ type }) => type === 'PolicyDecision').map(toDecision(refOf))
   for (const wanted of expect.decisions ?? [])
     if (
       !decisions.some(
@@ -59,15 +57,30 @@ export function mismatches(expect: Expectation, played: Played, agents: readonly
         expected: { ...wanted },
         actual: decisions.filter(({ tool }) => tool === wanted.tool).map((each) => ({ ...each, by: [...each.by] })),
       })
-  const reached = conversation.items
-    .filter(({ type }) => type === 'LimitReached')
-    .map((item) => textOf(contentOf(item)['limit']))
   for (const limit of expect.limits ?? [])
-    if (!reached.includes(limit)) found.push({ what: 'limits', expected: limit, actual: reached })
-  const subjects = events.map(({ subject }) => subject)
+    if (!limits.includes(limit)) found.push({ what: 'limits', expected: limit, actual: [...limits] })
   if (expect.subjects !== undefined && !inOrder(expect.subjects, subjects))
-    found.push({ what: 'subjects', expected: [...expect.subjects], actual: subjects })
+    found.push({ what: 'subjects', expected: [...expect.subjects], actual: [...subjects] })
   return found
+}
+
+/** What of a run a scenario may be about, each in the order in which it came. */
+export interface Observed {
+  readonly calls: readonly { readonly tool: string; readonly arguments: JsonValue }[]
+  readonly decisions: readonly { readonly tool: string; readonly decision: string; readonly by: readonly string[] }[]
+  readonly limits: readonly string[]
+  readonly subjects: readonly string[]
+}
+
+export function observe({ conversation, events }: Played, agents: readonly Snapshot[]): Observed {
+  const { items = [], runs = [] } = conversation ?? {}
+  const nameOf = createNames(agents, runs)
+  return {
+    calls: callsOf(items).map(toCall(nameOf)),
+    decisions: items.filter(({ type }) => type === 'PolicyDecision').map(toDecision(nameOf)),
+    limits: items.filter(({ type }) => type === 'LimitReached').map((item) => textOf(contentOf(item)['limit'])),
+    subjects: events.map(({ subject }) => subject),
+  }
 }
 
 type NameOf = (runId: string, wire: string) => string

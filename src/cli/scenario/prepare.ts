@@ -1,16 +1,16 @@
 /** What a scenario is played on: its bundle, compiled once for all that use it, with the model that it asks for. */
-import { readFile, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { appendFileSync } from 'node:fs'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { turnProblem } from '../../compile/inline.ts'
 import { readValues } from '../../documents/read.ts'
-import { createTape, readExchanges, type Cassette } from '../../spec/cassette.ts'
+import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
 import { digestOfSnapshot, type CompiledBundle, type ScriptTurn, type Snapshot } from '../../spec/snapshot.ts'
 import { build } from '../build.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure } from '../findings.ts'
-import { readText } from '../input.ts'
 import { nearest } from '../nearest.ts'
 import { openProject, type Project } from '../project.ts'
 import type { Scenario } from './scenario.ts'
@@ -20,16 +20,24 @@ export interface Prepared {
   readonly bundle: CompiledBundle
   /** `namespace.name` of the agent that is started. */
   readonly agent: string
-  /** What `model: { replay: FILE }` plays: models and tools answer as they did. */
+  /** Models and tools answer as they did, or what they answer is kept. */
   readonly cassette: Cassette
 }
 
-export type Prepare = (scenario: Scenario, file: string) => Promise<Prepared>
+/** @param index of the scenario among those of its file */
+export type Prepare = (scenario: Scenario, file: string, index: number) => Promise<Prepared>
+
+export interface Tapes {
+  /** Directory of recordings that every scenario plays in place of its model and its tools. */
+  readonly directory?: string
+  /** Recordings are made instead of played. */
+  readonly record: boolean
+}
 
 /** @returns a function that throws `documents_have_errors`, `not_found`, `usage` */
-export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>): Prepare {
+export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>, tapes: Tapes): Prepare {
   const built = new Map<string, Promise<CompiledBundle>>()
-  return async (scenario, file) => {
+  return async (scenario, file, index) => {
     const project = await openProject(call, dirname(file))
     const path = await rootOf(scenario, project)
     const compiled = built.get(path) ?? compileAt(project, path)
@@ -39,7 +47,7 @@ export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>): P
     if (agent === undefined) throw fail('usage', { what: `${path} holds no agent to run.` })
     const found = bundle.agents.find(({ id }) => id === agent)
     if (!found) throw noAgent(agent, bundle.agents)
-    const cassette = await openTape(scenario, project)
+    const cassette = await openTape(tapeOf(scenario, { ...tapes, cwd: call.cwd, project, file, index }), tapes.record)
     return {
       project,
       agent,
@@ -95,9 +103,33 @@ async function withModel(
   return agents.map((each) => (each === started ? { ...changed, digest } : each))
 }
 
-async function openTape({ model }: Scenario, project: Project): Promise<Cassette> {
-  if (model === undefined || typeof model === 'string') return {}
-  return { replay: createTape(readExchanges(await readText(model.replay, { cwd: project.directory }))) }
+/** The recording that a scenario plays, absolute; undefined for one that plays none. */
+function tapeOf(
+  { model }: Scenario,
+  at: Pick<Tapes, 'directory'> & {
+    readonly cwd: string
+    readonly project: Project
+    readonly file: string
+    readonly index: number
+  },
+): string | undefined {
+  if (at.directory !== undefined) {
+    const name = relative(at.cwd, at.file).replaceAll(/^(?:\.\.[/\\])+|\.scenario\.ya?ml$/g, '')
+    return join(at.directory, `${name}${at.index === 0 ? '' : `.${at.index + 1}`}.ndjson`)
+  }
+  return model === undefined || typeof model === 'string' ? undefined : resolve(at.project.directory, model.replay)
+}
+
+async function openTape(path: string | undefined, record: boolean): Promise<Cassette> {
+  if (path === undefined) return {}
+  if (record) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, '')
+    return { record: (exchange) => appendFileSync(path, printExchange(exchange)) }
+  }
+  const text = await readFile(path, 'utf8').catch(() => undefined)
+  if (text === undefined) throw fail('not_found', { what: `recording ${path}` }, { fix: 'Add --record to make it.' })
+  return { replay: createTape(readExchanges(text)) }
 }
 
 async function readScript(path: string): Promise<readonly ScriptTurn[]> {
