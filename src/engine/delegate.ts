@@ -6,7 +6,7 @@ import type { Step } from '../spec/step.ts'
 import type { Version } from '../store/store.ts'
 import { agentNamed, textOf } from './bindings.ts'
 import type { Draft } from './draft.ts'
-import { openStepOf, settleAs, toolError } from './settle.ts'
+import { openStepOf, settleAs } from './settle.ts'
 
 /** A run that has not begun: the root of a tree or a child. */
 export function newRun(
@@ -106,12 +106,7 @@ export function receive(draft: Draft, id: RunId, turn: number, call: Call, child
     },
     isError && child.error !== null ? { error: child.error } : {},
   )
-  const result: JsonValue = isError
-    ? toolError('subagent_failed', child.error ?? '', { status: child.status, ...(steps && { steps }) })
-    : steps
-      ? { output: child.output, steps }
-      : child.output
-  return settleAs(draft, id, turn, call, { outcome: isError ? 'failed' : 'executed', result, isError })
+  return settleAs(draft, id, turn, call, { outcome: isError ? 'failed' : 'executed' })
 }
 
 /** The step with which a child began. */

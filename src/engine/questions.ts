@@ -57,7 +57,7 @@ export function hearQuestion(draft: Draft, id: RunId, turn: number, call: Call, 
   const open = openStepOf(draft, id, call.id)
   if (open?.type === 'ToolCall') draft.closeStep(open)
   draft.step(id, 'ToolResult', { tool_call_id: call.id, name: call.name, result, is_error: false, duration_ms: 0 })
-  return settleAs(draft, id, turn, call, { outcome: 'executed', result })
+  return settleAs(draft, id, turn, call, { outcome: 'executed' })
 }
 
 /** `answer_subagent` and `escalate_to_person`: the call goes on waiting for the child, whose outcome is its result. */

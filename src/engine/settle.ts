@@ -36,11 +36,17 @@ export function settleCall(draft: Draft, id: RunId, turn: number, call: Call, se
     isError ? { error: errorText(settled.result) } : {},
   )
   if (settled.outcome === 'executed' || settled.outcome === 'failed') taint(draft, id, call)
-  return settleAs(draft, id, turn, call, { ...settled, isError })
+  return settleAs(draft, id, turn, call, settled)
 }
 
 /** The same for a call whose result step is written elsewhere. */
-export function settleAs(draft: Draft, id: RunId, turn: number, call: Call, settled: Settled): Call {
+export function settleAs(
+  draft: Draft,
+  id: RunId,
+  turn: number,
+  call: Call,
+  settled: Pick<Settled, 'outcome' | 'ends'>,
+): Call {
   const repeated =
     settled.outcome === 'denied' || settled.outcome === 'rejected' ? countRefusal(draft, id, call) : undefined
   const ends = settled.ends ?? repeated
@@ -49,8 +55,6 @@ export function settleAs(draft: Draft, id: RunId, turn: number, call: Call, sett
     state: {
       at: 'settled',
       outcome: settled.outcome,
-      result: settled.result,
-      isError: settled.isError ?? false,
       ...(ends && { ends }),
     },
   }

@@ -52,8 +52,6 @@ export type CallState =
   | {
       readonly at: 'settled'
       readonly outcome: CallOutcome
-      readonly result: JsonValue
-      readonly isError: boolean
       /** Set when the run fails over this call, as soon as nothing it has sent is open. */
       readonly ends?: { readonly error: string; readonly errorCode: ErrorCode }
     }

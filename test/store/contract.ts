@@ -280,6 +280,31 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.stepsOfRun(runId('a'))).toEqual([{ ...open, finishedAt: NOW + 50, error: 'broken' }])
       })
 
+      test.each([
+        ['of 256 KiB', 256 * 1024, 'é'.repeat(128 * 1024 - 1)],
+        ['of more than 256 KiB', 256 * 1024 + 2, 'é'.repeat(128 * 1024)],
+        ['of more than 256 KiB, and no text', 7 * 60_000 + 1, Array.from({ length: 60_000 }, () => 'four')],
+      ])('reads a result %s as it was written', async (_, bytes, result) => {
+        expect(Buffer.byteLength(JSON.stringify(result))).toBe(bytes)
+        const session = await started('a')
+        const content = { tool_call_id: 'c1', name: 'read', result, is_error: false, duration_ms: 1 }
+        const steps = [1, 2].map((ordinal) => aStep(session, ordinal, { type: 'ToolResult', content }))
+        const shown: TurnEvent = {
+          sessionId: session.id,
+          seq: 3,
+          runId: session.rootRunId,
+          ts: NOW,
+          kind: 'step',
+          subject: 'engine.step.completed',
+          ordinal: 1,
+        }
+        await store.save({ ...aTurn({ ...session, lastSeq: 3 }, { steps }), events: [shown] })
+        const read = await store.stepsOfSession(session.id)
+        expect(JSON.stringify(read)).toBe(JSON.stringify(steps))
+        const [event] = await store.events(session.id, 2, 1)
+        expect(event!.data['step']).toEqual(toTimelineItem(steps[0]!, aRun(session)))
+      })
+
       test('keeps no two steps with one number', async () => {
         const session = await started('a')
         await store.save(aTurn(session, { steps: [aStep(session, 1)] }))

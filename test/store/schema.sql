@@ -148,7 +148,7 @@ CREATE TABLE step (
   tokens_used integer check (tokens_used >= 0),
   error text,
   started_at integer not null,
-  finished_at integer,
+  finished_at integer, result_digest text references large_result (digest),
   primary key (session_n, ordinal),
   unique (run_n, sequence)
 ) strict, without rowid;
@@ -340,8 +340,23 @@ CREATE INDEX file_upload on file (expires_at) where staging_key <> '';
 
 CREATE INDEX file_pending on file (workspace_id, expires_at) where finalized_at is null;
 
+CREATE TABLE large_result (
+  digest text primary key,
+  result text not null check (json_valid(result))
+) strict;
+
+CREATE INDEX step_with_large_result on step (result_digest) where result_digest is not null;
+
+CREATE TRIGGER large_result_goes after delete on step when old.result_digest is not null
+begin
+  delete from large_result
+  where digest = old.result_digest
+    and not exists (select 1 from step where result_digest = old.result_digest);
+end;
+
 CREATE TRIGGER step_only_ends
-before update of session_n, ordinal, run_n, sequence, id, event_id, type, content, hidden, tokens_used, started_at on step
+before update of session_n, ordinal, run_n, sequence, id, event_id, type, content, hidden, tokens_used, started_at, result_digest
+on step
 begin
   select raise(abort, 'of a step only its end is written later');
 end;

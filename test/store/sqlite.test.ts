@@ -99,7 +99,7 @@ describe('a file', () => {
     const db = new Database(path)
     db.pragma('user_version = 99')
     db.close()
-    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 5)')
+    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 6)')
   })
 
   test('that was left by a killed process and is damaged is refused', async () => {
@@ -133,6 +133,25 @@ test('the schema after all migrations is the one written down', async () => {
   expect(rows.map(({ sql }) => `${sql};\n`).join('\n')).toBe(
     readFileSync(resolve(import.meta.dirname, 'schema.sql'), 'utf8'),
   )
+})
+
+test('a large result is written once, and goes with the last step that has it', async () => {
+  const path = newPath()
+  const store = openSqlite(path, { clock })
+  const session = aSession('a')
+  const content = { result: 'x'.repeat(300_000) }
+  const steps = [1, 2].map((ordinal) => aStep(session, ordinal, { type: 'ToolResult', content }))
+  await store.start(aStart('a', {}, { steps }), NO_LIMITS)
+  await store.close()
+  const db = new Database(path)
+  const kept = () => db.prepare<[], number>('select length(result) from large_result').pluck().all()
+  expect(db.prepare('select content from step').pluck().all()).toEqual(['{"result":null}', '{"result":null}'])
+  expect(kept()).toEqual([300_002])
+  db.exec('delete from step where ordinal = 1')
+  expect(kept()).toEqual([300_002])
+  db.exec('delete from step')
+  expect(kept()).toEqual([])
+  db.close()
 })
 
 test('published versions, events and steps cannot be changed, not even by SQL', async () => {

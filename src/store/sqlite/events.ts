@@ -6,7 +6,8 @@ import type { Run } from '../../spec/run.ts'
 import type { StepType } from '../../spec/step.ts'
 import { toTimelineItem } from '../../spec/timeline-item.ts'
 import type { Store, TurnEvent } from '../store.ts'
-import { toObject, toText } from './json-column.ts'
+import { toText } from './json-column.ts'
+import { toContent } from './results.ts'
 import { fromColumn, toColumn, type Owner } from './event-data.ts'
 
 export interface Events {
@@ -22,11 +23,12 @@ export function openEvents(db: Database): Events {
   )
   const after = db.prepare<{ sessionId: string; after: number; limit: number }, Row>(
     `select e.seq, r.id as run_id, a.workspace_id, a.id as agent_id, r.version_id, e.ts, e.kind, e.subject, e.data, e.ordinal,
-       t.id as step_id, t.sequence, t.event_id, t.type, t.content, t.tokens_used, t.error, t.started_at, t.finished_at
+       t.id as step_id, t.sequence, t.event_id, t.type, t.content, l.result, t.tokens_used, t.error, t.started_at, t.finished_at
      from event e
        join run r on r.n = e.run_n
        join agent a on a.n = r.agent_n
        left join step t on t.session_n = e.session_n and t.ordinal = e.ordinal
+       left join large_result l on l.digest = t.result_digest
      where e.session_n = (select n from session where id = :sessionId) and e.seq > :after
      order by e.seq
      limit :limit`,
@@ -63,6 +65,7 @@ interface Row {
   event_id: EventId
   type: StepType
   content: string
+  result: string | null
   tokens_used: number | null
   error: string | null
   started_at: number
@@ -103,7 +106,7 @@ function toItem(row: Row, ordinal: number, owner: Owner): JsonObject {
       type: row.type,
       sequence: row.sequence,
       ordinal,
-      content: toObject(row.content),
+      content: toContent(row.content, row.result),
       tokensUsed: row.tokens_used,
       error: began ? null : row.error,
       startedAt: row.started_at,

@@ -3,6 +3,7 @@ import type { EventId, RunId, SessionId, StepId } from '../../base/ids.ts'
 import type { Step, StepType } from '../../spec/step.ts'
 import type { StepEnd, Store } from '../store.ts'
 import { toObject, toText } from './json-column.ts'
+import { openResults, toContent } from './results.ts'
 
 export interface Steps {
   readonly reads: Pick<Store, 'stepsOfRun' | 'stepsOfSession'>
@@ -11,12 +12,14 @@ export interface Steps {
 }
 
 export function openSteps(db: Database): Steps {
+  const results = openResults(db)
   const insert = db.prepare(
     `insert into step (
-       session_n, ordinal, run_n, sequence, id, event_id, type, content, hidden, tokens_used, error, started_at, finished_at
+       session_n, ordinal, run_n, sequence, id, event_id, type, content, result_digest, hidden, tokens_used, error, started_at,
+       finished_at
      ) values (
-       :sessionN, :ordinal, :runN, :sequence, :id, :eventId, :type, :content, :hidden, :tokensUsed, :error, :startedAt,
-       :finishedAt
+       :sessionN, :ordinal, :runN, :sequence, :id, :eventId, :type, :content, :resultDigest, :hidden, :tokensUsed, :error,
+       :startedAt, :finishedAt
      )`,
   )
   const close = db.prepare(
@@ -45,7 +48,7 @@ export function openSteps(db: Database): Steps {
         id: step.id,
         eventId: step.eventId,
         type: step.type,
-        content: toText(step.content),
+        ...results.put(step),
         hidden: toText(step.hidden),
         tokensUsed: step.tokensUsed,
         error: step.error,
@@ -57,11 +60,12 @@ export function openSteps(db: Database): Steps {
 }
 
 const SELECT = `
-  select t.id, s.id as session_id, r.id as run_id, t.event_id, t.type, t.sequence, t.ordinal, t.content, t.hidden,
-    t.tokens_used, t.error, t.started_at, t.finished_at
+  select t.id, s.id as session_id, r.id as run_id, t.event_id, t.type, t.sequence, t.ordinal, t.content, l.result,
+    t.hidden, t.tokens_used, t.error, t.started_at, t.finished_at
   from step t
     join run r on r.n = t.run_n
-    join session s on s.n = t.session_n`
+    join session s on s.n = t.session_n
+    left join large_result l on l.digest = t.result_digest`
 
 interface Row {
   id: StepId
@@ -72,6 +76,7 @@ interface Row {
   sequence: number
   ordinal: number
   content: string
+  result: string | null
   hidden: string | null
   tokens_used: number | null
   error: string | null
@@ -87,7 +92,7 @@ const toStep = (row: Row): Step => ({
   type: row.type,
   sequence: row.sequence,
   ordinal: row.ordinal,
-  content: toObject(row.content),
+  content: toContent(row.content, row.result),
   ...(row.hidden === null ? {} : { hidden: toObject(row.hidden) }),
   tokensUsed: row.tokens_used,
   error: row.error,
