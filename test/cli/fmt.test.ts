@@ -94,6 +94,16 @@ test('- reads standard input and writes standard output', async () => {
   expect(await svc(['fmt', '-', '--check'], { cwd, stdin: FORMATTED })).toMatchObject({ code: 0, stdout: '' })
 })
 
+test('the name of standard input says its language, and what it is called', async () => {
+  const argv = ['fmt', '-', '--stdin-filename', 'tools/refund.json']
+  const stdin = '{"kind": "Tool", "apiVersion": "svc/v1"}'
+  expect(await svc(argv, { cwd, stdin })).toMatchObject({
+    code: 0,
+    stdout: '{\n  "apiVersion": "svc/v1",\n  "kind": "Tool"\n}\n',
+  })
+  expect(await svc([...argv, '--check'], { cwd, stdin })).toMatchObject({ code: 1, stdout: 'tools/refund.json\n' })
+})
+
 test('a document that cannot be read is told with its place; the others are formatted', async () => {
   writeFileSync(join(cwd, 'tools/bad.yaml'), 'apiVersion: svc/v1\nkind: [\n')
   const ran = await svc(['fmt'], { cwd })

@@ -18,8 +18,9 @@ export async function fmt(call: Call): Promise<number> {
   const { given, mode, out, io, cwd } = call
   const paths = given.rest(0)
   const stdin = paths.length === 1 && paths[0] === '-'
+  const name = given.text('stdin-filename') ?? STDIN
   const { workspace, directory } = stdin
-    ? { workspace: loadFiles({ [STDIN]: await io.stdin.text() }, { focus: [STDIN] }), directory: cwd }
+    ? { workspace: loadFiles({ [name]: await io.stdin.text() }, { focus: [name] }), directory: cwd }
     : await open(call, paths)
   const texts = textsOf(workspace)
   if (texts.size === 0) throw fail('no_documents', { where: paths.join(', ') || directory })
@@ -38,7 +39,7 @@ export async function fmt(call: Call): Promise<number> {
       continue
     }
     if (diff && after?.changed) out.line(unifiedDiff(path, workspace.text(path), after.text).trimEnd())
-    else if (check && after?.changed) out.line(stdin ? '-' : path)
+    else if (check && after?.changed) out.line(stdin ? (given.text('stdin-filename') ?? '-') : path)
     else if (stdin && !check && !diff) io.stdout.write(after?.text ?? workspace.text(path))
     else if (after?.changed) await writeFile(join(directory, path), after.text)
   }

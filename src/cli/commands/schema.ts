@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { fail } from '../../base/failure.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { Call } from '../command.ts'
 import { packageFile } from '../package-file.ts'
 import { nearest } from '../nearest.ts'
 
-const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest']
+const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event']
+/** What precedes the command whose answer is meant. */
+const OUTPUT = 'output:'
 
 /** Where documents of a kind usually lie, for editors; each says its kind in its own header too. */
 const GLOBS: Readonly<Record<string, readonly string[]>> = {
@@ -13,26 +16,43 @@ const GLOBS: Readonly<Record<string, readonly string[]>> = {
   policy: ['policies/**/!(*.policytest).yaml'],
   bundle: ['bundle.yaml'],
   config: ['svc.config.yaml'],
+  scenario: ['**/*.scenario.yaml'],
+  policytest: ['**/*.policytest.yaml'],
 }
 
-export async function schema({ given, mode, out }: Call): Promise<void> {
+export async function schema({ given, mode, out, manual }: Call): Promise<void> {
   if (given.flag('vscode')) {
-    const settings = Object.fromEntries(KINDS.map((kind) => [`./.schemas/${kind}.schema.json`, GLOBS[kind]]))
+    const settings = Object.fromEntries(
+      Object.entries(GLOBS).map(([kind, globs]) => [`./.schemas/${kind}.schema.json`, globs]),
+    )
     return out.line(JSON.stringify({ 'yaml.schemas': settings }, null, 2))
   }
   if (given.flag('types')) return out.line((await readFile(packageFile('dist/documents.d.ts'), 'utf8')).trimEnd())
-  const kind = given.argument(0)?.toLowerCase()
-  if (kind === undefined)
-    return mode.json ? await out.json({ items: KINDS, total: KINDS.length }) : out.line(KINDS.join('\n'))
-  if (!KINDS.includes(kind)) {
-    const near = nearest(kind, KINDS)
+  const outputs = manual.commands.flatMap(({ path, json }) => (json === undefined ? [] : [`${OUTPUT}${path}`]))
+  const kinds = [...KINDS, ...outputs]
+  // The command may be written as words: svc schema output:policy eval.
+  const kind = given.rest(0).join(' ').toLowerCase()
+  if (kind === '') return mode.json ? await out.json({ items: kinds, total: kinds.length }) : out.line(kinds.join('\n'))
+  if (!kinds.includes(kind)) {
+    const near = nearest(kind, kinds)
     throw fail(
       'usage',
       { what: `There is no schema "${kind}".` },
-      { fix: near ? `Did you mean ${near}?` : `Kinds: ${KINDS.join(', ')}.` },
+      { fix: near ? `Did you mean ${near}?` : `Kinds: ${KINDS.join(', ')}, ${OUTPUT}<command>.` },
     )
   }
+  if (kind.startsWith(OUTPUT)) return await out.json(await schemaOfOutput(kind.slice(OUTPUT.length), manual.commands))
   const text = await readFile(packageFile(`schemas/${kind}.schema.json`), 'utf8')
   if (mode.json) return await out.json(JSON.parse(text))
   out.line(text.trimEnd())
+}
+
+async function schemaOfOutput(path: string, commands: Call['manual']['commands']): Promise<JsonObject> {
+  const { outputSchema, readComponents } = await import('../output-schema.ts')
+  const components = readComponents(await readFile(packageFile('schemas/openapi.yaml'), 'utf8'))
+  return outputSchema(
+    commands.find((each) => each.path === path)!,
+    commands,
+    components,
+  )!
 }

@@ -74,7 +74,7 @@ export const author: readonly CommandSpec[] = [
       'svc lint --fix',
       'svc lint --changed origin/main --format sarif',
     ],
-    json: '{ok,files,errors,warnings,fixable,diagnostics:[{rule,severity,message,why,fix,path,pointer,range,docs,related}]}',
+    json: '{ok,files,errors,warnings,fixable,diagnostics:[{rule,severity:"error"|"warning"|"info",message,why?,fix?:{description,edits:[{path,range,text}],unsafe?},path,pointer,range:{start:{line,column,offset},end},related:[{path,range,message}],docs}]}',
     exits: { 1: 'errors, or more warnings than allowed', 5: 'no document found' },
     load: async () => (await import('../commands/lint.ts')).lint,
   },
@@ -98,6 +98,7 @@ export const author: readonly CommandSpec[] = [
     options: [
       { flags: '--check', say: 'list what would change, write nothing' },
       { flags: '--diff', say: 'show what would change, write nothing' },
+      { flags: '--stdin-filename <name>', say: 'name of the document on standard input; .json makes it JSON' },
     ],
     examples: ['svc fmt', 'svc fmt --check', 'svc fmt agents --diff'],
     json: '{changed:[path],unchanged}',
@@ -281,15 +282,23 @@ export const author: readonly CommandSpec[] = [
     path: 'schema',
     group: 'Author',
     plane: 'offline',
-    summary: 'print the JSON Schema of a document kind',
+    summary: 'print the JSON Schema of documents, events and command answers',
     arguments: [
-      { name: '[kind]', say: 'agent, tool, policy, bundle, config, scenario or policytest; without it, the list' },
+      {
+        name: '[kind...]',
+        say: 'agent, tool, policy, bundle, config, scenario, policytest, event or output:<command>; without it, the list',
+      },
     ],
     options: [
       { flags: '--types', say: 'TypeScript types of the documents instead' },
       { flags: '--vscode', say: 'editor settings that name the schemas in .schemas/' },
     ],
-    examples: ['svc schema agent', 'svc schema config --jq .properties', 'svc schema --types'],
+    examples: [
+      'svc schema agent',
+      'svc schema config --jq .properties',
+      'svc schema output:lint',
+      'svc schema --types',
+    ],
     load: async () => (await import('../commands/schema.ts')).schema,
   },
   {

@@ -1,0 +1,98 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { afterAll, describe, expect, test } from 'vitest'
+import { SUBJECTS } from '../../src/spec/event.ts'
+import { whole } from '../documents/whole.ts'
+import { svc, temporary } from './recording-io.ts'
+
+const { path: home, remove } = temporary()
+afterAll(remove)
+
+interface Schema {
+  readonly title?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, object>>
+  readonly allOf?: readonly {
+    readonly if: { readonly properties: { readonly kind: { readonly const: string } } }
+    readonly then: { readonly properties: { readonly subject: { readonly enum: readonly string[] } } }
+  }[]
+}
+
+const schemaOf = async (...kind: string[]): Promise<Schema> =>
+  JSON.parse((await svc(['schema', ...kind], { cwd: home })).stdout) as Schema
+
+const validator = (schema: Schema) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  return ajv.compile(schema)
+}
+
+const { stdout } = await svc(['schema'], { cwd: home })
+const kinds = stdout.trimEnd().split('\n')
+
+test('every kind that the manual names has a schema', () => {
+  expect(kinds.slice(0, 8)).toEqual(['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event'])
+  expect(kinds).toContain('output:lint')
+  expect(kinds).toContain('output:policy eval')
+})
+
+test.each(kinds)('%s has a title and a description, and compiles', async (kind) => {
+  const schema = await schemaOf(kind)
+  expect([typeof schema.title, typeof schema.description]).toEqual(['string', 'string'])
+  expect(validator(schema)).toBeTypeOf('function')
+})
+
+test.each(kinds.slice(0, 8))('every key at the top of %s is described', async (kind) => {
+  for (const [key, each] of Object.entries((await schemaOf(kind)).properties ?? {}))
+    expect([key, 'description' in each || '$ref' in each || 'const' in each]).toEqual([key, true])
+})
+
+test('the schema of events pairs each kind with its subjects', async () => {
+  const { allOf = [] } = await schemaOf('event')
+  const pairs = allOf.map((each) => [each.if.properties.kind.const, each.then.properties.subject.enum])
+  expect(Object.fromEntries(pairs)).toEqual(SUBJECTS)
+})
+
+test('an unknown kind is told with the nearest', async () => {
+  expect(await svc(['schema', 'output:lnt'], { cwd: home })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Did you mean output:lint?') as string,
+  })
+})
+
+test('--vscode names a schema for each kind of file', async () => {
+  const settings = JSON.parse((await svc(['schema', '--vscode'], { cwd: home })).stdout) as {
+    'yaml.schemas': Record<string, string[]>
+  }
+  expect(Object.keys(settings['yaml.schemas'])).toEqual(
+    ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest'].map(
+      (kind) => `./.schemas/${kind}.schema.json`,
+    ),
+  )
+})
+
+describe('what a command answers has the shape that its schema says', () => {
+  const cwd = join(home, 'claims')
+  for (const [path, text] of Object.entries({ 'svc.config.yaml': 'workspace: claims\n', ...whole })) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true })
+    writeFileSync(join(cwd, path), text)
+  }
+
+  test.each<[string, string[]]>([
+    ['lint', ['lint', '--strict']],
+    ['fmt', ['fmt', '--check']],
+    ['compile', ['compile']],
+    ['explain', ['explain', 'tool/unresolved']],
+    ['help', ['help']],
+    ['version', ['version']],
+    ['init', ['init', 'new', '-t', 'blank']],
+    ['bundle tree', ['bundle', 'tree']],
+  ])('%s', async (command, argv) => {
+    const { stdout: answer } = await svc([...argv, '--json'], { cwd })
+    const validate = validator(await schemaOf(`output:${command}`))
+    validate(JSON.parse(answer))
+    expect(validate.errors ?? []).toEqual([])
+  })
+})
