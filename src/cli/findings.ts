@@ -1,15 +1,11 @@
 /** Findings of lint and compile, told beside an answer, and what becomes of a command that has errors among them. */
 import { fail, type Failure } from '../base/failure.ts'
 import type { Diagnostic } from '../documents/diagnostic.ts'
-import { findRule } from '../documents/lint.ts'
 import { reportText } from '../documents/report/text.ts'
 import type { Workspace } from '../documents/workspace.ts'
 import type { Call } from './command.ts'
 
-/**
- * Prints what was found on stderr; nothing with `--json`, where the failure carries it. Remarks are for `svc lint`, and what
- * other files lack because of one that cannot be read is told when that one can.
- */
+/** Prints what was found on stderr; nothing with `--json`, where the failure carries it. Remarks are for `svc lint`. */
 export function tellFindings(
   { mode, out }: Pick<Call, 'mode' | 'out'>,
   findings: readonly Diagnostic[],
@@ -17,15 +13,8 @@ export function tellFindings(
 ): void {
   const worth = findings.filter(({ severity }) => severity !== 'info')
   if (mode.json || worth.length === 0) return
-  const unread = new Set(worth.filter(({ rule }) => rule === UNREAD).map(({ path }) => path))
-  const shown = worth.filter(({ rule, path }) => unread.size === 0 || unread.has(path) || !findRule(rule)?.crossFile)
-  out.say(reportText(shown, { workspace, color: mode.color.stderr > 0 }).trimEnd())
-  if (shown.length < worth.length)
-    out.say(`${worth.length - shown.length} more in other files may come from that: svc lint shows them`)
+  out.say(reportText(worth, { workspace, color: mode.color.stderr > 0 }).trimEnd())
 }
-
-/** The rule of files that cannot be read at all. */
-const UNREAD = 'doc/syntax'
 
 /** @param told where `tellFindings` came before: people are not told twice, programs find all of it in the failure */
 export function documentsFailure(findings: readonly Diagnostic[], told?: Pick<Call, 'mode'>): Failure {
