@@ -63,7 +63,8 @@ export const failures = {
   method_not_allowed: {
     status: 405,
     exit: EXIT.usage,
-    say: (a: { method: string; allow: string }) => `${a.method} is not offered here; ${a.allow} is.`,
+    say: (a: { method: string; allow: readonly string[] }) =>
+      `${a.method} is not offered here; ${a.allow.join(' and ')} ${a.allow.length === 1 ? 'is' : 'are'}.`,
   },
   no_deployed_version: {
     status: 409,

@@ -1,5 +1,5 @@
 /** Reads a JSON body: counted while it arrives, its depth known before it is parsed. Source: decisions, section 2; security, S9. */
-import { fail } from '../base/failure.ts'
+import { fail, Failure } from '../base/failure.ts'
 import { isJsonObject, jsonDepth } from '../base/json.ts'
 import type { Config } from '../spec/config.ts'
 import type { AsyncReadable, Call } from './route.ts'
@@ -21,6 +21,10 @@ export const apiBody = ({ limits }: Config): BodyLimits => ({
 export async function readJson(call: Call, { maxBytes, maxDepth }: BodyLimits): Promise<unknown> {
   const type = call.request.headers.get('content-type')
   if (type !== null && !isJsonType(type)) throw fail('unsupported_media_type')
+  const coding = call.request.headers.get('content-encoding')?.toLowerCase() ?? 'identity'
+  // Unpacking would let a small request become a large one.
+  if (coding !== 'identity')
+    throw new Failure('unsupported_media_type', `The body must be sent as it is, not as ${coding}.`, {})
   if (Number(call.request.headers.get('content-length') ?? 0) > maxBytes)
     throw fail('body_too_large', { limit: maxBytes })
   const bytes = await (call.incoming ? readIncoming(call.incoming, maxBytes) : readStream(call.request.body, maxBytes))

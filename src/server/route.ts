@@ -59,14 +59,14 @@ export function serveRoutes(parts: RouteParts, routes: readonly Route[]): H3 {
   const app = new H3({ silent: true, onError })
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path)
-    const allow = here.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+    const allow = here.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     for (const { method, handle } of here) {
       const handler = (event: H3Event) => answer(callOf(parts, event), handle, parts)
       app.on(method, path, handler)
       if (method === 'GET') app.on('HEAD', path, handler)
     }
     const refuse: Handler = ({ request }) => {
-      throw fail('method_not_allowed', { method: request.method, allow }, { headers: { allow } })
+      throw fail('method_not_allowed', { method: request.method, allow }, { headers: { allow: allow.join(', ') } })
     }
     app.all(path, (event) => answer(callOf(parts, event), refuse, parts))
   }

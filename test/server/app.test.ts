@@ -127,6 +127,16 @@ test.each([
   })
 })
 
+test('refuses a body that is packed', async () => {
+  const { api, key, runs } = await desk()
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  expect(await problemOf(await api(runs, { key, method: 'POST', body: '{}', headers }))).toEqual({
+    status: 415,
+    code: 'unsupported_media_type',
+    error: 'The body must be sent as it is, not as gzip.',
+  })
+})
+
 test('accepts a media type with parameters, and a body of exactly the largest size', async () => {
   const { api, key, runs } = await desk()
   const body = `{"input":{"a":"${'x'.repeat(1024 * 1024 - 18)}"}}`
@@ -418,7 +428,7 @@ test('an unknown route is 404, a known path with another method 405 with Allow',
   expect(await problemOf(refused)).toEqual({
     status: 405,
     code: 'method_not_allowed',
-    error: 'DELETE is not offered here; GET, HEAD is.',
+    error: 'DELETE is not offered here; GET and HEAD are.',
   })
   const start = await api(`/v1/agents/${UNKNOWN}/runs`)
   expect(start.headers.get('allow')).toBe('POST')

@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import { copyExample, deploy, serve } from './binary.ts'
+
+const run = promisify(execFile)
+const ROOT = resolve(import.meta.dirname, '../..')
+const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name)
+
+const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
+
+// Below the package, so that it is found by its name as a user would name it.
+const directory = mkdtempSync(join(ROOT, 'dist/.readme-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+test('the client example of the README passes the type checker, and runs to its end', async () => {
+  const project = copyExample('refund')
+  const { secret, agentId } = await deploy(project, 'acme.refund-desk')
+  const server = await serve(['--data', project.data], { cwd: project.directory })
+  try {
+    const file = join(directory, 'example.mts')
+    const told = `console.log(JSON.stringify([run.status, run.output]))\n`
+    writeFileSync(file, example.replace('http://127.0.0.1:4310', server.url) + told)
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node']
+    await run(bin('tsc'), [...options, '--skipLibCheck', '--ignoreConfig', file], { cwd: directory })
+    const env = { ...process.env, SVC_API_KEY: secret, SVC_AGENT_ID: agentId }
+    const { stdout } = await run(bin('tsx'), [file], { cwd: directory, env })
+    expect(JSON.parse(stdout)).toEqual(['Completed', expect.anything()])
+  } finally {
+    await server.stop()
+    project.remove()
+  }
+})
