@@ -1,9 +1,11 @@
-// Writes dist/documents.d.ts: the types of the documents, from schemas/. `svc schema --types` prints it.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// Writes documents.d.ts into the directory that is named: the types of the documents, from schemas/. `svc schema --types` prints it.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compile } from 'json-schema-to-typescript'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const out = process.argv[2]
 const KINDS = ['agent', 'tool', 'policy', 'bundle']
 
 const LEFT_OUT = ['oneOf', 'allOf', 'if', 'then', 'else', 'not', '$id']
@@ -33,8 +35,7 @@ for (const kind of KINDS) {
     `export namespace ${title}s {\n${text.trimEnd().replaceAll(/^(?=.)/gm, '  ')}\n}\nexport type ${title} = ${title}s.${title}\n`,
   )
 }
-mkdirSync(`${root}/dist`, { recursive: true })
 writeFileSync(
-  `${root}/dist/documents.d.ts`,
+  join(out, 'documents.d.ts'),
   `/** The documents of svc/v1. Generated from the JSON Schemas; what spans fields and files is checked by svc lint. */\n${parts.join('\n')}\nexport type Document = ${KINDS.map((kind) => kind[0].toUpperCase() + kind.slice(1)).join(' | ')}\n`,
 )

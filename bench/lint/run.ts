@@ -1,6 +1,6 @@
 /**
  * How fast `svc` starts and lints, beside bare Node, the `yaml` package and other linters, all in the same rounds.
- * `npx tsx bench/lint/run.ts [rounds] [documents,…]` after `npm run build`.
+ * `npm run bench:lint [rounds] [documents,…]` after `npm run build`. Exit code 1 when a gate is missed.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -61,8 +61,8 @@ interface Contestant {
   readonly mayFail?: boolean
 }
 
-/** Contestants take turns, so that a slow minute of the machine is a slow minute of all. */
-function compare(title: string, contestants: readonly Contestant[], documents?: number): void {
+/** Contestants take turns, so that a slow minute of the machine is a slow minute of all. Answers the median times by name. */
+function compare(title: string, contestants: readonly Contestant[], documents?: number): ReadonlyMap<string, number> {
   const seen = new Map<string, Measured[]>(contestants.map(({ name }) => [name, []]))
   for (let round = 0; round < rounds; round++)
     for (const { name, args, before, mayFail } of contestants) {
@@ -80,6 +80,16 @@ function compare(title: string, contestants: readonly Contestant[], documents?: 
       `| ${name} | ${median(ms).toFixed(0)} | ${(median(ms) / base).toFixed(2)} | ${median(cpu).toFixed(0)} | ${median(mib).toFixed(0)} |${rate}`,
     )
   }
+  return new Map([...seen].map(([name, all]) => [name, median(all.map(({ ms }) => ms))]))
+}
+
+/** Prints whether one took at most `most` times as long as another; a gate without its contestant is passed over. */
+function gate(goal: string, times: ReadonlyMap<string, number>, name: string, most: number, other: string): void {
+  const [ours, theirs] = [times.get(name), times.get(other)]
+  if (ours === undefined || theirs === undefined) return
+  const held = ours <= most * theirs
+  if (!held) process.exitCode = 1
+  console.log(`${goal}: ${name}: ${(ours / theirs).toFixed(2)} x ${other}, at most ${most}${held ? '' : ': MISSED'}`)
 }
 
 /** Other linters, in a directory of their own; undefined where they cannot be installed. */
@@ -87,13 +97,19 @@ function install(): string | undefined {
   const directory = join(work, 'others')
   mkdirSync(directory)
   writeFileSync(join(directory, 'package.json'), '{"private":true}')
-  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', 'ajv-cli@5.0.0', '@redocly/cli@2'], {
-    cwd: directory,
-    stdio: 'ignore',
-    timeout: 120_000,
-  })
+  const { status } = spawnSync(
+    'npm',
+    ['install', '--no-audit', '--no-fund', 'ajv-cli@5.0.0', '@redocly/cli@2', '@stoplight/spectral-cli@6'],
+    {
+      cwd: directory,
+      stdio: 'ignore',
+      timeout: 180_000,
+    },
+  )
   if (status === 0) return join(directory, 'node_modules')
-  console.log('ajv-cli and @redocly/cli are left out: npm could not install them here.')
+  console.log(
+    'ajv-cli, @redocly/cli and spectral are left out: npm could not install them here. Their gates are not judged.',
+  )
   return undefined
 }
 
@@ -146,13 +162,17 @@ copyFileSync(
   writeCorpus(join(work, 'twenty'), 20).find((path) => path.endsWith('tool-0.yaml'))!,
   tool,
 )
-compare('Start (G14)', [
+const starts = compare('Start (G14)', [
   { name: 'node -e 0', args: ['-e', '0'] },
   { name: 'svc --version', args: [SVC, '--version'] },
   { name: 'svc --help', args: [SVC, '--help'] },
   { name: 'svc lint, one file', args: [SVC, 'lint', tool], before: forget, mayFail: true },
   { name: 'svc lint, one file, again', args: [SVC, 'lint', tool], mayFail: true },
 ])
+console.log('')
+gate('G14', starts, 'svc --version', 1.25, 'node -e 0')
+gate('G14', starts, 'svc --help', 1.5, 'node -e 0')
+gate('G14', starts, 'svc lint, one file', 2, 'node -e 0')
 
 const others = install()
 const schemas = ['agent', 'tool', 'policy', 'bundle'].flatMap((kind) => [
@@ -163,7 +183,7 @@ for (const size of sizes) {
   const directory = join(work, `c${size}`)
   writeCorpus(directory, size)
   if (others !== undefined) writeOpenApi(join(work, `o${size}`), size)
-  compare(
+  const times = compare(
     `${size} documents (G15, G16)`,
     [
       { name: 'reading the files', args: [reading, directory] },
@@ -192,8 +212,30 @@ for (const size of sizes) {
               args: [join(others, '@redocly/cli/bin/cli.js'), 'lint', `${join(work, `o${size}`)}/*.yaml`],
               mayFail: true,
             },
+            // Half a minute for a thousand files: larger numbers say nothing new.
+            ...(size > 1000
+              ? []
+              : [
+                  {
+                    name: 'spectral, OpenAPI files',
+                    args: [
+                      join(others, '@stoplight/spectral-cli/dist/index.js'),
+                      'lint',
+                      '-r',
+                      script('spectral.yaml', 'extends: ["spectral:oas"]\n'),
+                      `${join(work, `o${size}`)}/*.yaml`,
+                    ],
+                    mayFail: true,
+                  },
+                ]),
           ]),
     ],
     size,
   )
+  console.log('')
+  if (size < 1000) continue
+  gate('G15', times, 'svc lint', 1, 'ajv-cli, shape only')
+  gate('G15', times, 'svc lint', 1 / 5, '@redocly/cli, OpenAPI files')
+  gate('G15', times, 'svc lint', 1 / 25, 'spectral, OpenAPI files')
+  gate('G16', times, 'svc lint, again', 1.5, 'reading the files')
 }

@@ -53,14 +53,15 @@ export function modeOf(options: GlobalOptions, io: Io): Mode {
     json: options.json === true || options.jq !== undefined || fields !== undefined,
     ...(options.jq !== undefined && { jq: options.jq }),
     ...(fields !== undefined && { fields }),
+    // Standard input is asked last: looking at it opens it.
     interactive:
-      io.stdin.isTTY &&
       io.stderr.isTTY &&
       !io.unattended &&
       env['TERM'] !== 'dumb' &&
       options.input !== false &&
       !says('CI') &&
-      !says('SVC_NO_INPUT'),
+      !says('SVC_NO_INPUT') &&
+      io.stdin.isTTY,
     yes: options.yes === true,
     quiet: options.quiet === true,
     verbose: options.verbose === true || env['SVC_LOG'] === 'info' || debug,

@@ -21,7 +21,9 @@ export function processIo(): Io {
     stdout: sinkOf(process.stdout, env['SVC_FORCE_TTY']),
     stderr: sinkOf(process.stderr, env['SVC_FORCE_TTY']),
     stdin: {
-      isTTY: process.stdin.isTTY,
+      get isTTY() {
+        return process.stdin.isTTY
+      },
       text: async () => (await readStdin()).toString('utf8'),
       bytes: readStdin,
     },

@@ -132,7 +132,7 @@ const post = ({ url }: ServerProcess, route: string, body: object): Promise<Resp
 
 test('the build that people get has no such places', () => {
   const dist = resolve(import.meta.dirname, '../../dist')
-  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'))
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => /\.c?js$/.test(path))
   const places = files.filter((path) => readFileSync(join(dist, path), 'utf8').includes('SVC_FAILPOINT'))
   expect(places.map((path) => path.split('/')[0])).toEqual(['failpoints'])
 })

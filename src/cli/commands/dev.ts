@@ -6,8 +6,6 @@ import { join, relative, resolve } from 'node:path'
 import { isJsonObject } from '../../base/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Change } from '../../compile/diff/change.ts'
-import { closureIn } from '../../compile/diff/closure.ts'
-import { diffClosures } from '../../compile/diff/diff.ts'
 import { loadWorkspace } from '../../documents/load.ts'
 import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
 import type { CreatedKey, TriggerView } from '../../spec/operator.ts'
@@ -170,13 +168,20 @@ async function openCassette(call: Call): Promise<Cassette> {
 }
 
 /** Says what a save changes in what the agents may do, against the save before. */
-function createDifferences({ build, saved }: Saving): (next: Saving) => readonly Change[] {
-  let before = saved && build.compiled?.bundle && closureIn(build.compiled.bundle, saved.agent)
-  return ({ build: { compiled }, saved: now }) => {
-    if (!compiled?.bundle || !now) return []
-    const after = closureIn(compiled.bundle, now.agent)
-    const changes = before ? diffClosures(before, after).changes : []
-    before = after
+function createDifferences(first: Saving): (next: Saving) => Promise<readonly Change[]> {
+  let last = first
+  return async (next) => {
+    if (!next.build.compiled?.bundle || !next.saved) return []
+    const before = last
+    last = next
+    const [{ closureIn }, { diffClosures }] = await Promise.all([
+      import('../../compile/diff/closure.ts'),
+      import('../../compile/diff/diff.ts'),
+    ])
+    const [was, is] = [before, next].map(({ build, saved }) =>
+      build.compiled?.bundle && saved ? closureIn(build.compiled.bundle, saved.agent) : undefined,
+    )
+    const changes = was && is ? diffClosures(was, is).changes : []
     return changes.filter(({ severity, widens }) => widens || severity !== 'patch')
   }
 }
@@ -220,7 +225,7 @@ async function reload(
   call: Call,
   project: Project,
   save: () => Promise<Saving & { readonly mended: boolean }>,
-  differences: (next: Saving) => readonly Change[],
+  differences: (next: Saving) => Promise<readonly Change[]>,
   paths: readonly string[],
 ): Promise<void> {
   const { mode, out, io } = call
@@ -235,7 +240,7 @@ async function reload(
     const { agent, version: deployed } = saving.saved
     const ms = Math.round(io.clock.monotonic() - since)
     // What was deployed waits for nobody; saying what it means may take longer.
-    const changes = differences(saving)
+    const changes = await differences(saving)
     if (mode.json) return await out.ndjson({ type: 'reload', changed, agent, version: deployed, ms, changes })
     out.say(`${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))} → ${deployed} deployed in ${ms} ms`)
     changeLines(changes, true).forEach((line) => out.say(`          ${line}`))

@@ -160,7 +160,7 @@ function cacheOf(
 ): LintCache | undefined {
   // The name of the bundled file holds the digest of the program; sources have none.
   const edition = basename(import.meta.url)
-  if (!edition.endsWith('.js') || Object.keys(texts).length > 0 || hasRegistry(project)) return undefined
+  if (edition.endsWith('.ts') || Object.keys(texts).length > 0 || hasRegistry(project)) return undefined
   if (given.flag('check-env') || given.text('changed') !== undefined) return undefined
   const home = io.env['XDG_CACHE_HOME'] || (io.env['HOME'] && join(io.env['HOME'], '.cache'))
   const settings = {

@@ -1,0 +1,110 @@
+/**
+ * Where the process begins. The program is one file, and what V8 compiled of it is kept when a command has run, so that
+ * the next start of that command reads what it would have to compile: half the time of a lint. Newer versions of Node
+ * offer this for themselves (`module.enableCompileCache`), Node 20 does not. Source: performance, "What works", 6, and goals G8 and G14.
+ */
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { Script } from 'node:vm'
+import type { main } from './main.ts'
+import { tellVersion } from './version.ts'
+
+/** Put in by the build: the name of the program's file, which holds the digest of its content. */
+declare const SVC_PROGRAM: string
+
+export async function start(argv: readonly string[]): Promise<void> {
+  const end = (code: number): void => {
+    // What was written leaves before the process does; sockets that are kept for reuse must not hold it back. A reader
+    // that has gone is told as a shell tells it.
+    process.stdout.write('', (gone) => process.exit(gone ? 141 : code))
+  }
+  if (tellVersion(argv, process.stdout)) return end(0)
+  const program = load(argv[0] ?? '')
+  const code = await program.main(argv)
+  if (code <= 1 && !argv.includes('--help') && !argv.includes('-h')) program.keep()
+  end(code)
+}
+
+interface Program {
+  readonly main: typeof main
+  /** Keeps what was compiled until now, unless it was read from there. Best effort: what cannot be written is compiled again. */
+  readonly keep: () => void
+}
+
+/** @param word the command: each has compiled other parts of the program */
+function load(word: string): Program {
+  const file = join(__dirname, SVC_PROGRAM)
+  if (BRIEF.has(word) && process.versions.v8.startsWith('11.')) setFlagsFromString(`--interrupt-budget=${BUDGET}`)
+  const name = `${SVC_PROGRAM}-${process.version}-${process.arch}-${word}.bin`
+  const homes = /^[a-z-]+$/.test(word) && !process.env['NODE_DISABLE_COMPILE_CACHE'] ? homesOfCode() : []
+  const cachedData = homes.map((home) => readIfThere(join(home, name))).find((each) => each !== undefined)
+  // The build writes ASCII, which is read in one go.
+  const text = `(function (${PARAMETERS.join()}) { ${readFileSync(file, 'latin1')}\n})`
+  const script = new Script(text, { filename: file, ...(cachedData && { cachedData }) })
+  const module = { exports: {} as Pick<Program, 'main'> }
+  const svcImport = (name: string): Promise<unknown> => import(name)
+  script.runInThisContext()(module.exports, createRequire(file), module, file, __dirname, svcImport)
+  return {
+    main: module.exports.main,
+    keep: () => {
+      if (cachedData === undefined || script.cachedDataRejected) keepFirst(homes, name, script)
+    },
+  }
+}
+
+/** What Node gives to a CommonJS module, and what imports packages for it. */
+const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', 'svcImport']
+
+/** Commands that are over before code that runs often enough to be optimised has paid for it: the optimising compiler's threads would take more time than they do. */
+const BRIEF = new Set(['lint', 'fmt', 'compile', 'explain'])
+/** Bytes of bytecode that run between two looks at whether a function is worth it: fifteen times what V8 takes. */
+const BUDGET = 1_000_000
+
+/** Where compiled code may lie: beside the program, as Python does it, or where the package belongs to someone else, with the user's own caches. */
+function homesOfCode(): readonly string[] {
+  const { XDG_CACHE_HOME, HOME } = process.env
+  const caches = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'))
+  return [join(__dirname, 'code'), ...(caches ? [join(caches, 'svc', 'code')] : [])].filter(isOwn)
+}
+
+/** What lies there will be executed: nobody else may be able to write it. */
+function isOwn(home: string): boolean {
+  const { uid, mode } = statSync(home, { throwIfNoEntry: false }) ?? {}
+  return (
+    uid === undefined || mode === undefined || ([process.getuid?.() ?? uid, 0].includes(uid) && (mode & 0o022) === 0)
+  )
+}
+
+/** In the first of the places that can be written. */
+function keepFirst(homes: readonly string[], name: string, script: Script): void {
+  for (const home of homes) {
+    const draft = join(home, `${process.pid}-${name}`)
+    const kept = attempt(() => {
+      mkdirSync(home, { recursive: true, mode: 0o700 })
+      writeFileSync(draft, script.createCachedData(), { mode: 0o600 })
+      renameSync(draft, join(home, name))
+    })
+    if (kept) return
+    attempt(() => rmSync(draft))
+  }
+}
+
+/** False when the file system refused. */
+function attempt(act: () => void): boolean {
+  try {
+    act()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function readIfThere(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file)
+  } catch {
+    return undefined
+  }
+}
