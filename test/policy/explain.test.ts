@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
+import type { Sets } from '../../src/policy/decision.ts'
 import { explain } from '../../src/policy/explain.ts'
 import { makeEntry, makeFacts, setsOf } from './make.ts'
 
@@ -58,6 +60,85 @@ test('says what another amount would have meant', () => {
     'allow if args.amount <= 100',
     'deny if args.amount > 5000',
   ])
+})
+
+const of = (effect: 'deny' | 'grant' | 'require_approval', when: JsonObject) =>
+  setsOf(makeEntry({ policy: 'acme.one', effect, when }))
+
+test.each<[string, Sets, Parameters<typeof makeFacts>[0], readonly string[]]>([
+  [
+    'a text that is named, and one that is not',
+    of('deny', { field: 'currency', op: 'ne', value: 'EUR' }),
+    { args: { currency: 'USD' } },
+    ['allow if args.currency == "EUR"'],
+  ],
+  [
+    'any other text',
+    of('deny', { field: 'currency', op: 'ne', value: 'EUR' }),
+    { args: { currency: 'EUR' } },
+    ['deny if args.currency != "EUR"'],
+  ],
+  [
+    'the values of a list',
+    of('require_approval', { field: 'payee.country', op: 'in', value: ['KP', 'IR'] }),
+    { args: { payee: { country: 'DE' } } },
+    ['require_approval if args.payee.country in "KP", "IR"'],
+  ],
+  [
+    'what is in no list',
+    of('require_approval', { field: 'payee.country', op: 'not_in', value: ['DE', 'FR'] }),
+    { args: { payee: { country: 'DE' } } },
+    ['require_approval if args.payee.country not in "DE", "FR"'],
+  ],
+  [
+    'a number of a list',
+    of('deny', { field: 'level', op: 'in', value: [3, 5] }),
+    { args: { level: 4 } },
+    ['deny if args.level == 3', 'deny if args.level == 5'],
+  ],
+  [
+    'a switch',
+    of('deny', { field: 'urgent', value: true }),
+    { args: { urgent: true } },
+    ['allow if args.urgent == false'],
+  ],
+  ['what the run has read', of('deny', { field: 'run.taint', value: true }), {}, ['deny if run.taint == true']],
+  [
+    'a count, which has no halves',
+    of('deny', {
+      any: [
+        { field: 'history.run.this_tool.attempts', op: 'eq', value: 2 },
+        { field: 'history.run.this_tool.attempts', op: 'gt', value: 3 },
+      ],
+    }),
+    { history: () => 1 },
+    ['deny if history.run.this_tool.attempts == 2', 'deny if history.run.this_tool.attempts > 3'],
+  ],
+  [
+    'a count of some time',
+    of('deny', { field: 'history.window.this_tool.executed', op: 'gte', value: 5, window: '10m' }),
+    { history: () => 9 },
+    ['allow if history.window.this_tool.executed (10m) < 5'],
+  ],
+  [
+    'a sum, and the amount that is part of it',
+    of('deny', { field: 'history.run.this_tool.total(args.amount)', op: 'gt', value: 500 }),
+    { args: { amount: 200 }, history: () => 600 },
+    ['allow if history.run.this_tool.total(args.amount) <= 500', 'allow if args.amount <= 100'],
+  ],
+  [
+    'an amount under a limit and in a sum',
+    of('deny', {
+      any: [
+        { field: 'amount', op: 'gt', value: 250 },
+        { field: 'history.run.this_tool.total(args.amount)', op: 'gt', value: 620 },
+      ],
+    }),
+    { args: { amount: 200 }, history: () => 600 },
+    ['deny if args.amount > 220', 'deny if history.run.this_tool.total(args.amount) > 620'],
+  ],
+])('says what would change the outcome: %s', (_, sets, changes, expected) => {
+  expect(explain(sets, 'refunds', makeFacts(changes)).turns).toEqual(expected)
 })
 
 test('a set that cannot be evaluated has a decision and nothing else', () => {
