@@ -6,7 +6,7 @@ import type { SideEffectClass } from '../spec/document.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
 import { describeValue } from './describe.ts'
-import { judge, outcomeOf, type Outcome, type Verdict } from './judge.ts'
+import { judge, outcomeOf, weighedIn, type Outcome, type Verdict } from './judge.ts'
 import { mergeObligations } from './obligations.ts'
 import { argumentAt } from './path.ts'
 import { byName, type Rule } from './rules.ts'
@@ -38,16 +38,14 @@ interface Considered {
 }
 
 /** The policies of a verdict one by one, by name, each with the values that its own leaves saw. */
-export const consideredOf = ({ parts, facts }: Verdict): readonly Considered[] =>
-  parts
-    .flatMap(({ rules, truths, frame }) =>
-      rules.map((rule, at) => ({
-        rule,
-        truth: truths[at]!,
-        outcome: outcomeOf(rule, truths[at]!, facts),
-        values: rule.evaluator?.leaves.map(({ slot }) => frame[slot]) ?? [],
-      })),
-    )
+export const consideredOf = (verdict: Verdict): readonly Considered[] =>
+  weighedIn(verdict)
+    .map(({ rule, truth, frame }) => ({
+      rule,
+      truth,
+      outcome: outcomeOf(rule, truth, verdict.facts),
+      values: rule.evaluator?.leaves.map(({ slot }) => frame[slot]) ?? [],
+    }))
     .sort((a, b) => byName(a.rule, b.rule))
 
 function settle(verdict: Verdict): Decision {

@@ -3,7 +3,7 @@
  * once for a call, into a frame with a slot for each path; comparisons then look at slots, and those that several conditions
  * have in common are made once. Source: policies, section 2.
  */
-import type { JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Condition, Leaf } from './condition.ts'
 import type { Facts } from './decision.ts'
 import { FIELDS } from './fields.ts'
@@ -12,8 +12,19 @@ import { operator } from './operators.ts'
 import { step, type Path, type Segment } from './path.ts'
 import { isOutOfRange, shown, Unclear, type Judge, type Truth, type Value } from './truth.ts'
 
-/** The values of a call by slot, then the truth of the comparisons that several conditions share. */
+/**
+ * The values of a call by slot, then the truth of the comparisons that several conditions share, then the truths of the
+ * conditions. It is the trace of a decision: one list a call, and what it says is put into words where somebody reads it.
+ */
 export type Frame = Value[]
+
+/** A frame as it is made for each call. */
+export interface Layout {
+  /** A frame with the values and the shared truths of a call. */
+  readonly read: (facts: Facts) => Frame
+  /** Where the truths of the conditions begin. */
+  readonly base: number
+}
 
 type Read = (facts: Facts) => Value
 
@@ -35,8 +46,8 @@ export interface Evaluator {
 /** What conditions that are decided together have in common: each path is read once, each comparison is made once. */
 export interface Ground {
   comparisonOf(leaf: Leaf): Comparison
-  /** What fills the frame for some of the conditions, to be called when all of them are compiled. */
-  reader(evaluators: readonly Evaluator[]): (facts: Facts) => Frame
+  /** The frame of a list of conditions, some of which are always true; to be asked for when all of them are compiled. */
+  layout(conditions: readonly (Evaluator | undefined)[]): Layout
 }
 
 export function createGround(): Ground {
@@ -58,22 +69,65 @@ export function createGround(): Ground {
       comparisons.set(key, known)
       return known
     },
-    reader(evaluators) {
+    layout(conditions) {
       const shared = [...comparisons.values()].filter(({ uses }) => uses > 1)
       shared.forEach((comparison, at) => (comparison.shared = reads.length + at))
-      const leaves = new Set(evaluators.flatMap((evaluator) => evaluator.leaves))
+      const leaves = new Set(conditions.flatMap((condition) => condition?.leaves ?? []))
       const slots = new Set([...leaves].map(({ slot }) => slot))
       const values = reads.flatMap((read, slot) => (slots.has(slot) ? { slot, read } : []))
       const truths = shared.filter((comparison) => leaves.has(comparison))
+      const base = reads.length + shared.length
       // Copied for each call: growing a list costs more than the comparisons.
-      const empty: Frame = [...reads, ...shared].map(() => undefined)
-      return (facts) => {
-        const frame = empty.slice()
-        for (const { slot, read } of values) frame[slot] = read(facts)
-        for (const { slot, judge, shared } of truths) frame[shared] = judge(frame[slot])
-        return frame
-      }
+      const empty: Frame = [...reads, ...shared, ...conditions].map(() => undefined)
+      return { base, read: compileReads(empty, values, truths) }
     },
+  }
+}
+
+interface Filled {
+  readonly slot: number
+  readonly read: Read
+}
+
+/** Written out for the few that most calls have: each is then called where nothing else is, which is much faster. */
+function compileReads(empty: Frame, values: readonly Filled[], truths: readonly Comparison[]): Layout['read'] {
+  const [first, second, third] = values
+  if (truths.length > 0 || values.length > 3)
+    return (facts) => {
+      const frame = empty.slice()
+      for (let at = 0; at < values.length; at++) {
+        const { slot, read } = values[at]!
+        frame[slot] = read(facts)
+      }
+      for (let at = 0; at < truths.length; at++) {
+        const { slot, judge, shared } = truths[at]!
+        frame[shared] = judge(frame[slot])
+      }
+      return frame
+    }
+  if (!first) return () => empty.slice()
+  const { slot: slot1, read: read1 } = first
+  if (!second)
+    return (facts) => {
+      const frame = empty.slice()
+      frame[slot1] = read1(facts)
+      return frame
+    }
+  const { slot: slot2, read: read2 } = second
+  if (!third)
+    return (facts) => {
+      const frame = empty.slice()
+      frame[slot1] = read1(facts)
+      frame[slot2] = read2(facts)
+      return frame
+    }
+  const { slot: slot3, read: read3 } = third
+  return (facts) => {
+    const frame = empty.slice()
+    frame[slot1] = read1(facts)
+    frame[slot2] = read2(facts)
+    frame[slot3] = read3(facts)
+    return frame
   }
 }
 
@@ -90,7 +144,7 @@ export function evaluate(
 ): { readonly truth: Truth; readonly seen: readonly { truth: Truth; value: JsonValue | undefined }[] } {
   const ground = createGround()
   const evaluator = compileCondition(condition, ground)
-  const frame = ground.reader([evaluator])(facts)
+  const frame = ground.layout([evaluator]).read(facts)
   return {
     truth: evaluator.run(frame),
     seen: evaluator.leaves.map(({ slot, judge }) => ({ truth: judge(frame[slot]), value: shown(frame[slot]) })),
@@ -130,6 +184,21 @@ function compileRun(condition: Condition, ground: Ground, leaves: Comparison[]):
 
 /** A list of comparisons, which most conditions are: at most one call for each, and none between. */
 function compileLeaves(leaves: readonly Comparison[], decisive: Truth, otherwise: Truth): Run {
+  const [first, second, third, ...more] = leaves
+  // Written out for the few that most conditions have, as in `compileReads`.
+  if (first && !second)
+    return (frame) => (first.shared === -1 ? first.judge(frame[first.slot]) : (frame[first.shared] as Truth))
+  if (first && second && more.length === 0)
+    return (frame) => {
+      const one = first.shared === -1 ? first.judge(frame[first.slot]) : (frame[first.shared] as Truth)
+      if (one === decisive) return decisive
+      const two = second.shared === -1 ? second.judge(frame[second.slot]) : (frame[second.shared] as Truth)
+      if (two === decisive) return decisive
+      if (third === undefined) return one === otherwise ? two : one
+      const three = third.shared === -1 ? third.judge(frame[third.slot]) : (frame[third.shared] as Truth)
+      if (three === decisive) return decisive
+      return one !== otherwise ? one : two !== otherwise ? two : three
+    }
   return (frame) => {
     let result = otherwise
     for (let at = 0; at < leaves.length; at++) {
@@ -195,13 +264,13 @@ function compileRead({ path, each, windowMs }: Leaf): Read {
   const [first, second] = path.segments
   if (path.root === 'args' && !path.fn && each === undefined && first && 'key' in first) {
     // Most paths are one or two names long: what is under each is looked at without a loop.
-    const { key } = first
-    if (!second) return (facts) => guard(memberOf(facts.args, key))
+    const member = compileMember(first.key)
+    if (!second) return (facts) => guard(member(facts.args))
     if ('key' in second && path.segments.length === 2) {
-      const inner = second.key
+      const inner = compileMember(second.key)
       return (facts) => {
-        const value = memberOf(facts.args, key)
-        return value === undefined || value === NOTHING ? value : guard(memberOf(value as JsonValue, inner))
+        const value = member(facts.args)
+        return value === undefined || value === NOTHING ? value : guard(inner(value as JsonValue))
       }
     }
   }
@@ -237,10 +306,15 @@ function compileWalk({ root }: Path, segments: readonly Segment[]): Read {
   return rest.length === 0 ? field : (facts) => walk(field(facts), rest)
 }
 
-function memberOf(value: JsonValue, key: string): Value {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOTHING
-  return Object.hasOwn(value, key) ? value[key] : undefined
+function compileMember(key: string): (value: JsonValue) => Value {
+  if (key in Object.prototype)
+    return (value) => (isMapping(value) ? (Object.hasOwn(value, key) ? value[key] : undefined) : NOTHING)
+  // JSON inherits from nothing else, so what is found under another name is its own; asking twice takes twice as long.
+  return (value) => (isMapping(value) ? value[key] : NOTHING)
 }
+
+const isMapping = (value: JsonValue): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function walk(start: JsonValue | undefined, segments: readonly Segment[]): Value {
   let value = start

@@ -6,7 +6,7 @@ import type { Condition, Leaf } from './condition.ts'
 import { consideredOf, tell } from './decide.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
 import { describeLeaf, describeValue } from './describe.ts'
-import { judge } from './judge.ts'
+import { judge, weighedIn } from './judge.ts'
 import { operator } from './operators.ts'
 import { shown, type Truth } from './truth.ts'
 import { turnsOf } from './turns.ts'
@@ -54,7 +54,7 @@ export function explain(sets: Sets, wire: string, facts: Facts, effectiveClass?:
     decision: tell(verdict),
     policies: consideredOf(verdict).map(explainOne),
     turns: turnsOf(
-      verdict.parts.flatMap(({ rules }) => rules),
+      weighedIn(verdict).map(({ rule }) => rule),
       verdict.decision,
       (other) => judge(sets, wire, other, effectiveClass).decision,
       facts,

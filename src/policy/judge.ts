@@ -14,11 +14,11 @@ import type { Truth } from './truth.ts'
 /** What follows from one policy: its effect where it fired, `deny` for a list that the argument is not in, else nothing. */
 export type Outcome = Exclude<Effect, 'restrict'> | 'nothing'
 
-/** Rules of one set, in the fixed order, each with the truth at the same index. */
+/** Rules of one set and what was seen of a call. */
 export interface Part {
-  readonly rules: readonly Rule[]
-  readonly truths: readonly Truth[]
-  /** What the evaluators looked at. */
+  readonly list: RuleList
+  /** Places of the rules that concern the call; absent = all of them. */
+  readonly only?: readonly number[]
   readonly frame: Frame
 }
 
@@ -27,12 +27,32 @@ export interface Verdict {
   /** True where the side-effect class decided, since nothing fired. */
   readonly byDefault: boolean
   readonly effectiveClass: SideEffectClass | undefined
-  /** Every policy that concerns the call: those of the agent's own set, then those of its ancestors. */
-  readonly parts: readonly Part[]
   readonly facts: Facts
+  /** The policies of the agent's own set that concern the call; absent where there is a fault. */
+  readonly list: RuleList | undefined
+  readonly frame: Frame
+  /** Those of its ancestors. */
+  readonly inherited: readonly Part[]
   /** `<what>` of `policy_error:<what>`; the call is denied. */
-  readonly fault?: string
+  readonly fault: string | undefined
 }
+
+/** A policy that concerns a call, and what became of it. */
+export interface Weighed {
+  readonly rule: Rule
+  readonly truth: Truth
+  readonly frame: Frame
+}
+
+/** Every policy that concerns the call: those of the agent's own set, then those of its ancestors. */
+export const weighedIn = ({ list, frame, inherited }: Verdict): readonly Weighed[] =>
+  [...(list ? [{ list, frame }] : []), ...inherited].flatMap(({ list, frame, only }: Part) =>
+    (only ?? [...list.rules.keys()]).map((at) => ({
+      rule: list.rules[at]!,
+      truth: frame[list.layout.base + at] as Truth,
+      frame,
+    })),
+  )
 
 const DECISIONS = ['allow', 'require_approval', 'escalate', 'deny'] as const
 
@@ -48,60 +68,81 @@ export function judge(
   effectiveClass: SideEffectClass | undefined = facts.tool.side_effect_class,
 ): Verdict {
   try {
-    return settle(weighAll(sets, wire, facts), facts, effectiveClass)
+    const list = rulesOf(sets.own).of(wire)
+    if (!list) throw new PolicyFault('not_bound')
+    const frame = list.layout.read(facts)
+    const own = weigh(list, undefined, frame, facts)
+    if (sets.ancestors.length === 0) return settle(own, facts, effectiveClass, list, frame, NONE)
+    const inherited = inheritedBy(sets, list, facts)
+    const all = inherited.reduce((strictest, { list, only, frame }) => {
+      const weight = weigh(list, only, frame, facts)
+      return weight > strictest ? weight : strictest
+    }, own)
+    return settle(all, facts, effectiveClass, list, frame, inherited)
   } catch (error) {
-    const fault = error instanceof PolicyFault ? error.what : 'evaluation'
-    return { decision: 'deny', byDefault: false, effectiveClass, parts: [], facts, fault }
+    return {
+      decision: 'deny',
+      byDefault: false,
+      effectiveClass,
+      facts,
+      list: undefined,
+      frame: [],
+      inherited: NONE,
+      fault: error instanceof PolicyFault ? error.what : 'evaluation',
+    }
   }
 }
 
-interface Weighed {
-  readonly parts: Part[]
-  /** Of the strictest gate that fired: an index of `DECISIONS`. */
-  strictest: number
-  granted: boolean
+const NONE: readonly Part[] = []
+
+function settle(
+  weight: number,
+  facts: Facts,
+  effectiveClass: SideEffectClass | undefined,
+  list: RuleList,
+  frame: Frame,
+  inherited: readonly Part[],
+): Verdict {
+  const byDefault = weight === 0 && effectiveClass === 'irreversible_action'
+  const decision = byDefault ? 'require_approval' : weight < 1 ? 'allow' : DECISIONS[weight]!
+  return { decision, byDefault, effectiveClass, facts, list, frame, inherited, fault: undefined }
 }
 
-function settle({ parts, strictest, granted }: Weighed, facts: Facts, effectiveClass?: SideEffectClass): Verdict {
-  const byDefault = strictest === 0 && !granted && effectiveClass === 'irreversible_action'
-  const decision = byDefault ? 'require_approval' : DECISIONS[strictest]!
-  return { decision, byDefault, effectiveClass, parts, facts }
-}
-
-/** An ancestor's gates and lists apply to the calls below it; its grants do not. */
-function weighAll(sets: Sets, wire: string, facts: Facts): Weighed {
-  const weighed: Weighed = { parts: [], strictest: 0, granted: false }
-  const own = rulesOf(sets.own).of(wire)
-  if (!own) throw new PolicyFault('not_bound')
-  weigh(weighed, own, own.rules, facts)
-  if (sets.ancestors.length === 0) return weighed
+/** An ancestor's gates and lists apply to the calls below it, each once; its grants do not. */
+function inheritedBy({ ancestors }: Sets, own: RuleList, facts: Facts): readonly Part[] {
   const known = new Set(own.rules.map(({ entry }) => entry.id))
-  for (const set of sets.ancestors) {
-    const { inherited } = rulesOf(set)
-    const rules = inherited.rules.filter(({ entry: { id, effect, scope } }) => {
+  return ancestors.flatMap((set) => {
+    const { inherited: list } = rulesOf(set)
+    const only = [...list.rules.keys()].filter((at) => {
+      const { id, effect, scope } = list.rules[at]!.entry
       const applies = !known.has(id) && effect !== 'grant' && (scope === undefined || scope === facts.tool.id)
       if (applies) known.add(id)
       return applies
     })
-    if (rules.length > 0) weigh(weighed, inherited, rules, facts)
-  }
-  return weighed
+    return only.length === 0 ? [] : { list, only, frame: list.layout.read(facts) }
+  })
 }
 
-function weigh(weighed: Weighed, list: RuleList, rules: readonly Rule[], facts: Facts): void {
-  const truths = rules === list.rules ? list.truths.slice() : rules.map((): Truth => 'true')
-  const frame = list.read(facts)
-  for (let at = 0; at < rules.length; at++) {
+/** Between nothing fired and an approval: weights are then compared as numbers. */
+const GRANTED = 0.5
+
+/** Of the strictest gate that fired: an index of `DECISIONS`, or `GRANTED`. Keeps the truth of each rule in the frame. */
+function weigh({ rules, layout }: RuleList, only: readonly number[] | undefined, frame: Frame, facts: Facts): number {
+  const { base } = layout
+  const count = only === undefined ? rules.length : only.length
+  let weight = 0
+  for (let place = 0; place < count; place++) {
+    const at = only === undefined ? place : only[place]!
     const rule = rules[at]!
-    const truth = rule.evaluator ? rule.evaluator.run(frame) : 'true'
-    truths[at] = truth
+    const truth = rule.evaluator === undefined ? 'true' : rule.evaluator.run(frame)
+    frame[base + at] = truth
     if (truth === 'false') continue
     const { strictness } = rule
-    if (strictness > weighed.strictest) {
-      if (rule.entry.effect !== 'restrict' || outcomeOf(rule, truth, facts) === 'deny') weighed.strictest = strictness
-    } else if (strictness === 0 && truth === 'true') weighed.granted = true
+    if (strictness > weight) {
+      if (rule.entry.effect !== 'restrict' || outcomeOf(rule, truth, facts) === 'deny') weight = strictness
+    } else if (strictness === 0 && weight === 0 && truth === 'true') weight = GRANTED
   }
-  weighed.parts.push({ rules, truths, frame })
+  return weight
 }
 
 /** What cannot be told counts as true for a gate and a list, and never in favour of the call. */

@@ -3,11 +3,9 @@ import type { Digest } from '../base/digest.ts'
 import type { Effect, PolicyEntry, PolicySet } from '../spec/policy-set.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import { readCondition, type Condition } from './condition.ts'
-import type { Facts } from './decision.ts'
 import { compileDescription, type Description } from './describe.ts'
-import { compileCondition, createGround, type Evaluator, type Frame, type Ground } from './evaluate.ts'
+import { compileCondition, createGround, type Evaluator, type Ground, type Layout } from './evaluate.ts'
 import { digestOfSet } from './policy-set.ts'
-import type { Truth } from './truth.ts'
 
 export interface Rule {
   readonly entry: PolicyEntry
@@ -24,10 +22,8 @@ export interface Rule {
 /** Rules of one set that concern a call, in the fixed order, and what they need to know of it. */
 export interface RuleList {
   readonly rules: readonly Rule[]
-  /** As many as there are rules, to be copied: growing a list costs more than the comparisons. */
-  readonly truths: readonly Truth[]
-  /** Fills the frame that the evaluators of these rules look at. */
-  readonly read: (facts: Facts) => Frame
+  /** The frame that these rules look at; the truth of each is kept behind `base`, in their order. */
+  readonly layout: Layout
 }
 
 export interface Rules {
@@ -56,16 +52,18 @@ const STRICTNESS: Readonly<Record<Effect, number>> = {
 }
 
 const ready = new WeakMap<PolicySet, Rules>()
+let last: { readonly set: PolicySet; readonly rules: Rules } | undefined
 
 /**
  * The rules of a set, checked against its digest and compiled once for as long as the set is held.
  * @throws PolicyFault for a set that is not what its digest says or that cannot be compiled
  */
 export function rulesOf(set: PolicySet): Rules {
-  const known = ready.get(set)
-  if (known) return known
-  const rules = compileSet(set)
+  // Calls of one agent follow each other.
+  if (set === last?.set) return last.rules
+  const rules = ready.get(set) ?? compileSet(set)
   ready.set(set, rules)
+  last = { set, rules }
   return rules
 }
 
@@ -90,11 +88,7 @@ function compileSet(set: PolicySet): Rules {
         return rule
       })
       .sort(byName)
-    return {
-      rules,
-      truths: rules.map((): Truth => 'true'),
-      read: ground.reader(rules.flatMap(({ evaluator }) => evaluator ?? [])),
-    }
+    return { rules, layout: ground.layout(rules.map(({ evaluator }) => evaluator)) }
   }
   const index = new Map(Object.entries(set.index).map(([wire, ids]) => [wire, pick(ids)]))
   return { of: (wire) => index.get(wire), inherited: pick(set.inherited) }
