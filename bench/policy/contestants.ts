@@ -5,6 +5,8 @@ import {
   statefulIsAuthorized,
   type AuthorizationAnswer,
 } from '@cedar-policy/cedar-wasm/nodejs'
+import { celEnv, parse, plan } from '@bufbuild/cel'
+import { parse as parseCel } from '@marcbachmann/cel-js'
 import jsonLogic from 'json-logic-js'
 import { Engine } from 'json-rules-engine'
 import { decide } from '../../src/policy/decide.ts'
@@ -74,11 +76,26 @@ export const contestants: readonly Contestant[] = [
     },
   },
   {
+    name: 'CEL, @marcbachmann/cel-js',
+    prepare(rules) {
+      const tests = rules.map((rule) => ({ effect: rule.effect, holds: parseCel(celOf(rule)) }))
+      return ({ payment }) => strictestOf(tests, (holds) => holds(payment) === true)
+    },
+  },
+  {
+    name: 'CEL, @bufbuild/cel',
+    prepare(rules) {
+      const env = celEnv()
+      const tests = rules.map((rule) => ({ effect: rule.effect, holds: plan(env, parse(celOf(rule))) }))
+      return ({ payment }) => strictestOf(tests, (holds) => holds(payment as never) === true)
+    },
+  },
+  {
     name: 'json-logic-js',
     prepare(rules) {
       const tests = rules.map(({ above, currency, countries, effect }) => ({
         effect,
-        logic: {
+        holds: {
           and: [
             { '>': [{ var: 'amount' }, above] },
             { '===': [{ var: 'currency' }, currency] },
@@ -86,15 +103,7 @@ export const contestants: readonly Contestant[] = [
           ],
         },
       }))
-      return ({ payment }) => {
-        let decision: Decision = 'allow'
-        for (const { effect, logic } of tests) {
-          if (jsonLogic.apply(logic, payment) !== true) continue
-          if (effect === 'deny') decision = 'deny'
-          else if (effect === 'require_approval' && decision === 'allow') decision = 'require_approval'
-        }
-        return decision
-      }
+      return ({ payment }) => strictestOf(tests, (holds) => jsonLogic.apply(holds, payment) === true)
     },
   },
   {
@@ -140,6 +149,23 @@ export const contestants: readonly Contestant[] = [
     },
   },
 ]
+
+/** Two-valued rules without a trace. */
+function strictestOf<T>(
+  tests: readonly { readonly effect: Rule['effect']; readonly holds: T }[],
+  isTrue: (holds: T) => boolean,
+): Decision {
+  let decision: Decision = 'allow'
+  for (const { effect, holds } of tests) {
+    if (!isTrue(holds)) continue
+    if (effect === 'deny') decision = 'deny'
+    else if (effect === 'require_approval' && decision === 'allow') decision = 'require_approval'
+  }
+  return decision
+}
+
+const celOf = ({ above, currency, countries }: Rule): string =>
+  `amount > ${above}.0 && currency == ${JSON.stringify(currency)} && payee.country in ${JSON.stringify(countries)}`
 
 type Truth = 'true' | 'false' | 'unknown'
 

@@ -6,11 +6,11 @@ import type { SideEffectClass } from '../spec/document.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
 import { describeValue } from './describe.ts'
-import { judge, outcomeOf, weighedIn, type Outcome, type Verdict } from './judge.ts'
+import { judge, outcomeOf, partsOf, type Outcome, type Verdict } from './judge.ts'
 import { mergeObligations } from './obligations.ts'
 import { argumentAt } from './path.ts'
 import { byName, type Rule } from './rules.ts'
-import type { Truth, Value } from './truth.ts'
+import { shown, type Truth, type Value } from './truth.ts'
 
 /**
  * @param wire name under which the agent binds what is called; a name that its set does not know is denied
@@ -34,26 +34,44 @@ interface Considered {
   readonly rule: Rule
   readonly truth: Truth
   readonly outcome: Outcome
+  /** What its own leaves saw. */
   readonly values: readonly Value[]
+  /** The same in words. */
+  readonly texts: readonly string[]
 }
 
 /** The policies of a verdict one by one, by name, each with the values that its own leaves saw. */
-export const consideredOf = (verdict: Verdict): readonly Considered[] =>
-  weighedIn(verdict)
-    .map(({ rule, truth, frame }) => ({
-      rule,
-      truth,
-      outcome: outcomeOf(rule, truth, verdict.facts),
-      values: rule.evaluator?.leaves.map(({ slot }) => frame[slot]) ?? [],
-    }))
-    .sort((a, b) => byName(a.rule, b.rule))
+export function consideredOf(verdict: Verdict): readonly Considered[] {
+  const all: Considered[] = []
+  for (const { list, only, frame } of partsOf(verdict)) {
+    // Many policies look at the same few values.
+    const written: string[] = []
+    const { rules, layout } = list
+    const count = only?.length ?? rules.length
+    for (let place = 0; place < count; place++) {
+      const at = only?.[place] ?? place
+      const rule = rules[at]!
+      const truth = frame[layout.base + at] as Truth
+      const values: Value[] = []
+      const texts: string[] = []
+      for (const { slot } of rule.evaluator?.leaves ?? []) {
+        values.push(frame[slot])
+        texts.push((written[slot] ??= describeValue(shown(frame[slot]))))
+      }
+      all.push({ rule, truth, outcome: outcomeOf(rule, truth, verdict.facts), values, texts })
+    }
+  }
+  // The rules of one set are in this order already.
+  return verdict.inherited.length === 0 ? all : all.sort((a, b) => byName(a.rule, b.rule))
+}
 
 function settle(verdict: Verdict): Decision {
   const { decision, byDefault, effectiveClass, facts } = verdict
   const all = consideredOf(verdict)
   const gate = decision === 'allow' || byDefault ? undefined : decision
-  const winning = all.filter((each) => each.outcome === (gate ?? 'grant'))
-  const policies = [...winning, ...all.filter((each) => !winning.includes(each))].map(toDecided)
+  const wins = gate ?? 'grant'
+  const winning = all.filter((each) => each.outcome === wins)
+  const policies = [...winning, ...all.filter((each) => each.outcome !== wins)].map(toDecided)
   const authorityRef = winning.find((each) => each.rule.entry.authority_ref !== undefined)?.rule.entry.authority_ref
   const settled: Writable<Decision> = {
     decision,
@@ -90,11 +108,11 @@ const refuse = (what: string): Decision => ({
   error: `policy_error:${what}`,
 })
 
-function toDecided({ rule, truth, values }: Considered): DecidedPolicy {
+function toDecided({ rule, truth, texts }: Considered): DecidedPolicy {
   const { id, version, decision, reason, authority_ref, source } = rule.said
   const decided: Writable<DecidedPolicy> = { id, version, decision, matched: truth, reason, authority_ref }
   if (source !== undefined) decided.source = source
-  if (rule.describe) decided.condition = rule.describe(values)
+  if (rule.describe) decided.condition = rule.describe(texts)
   return decided
 }
 
@@ -140,7 +158,7 @@ function explainWinner(
   }
   const says = `${name} ${gate === undefined ? 'grants the call' : VERBS[gate]}`
   if (!describe) return `${says}.${more}`
-  const because = describe(first.values)
+  const because = describe(first.texts)
   return first.truth === 'unknown'
     ? `${says}, since it cannot be told whether ${because}.${more}`
     : `${says}: ${because}.${more}`

@@ -18,9 +18,10 @@ export function describeLeaf({ path, op, value, each, windowMs }: Leaf): string 
 
 /** `args.amount > 100 (180) and args.country == "DE" (absent)`; without values when none were seen. */
 export const describeCondition = (condition: Condition, seen: readonly Value[] = []): string =>
-  compileDescription(condition)(seen)
+  compileDescription(condition)(seen.map((value) => describeValue(shown(value))))
 
-export type Description = (seen: readonly Value[]) => string
+/** @param seen what each leaf saw, as `describeValue` tells it */
+export type Description = (seen: readonly string[]) => string
 
 /** The same for many calls: what does not change is written once. */
 export function compileDescription(condition: Condition): Description {
@@ -50,7 +51,7 @@ export function compileDescription(condition: Condition): Description {
     let text = ''
     for (const piece of pieces) {
       if (typeof piece === 'string') text += piece
-      else if (piece < seen.length) text += ` (${describeValue(shown(seen[piece]))})`
+      else if (piece < seen.length) text += ` (${seen[piece]})`
     }
     return text
   }

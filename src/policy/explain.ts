@@ -6,7 +6,7 @@ import type { Condition, Leaf } from './condition.ts'
 import { consideredOf, tell } from './decide.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
 import { describeLeaf, describeValue } from './describe.ts'
-import { judge, weighedIn } from './judge.ts'
+import { judge } from './judge.ts'
 import { operator } from './operators.ts'
 import { shown, type Truth } from './truth.ts'
 import { turnsOf } from './turns.ts'
@@ -50,11 +50,12 @@ export interface Explanation {
 
 export function explain(sets: Sets, wire: string, facts: Facts, effectiveClass?: SideEffectClass): Explanation {
   const verdict = judge(sets, wire, facts, effectiveClass)
+  const considered = consideredOf(verdict)
   return {
     decision: tell(verdict),
-    policies: consideredOf(verdict).map(explainOne),
+    policies: considered.map(explainOne),
     turns: turnsOf(
-      weighedIn(verdict).map(({ rule }) => rule),
+      considered.map(({ rule }) => rule),
       verdict.decision,
       (other) => judge(sets, wire, other, effectiveClass).decision,
       facts,

@@ -37,22 +37,10 @@ export interface Verdict {
   readonly fault: string | undefined
 }
 
-/** A policy that concerns a call, and what became of it. */
-export interface Weighed {
-  readonly rule: Rule
-  readonly truth: Truth
-  readonly frame: Frame
+/** What every policy that concerns a call came to: those of the agent's own set, then those of its ancestors. */
+export function partsOf({ list, frame, inherited }: Verdict): readonly Part[] {
+  return list ? [{ list, frame }, ...inherited] : inherited
 }
-
-/** Every policy that concerns the call: those of the agent's own set, then those of its ancestors. */
-export const weighedIn = ({ list, frame, inherited }: Verdict): readonly Weighed[] =>
-  [...(list ? [{ list, frame }] : []), ...inherited].flatMap(({ list, frame, only }: Part) =>
-    (only ?? [...list.rules.keys()]).map((at) => ({
-      rule: list.rules[at]!,
-      truth: frame[list.layout.base + at] as Truth,
-      frame,
-    })),
-  )
 
 const DECISIONS = ['allow', 'require_approval', 'escalate', 'deny'] as const
 

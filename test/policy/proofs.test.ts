@@ -169,11 +169,10 @@ describe('10,000 random trees and hostile arguments', () => {
   })
 
   test('what throws on the way denies', () => {
-    const trap = new Proxy({} as JsonObject, {
-      getOwnPropertyDescriptor: () => {
-        throw new Error('trap')
-      },
-    })
+    const spring = () => {
+      throw new Error('trap')
+    }
+    const trap = new Proxy({} as JsonObject, { get: spring, getOwnPropertyDescriptor: spring })
     const counted = { field: 'history.run.this_tool.failed', op: 'gt', value: 5 }
     const lost = () => {
       throw new RangeError('lost')
