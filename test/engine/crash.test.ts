@@ -1,5 +1,5 @@
 /**
- * The process dies at every commit border, before and after the commit, once and in pairs. Whatever the border: no effect of
+ * The process dies at every commit and every send, before it and after it, once and in pairs. Whatever the border: no effect of
  * an unsafe call happens twice, none happens without its approval, every run ends, and the log has no hole.
  */
 import fc from 'fast-check'
@@ -9,7 +9,6 @@ import type { CompletionRequest } from '../../src/providers/provider.ts'
 import { SUBJECTS, type StoredEvent } from '../../src/spec/event.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { Step } from '../../src/spec/step.ts'
-import type { Store } from '../../src/store/store.ts'
 import {
   boundAgent,
   inOrder,
@@ -24,39 +23,7 @@ import {
   WORKSPACE,
   type Bench,
 } from './bench.ts'
-
-interface Crash {
-  /** The commit at which the process dies, from 1. */
-  readonly at: number
-  /** True when the commit is durable and only its answer is lost. */
-  readonly after: boolean
-}
-
-/** Lets the commits through until the process dies at one; from then on it does nothing until it is revived. */
-function mortal(crashes: readonly Crash[]) {
-  let commits = 0
-  let dead = false
-  const left = [...crashes]
-  const guard = async <T>(commit: () => Promise<T>): Promise<T> => {
-    if (dead) throw new Error('dead')
-    const crash = left[0]
-    if (crash?.at !== ++commits) return commit()
-    left.shift()
-    dead = true
-    if (crash.after) await commit()
-    throw new Error('dies')
-  }
-  return {
-    wrap: (store: Store): Store => ({
-      ...store,
-      start: (...given) => guard(() => store.start(...given)),
-      save: (turn) => guard(() => store.save(turn)),
-    }),
-    isDead: () => dead,
-    revive: () => void (dead = false),
-    commits: () => commits,
-  }
-}
+import { mortal, type Crash } from './mortal.ts'
 
 /** Id of the question that the root was asked last. */
 const questionIn = ({ run }: CompletionRequest): string =>
@@ -68,7 +35,7 @@ interface History {
   readonly session: SessionId
   /** Effects in the world, by idempotency key. */
   readonly effects: Map<string, number>
-  readonly commits: number
+  readonly borders: number
   readonly reviews: number
 }
 
@@ -93,11 +60,12 @@ async function live(
   classOfPost: SideEffectClass = 'non_idempotent_write',
 ): Promise<History> {
   const effects = new Map<string, number>()
-  const happen = ({ idempotencyKey }: { idempotencyKey: string }) => {
-    effects.set(idempotencyKey, (effects.get(idempotencyKey) ?? 0) + 1)
-    return returns({ done: true })
-  }
   const world = mortal(crashes)
+  const happen = ({ idempotencyKey }: { idempotencyKey: string }) =>
+    world.send(() => {
+      effects.set(idempotencyKey, (effects.get(idempotencyKey) ?? 0) + 1)
+      return returns({ done: true })
+    })
   const bench = await openBench({
     agents: agentsWith(classOfPost),
     models: {
@@ -158,7 +126,7 @@ async function live(
     }
   }
   const { rootRunId } = (await bench.store.session(session!))!
-  return { bench, run: rootRunId, session: session!, effects, commits: world.commits(), reviews }
+  return { bench, run: rootRunId, session: session!, effects, borders: world.borders(), reviews }
 }
 
 /** Steps that the events of the run and the session stand for. */
@@ -227,11 +195,11 @@ test('without a crash nothing is asked twice', async () => {
   expect(history.bench.invoked).toHaveLength(5)
 })
 
-test('a crash before or after any commit loses nothing and doubles nothing', async () => {
-  const { commits, bench } = await live([])
+test('a crash before or after any commit or send loses nothing and doubles nothing', async () => {
+  const { borders, bench } = await live([])
   await bench.engine.close(0)
   let reviews = 0
-  for (let at = 1; at <= commits; at++) {
+  for (let at = 1; at <= borders; at++) {
     for (const after of [false, true]) {
       const history = await live([{ at, after }])
       await check(history)
@@ -243,10 +211,10 @@ test('a crash before or after any commit loses nothing and doubles nothing', asy
 }, 60_000)
 
 test('a write that calls itself read-only is doubled by some crash: the simulation would notice', async () => {
-  const { commits, bench } = await live([])
+  const { borders, bench } = await live([])
   await bench.engine.close(0)
   let doubled = 0
-  for (let at = 1; at <= commits; at++) {
+  for (let at = 1; at <= borders; at++) {
     const history = await live([{ at, after: false }], 'read_only')
     const posts = history.bench.invoked.filter((each) => each.tool.wire === 'post')
     if (posts.some((each) => history.effects.get(each.idempotencyKey)! > 1)) doubled++
@@ -256,7 +224,7 @@ test('a write that calls itself read-only is doubled by some crash: the simulati
 }, 60_000)
 
 test('two or three crashes anywhere lose nothing and double nothing', async () => {
-  const crash = fc.record({ at: fc.integer({ min: 1, max: 45 }), after: fc.boolean() })
+  const crash = fc.record({ at: fc.integer({ min: 1, max: 60 }), after: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(crash, { minLength: 2, maxLength: 3 }), async (crashes) => {
       const ordered = [...crashes]
@@ -264,6 +232,6 @@ test('two or three crashes anywhere lose nothing and double nothing', async () =
         .filter((each, index, all) => each.at !== all[index - 1]?.at)
       await check(await live(ordered))
     }),
-    { numRuns: 40 },
+    { numRuns: Number(process.env['SVC_SCHEDULES'] ?? 40) },
   )
 }, 60_000)

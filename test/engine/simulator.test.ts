@@ -1,0 +1,286 @@
+/**
+ * Histories that nobody thought of: random agents call random tools, people answer at random, outcomes get lost, runs are
+ * cancelled and the process dies at random borders. A history follows from its plan alone, so one that fails is shrunk to the
+ * least that still does, and printed.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { SessionId } from '../../src/base/ids.ts'
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts'
+import type { SideEffectClass } from '../../src/spec/document.ts'
+import type { StoredEvent } from '../../src/spec/event.ts'
+import type { Step } from '../../src/spec/step.ts'
+import type { UserTask } from '../../src/spec/task.ts'
+import type { Answer } from '../../src/spec/task.ts'
+import {
+  boundAgent,
+  builtin,
+  key,
+  openBench,
+  operator,
+  policy,
+  returns,
+  snapshotOf,
+  startOf,
+  tool,
+  turns,
+  WORKSPACE,
+  type Bench,
+  type Model,
+  type Said,
+} from './bench.ts'
+import { mortal, type Crash } from './mortal.ts'
+
+const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
+
+const CLASSES: Readonly<Record<string, SideEffectClass | undefined>> = {
+  look: 'read_only',
+  put: 'idempotent_write',
+  post: 'non_idempotent_write',
+  pay: 'irreversible_action',
+  sign: 'non_idempotent_write',
+  stamp: undefined,
+}
+const SAFE: ReadonlySet<string> = new Set(['look', 'put'])
+/** Nothing of these happens before a person has said so; `sign` needs two. */
+const GATED: Readonly<Record<string, number>> = { pay: 1, sign: 2 }
+
+interface PlannedCall {
+  readonly name: string
+  /** True for one that says what another one may have said before. */
+  readonly again: boolean
+  /** Turns of the event loop that it takes. */
+  readonly takes: number
+  readonly outcome: 'returned' | 'failed' | 'lost' | 'never arrived'
+}
+
+interface Plan {
+  readonly root: readonly (readonly PlannedCall[])[]
+  readonly child: readonly PlannedCall[]
+  /** What people say to one task after the other. */
+  readonly people: readonly boolean[]
+  /** The round in which the run is cancelled, if it is still there. */
+  readonly cancelled: number | null
+  readonly crashes: readonly Crash[]
+}
+
+const call: fc.Arbitrary<PlannedCall> = fc.record({
+  name: fc.constantFrom(...Object.keys(CLASSES), 'child', 'ask_user'),
+  again: fc.boolean(),
+  takes: fc.integer({ min: 0, max: 6 }),
+  outcome: fc.constantFrom('returned', 'returned', 'returned', 'failed', 'lost', 'never arrived'),
+})
+const plan: fc.Arbitrary<Plan> = fc.record({
+  root: fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
+  child: fc.array(call, { maxLength: 2 }),
+  people: fc.array(fc.boolean(), { maxLength: 6 }),
+  cancelled: fc.option(fc.integer({ min: 0, max: 6 }), { freq: 4 }),
+  crashes: fc.array(fc.record({ at: fc.integer({ min: 1, max: 50 }), after: fc.boolean() }), { maxLength: 3 }),
+})
+
+interface History {
+  readonly bench: Bench
+  readonly session: SessionId
+  /** What happened in the world: how often, by idempotency key. */
+  readonly effects: ReadonlyMap<string, number>
+  /** Keys by what was called: `name arguments run`. */
+  readonly sent: ReadonlyMap<string, readonly string[]>
+}
+
+async function live({ root, child, people, cancelled, crashes }: Plan, classes = CLASSES): Promise<History> {
+  const world = mortal(crashes)
+  const effects = new Map<string, number>()
+  const sent = new Map<string, string[]>()
+  const tools = Object.keys(CLASSES).map((name) => {
+    const { sideEffectClass: _, ...undeclared } = tool(name)
+    const given = classes[name]
+    return { ...undeclared, ...(given && { sideEffectClass: given }) }
+  })
+  const two = { on: ['sign'], entry: policy('two', { obligations: { approvals_required: 2 } }) }
+  const helper = snapshotOf({ name: 'child', tools, policies: [two] })
+  const agent = snapshotOf({
+    name: 'root',
+    tools: [...tools, builtin('ask_user')],
+    agents: [boundAgent(helper)],
+    policies: [two],
+  })
+  const say = (calls: readonly PlannedCall[], turn: number): Said => ({
+    calls: calls.map(({ name, again, ...how }, at) => ({
+      name,
+      args: { n: again ? 0 : turn * 10 + at, ...how, message: 'go' },
+    })),
+  })
+  const played =
+    (script: readonly (readonly PlannedCall[])[]): Model =>
+    ({ run }) =>
+      world.send(() => (run.turn <= script.length ? say(script[run.turn - 1]!, run.turn) : 'Done.'))
+  const bench = await openBench({
+    agents: [agent, helper],
+    models: { root: played(root), child: played(child.length > 0 ? [child] : []) },
+    tools: Object.fromEntries(
+      tools.map(({ wire }) => [
+        wire,
+        ({ idempotencyKey, arguments: given, run }) =>
+          world.send(async () => {
+            const { takes, outcome, n } = given as unknown as PlannedCall & { n: number }
+            await turns(takes)
+            if (outcome === 'never arrived') return { at: 'unknown', code: 'timeout', error: 'No answer.' } as const
+            // The tool honours keys only where its class says that it does.
+            if (wire !== 'put' || !effects.has(idempotencyKey))
+              effects.set(idempotencyKey, (effects.get(idempotencyKey) ?? 0) + 1)
+            const named = `${wire} ${n} ${run.id}`
+            sent.set(named, [...(sent.get(named) ?? []), idempotencyKey])
+            if (outcome === 'lost') return { at: 'unknown', code: 'broken', error: 'The connection broke.' } as const
+            return returns({ done: n }, outcome === 'failed')
+          }),
+      ]),
+    ),
+    store: world.wrap,
+  })
+  const opinions = [...people]
+  const opinion = (): boolean => opinions.shift() ?? true
+  let session: SessionId | undefined
+  for (let round = 0; round < 80; round++) {
+    await turns(20)
+    if (world.isDead()) {
+      world.revive()
+      await bench.restart()
+      continue
+    }
+    session ??= (await bench.store.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 1 })).items[0]?.id
+    if (session === undefined) {
+      await bench.engine.start(startOf('root')).catch(() => {})
+      continue
+    }
+    const { finishedAt, rootRunId } = (await bench.store.session(session))!
+    if (finishedAt !== null) break
+    await bench.wind(61_000)
+    if (round === cancelled && !world.isDead()) await bench.engine.cancel(rootRunId, operator()).catch(() => {})
+    for (const task of await bench.store.tasksOfSession(session)) {
+      if (task.status !== 'pending' || world.isDead()) continue
+      const given: Partial<Answer> =
+        task.kind === 'anomaly_review' ? review(task, effects, opinion) : { approved: opinion(), by: key() }
+      await bench.engine.answer(task.runId, { taskId: task.id, by: operator(), ...given }).catch(() => {})
+      if (task.approvalsRequired === 2)
+        await bench.engine.answer(task.runId, { taskId: task.id, approved: opinion(), by: operator() }).catch(() => {})
+    }
+    if ((await bench.store.run(rootRunId))!.status === 'WaitingForResponse' && !world.isDead())
+      await bench.engine.answer(rootRunId, { text: 'yes', by: key() }).catch(() => {})
+  }
+  if (session === undefined) throw new Error('No run was ever accepted.')
+  return { bench, session, effects, sent }
+}
+
+/** An operator tells the truth, and of what did not happen decides whether it should. */
+function review(task: UserTask, effects: ReadonlyMap<string, number>, opinion: () => boolean): Partial<Answer> {
+  const happened = effects.has(task.context?.['idempotency_key'] as string)
+  // What never arrives is not sent for ever.
+  const again = opinion() && task.context?.['attempt'] === 1
+  return happened
+    ? { selectedOptionId: 'happened', textValue: '{"done":true}' }
+    : { selectedOptionId: again ? 'retry' : 'skip' }
+}
+
+const ofType = (steps: readonly Step[], type: Step['type']): readonly Step[] =>
+  steps.filter((step) => step.type === type)
+const subjects = (events: readonly StoredEvent[], pattern: RegExp): number =>
+  events.filter(({ subject }) => pattern.test(subject)).length
+
+async function check({ bench, session, effects, sent }: History): Promise<void> {
+  const ended = (await bench.store.session(session))!
+  expect(ended.status).toMatch(/^(Completed|Cancelled|Failed)$/)
+  const runs = await bench.store.runsOf(session)
+  const steps = await bench.store.stepsOfSession(session)
+  const events = await bench.store.events(session, 0, 10_000)
+
+  // Nothing unsafe happened twice, and nothing gated before enough people had approved exactly it.
+  const twice = [...sent].filter(([named, keys]) => !SAFE.has(named.split(' ')[0]!) && new Set(keys).size < keys.length)
+  expect(twice).toEqual([])
+  for (const [idempotencyKey, times] of effects) {
+    const [, runId, turn, index] = idempotencyKey.split(':')
+    const asked = ofType(steps, 'Reasoning').filter((step) => step.runId === runId && step.error === null)
+    const calls = asked[Number(turn) - 1]!.content['tool_calls'] as unknown as { id: string; name: string }[]
+    const { id, name } = calls[Number(index)]!
+    if (name === 'look') continue
+    expect([idempotencyKey, name, times]).toEqual([idempotencyKey, name, 1])
+    // The model is never told that something was not executed which was.
+    const told = ofType(steps, 'ToolResult').find((step) => step.runId === runId && step.content['tool_call_id'] === id)
+      ?.content['result']
+    expect(isJsonObject(told) ? told['error'] : undefined).toBeUndefined()
+    const needed = GATED[name]
+    if (needed === undefined) continue
+    const dispatched = steps.find((step) => step.type === 'ToolCall' && step.content['tool_call_id'] === id)!
+    const tasks = (await bench.store.tasksOfSession(session)).filter(
+      (task) => task.callId === id && task.runId === runId && task.kind === 'approval',
+    )
+    const approved = tasks.filter((task) => task.answer?.approved === true)
+    expect([name, approved.length > 0]).toEqual([name, true])
+    expect(approved[0]!.votes.length).toBe(approved[0]!.approvalsRequired)
+    expect(approved[0]!.approvalsRequired).toBe(needed)
+    const answered = steps.find(
+      (step) => step.type === 'UserTaskRes' && step.content['user_task_id'] === approved[0]!.id,
+    )!
+    expect(answered.ordinal).toBeLessThan(dispatched.ordinal)
+  }
+
+  // The log has no hole, and each thing in it begins and ends once.
+  expect(events.map((event) => event.seq)).toEqual(events.map((_, at) => at + 1))
+  expect(steps.map((step) => step.ordinal)).toEqual(steps.map((_, at) => at + 1))
+  expect(steps.filter((step) => step.finishedAt === null)).toEqual([])
+  expect(subjects(events, /^engine\.session\.(completed|failed|cancelled)$/)).toBe(1)
+  expect(events.at(-1)!.subject).toMatch(/^engine\.session\.(completed|failed|cancelled)$/)
+  expect(subjects(events, /^engine\.run\.(completed|failed|cancelled)$/)).toBe(runs.length)
+  for (const run of runs) {
+    expect(run.state.at).toBe('done')
+    const own = steps.filter((step) => step.runId === run.id)
+    expect(own.map((step) => step.sequence)).toEqual(own.map((_, at) => at + 1))
+    const spent = ofType(own, 'Reasoning').reduce((sum, step) => sum + (step.tokensUsed ?? 0), 0)
+    expect(run.usage.inputTokens + run.usage.outputTokens).toBe(spent)
+    if (run.status === 'Completed') checkResults(own)
+  }
+  expect(ended.totalTokensUsed).toBe(runs.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0))
+  for (const task of await bench.store.tasksOfSession(session)) expect(task.status).not.toBe('pending')
+  expect(await bench.store.busySessions()).toEqual([])
+  expect(await bench.store.nextTimerAt()).toBeUndefined()
+  await bench.engine.close(0)
+}
+
+/** Each call of a run that completed has one result. */
+function checkResults(own: readonly Step[]): void {
+  const calls = ofType(own, 'Reasoning').flatMap((step) => step.content['tool_calls'] as unknown as { id: string }[])
+  const results = own.filter((step) => step.type === 'ToolResult' || step.type === 'SubAgentResult')
+  expect(results).toHaveLength(calls.length)
+  expect(new Set(results.map((step) => step.content['tool_call_id']))).toEqual(new Set(calls.map(({ id }) => id)))
+}
+
+test(
+  `${SCHEDULES} random histories keep every promise`,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(plan, async (each) => check(await live(each))),
+      { numRuns: SCHEDULES, endOnFailure: false },
+    )
+  },
+  60_000 + SCHEDULES * 500,
+)
+
+test('a plan has one history', async () => {
+  const [each] = fc.sample(plan, { numRuns: 20, seed: 7 }).filter(({ crashes }) => crashes.length > 1)
+  const told = async (): Promise<readonly JsonObject[]> => {
+    const { bench, session } = await live(each!)
+    const events = await bench.store.events(session, 0, 10_000)
+    await bench.engine.close(0)
+    return events.map(({ ts, kind, subject, data }) => ({ ts, kind, subject, data }))
+  }
+  expect(await told()).toEqual(await told())
+})
+
+test('tools that call themselves safer than they are break a promise in some history', async () => {
+  const lying = { ...CLASSES, post: 'read_only', stamp: 'read_only' } as const
+  await expect(
+    fc.assert(
+      fc.asyncProperty(plan, async (each) => check(await live(each, lying))),
+      { numRuns: 200, endOnFailure: true },
+    ),
+  ).rejects.toThrow('Property failed')
+}, 60_000)
