@@ -11,6 +11,7 @@ import type { Call } from './command.ts'
 import { parseJson } from './input.ts'
 import { talkScreen } from './list.ts'
 import type { Operator } from './operator.ts'
+import { outputUnderReview } from './output-review.ts'
 import { readOption } from './options.ts'
 import { explainTask } from './why.ts'
 
@@ -107,6 +108,8 @@ async function ask({ call, client, agent }: Desk, runId: string, task: UserTask,
 }
 
 async function askApproval({ io, out }: Call, { content }: UserTask, signal: AbortSignal): Promise<Asked> {
+  const output = outputUnderReview(content)
+  if (output !== undefined) return { approved: true, textValue: (await io.prompts.edit(output, signal)).trim() }
   if (content.comprehension_required !== true) return { approved: true }
   if (await acknowledge(content, io, signal)) return { approved: true, acknowledged: true }
   out.say('that is not what the call says; nothing was approved')
@@ -124,6 +127,7 @@ async function askEdit(call: Call, { content }: UserTask, signal: AbortSignal): 
       return 'again'
     }
     talkScreen(call).lines(...changesOf(content.arguments ?? {}, edited))
+    if ((await io.prompts.key('approve with these arguments?  [y]es  [n]o', ['y', 'n'], signal)) === 'n') return 'again'
     if (content.comprehension_required !== true) return { approved: true, arguments: edited }
     if (await acknowledge({ ...content, arguments: edited }, io, signal))
       return { approved: true, arguments: edited, acknowledged: true }

@@ -268,7 +268,10 @@ describe('a run above the limit, at a terminal', () => {
   test('e opens the arguments; edited ones run, unchanged ones ask again', async () => {
     const edited = '{"order":"A-1042","amount":120,"currency":"EUR"}'
     const same = JSON.stringify({ order: 'A-1042', amount: 180, currency: 'EUR' }, null, 2)
-    const { code, stdout, stderr } = await svc(start, { tty: true, answers: ['e', same, 'e', edited] })
+    const { code, stdout, stderr } = await svc(start, {
+      tty: true,
+      answers: ['e', same, 'e', edited, 'n', 'e', edited, 'y'],
+    })
     expect([code, stdout]).toEqual([0, '{"refunded":120,"currency":"EUR"}\n'])
     expect(stderr).toContain('nothing was changed')
   })

@@ -90,6 +90,8 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const terminal = open(start, project.directory, { EDITOR: 'sed -i s/180/120/' })
     await terminal.shows('[a]pprove  [r]eject')
     terminal.type('e')
+    await terminal.shows('approve with these arguments?')
+    terminal.type('y')
     const { code, screen } = await terminal.ended
     expect(screen).toContain('  - amount  180\n  + amount  120\n')
     expect(screen).toContain('approved as edited; checked again by schema and policies')

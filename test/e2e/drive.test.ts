@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyExample, serve, svc, type Project, type ServerProcess } from './binary.ts'
+import { copyExample, deploy, serve, svc, writeProject, type Project, type ServerProcess } from './binary.ts'
 
 let project: Project
 let server: ServerProcess
@@ -73,4 +73,38 @@ test('what is no address is told before anything is asked', async () => {
 test('which run to watch is asked on a terminal only', async () => {
   const ran = await svc(['runs', 'watch', '--data', project.data], at)
   expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('svc runs watch RUN')])
+})
+
+test('an output that is not valid is put right by an operator, who must say what it is instead', async () => {
+  const counter = writeProject({
+    'svc.config.yaml': 'workspace: counter\n',
+    'counter.agent.yaml': `apiVersion: svc/v1
+kind: Agent
+metadata: { name: counter, namespace: acme, version: 1.0.0 }
+spec:
+  purpose: Count.
+  instructions: { text: Count. }
+  model: { provider: scripted, name: counter, provider_options: { script: script.yaml } }
+output:
+  format: json
+  schema: { inline: { type: object, required: [count], properties: { count: { type: integer } } } }
+  on_invalid: escalate
+`,
+    'script.yaml': '- say: about three\n',
+  })
+  const there = { cwd: counter.directory }
+  await deploy(counter, 'acme.counter')
+  const serving = await serve(['--data', counter.data], there)
+  const ran = await svc(['run', 'acme.counter', '--data', counter.data], there)
+  expect(ran.code).toBe(3)
+  const bare = await svc(['approve', '@waiting', '--data', counter.data], there)
+  expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('--edit TEXT, or --edit @FILE')])
+  const wrong = await svc(['approve', '@waiting', '--edit', '{"count":"x"}', '--data', counter.data], there)
+  expect([wrong.code, wrong.stderr]).toEqual([6, expect.stringContaining('The output is not valid')])
+  const right = await svc(['approve', '@waiting', '--edit', '{"count":3}', '--data', counter.data], there)
+  expect(right.code).toBe(0)
+  const ended = await svc(['runs', 'get', '@last', '--wait=terminal', '--json', '--data', counter.data], there)
+  expect(JSON.parse(ended.stdout)).toMatchObject({ status: 'Completed', output: { count: 3 } })
+  await serving.stop()
+  counter.remove()
 })

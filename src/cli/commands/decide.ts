@@ -6,16 +6,21 @@ import { shortId } from '../../terminal/time.ts'
 import { acknowledge } from '../acknowledge.ts'
 import type { Call } from '../command.ts'
 import { parseJson, readText } from '../input.ts'
+import { outputUnderReview } from '../output-review.ts'
 import { nextOf, subjectOf, withTaskDesk, type Told, type Verdict } from '../task-desk.ts'
 
 export async function approve(call: Call): Promise<void> {
   const { given, out } = call
   const note = given.text('note')
   await decideEach(call, async (item) => {
-    const edited = given.text('edit') === undefined ? undefined : await readEdited(call, given.text('edit')!, item)
+    const output = outputUnderReview(item.task)
+    const edited =
+      output !== undefined || given.text('edit') === undefined
+        ? undefined
+        : await readEdited(call, given.text('edit')!, item)
     const acknowledged = await acknowledgement(call, edited ? { ...item, args: edited } : item)
     return {
-      answer: { approved: true },
+      answer: { approved: true, ...(output !== undefined && { textValue: await readOutput(call, output) }) },
       metadata: {
         ...(note !== undefined && { 'svc/comment': note }),
         ...(edited && { 'svc/arguments': edited }),
@@ -99,6 +104,21 @@ async function readEdited(call: Call, given: string, item: InboxItem): Promise<J
   const value = parseJson(text.startsWith('@') ? await readText(text.slice(1), call) : text, '--edit')
   if (!isJsonObject(value)) throw fail('usage', { what: '--edit takes the arguments as one object.' })
   return value
+}
+
+/** The output to use instead: `--edit`, else what a person makes of it. */
+async function readOutput(call: Call, output: string): Promise<string> {
+  const { given, mode, io, signal } = call
+  const text = given.text('edit') ?? 'editor'
+  if (text.startsWith('@')) return await readText(text.slice(1), call)
+  if (text !== 'editor') return text
+  if (!mode.interactive)
+    throw fail(
+      'usage',
+      { what: 'The output is not valid; another is needed in its place.' },
+      { fix: '--edit TEXT, or --edit @FILE' },
+    )
+  return (await io.prompts.edit(output, signal)).trim()
 }
 
 async function openEdited({ mode, io, signal }: Call, { args = {} }: InboxItem): Promise<string> {

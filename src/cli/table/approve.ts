@@ -53,7 +53,10 @@ export const approve: readonly CommandSpec[] = [
     summary: 'let the held calls run',
     arguments: [{ name: '<tasks...>', say: 'ids, unique endings or @waiting' }],
     options: [
-      { flags: '--edit <arguments>', say: 'run with these arguments: JSON, @FILE, or editor to open yours' },
+      {
+        flags: '--edit <arguments>',
+        say: 'run with these arguments, or take this output: JSON, @FILE, or editor to open yours',
+      },
       { flags: '--note <text>', say: 'comment kept with the task' },
       { flags: '--ack', say: 'what the policy asks to be understood is understood' },
       { flags: '--args-digest <sha>', say: 'refuse when the arguments are not the ones reviewed' },
