@@ -24,7 +24,7 @@ export class Secret {
 const SHORTEST = 8
 
 /**
- * Blanks known secret values in text: as they are, in base64, URL-encoded and JSON-escaped.
+ * Blanks known secret values in text: as they are, in base64, URL-encoded and JSON-escaped, also twice.
  * It stands at the one place through which every step, event, error and log line is written.
  */
 export interface Redactor {
@@ -46,16 +46,16 @@ export interface RedactedStream {
 export function createRedactor(): Redactor {
   const needles = new Set<string>()
   let pattern: RegExp | undefined
+  /** Finds in the JSON of a value what `pattern` finds in its strings. */
+  let patternOfJson: RegExp | undefined
   const text = (given: string): string => {
     if (needles.size === 0) return given
-    pattern ??= new RegExp(
-      [...needles]
-        .sort((a, b) => b.length - a.length)
-        .map((needle) => needle.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
-        .join('|'),
-      'g',
-    )
+    pattern ??= anyOf(needles, 'g')
     return given.replace(pattern, '***')
+  }
+  const isClean = (value: unknown): boolean => {
+    patternOfJson ??= anyOf([...needles].map(escaped), '')
+    return !patternOfJson.test(JSON.stringify(value) ?? '')
   }
   const json = (value: unknown): unknown => {
     if (typeof value === 'string') return text(value)
@@ -69,16 +69,15 @@ export function createRedactor(): Redactor {
       const value = typeof secret === 'string' ? secret : secret.reveal()
       if (value.length < SHORTEST) return
       const base64 = Buffer.from(value).toString('base64').replace(/=+$/, '')
-      for (const form of [value, base64, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)])
+      for (const form of [value, base64, encodeURIComponent(value), escaped(value), escaped(escaped(value))])
         needles.add(form)
       pattern = undefined
+      patternOfJson = undefined
     },
     text,
     json<T>(value: T): T {
-      if (needles.size === 0) return value
       // One search over the whole text first: almost every value is clean and is then returned as it is.
-      const whole = JSON.stringify(value)
-      return whole === undefined || text(whole) === whole ? value : (json(value) as T)
+      return needles.size === 0 || isClean(value) ? value : (json(value) as T)
     },
     stream() {
       let held = ''
@@ -98,6 +97,18 @@ export function createRedactor(): Redactor {
     },
   }
 }
+
+/** As it stands inside a string of JSON. */
+const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+const anyOf = (texts: Iterable<string>, flags: string): RegExp =>
+  new RegExp(
+    [...texts]
+      .sort((a, b) => b.length - a.length)
+      .map((each) => each.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+      .join('|'),
+    flags,
+  )
 
 /** Length of the longest end of a text that is the beginning of a needle. */
 function beginningAtEnd(text: string, needles: ReadonlySet<string>): number {

@@ -20,11 +20,12 @@ test.each([
   ['in base64', Buffer.from(VALUE).toString('base64')],
   ['URL-encoded', encodeURIComponent(VALUE)],
   ['JSON-escaped', JSON.stringify(VALUE).slice(1, -1)],
+  ['JSON-escaped twice', JSON.stringify(JSON.stringify(VALUE).slice(1, -1)).slice(1, -1)],
 ])('a known value is blanked %s, in keys and values at any depth', (_, form) => {
   const redactor = createRedactor()
   redactor.add(new Secret(VALUE))
   const blanked = redactor.json({ a: [`before ${form} after`], [`key ${form}`]: { b: form } })
-  expect(JSON.stringify(blanked)).not.toContain(form)
+  expect(JSON.stringify(blanked).replaceAll(/\*{3}=+/g, '***')).toBe('{"a":["before *** after"],"key ***":{"b":"***"}}')
   expect(redactor.text(`x ${form} y`)).toMatch(/^x \*\*\*=* y$/)
 })
 

@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { openOperator, openServer } from '../../src/server/open.ts'
 import type { Conversation, RunStatusBody, StartRunResponse } from '../../src/spec/api.ts'
 import { verifies } from '../api/verifies.ts'
-import { ask, caller, closing, DESK, directory, options, publishDesk, taskOf } from './running.ts'
+import { ask, caller, closing, DESK, directory, freePort, options, publishDesk, taskOf } from './running.ts'
 
 verifies('states.hitl-flow', async () => {
   const server = await openServer(options())
@@ -286,14 +285,6 @@ const sendAs = (
     })
       .on('error', reject)
       .end(body)
-  })
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
   })
 
 test.each([

@@ -1,5 +1,6 @@
 /** A whole server on loopback with the real engine, mock tools and scripted models, and calls of it. */
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
@@ -28,6 +29,15 @@ export function directory(): string {
   closers.push(() => rmSync(path, { recursive: true, force: true }))
   return join(path, 'data')
 }
+
+/** A port that nobody listens at, for what must know it before it listens. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
 
 export const tool = (id: string, extra: Partial<BoundTool>): BoundTool => ({
   wire: id.slice(id.lastIndexOf('.') + 1),

@@ -1,4 +1,5 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
+import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Followed } from '../../src/engine/engine.ts'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
@@ -54,15 +55,26 @@ verifies('stream.event', async () => {
   )
 })
 
-test('text in an event cannot forge a frame', async () => {
+test('no text in an event forges a frame', async () => {
   const { stream, doors } = await opened()
+  const hostile = fc.array(
+    fc.oneof(
+      fc.constantFrom('\n', '\r', '\r\n', '\n\n', 'data: {"forged":true}', 'id: 9', ': live', 'event: x', 'retry: 1'),
+      fc.constantFrom('\u2028', '\u2029', '\u0085', '\u0000', '\ufeff', '\ud800'),
+      fc.string({ unit: 'binary' }),
+    ),
+  )
+  const texts = fc.sample(
+    hostile.map((parts) => parts.join('')),
+    1000,
+  )
   doors.follow = async function* (runId) {
-    yield { ...delta(runId), data: { text: 'a\r\n\r\ndata: {"forged":true}\n\nid: 9\u2028\u2029' } }
+    for (const text of texts) yield { ...delta(runId), data: { text, [text]: null } }
   }
   const events = await read(await stream())
-  expect(events.map(({ id, data }) => [id, (JSON.parse(data) as { data: unknown }).data])).toEqual([
-    [undefined, { text: 'a\r\n\r\ndata: {"forged":true}\n\nid: 9\u2028\u2029' }],
-  ])
+  expect(events.map(({ id, data }) => [id, (JSON.parse(data) as { data: unknown }).data])).toEqual(
+    texts.map((text) => [undefined, { text, [text]: null }]),
+  )
 })
 
 test('resumes after Last-Event-ID or ?after=, the header first', async () => {
