@@ -55,7 +55,7 @@ async function readPair(
   if (operator === '=<') return [name, await readText(text, sources)]
   if (operator === '@') {
     const upload = await client.uploadWorkspaceFile(resolve(sources.cwd, text))
-    return [name, fileRef(upload) as unknown as JsonObject]
+    return [name, fileRef(upload)]
   }
   return [name, coerce(name, text, contract)]
 }

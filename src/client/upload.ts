@@ -23,7 +23,7 @@ export interface Upload {
 }
 
 /** The file as a value inside a run's `input`. */
-export const fileRef = (upload: Upload): FileRef => ({
+export const fileRef = (upload: Upload): Required<FileRef> => ({
   svcFile: true,
   filename: upload.filename,
   mediaType: upload.mediaType,

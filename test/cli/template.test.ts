@@ -32,7 +32,7 @@ describe('svc init', () => {
     const withoutHeader = (text: string): string => text.replace(/^# yaml-language-server: .*\n/, '')
     expect(Object.fromEntries(own.map(([path, text]) => [path, withoutHeader(text)]))).toEqual({
       ...tree(join(ROOT, 'templates/refund')),
-      '.gitignore': '.svc/\n.env\n.env.local\n*.log\n',
+      '.gitignore': '.svc/\n.env\n.env.*\n*.log\n',
     })
   })
 

@@ -21,7 +21,7 @@ const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
   support: 'support-desk',
 }
 
-const GITIGNORE = ['.svc/', '.env', '.env.local', '*.log']
+const GITIGNORE = ['.svc/', '.env', '.env.*', '*.log']
 
 /** What a pipeline leaves behind where it is tried by hand. */
 const GITIGNORE_CI = [

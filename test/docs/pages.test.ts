@@ -1,0 +1,112 @@
+/** The README and every page under docs/: what they show is what happens. `UPDATE_PAGES=1` writes what was printed instead. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { svc, temporary } from '../cli/recording-io.ts'
+import { blocksOf, matches } from './page.ts'
+import { play, type Difference } from './play.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+
+const played = pages.filter(({ text }) => text.includes('```console\n'))
+
+describe.concurrent('what pages show is what happens', () => {
+  test.each(played)(
+    '$path',
+    async ({ path, text }) => {
+      const differences = await play(path, blocksOf(text))
+      if (process.env['UPDATE_PAGES']) writeFileSync(join(ROOT, path), differences.reduceRight(updated, text))
+      expect(differences).toEqual([])
+    },
+    120_000,
+  )
+})
+
+/** The page with what was printed; from its end, so that the places of what comes before stay. */
+const updated = (text: string, { line, command, expected, actual }: Difference): string => {
+  const start = text.split('\n').slice(0, line).join('\n').length
+  const shown = (output: string): string => [...(command === undefined ? [] : [`$ ${command}`]), output].join('\n')
+  return text.slice(0, start) + text.slice(start).replace(shown(expected).trimEnd(), () => shown(actual).trimEnd())
+}
+
+test('the card of the README is the one that the demo shows on a terminal', async () => {
+  const { path, remove } = temporary()
+  const { stderr } = await svc(['demo', '--speed', '0'], { cwd: path, tty: true, answers: ['a'] })
+  remove()
+  const [, shown = ''] = /```text\n([\s\S]*?)```/.exec(pages[0]!.text)!
+  const card = `${stderr
+    .split('\n')
+    .filter((line) => /^[┌│└]/.test(line))
+    .join('\n')}\n`
+  expect({ card, same: matches(shown.trimEnd().split('\n'), card, new Map()) }).toEqual({ card, same: true })
+})
+
+test('every document that a page shows is a file of what it plays', () => {
+  for (const { path, text } of pages.filter(({ path }) => path !== 'docs/rules.md')) {
+    const shown = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].filter(([block]) => block.includes('apiVersion:'))
+    expect({ path, shown: shown.map(([, body]) => body!.split('\n')[0]) }).toEqual({
+      path,
+      shown: shown.map(() => expect.stringMatching(/^# [\w./-]+\.yaml$/) as unknown),
+    })
+  }
+})
+
+test('the TypeScript of the pages compiles under the strictest settings', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-blocks-'))
+  try {
+    symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+    pages.forEach(({ path, text }) =>
+      blocksOf(text).forEach((block) => {
+        if (block.is === 'ts')
+          writeFileSync(
+            join(directory, `${path.replaceAll(/\W/g, '-')}-${block.line}.ts`),
+            `${block.text}\nexport {}\n`,
+          )
+      }),
+    )
+    const compilerOptions = {
+      target: 'es2023',
+      module: 'nodenext',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noEmit: true,
+      types: ['node'],
+      paths: { 'svc/client': [join(ROOT, 'dist/types/client/index.d.ts')] },
+    }
+    writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
+    writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+    expect(spawnSync(process.execPath, [tsc, '-p', directory], { encoding: 'utf8' }).stdout).toBe('')
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+})
+
+test('every link of a page leads to a file or a heading that is there', () => {
+  const anchors = (text: string): string[] =>
+    [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+      title!
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-'),
+    )
+  const broken = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, link]) => link!)
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .filter((link) => {
+        const [file = '', heading] = link.split('#')
+        const target = file === '' ? join(ROOT, path) : resolve(ROOT, dirname(path), file)
+        if (!existsSync(target)) return true
+        return heading !== undefined && !anchors(readFileSync(target, 'utf8')).includes(heading)
+      })
+      .map((link) => `${path} → ${link}`),
+  )
+  expect(broken).toEqual([])
+})

@@ -1,0 +1,141 @@
+/** The reference pages, made from the tables and schemas that the product runs by. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { failures } from '../../src/base/failure.ts'
+import { exitCodes } from '../../src/cli/exit-codes.ts'
+import { SUBJECTS } from '../../src/spec/event.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+export const referencePages: readonly { readonly name: string; readonly make: () => string }[] = [
+  { name: 'documents', make: documentsPage },
+  { name: 'config', make: configPage },
+  { name: 'errors', make: errorsPage },
+  { name: 'exit-codes', make: exitCodesPage },
+  { name: 'events', make: eventsPage },
+]
+
+const page = (title: string, introduction: string, ...parts: readonly string[]): string =>
+  `${[`# ${title}`, introduction, ...parts].join('\n\n')}\n`
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+
+function errorsPage(): string {
+  const rows = Object.entries(failures).map(([code, row]) => {
+    const { status, exit, say, fix } = row as {
+      status?: number
+      exit: number
+      say: (about: unknown) => string
+      fix?: string
+    }
+    return [`\`${code}\``, String(status ?? ''), String(exit), cell(say(DETAILS)), cell(fix ?? '')]
+  })
+  return page(
+    'Errors',
+    'Everything that may be refused, or fail in a way its caller expects. Over HTTP the body is `{error, code, details?, requestId}`; the\ncommand line prints the same sentence and ends with the exit code. A word in brackets stands for what was given.',
+    table(['code', 'HTTP', 'exit', 'says', 'what to do'], rows),
+  )
+}
+
+/** Stands for every detail of a sentence: shows its name. */
+const DETAILS: unknown = new Proxy({}, { get: (_, name) => `[${String(name)}]` })
+
+function exitCodesPage(): string {
+  const rows = Object.entries(exitCodes).map(([code, { meaning, typical }]) => [code, meaning, cell(typical)])
+  return page(
+    'Exit codes',
+    'What every command ends with; `svc help exit-codes` prints it.',
+    table(['code', 'means', 'typical'], rows),
+  )
+}
+
+function eventsPage(): string {
+  const rows = Object.entries(SUBJECTS).flatMap(([kind, subjects]) => subjects.map((each) => [kind, `\`${each}\``]))
+  return page(
+    'Events',
+    'What `GET /v1/runs/{runId}/stream`, `svc stream` and the client library tell, as `{ts, kind, subject, data}`. `data` always has `sessionId`\nand `runId`; a step carries its timeline item as `step`, a task itself as `task`. `engine.step.delta` is text as it arrives: live only,\nwithout an id, never stored.',
+    table(['kind', 'subject'], rows),
+  )
+}
+
+interface Schema {
+  readonly $ref?: string
+  readonly $defs?: Readonly<Record<string, Schema>>
+  readonly title?: string
+  readonly description?: string
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly additionalProperties?: boolean | Schema
+}
+
+function documentsPage(): string {
+  const kinds = ['agent', 'tool', 'policy', 'bundle', 'scenario', 'policytest']
+  return page(
+    'Documents',
+    'Every field, from the schemas that `svc lint` checks by and `svc schema KIND` prints. `[]` is an item of a list, `*` any name.',
+    ...kinds.map((kind) => {
+      const schema = schemaOf(kind)
+      return `## ${schema.title ?? kind}\n\n${fieldsTable(schema)}`
+    }),
+  )
+}
+
+function configPage(): string {
+  return page(
+    'Configuration',
+    'Every key of `svc.config.yaml`, the project file. A flag wins over the environment, the environment over this file, this file over\n`$XDG_CONFIG_HOME/svc/config.yaml`.',
+    fieldsTable(schemaOf('config')),
+  )
+}
+
+const schemaOf = (kind: string): Schema =>
+  JSON.parse(readFileSync(resolve(ROOT, `schemas/${kind}.schema.json`), 'utf8')) as Schema
+
+const fieldsTable = (schema: Schema): string =>
+  table(['field', 'type', 'required', 'meaning'], rowsOf(schema, schema, '', []))
+
+/** @param above references that are being followed, so that a schema which names itself ends */
+function rowsOf(root: Schema, given: Schema, path: string, above: readonly string[]): string[][] {
+  const schema = follow(root, given)
+  const within = given.$ref === undefined ? above : [...above, given.$ref]
+  const rows: string[][] = []
+  const descend = (child: Schema, at: string): void => {
+    if (child.$ref === undefined || !within.includes(child.$ref)) rows.push(...rowsOf(root, child, at, within))
+  }
+  for (const [name, child] of Object.entries(schema.properties ?? {})) {
+    const at = path === '' ? name : `${path}.${name}`
+    const { description = '', default: standard } = { ...follow(root, child), ...child }
+    const meaning = [description, standard === undefined ? '' : `Default: \`${JSON.stringify(standard)}\`.`]
+    rows.push([
+      `\`${at}\``,
+      cell(typeOf(root, child)),
+      schema.required?.includes(name) ? 'yes' : '',
+      cell(meaning.filter(Boolean).join(' ')),
+    ])
+    descend(child, at)
+  }
+  if (schema.items) descend(schema.items, `${path}[]`)
+  if (typeof schema.additionalProperties === 'object') descend(schema.additionalProperties, `${path}.*`)
+  return rows
+}
+
+const follow = (root: Schema, schema: Schema): Schema =>
+  schema.$ref === undefined ? schema : follow(root, root.$defs![schema.$ref.replace('#/$defs/', '')]!)
+
+function typeOf(root: Schema, given: Schema): string {
+  const schema = follow(root, given)
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
+  if (schema.enum) return schema.enum.map((each) => `\`${String(each)}\``).join(', ')
+  if (schema.items) return `list of ${typeOf(root, schema.items)}`
+  const type = [schema.type ?? (schema.properties ? 'object' : 'any')].flat().join(' or ')
+  return schema.minimum === undefined ? type : `${type}, at least ${schema.minimum}`
+}
