@@ -137,6 +137,8 @@ await build({
   format: 'esm',
   entryPoints: { client: 'src/client/index.ts' },
   outdir: out,
+  // Node shows the line of an error that nobody caught: it must be one that can be read.
+  minifyWhitespace: false,
   platform: 'neutral',
   mainFields: ['module', 'main'],
   external: ['node:*'],

@@ -19,11 +19,3 @@ test('every svc command of the README is one of the table', () => {
   expect(used.filter((words) => !known.has(words) && !known.has(words.split(' ')[0]!))).toEqual([])
   expect(used.length).toBeGreaterThan(8)
 })
-
-test('the sentences of the README name files that are there', () => {
-  const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1]!)
-  for (const link of links)
-    expect(() =>
-      readFileSync(resolve(root, link, link.includes('.') || link === 'LICENSE' ? '' : 'README.md')),
-    ).not.toThrow()
-})

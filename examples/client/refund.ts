@@ -7,7 +7,7 @@ const client = new SvcClient({ apiKey: process.env['SVC_API_KEY'] ?? '', baseUrl
 
 // The same key twice is the same run: this program may be started again after a broken connection.
 const input = { order, amount: Number(amount) }
-const { runId } = await client.startRun(agentId, { input }, { idempotencyKey: `refund ${order}` })
+const { runId } = await client.startRun(agentId, { input }, { idempotencyKey: `refund-${order}` })
 
 for await (const event of client.streamRunEvents(runId)) {
   process.stderr.write(`${event.subject}\n`)
