@@ -31,7 +31,7 @@ function errorsPage(): string {
       say: (about: unknown) => string
       fix?: string
     }
-    return [`\`${code}\``, String(status ?? ''), String(exit), cell(say(DETAILS)), cell(fix ?? '')]
+    return [`\`${code}\``, String(status ?? ''), String(exit), cell(String(say(DETAILS))), cell(fix ?? '')]
   })
   return page(
     'Errors',
@@ -40,8 +40,8 @@ function errorsPage(): string {
   )
 }
 
-/** Stands for every detail of a sentence: shows its name. */
-const DETAILS: unknown = new Proxy({}, { get: (_, name) => `[${String(name)}]` })
+/** Stands for every detail of a sentence: shows its name. A list of one word is a word and a list. */
+const DETAILS: unknown = new Proxy({}, { get: (_, name) => [`[${String(name)}]`] })
 
 function exitCodesPage(): string {
   const rows = Object.entries(exitCodes).map(([code, { meaning, typical }]) => [code, meaning, cell(typical)])
