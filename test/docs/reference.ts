@@ -28,7 +28,7 @@ function errorsPage(): string {
     const { status, exit, say, fix } = row as {
       status?: number
       exit: number
-      say: (about: unknown) => string
+      say: (about: unknown) => unknown
       fix?: string
     }
     return [`\`${code}\``, String(status ?? ''), String(exit), cell(String(say(DETAILS))), cell(fix ?? '')]
