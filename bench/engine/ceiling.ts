@@ -153,7 +153,9 @@ server.listen(0, '127.0.0.1', () => {
   const lastOf = db.prepare('select max(n) as n from step where run = ?')
   for (const { id, tools, messages } of open) {
     const { n } = lastOf.get(id) as { n: number }
-    void drive({ id, tools, messages: JSON.parse(messages) as Message[], n })
+    const run: Run = { id, tools, messages: JSON.parse(messages) as Message[], n }
+    // What the process before this one had asked for and never heard of is written down before it is asked for again.
+    void save(run, 'running', [{ lost: n }]).then(() => drive(run))
   }
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   me.ready({ url, headers: {}, starts: { 0: '/runs', 1: '/runs', 3: '/runs' } })

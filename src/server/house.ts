@@ -21,7 +21,6 @@ import { withCassette as recordedTools } from '../tools/cassette.ts'
 import type { Toolbox } from '../tools/tool.ts'
 import { createToolbox } from '../tools/toolbox.ts'
 import { createAttempts } from './attempts.ts'
-import { createLog } from './log.ts'
 import { createReaders } from './readers.ts'
 import { createRehearsals } from './rehearsals.ts'
 import { createScopes } from './scopes.ts'
@@ -101,7 +100,7 @@ export async function openHouse(
       closers.push(() => lock.release())
     }
     const redactor = createRedactor()
-    const log = options.log ?? createLog(redactor)
+    const log = options.log ?? (await import('./log.ts')).createLog(redactor)
     const ids = createIds(() => clock.now())
     const store = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), {
       clock,

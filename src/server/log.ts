@@ -3,10 +3,6 @@ import { pino, type DestinationStream } from 'pino'
 import type { Level, Log } from '../base/log.ts'
 import type { Redactor } from '../base/secret.ts'
 
-/** What the log keeps of an error: where it came from, as far as it knows. */
-export const detailOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : (JSON.stringify(error) ?? 'undefined')
-
 /**
  * Secrets are blanked before a line is made, at any depth: the logger's own redaction knows fixed paths only.
  * @param destination standard error when absent

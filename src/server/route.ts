@@ -5,7 +5,7 @@ import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Redactor } from '../base/secret.ts'
 import { fail } from '../base/failure.ts'
-import { detailOf } from './log.ts'
+import { detailOf } from './detail.ts'
 import { problem } from './problem.ts'
 import type { Reply } from './reply.ts'
 

@@ -8,7 +8,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Config } from '../spec/config.ts'
 import type { Trigger } from '../spec/key.ts'
 import type { Store } from '../store/store.ts'
-import { detailOf } from './log.ts'
+import { detailOf } from './detail.ts'
 import { startLimits } from './rates.ts'
 
 export interface Schedule {

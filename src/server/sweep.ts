@@ -5,7 +5,7 @@
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { detailOf } from './log.ts'
+import { detailOf } from './detail.ts'
 import type { Store } from '../store/store.ts'
 
 const EVERY_MS = 600_000

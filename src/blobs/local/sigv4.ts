@@ -3,7 +3,7 @@
  * same library that the AWS client signs with; nothing is canonicalised by hand. Source: decisions, section 11; security, S23.
  */
 import { createHash, createHmac, timingSafeEqual, type Hash, type Hmac } from 'node:crypto'
-import { SignatureV4 } from '@smithy/signature-v4'
+import type { SignatureV4 } from '@smithy/signature-v4'
 import type { Instant } from '../../base/clock.ts'
 import { S3Error } from './s3-error.ts'
 
@@ -143,7 +143,9 @@ async function signHeader(
   stated: Stated,
   credentials: Credentials,
 ): Promise<string> {
-  const signed = await signerOf(stated, credentials).sign(
+  const signed = await (
+    await signerOf(stated, credentials)
+  ).sign(
     { ...plain(request), query: Object.fromEntries(request.query), headers },
     { signingDate: new Date(momentOf(stated.date)), signableHeaders: new Set(stated.signedHeaders) },
   )
@@ -166,7 +168,9 @@ async function signQuery(
   ]
   const payload = payloadIn(request.query)
   const query = new Map([...request.query].filter(([name]) => !added.includes(name) && name !== payload?.[0]))
-  const signed = await signerOf(stated, credentials).presign(
+  const signed = await (
+    await signerOf(stated, credentials)
+  ).presign(
     {
       ...plain(request),
       query: Object.fromEntries(query),
@@ -193,8 +197,11 @@ const plain = ({ method, path }: SignedRequest) => ({
   body: {},
 })
 
-const signerOf = ({ region }: Stated, credentials: Credentials): SignatureV4 =>
-  new SignatureV4({ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false, applyChecksum: false })
+/** Loaded with the first request: a server that only runs agents never needs it. */
+async function signerOf({ region }: Stated, credentials: Credentials): Promise<SignatureV4> {
+  const { SignatureV4: Signer } = await import('@smithy/signature-v4')
+  return new Signer({ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false, applyChecksum: false })
+}
 
 const payloadIn = (query: ReadonlyMap<string, string>): [string, string] | undefined =>
   [...query].find(([name]) => name.toLowerCase() === 'x-amz-content-sha256')
