@@ -39,6 +39,7 @@ export function createNotebook(contents = false): Notebook {
   const known = new Map<string, readonly string[]>()
   const documents = new Map<string, JsonObject>()
   const asked = new Map<string, readonly [Kind, string]>()
+  const yanked = new Set<string>()
   return {
     ...(contents && {
       document(kind, id, version) {
@@ -46,6 +47,10 @@ export function createNotebook(contents = false): Notebook {
         return documents.get(`${kind} ${id}@${version}`)
       },
     }),
+    yanked(kind, id, version) {
+      if (!known.has(`${kind} ${id}`)) asked.set(`${kind} ${id}`, [kind, id])
+      return yanked.has(`${kind} ${id}@${version}`)
+    },
     versions(kind, id) {
       const found = known.get(`${kind} ${id}`)
       if (!found) asked.set(`${kind} ${id}`, [kind, id])
@@ -61,8 +66,10 @@ export function createNotebook(contents = false): Notebook {
         news ||= found.length > 0
         known.set(
           key,
-          found.map(({ version }) => version),
+          // What a lock pins may be yanked: its documents still satisfy.
+          found.filter((each) => kind !== 'Agent' || each.yanked !== true).map(({ version }) => version),
         )
+        for (const each of found) if (each.yanked) yanked.add(`${key}@${each.version}`)
         for (const { version, document } of found) if (document) documents.set(`${key}@${version}`, document)
       }
       asked.clear()
@@ -74,12 +81,13 @@ export function createNotebook(contents = false): Notebook {
 interface Found {
   readonly version: string
   readonly document?: JsonObject
+  readonly yanked?: boolean
 }
 
 async function published(operator: Operator, kind: Kind, id: string): Promise<readonly Found[]> {
   if (kind !== 'Agent') return (await operator.call('GET /documents', { query: { kind, id } })).items
   const views = await versionViews(operator, id)
-  return views.filter(({ yanked }) => !yanked).map(({ versionLabel }) => ({ version: versionLabel }))
+  return views.map(({ versionLabel, yanked }) => ({ version: versionLabel, yanked }))
 }
 
 /** What lint asks about the server: who can approve, and whose timeline is hidden. */

@@ -1,6 +1,6 @@
 /** What MCP servers say of the tools that are bound: pinned by digest. Source: bundles, section 3; security, S16. */
 import type { Digest } from '../base/digest.ts'
-import { digestOfTool, type Listing } from '../tools/mcp-listing.ts'
+import { digestOfTool, type Listing } from '../tools/listed-tool.ts'
 import { mcpKeyOf } from './lock-file.ts'
 import { report, type Member, type Work } from './work.ts'
 

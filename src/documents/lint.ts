@@ -27,6 +27,12 @@ export interface LintOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** What is known of the server. */
   readonly server?: ServerFacts
+  /** What MCP servers say of their tools. */
+  readonly mcp?: NonNullable<Project['mcp']>
+  /** What the tests of policies have not seen. */
+  readonly coverage?: NonNullable<Project['coverage']>
+  /** What agents may do that their published predecessors might not. */
+  readonly loosened?: NonNullable<Project['loosened']>
 }
 
 /** Sorted by file and position; of the files in focus when the workspace has one. Never throws for what is in a document. */
@@ -38,6 +44,9 @@ export function lint(workspace: Workspace, options: LintOptions = {}): Diagnosti
     guardrails: options.guardrails ?? [],
     ...(options.env && { env: options.env }),
     ...(options.server && { server: options.server }),
+    ...(options.mcp && { mcp: options.mcp }),
+    ...(options.coverage && { coverage: options.coverage }),
+    ...(options.loosened && { loosened: options.loosened }),
   }
   const found = [...workspace.findings]
   let current: Document | undefined

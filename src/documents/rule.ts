@@ -1,5 +1,6 @@
 /** What a lint rule is. One rule, one module under `rules/`. Source: lint rules. */
 import type { JsonObject } from '../base/json.ts'
+import type { Listing } from '../tools/listed-tool.ts'
 import type { Config } from '../spec/config.ts'
 import type { Kind } from '../spec/document.ts'
 import type { Place, Saying, Severity } from './diagnostic.ts'
@@ -54,6 +55,28 @@ export interface Project {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** What is known of the server that will run the agents; absent offline. */
   readonly server?: ServerFacts
+  /** What the MCP servers of agents say of their tools, by the server's name; absent unless they were asked. */
+  readonly mcp?: ReadonlyMap<Document, ReadonlyMap<string, Listing>>
+  /** By `namespace.name@version` what the tests that reach a policy have not seen; absent where none were run. */
+  readonly coverage?: ReadonlyMap<string, readonly Unseen[]>
+  /** What agents may do that their published predecessors might not. */
+  readonly loosened?: readonly Loosening[]
+}
+
+export interface Unseen {
+  /** The comparison, as people read it. */
+  readonly text: string
+  /** What it can come to and was not seen to come to: true, false, unknown. */
+  readonly missing: readonly string[]
+}
+
+export interface Loosening {
+  /** `namespace.name`. */
+  readonly agent: string
+  /** What changed, without a full stop. */
+  readonly say: string
+  /** `policies/limit.yaml:11`, where it is known. */
+  readonly place?: string
 }
 
 export interface ServerFacts {
@@ -69,4 +92,6 @@ export interface Published {
   versions(kind: Exclude<Kind, 'Bundle'>, id: string): readonly string[]
   /** A Tool or Policy as it was published; undefined where it was not, or is not known yet. */
   document?(kind: 'Tool' | 'Policy', id: string, version: string): JsonObject | undefined
+  /** True for a version that is not to be chosen any more. */
+  yanked?(kind: Exclude<Kind, 'Bundle'>, id: string, version: string): boolean
 }

@@ -18,6 +18,8 @@ export interface Source {
   /** Without a byte order mark. */
   readonly text: string
   span(start: number, end: number): Span
+  /** Offset at which a line begins, from 1; undefined beyond the end. */
+  lineStart(number: number): number | undefined
   /** Text of a line, from 1, without its line break; empty beyond the end. */
   line(number: number): string
 }
@@ -41,6 +43,7 @@ export function createSource(path: string, text: string): Source {
     path,
     text,
     span: (start, end) => ({ start: position(start), end: position(Math.max(start, end)) }),
+    lineStart: (number) => lines()[number - 1],
     line(number) {
       const start = lines()[number - 1]
       if (start === undefined) return ''

@@ -1,25 +1,13 @@
 /** What MCP servers say about their tools when nothing is called: for `svc lint --mcp-live` and `svc compile --mcp`. */
 import type { Tool } from '@modelcontextprotocol/client'
-import { digestOfJson, type Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json.ts'
 import { createRedactor } from '../base/secret.ts'
 import type { Fetch } from '../base/transport.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { Snapshot } from '../spec/snapshot.ts'
+import type { ListedTool, Listing } from './listed-tool.ts'
 import { connectMcp } from './mcp-connection.ts'
 import { credentials, missingSecret } from './mcp-credentials.ts'
-
-export interface ListedTool {
-  readonly name: string
-  readonly description: string
-  readonly inputSchema: JsonObject
-  /** What the server says a call does; absent where it says nothing. */
-  readonly readOnly?: boolean
-  readonly destructive?: boolean
-}
-
-/** The tools of a server by name, or why they are not known; the reason holds no secret. */
-export type Listing = { readonly tools: ReadonlyMap<string, ListedTool> } | { readonly problem: string }
 
 /** Asks a server for its tools as one agent would. */
 export type AskMcp = (agent: Pick<Snapshot, 'id' | 'secrets'>, server: McpServer) => Promise<Listing>
@@ -57,10 +45,6 @@ export async function listMcpTools(
     return { problem: redactor.text(`MCP server "${server.name}" does not list its tools: ${innermost(error)}`) }
   }
 }
-
-/** What a lock pins of a tool: its name, description and schema. */
-export const digestOfTool = ({ name, description, inputSchema }: ListedTool): Digest =>
-  digestOfJson({ name, description, input_schema: inputSchema })
 
 /** The cause that says most: what the layers above it say is that something failed. */
 export function innermost(error: unknown): string {

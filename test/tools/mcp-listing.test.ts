@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createTransport } from '../../src/base/transport.ts'
-import { digestOfTool, listMcpTools, type Listing } from '../../src/tools/mcp-listing.ts'
+import { digestOfTool, type Listing } from '../../src/tools/listed-tool.ts'
+import { listMcpTools } from '../../src/tools/mcp-listing.ts'
 import { startFakeMcp, type Era, type FakeMcp } from '../fakes/mcp.ts'
 
 const TOKEN = 'wsk-7f1c9e20ab'

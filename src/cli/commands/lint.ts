@@ -13,6 +13,7 @@ import { openLintCache, type LintCache } from '../lint-cache.ts'
 import type { Checked, Mended } from '../lint-fix.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Project } from '../project.ts'
+import { isPolicyTest } from '../policy/test-path.ts'
 import { openDocuments, pathInProject } from '../project-path.ts'
 import { createNotebook, hasRegistry, serverFacts } from '../registry.ts'
 import { nearest } from '../nearest.ts'
@@ -161,7 +162,7 @@ function cacheOf(
   // The name of the bundled file holds the digest of the program; sources have none.
   const edition = basename(import.meta.url)
   if (edition.endsWith('.ts') || Object.keys(texts).length > 0 || hasRegistry(project)) return undefined
-  if (given.flag('check-env') || given.text('changed') !== undefined) return undefined
+  if (given.flag('check-env') || given.flag('mcp-live') || given.text('changed') !== undefined) return undefined
   const home = io.env['XDG_CACHE_HOME'] || (io.env['HOME'] && join(io.env['HOME'], '.cache'))
   const settings = {
     config: project.config,
@@ -190,14 +191,41 @@ async function checkWith(call: Call, project: Project, workspace: Workspace): Pr
     ...(env && { env }),
   }
   const findings = check(workspace, options)
-  if (!notebook.wants || !hasRegistry(project)) return findings
+  const facts = await factsFor(call, project, workspace, options, notebook, findings)
+  return facts ? check(workspace, { ...options, ...facts }) : findings
+}
+
+/** What more there is to know; undefined where that is nothing. */
+async function factsFor(
+  call: Call,
+  project: Project,
+  workspace: Workspace,
+  options: LintOptions,
+  notebook: ReturnType<typeof createNotebook>,
+  findings: readonly Diagnostic[],
+): Promise<Partial<LintOptions> | undefined> {
+  const live = call.given.flag('mcp-live')
+  // Tests are run on what compiles.
+  const sound = options.crossFile !== false && !findings.some(({ severity }) => severity === 'error')
+  const tests = sound && options.rules?.['policy/untested'] !== 'off' && workspace.files.paths.some(isPolicyTest)
+  if (!live && !tests && options.strict !== true && !hasRegistry(project)) return undefined
+  const { askServers, loosenings, runPolicyTests } = await import('../lint-facts.ts')
+  const facts: Partial<LintOptions> = {
+    ...(live && { mcp: await askServers(call, project, workspace) }),
+    ...(tests && { coverage: await runPolicyTests(call, project, workspace) }),
+    ...(!tests && sound && options.strict === true && { coverage: new Map() }),
+  }
+  if (!hasRegistry(project)) return facts
   // Asking a registry needs the whole server or a connection to it.
   const { withOperator } = await import('../operator.ts')
-  const server = await withOperator(project, call, async (operator) => {
+  return await withOperator(project, call, async (operator) => {
     await notebook.fetch(operator)
-    return await serverFacts(operator)
+    return {
+      ...facts,
+      server: await serverFacts(operator),
+      ...(sound && { loosened: await loosenings(project, workspace, operator) }),
+    }
   })
-  return check(workspace, { ...options, server })
 }
 
 function configured(given: NonNullable<LintOptions['rules']>): NonNullable<LintOptions['rules']> {

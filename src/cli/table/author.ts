@@ -65,6 +65,7 @@ export const author: readonly CommandSpec[] = [
       { flags: '--changed [base]', say: 'files changed since a git base, and what depends on them', preset: 'HEAD' },
       { flags: '--no-cross-file', say: 'judge each document by itself' },
       { flags: '--check-env', say: 'the variables of the secrets are set on this host' },
+      { flags: '--mcp-live', say: 'ask the MCP servers whether their tools are what the lock pins' },
       { flags: '--watch', say: 'again after each save' },
       { flags: '--stdin-filename <name>', say: 'name of the document on standard input' },
     ],

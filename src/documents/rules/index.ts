@@ -30,6 +30,7 @@ import { contradiction } from './contradiction.ts'
 import { countRange } from './count-range.ts'
 import { dataUriImage } from './data-uri-image.ts'
 import { depthExceeded } from './depth-exceeded.ts'
+import { mcpDescriptionChanged } from './description-changed.ts'
 import { descriptionDrift } from './description-drift.ts'
 import { descriptionInstructsOtherTool } from './description-instructs-other-tool.ts'
 import { toolDescriptionMissing } from './description-missing.ts'
@@ -48,6 +49,7 @@ import { formRules } from './form.ts'
 import { fullTrace } from './full-trace.ts'
 import { hiddenTimeline } from './hidden-timeline.ts'
 import { hiddenUnicode } from './hidden-unicode.ts'
+import { mcpHintConflict } from './hint-conflict.ts'
 import { hitlShorterThanTimeout } from './hitl-shorter-than-timeout.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { ineffective } from './ineffective.ts'
@@ -67,6 +69,7 @@ import { limitsMissingTokens } from './limits-missing-tokens.ts'
 import { limitsNonPositive } from './limits-non-positive.ts'
 import { lockDrift } from './lock-drift.ts'
 import { lockMissing } from './lock-missing.ts'
+import { authorityLoosened } from './loosened.ts'
 import { mcpHeaderIgnored } from './mcp-header-ignored.ts'
 import { mcpHeaderInvalid } from './mcp-header-invalid.ts'
 import { mcpNoAuth } from './mcp-no-auth.ts'
@@ -164,6 +167,7 @@ import { typeMismatch } from './type-mismatch.ts'
 import { unaddressable } from './unaddressable.ts'
 import { unreachableApproval } from './unreachable-approval.ts'
 import { unreferencedFile } from './unreferenced-file.ts'
+import { policyUntested } from './untested.ts'
 import { untrustedSteersWrite } from './untrusted-steers-write.ts'
 import { unusedPolicy } from './unused-policy.ts'
 import { unusedTool } from './unused-tool.ts'
@@ -177,6 +181,7 @@ import { wireNameInvalid } from './wire-name-invalid.ts'
 import { wireNameShadow } from './wire-name-shadow.ts'
 import { writeWithoutApproval } from './write-without-approval.ts'
 import { yaml11Boolean } from './yaml11-boolean.ts'
+import { bundleYanked } from './yanked.ts'
 
 /** Every rule, in the order of the reference: form, identity, agent, model, secrets, limits, output, schemas, tools, MCP, sub-agents, policies, approvals, authority, bundle, security. */
 export const rules: readonly Rule[] = [
@@ -275,6 +280,8 @@ export const rules: readonly Rule[] = [
   mcpNoAuth,
   mcpNoContract,
   mcpNotPinned,
+  mcpDescriptionChanged,
+  mcpHintConflict,
   subagentRefForm,
   subagentMissing,
   subagentCycle,
@@ -316,6 +323,7 @@ export const rules: readonly Rule[] = [
   blockAlias,
   runtimePrefix,
   policyCost,
+  policyUntested,
   unusedPolicy,
   countRange,
   quorumUnreachable,
@@ -334,6 +342,7 @@ export const rules: readonly Rule[] = [
   authorityDuplicate,
   ineffective,
   allAllow,
+  authorityLoosened,
   rootMissing,
   pathEscape,
   symlink,
@@ -341,6 +350,7 @@ export const rules: readonly Rule[] = [
   unreferencedFile,
   lockMissing,
   lockDrift,
+  bundleYanked,
   externalUnpinned,
   secretFile,
   lethalTrifecta,

@@ -1,0 +1,93 @@
+/** What `svc lint` finds out beside the documents: MCP servers, policy tests, what was published before. */
+import { join } from 'node:path'
+import { isFailure } from '../base/failure.ts'
+import type { Document } from '../documents/document.ts'
+import type { LintOptions } from '../documents/lint.ts'
+import type { Loosening, Unseen } from '../documents/rule.ts'
+import type { Workspace } from '../documents/workspace.ts'
+import { isPolicyTest } from './policy/test-path.ts'
+import type { McpServer } from '../spec/document.ts'
+import type { Listing } from '../tools/listed-tool.ts'
+import type { Call } from './command.ts'
+import type { Operator } from './operator.ts'
+import type { Project } from './project.ts'
+
+/** Every server of every agent, asked as that agent would; all at once. */
+export async function askServers(
+  call: Call,
+  project: Project,
+  workspace: Workspace,
+): Promise<NonNullable<LintOptions['mcp']>> {
+  const { createAskMcp } = await import('./ask-mcp.ts')
+  const { asKind } = await import('../documents/document.ts')
+  const ask = await createAskMcp(call, project)
+  const asked = workspace.documents.map(async (document): Promise<[Document, Map<string, Listing>]> => {
+    const agent = asKind(document, 'Agent')
+    const { secrets = {}, spec } = agent ?? {}
+    const owner = { id: document.identity?.id ?? document.path, secrets }
+    const answers = (spec?.mcp_servers ?? []).map(
+      async (server: McpServer) => [server.name, await ask(owner, server)] as const,
+    )
+    return [document, new Map(await Promise.all(answers))]
+  })
+  return new Map(await Promise.all(asked))
+}
+
+/** Runs the policy tests of a project without errors, for what they have seen; those that cannot be run see nothing. */
+export async function runPolicyTests(
+  call: Call,
+  project: Project,
+  { files }: Workspace,
+): Promise<ReadonlyMap<string, readonly Unseen[]>> {
+  const [{ readPolicyTests }, { createCollector }, { createAsk, decideCase }] = await Promise.all([
+    import('./policy/case-file.ts'),
+    import('./policy/coverage.ts'),
+    import('./policy/run-cases.ts'),
+  ])
+  const [ask, collector] = [createAsk(call), createCollector()]
+  const reached = new Set<string>()
+  // What a test compiles may have a project file of its own: what was seen is what a remembered result depends on.
+  for (const path of files.paths) if (/(?:^|\/)svc\.config\.yaml$/.test(path)) files.read(path)
+  for (const path of files.paths.filter(isPolicyTest)) {
+    const file = join(project.directory, path)
+    for (const test of readPolicyTests(new TextDecoder().decode(files.read(path)), path).tests)
+      try {
+        const asked = await ask.of(test, file)
+        collector.know(asked.subject.policies, asked.places)
+        for (const each of test.calls) {
+          const { explanation } = decideCase(asked, each, collector, call.io.clock.now())
+          for (const { policy, version } of explanation?.policies ?? []) reached.add(`${policy}@${version}`)
+        }
+      } catch (error) {
+        if (!isFailure(error)) throw error
+      }
+  }
+  const policies = collector.result().policies.filter(({ id }) => reached.has(id))
+  return new Map(policies.map(({ id, leaves }) => [id, leaves.filter(({ missing }) => missing.length > 0)]))
+}
+
+/** What publishing the bundles of the project would allow that the published versions do not. */
+export async function loosenings(
+  project: Project,
+  workspace: Workspace,
+  operator: Operator,
+): Promise<readonly Loosening[]> {
+  const [{ build }, { planOf }] = await Promise.all([import('./build.ts'), import('./plan.ts')])
+  const found: Loosening[] = []
+  for (const { path } of workspace.documents.filter(({ kind }) => kind === 'Bundle')) {
+    const { compiled } = await build({ project, path: join(project.directory, path), operator })
+    if (!compiled?.bundle) continue
+    const { changes } = await planOf(operator, compiled.bundle)
+    for (const { widens, kind, agent, tool, say, path: place } of changes)
+      if (widens && LOOSER.test(kind))
+        found.push({
+          agent,
+          say: tool === undefined || say.includes(tool) ? say : `${tool}: ${say}`,
+          ...(place !== null && { place }),
+        })
+  }
+  return found
+}
+
+/** Changes of what is decided; what is new or of another class has rules of its own. */
+const LOOSER = /^(?:authority\.widened|gate\.removed|default_policy\.removed|boundary\.removed)$/
