@@ -149,7 +149,7 @@ if (failpoints) {
   writeFileSync(`${out}/failpoints/package.json`, readFileSync('bin/package.json'))
   writeFileSync(`${out}/failpoints/svc.js`, readFileSync('bin/svc.js', 'utf8').replace('../dist/', './'))
 }
-if (types) run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', `${out}/types`)
+if (types) run('scripts/declarations.js', `${out}/types`)
 run('scripts/types.js', out)
 writeFileSync(join(out, basename(BUILT)), inputs)
 

@@ -1,0 +1,26 @@
+// Writes the declarations of the library and its client to the directory that is named: those that their users can reach,
+// and none of the modules behind them.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+const out = resolve(process.argv[2])
+const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', out]
+const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' })
+if (status !== 0) process.exit(status ?? 1)
+
+const reached = new Set()
+const reach = (file) => {
+  if (reached.has(file) || !existsSync(file)) return
+  reached.add(file)
+  for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g))
+    reach(resolve(dirname(file), path.replace(/(?:\.d)?\.[jt]s$/, '.d.ts')))
+}
+for (const entry of ['index.d.ts', 'client/index.d.ts']) reach(join(out, entry))
+
+const written = readdirSync(out, { recursive: true }).map((path) => join(out, path))
+for (const path of written) if (statSync(path).isFile() && !reached.has(path)) rmSync(path)
+// The deepest first, so that a directory is empty when its turn comes.
+for (const path of written.sort().reverse())
+  if (existsSync(path) && statSync(path).isDirectory() && readdirSync(path).length === 0)
+    rmSync(path, { recursive: true })
