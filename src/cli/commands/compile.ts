@@ -28,7 +28,9 @@ export async function compileCommand(call: Call): Promise<void> {
   const update = given.text('update')
   const built = await compileHere(call, project, path, update)
   const { workspace, findings, compiled } = built
-  tellFindings(call, findings, workspace)
+  // What this very command writes is nothing to warn about.
+  const writes = !given.flag('check') && compiled?.bundle !== undefined
+  tellFindings(call, writes ? findings.filter(({ rule }) => !ABOUT_LOCK.has(rule)) : findings, workspace)
   if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
   const { bundle, lock, locked } = compiled
   if (update !== undefined && !locked?.members.some(({ id, origin }) => id === update && origin === 'registry'))
@@ -60,6 +62,8 @@ export async function compileCommand(call: Call): Promise<void> {
     `${count(boundaries.length, 'boundary', 'boundaries')} → ${count(policies.length, 'policy', 'policies')}, digest ${bundle.closureDigest.slice(0, 15)}…`,
   )
 }
+
+const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
 
 /** The policies that stand for a boundary, with each call that they concern. @throws Failure `not_found` */
 function standFor(boundary: string, bundle: CompiledBundle) {

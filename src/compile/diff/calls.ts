@@ -10,7 +10,7 @@ import { calleesOf, entriesFor, type Callee } from './callee.ts'
 import { change, type Change } from './change.ts'
 import type { Closure } from './closure.ts'
 import { accepts, compareSchemas } from './schema.ts'
-import { sayEntry, sayWitness } from './words.ts'
+import { sayEntry, sayTransition, sayWitness } from './words.ts'
 
 /** One agent in both versions. */
 export interface Pair {
@@ -170,7 +170,7 @@ const isTold = ({ kind, boundary }: Origin, boundaries: ReadonlySet<string>): bo
 const isGate = ({ effect }: PolicyEntry): boolean => effect !== 'grant'
 
 const arrow = (from: string | null, to: string | null): string =>
-  from === null && to === null ? '' : `${from ?? 'no policy'} → ${to ?? 'no policy'}, `
+  from === null && to === null ? '' : `${sayTransition(from ?? 'no policy', to ?? 'no policy')}, `
 
 function without(entries: readonly PolicyEntry[], others: readonly PolicyEntry[]): readonly PolicyEntry[] {
   const ids = new Set(others.map(({ id }) => id))

@@ -8,7 +8,7 @@ import { entryOf } from '../policy-entry.ts'
 import { compareAuthority, type Version } from './authority.ts'
 import { classChange, inputChanges, outputChanges } from './calls.ts'
 import { change, differenceOf, type Change, type Difference } from './change.ts'
-import { sayEntry, sayWitness } from './words.ts'
+import { sayEntry, sayTransition, sayWitness } from './words.ts'
 
 /** Both are of the same kind and id. Publishing has checked their shape and put schemas in by value. */
 export const diffDocuments = (before: PublishedDocument, after: PublishedDocument): Difference =>
@@ -73,14 +73,14 @@ function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument
       : [change('authority.equal', { ...told, verdict: 'equal', say: `${id}: as strict as before` })]
   const { verdict, witness } = found
   if (verdict === 'tightened')
-    return [change('authority.narrowed', { ...told, verdict, say: `${id}: ${from} → ${to}, stricter` })]
+    return [change('authority.narrowed', { ...told, verdict, say: `${id}: ${sayTransition(from!, to!)}, stricter` })]
   const how = witness ? `looser; ${sayWitness(witness)}` : 'not proven to be as strict'
   return [
     change('authority.widened', {
       ...told,
       verdict,
       ...(witness && { witness }),
-      say: `${id}: ${from} → ${to}, ${how}`,
+      say: `${id}: ${sayTransition(from!, to!)}, ${how}`,
     }),
   ]
 }

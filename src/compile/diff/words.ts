@@ -39,6 +39,23 @@ function sayObligations({
   return parts.length === 0 ? [] : [`(${parts.join(', ')})`]
 }
 
+/** Two policies that differ in a few words are told once, with both: `… when args.amount > 100 → 250 (deny after 30 min)`. */
+export function sayTransition(from: string, to: string): string {
+  const [before, after] = [from.split(' '), to.split(' ')]
+  const shorter = Math.min(before.length, after.length)
+  let head = 0
+  while (head < shorter && before[head] === after[head]) head++
+  let tail = 0
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++
+  const [old, now] = [before, after].map((words) => words.slice(head, words.length - tail)) as [string[], string[]]
+  if (head === 0 || old.length === 0 || now.length === 0 || Math.max(old.length, now.length) > MAX_WORDS)
+    return `${from} → ${to}`
+  return [...before.slice(0, head), ...old, '→', ...now, ...before.slice(before.length - tail)].join(' ')
+}
+
+/** More differing words than this are read more easily side by side. */
+const MAX_WORDS = 2
+
 /** `{"amount":250} was require_approval, is allow`. */
 export function sayWitness({ arguments: args, context, before, after }: Witness): string {
   const where = Object.entries(context ?? {}).map(([path, value]) => `${path} ${describeValue(value)}`)
