@@ -6,7 +6,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { Script } from 'node:vm'
 import type { main } from './main.ts'
 import { tellVersion } from './version.ts'
@@ -21,9 +20,10 @@ export async function start(argv: readonly string[]): Promise<void> {
     process.stdout.write('', (gone) => process.exit(gone ? 141 : code))
   }
   if (tellVersion(argv, process.stdout)) return end(0)
-  const program = load(argv[0] ?? '')
+  const program = load(argv[0] ?? 'help')
   const code = await program.main(argv)
-  if (code <= 1 && !argv.includes('--help') && !argv.includes('-h')) program.keep()
+  // A page of help of a command has compiled next to nothing of it.
+  if (code <= 1 && !argv.slice(1).some((word) => word === '--help' || word === '-h')) program.keep()
   end(code)
 }
 
@@ -36,7 +36,8 @@ interface Program {
 /** @param word the command: each has compiled other parts of the program */
 function load(word: string): Program {
   const file = join(__dirname, SVC_PROGRAM)
-  if (BRIEF.has(word) && process.versions.v8.startsWith('11.')) setFlagsFromString(`--interrupt-budget=${BUDGET}`)
+  if (BRIEF.has(word) && process.versions.v8.startsWith('11.'))
+    process.getBuiltinModule('node:v8').setFlagsFromString(`--interrupt-budget=${BUDGET}`)
   const name = `${SVC_PROGRAM}-${process.version}-${process.arch}-${word}.bin`
   const homes = /^[a-z-]+$/.test(word) && !process.env['NODE_DISABLE_COMPILE_CACHE'] ? homesOfCode() : []
   const cachedData = homes.map((home) => readIfThere(join(home, name))).find((each) => each !== undefined)
