@@ -4,7 +4,7 @@
 import ipaddr from 'ipaddr.js'
 import semver from 'semver'
 import { canonical, type JsonValue } from '../base/json.ts'
-import { re2 } from './re2.ts'
+import { re2 } from '../base/re2.ts'
 import { shown, Unclear, type Judge, type Truth, type Value } from './truth.ts'
 import { withinProblem, withinTest } from './within.ts'
 

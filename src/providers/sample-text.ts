@@ -1,5 +1,5 @@
-import { RE2JS } from 're2js'
 import type { JsonObject } from '../base/json.ts'
+import { re2 } from '../base/re2.ts'
 
 /** A text of each format, and the shape by which one of the input is recognised. */
 const FORMATS: Readonly<Record<string, readonly [sample: string, shape: RegExp]>> = {
@@ -23,7 +23,7 @@ export function fitsText({ pattern, format }: JsonObject, text: string): boolean
   if (typeof format === 'string' && !FORMATS[format]?.[1].test(text)) return false
   if (typeof pattern !== 'string') return true
   try {
-    return RE2JS.compile(pattern).matcher(text).find()
+    return re2().compile(pattern).matcher(text).find()
   } catch {
     return false
   }

@@ -13,7 +13,7 @@
  * Used is what the completions in the transcript have used, found by playing it again. A failing turn is used up by the attempt
  * it fails, so that the next attempt sees the turn after it; where no turn is left it fails every attempt.
  */
-import { RE2JS } from 're2js'
+import { re2 } from '../base/re2.ts'
 import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { ScriptCall, ScriptTurn } from '../spec/snapshot.ts'
 import { pause, play, type Answer } from './play.ts'
@@ -115,7 +115,7 @@ function lastMessage(messages: readonly Message[]): { readonly text: string; rea
 
 function matches(pattern: string, text: string): boolean {
   try {
-    return RE2JS.compile(pattern).matcher(text).find()
+    return re2().compile(pattern).matcher(text).find()
   } catch (error) {
     throw permanent(`The script's pattern "${pattern}" is not valid RE2: ${(error as Error).message}.`)
   }

@@ -60,6 +60,19 @@ test('fmt loads the parser that keeps comments', () => {
   expect(loadedBy('cli/commands/fmt.ts').packages).toContain('yaml')
 })
 
+test('a server loads neither providers nor storage, protocols, patterns or a log before they are needed', () => {
+  expect(loadedBy('server/open.ts').packages).toEqual([
+    'ajv',
+    'ajv-formats',
+    'better-sqlite3',
+    'croner',
+    'h3',
+    'ipaddr.js',
+    'modern-tar',
+    'semver',
+  ])
+})
+
 test.each(['dev', 'serve', 'run'])('%s loads no provider, storage or protocol before it is needed', (name) => {
   const { packages } = loadedBy(...LINE, `cli/commands/${name}.ts`)
   const heavy = [
