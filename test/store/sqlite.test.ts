@@ -135,6 +135,24 @@ test('the schema after all migrations is the one written down', async () => {
   )
 })
 
+test('the last use of a key is written every ten seconds, and at the end', async () => {
+  const path = newPath()
+  const store = openSqlite(path, { clock })
+  const reader = new Database(path, { readonly: true })
+  const written = () => reader.prepare('select last_used_at from api_key').pluck().all()
+  await store.createKey(aKey('one'))
+  const uses = [NOW, NOW + 9_999, NOW + 10_000, NOW + 10_001]
+  const seen = []
+  for (const [index, at] of uses.entries()) {
+    store.touchKey(keyId('one'), at)
+    await store.start(aStart(`s${index}`), NO_LIMITS)
+    seen.push(...written())
+  }
+  await store.close()
+  expect([...seen, ...written()]).toEqual([NOW, NOW, NOW + 10_000, NOW + 10_000, NOW + 10_001])
+  reader.close()
+})
+
 test('a large result is written once, and goes with the last step that has it', async () => {
   const path = newPath()
   const store = openSqlite(path, { clock })

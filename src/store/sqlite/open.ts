@@ -93,8 +93,7 @@ export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOpti
     forgetRuns: () => write(() => forgetRuns(db)),
     async close() {
       if (!db.open) return
-      // One more, so that remembered uses of keys are written even when nothing else waits.
-      const last = write(() => {}, true)
+      const last = write(keys.writeAllUses, true)
       flush()
       await last
       db.close()
