@@ -182,7 +182,7 @@ async function askValue({ io, out }: Call, { kind, content }: UserTask, signal: 
  * What was typed, read by the kind of the task.
  * @throws Failure `usage`
  */
-export function valueOf(kind: string, options: UserTask['content']['options'], typed: string): Decision {
+export function valueOf(kind: string, options: Readonly<UserTask['content']['options']>, typed: string): Decision {
   if (options && options.length > 0) return { selectedOptionId: readOption(options, typed).id }
   if (kind === 'number') return { numberValue: readNumber(typed) }
   return { textValue: typed }

@@ -1,5 +1,5 @@
 /** Types of what travels, under the names that the source document gives them. */
-import type { JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
 import type {
   Conversation,
   RunStatusBody,
@@ -24,10 +24,19 @@ export type {
 export type { FileRef } from '../spec/file.ts'
 export type { JsonObject, JsonValue } from '../base/json.ts'
 
-export type ConversationResponse = Conversation
+export type ConversationResponse = Omit<Conversation, 'items'> & { readonly items: readonly ConversationTimelineItem[] }
 export type ConversationSession = SessionBody
 export type ConversationRunSummary = RunSummary
-export type ConversationTimelineItem = TimelineItem
+/**
+ * A row of the timeline; `type` tells what its `content` is. A server may have further types by now, so a switch over them
+ * needs a default.
+ */
+export type ConversationTimelineItem = {
+  [T in keyof StepContents]: Omit<TimelineItem, 'type' | 'content'> & {
+    readonly type: T
+    readonly content: StepContents[T]
+  }
+}[keyof StepContents]
 export type SessionItem = SessionListItem
 /** Answer of `getRun`. */
 export type RunStatus = RunStatusBody
@@ -81,7 +90,7 @@ export interface UserTask {
 }
 
 /** Part of every step's content; absent with `stepContent: 'slim'`. */
-export interface StepCommon {
+export type StepCommon = {
   readonly session_id?: string
   readonly run_id?: string
   readonly tenant_id?: string
@@ -91,15 +100,15 @@ export interface StepCommon {
   readonly step_kind?: string
 }
 
-export interface ReasoningContent extends StepCommon {
+export type ReasoningContent = StepCommon & {
   readonly text: string
   readonly model: string
   readonly finish_reason: string
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number }
-  readonly tool_calls: readonly { readonly id: string; readonly name: string; readonly arguments: JsonValue }[]
+  readonly tool_calls: { readonly id: string; readonly name: string; readonly arguments: JsonValue }[]
 }
 
-export interface ToolCallContent extends StepCommon {
+export type ToolCallContent = StepCommon & {
   readonly tool_call_id: string
   readonly name: string
   readonly ref: string
@@ -111,7 +120,7 @@ export interface ToolCallContent extends StepCommon {
   readonly route: string
 }
 
-export interface ToolResultContent extends StepCommon {
+export type ToolResultContent = StepCommon & {
   readonly tool_call_id: string
   readonly name: string
   readonly result: JsonValue
@@ -119,11 +128,11 @@ export interface ToolResultContent extends StepCommon {
   readonly duration_ms: number
 }
 
-export interface PolicyDecisionContent extends StepCommon {
+export type PolicyDecisionContent = StepCommon & {
   readonly tool_call_id: string
   readonly name: string
   readonly decision: string
-  readonly policies: readonly {
+  readonly policies: {
     readonly id: string
     readonly version: string
     readonly decision: string
@@ -136,7 +145,7 @@ export interface PolicyDecisionContent extends StepCommon {
 
 export type UserTaskReqContent = TaskContent & StepCommon
 
-export interface UserTaskResContent extends StepCommon {
+export type UserTaskResContent = StepCommon & {
   readonly user_task_id: string
   readonly outcome: string
   readonly approved?: boolean | null
@@ -148,7 +157,7 @@ export interface UserTaskResContent extends StepCommon {
   readonly metadata?: JsonValue
 }
 
-export interface SubAgentCallContent extends StepCommon {
+export type SubAgentCallContent = StepCommon & {
   readonly tool_call_id: string
   readonly name: string
   readonly child_run_id: string
@@ -157,7 +166,7 @@ export interface SubAgentCallContent extends StepCommon {
   readonly input: JsonValue
 }
 
-export interface SubAgentResultContent extends StepCommon {
+export type SubAgentResultContent = StepCommon & {
   readonly tool_call_id: string
   readonly child_run_id: string
   readonly status: string
@@ -165,13 +174,64 @@ export interface SubAgentResultContent extends StepCommon {
   readonly steps?: JsonValue
 }
 
-export interface LimitReachedContent extends StepCommon {
+export type LimitReachedContent = StepCommon & {
   readonly limit: string
   readonly value: number
   readonly used: number
   readonly action: string
 }
 
-export interface OutputContent extends StepCommon {
+export type OutputContent = StepCommon & {
   readonly output: JsonValue
+}
+
+export type UserMessageContent = StepCommon & {
+  readonly text: string
+  readonly files?: JsonObject[]
+}
+
+export type AitlRequestContent = StepCommon & {
+  readonly request_id: string
+  readonly question: string
+  readonly context?: JsonValue
+}
+
+export type AitlResponseContent = StepCommon & {
+  readonly request_id: string
+  readonly answer: string
+  /** `parent` or `person`. */
+  readonly answered_by: string
+}
+
+export type OutputValidationContent = StepCommon & {
+  readonly valid: boolean
+  readonly errors: JsonValue
+  readonly action: string
+}
+
+/** Of the rows that end a run and a session. */
+export type CompletedContent = StepCommon & {
+  readonly status: string
+  readonly output: JsonValue
+  readonly error: string | null
+}
+
+/** What each type of step says. */
+export interface StepContents {
+  readonly UserMessage: UserMessageContent
+  readonly Reasoning: ReasoningContent
+  readonly PolicyDecision: PolicyDecisionContent
+  readonly ToolCall: ToolCallContent
+  readonly ToolResult: ToolResultContent
+  readonly UserTaskReq: UserTaskReqContent
+  readonly UserTaskRes: UserTaskResContent
+  readonly SubAgentCall: SubAgentCallContent
+  readonly SubAgentResult: SubAgentResultContent
+  readonly AitlRequest: AitlRequestContent
+  readonly AitlResponse: AitlResponseContent
+  readonly LimitReached: LimitReachedContent
+  readonly OutputValidation: OutputValidationContent
+  readonly Output: OutputContent
+  readonly RunCompleted: CompletedContent
+  readonly SessionCompleted: CompletedContent
 }

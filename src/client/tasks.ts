@@ -1,13 +1,6 @@
 import { isTerminal } from '../spec/run.ts'
 import type { SvcClient } from './client.ts'
-import type {
-  ConversationResponse,
-  JsonObject,
-  MessageAccepted,
-  UserTask,
-  UserTaskReqContent,
-  UserTaskResContent,
-} from './shapes.ts'
+import type { ConversationResponse, JsonObject, MessageAccepted, UserTask } from './shapes.ts'
 import type { RequestOptions } from './transport.ts'
 
 /** What a person decided; for an approval `true` or `false` is enough. */
@@ -74,14 +67,12 @@ function pendingIn(conversation: ConversationResponse, runId: string): UserTask[
   for (const run of conversation.runs) if (isTerminal(run.status)) open.delete(run.id)
 
   const answered = new Set(
-    conversation.items
-      .filter((item) => item.type === 'UserTaskRes')
-      .map((item) => (item.content as unknown as UserTaskResContent | null)?.user_task_id),
+    conversation.items.filter((item) => item.type === 'UserTaskRes').map(({ content }) => content.user_task_id),
   )
   return conversation.items
-    .filter((item) => item.type === 'UserTaskReq' && open.has(item.runId))
+    .filter((item) => item.type === 'UserTaskReq')
+    .filter(({ runId }) => open.has(runId))
     .toSorted((a, b) => a.ordinal - b.ordinal)
-    .map((item) => ({ runId: item.runId, content: item.content as unknown as UserTaskReqContent }))
     .filter(({ content }) => (content.status ?? 'pending') === 'pending' && !answered.has(content.user_task_id))
     .map(({ runId, content }) => ({
       userTaskId: content.user_task_id,

@@ -2,7 +2,7 @@
 import type { Digest } from '../base/digest.ts'
 import { fail } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
-import type { JsonObject } from '../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { StartRunResponse } from '../spec/api.ts'
 import { approverOf, type Principal } from '../spec/key.ts'
 import type { Session } from '../spec/session.ts'
@@ -13,7 +13,6 @@ import { advance } from './advance.ts'
 import { newRun } from './delegate.ts'
 import { createDraft, type World } from './draft.ts'
 import type { EngineParts, StartRequest } from './engine.ts'
-import { filesIn } from './prompt.ts'
 
 /** How long an `Idempotency-Key` is remembered. Source: decisions, section 2. */
 const KEPT_MS = 24 * 3600_000
@@ -94,9 +93,27 @@ function checkInput({ id, inputContract }: Snapshot, input: JsonObject): void {
 }
 
 async function checkFiles({ store }: EngineParts, { workspaceId }: StartRequest, input: JsonObject): Promise<void> {
-  for (const filename of filesIn(input)) {
-    if (!(await store.fileByName(workspaceId, filename))) throw fail('file_not_found', { filename })
+  for (const { path, filename } of marksIn(input, '/input')) {
+    const about = (message: string) => ({ details: [{ path: `${path}/filename`, message }] })
+    if (typeof filename !== 'string')
+      throw fail(
+        'validation_failed',
+        { what: `The body is not valid: ${path}/filename must be the leaf name of a file.` },
+        about('must be the leaf name of a file'),
+      )
+    if (!(await store.fileByName(workspaceId, filename)))
+      throw fail('file_not_found', { filename }, about('names no finalized file'))
   }
+}
+
+/** Objects that are marked as files, with their places, whether or not they name one. */
+function marksIn(value: JsonValue, path: string): readonly { readonly path: string; readonly filename: unknown }[] {
+  if (Array.isArray(value)) return value.flatMap((each, index) => marksIn(each, `${path}/${index}`))
+  if (!isJsonObject(value)) return []
+  if (value['svcFile'] === true) return [{ path, filename: value['filename'] }]
+  return Object.entries(value).flatMap(([key, each]) =>
+    marksIn(each, `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  )
 }
 
 /** What cannot be reached for want of a name or a secret is told now, for every agent that the run is sure to know. */

@@ -28,7 +28,7 @@ export type {
 } from './generated/api.ts'
 
 /** Body of `UserTaskReq.content` and of `task` in user_task events. Source: decisions, section 8. */
-export interface TaskContent {
+export type TaskContent = {
   readonly user_task_id: string
   readonly kind: string
   readonly title: string
@@ -43,13 +43,13 @@ export interface TaskContent {
   }
   readonly arguments?: JsonValue
   readonly arguments_digest?: string
-  readonly policies?: readonly JsonObject[]
+  readonly policies?: JsonObject[]
   readonly authority_ref?: string
   readonly approvals_required?: number
   readonly approvals_received?: number
   readonly comprehension_required?: boolean
   readonly context?: JsonObject
-  readonly options?: readonly { readonly id: string; readonly label: string }[]
+  readonly options?: { readonly id: string; readonly label: string }[]
   readonly min?: number
   readonly max?: number
   readonly on_reject?: string
@@ -57,5 +57,5 @@ export interface TaskContent {
   readonly expires_at?: string
   /** What happens when nobody answers until then: `deny`, `allow` or `escalate`. */
   readonly on_timeout?: string
-  readonly completable_via: readonly string[]
+  readonly completable_via: string[]
 }

@@ -8,6 +8,7 @@ import {
   runToEnd,
   SvcClient,
   waitForRun,
+  type ConversationTimelineItem,
   type Decision,
   type UserTask,
 } from '../../src/client/index.ts'
@@ -301,4 +302,25 @@ test('throws an answer that was refused, but not one that came second', async ()
   expect(await runToEnd(world(refusal('task_already_completed')).client, 'agent', {}, { onTask: () => true })).toEqual(
     status('Completed'),
   )
+})
+
+test('the type of a row tells the type checker what it says', () => {
+  const said = (item: ConversationTimelineItem): string => {
+    switch (item.type) {
+      case 'Reasoning':
+        return `${item.content.usage.output_tokens} tokens`
+      case 'ToolCall':
+        return `${item.content.name} of class ${item.content.side_effect_class}`
+      case 'RunCompleted':
+        return item.content.status
+      default:
+        return item.type
+    }
+  }
+  const row = { runId: ROOT, id: 'i', sequence: 1, ordinal: 1, tokensUsed: null, error: null }
+  const times = { startedAt: null, finishedAt: null }
+  expect([
+    said({ ...row, ...times, type: 'RunCompleted', content: { status: 'Failed', output: null, error: 'no' } }),
+    said({ ...row, ...times, type: 'Output', content: { output: 1 } }),
+  ]).toEqual(['Failed', 'Output'])
 })

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { isUuid } from '../../src/base/ids.ts'
 import type { Conversation, MessageAccepted, RunStatusBody, TimelineItem } from '../../src/spec/api.ts'
 import { verifies } from '../api/verifies.ts'
@@ -94,6 +94,24 @@ verifies('start.file-reference', async () => {
   await fetch(uploadUrl, { method: 'PUT', headers: requiredHeaders, body: 'text' })
   const { body } = await post<{ filename: string }>('/v1/file-library/finalize', { objectKey, maxContentLength: 9 })
   expect((await start({ document: { ...file, filename: body.filename } })).status).toBe(202)
+})
+
+test.each([
+  [
+    'names no file',
+    { forms: [{}, { 'a/b': { svcFile: true, filename: 'missing.txt' } }] },
+    422,
+    { path: '/input/forms/1/a~1b/filename', message: 'names no finalized file' },
+  ],
+  [
+    'has no name',
+    { document: { svcFile: true, objectKey: 'x/files/y' } },
+    400,
+    { path: '/input/document/filename', message: 'must be the leaf name of a file' },
+  ],
+])('a file reference that %s is told with its place', async (_, input, status, detail) => {
+  const { start } = await running({ snapshot: scripted([{ say: 'Read.' }]) })
+  expect(await start(input)).toMatchObject({ status, body: { details: [detail] } })
 })
 
 verifies('files.put-limit', async () => {
