@@ -154,10 +154,15 @@ spec: { root: courier.yaml }
 
 /** The interface of one server, as an approver uses it. */
 export function customer({ url }: ServerProcess, { agentId, secret }: Access, signal?: AbortSignal) {
-  const call = async (method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> => {
+  const call = async (
+    method: string,
+    path: string,
+    body?: object,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ status: number; body: unknown }> => {
     const response = await fetch(url + path, {
       method,
-      headers: { 'X-API-Key': secret, ...(body && { 'Content-Type': 'application/json' }) },
+      headers: { 'X-API-Key': secret, ...(body && { 'Content-Type': 'application/json' }), ...headers },
       ...(body && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     })
@@ -172,10 +177,11 @@ export function customer({ url }: ServerProcess, { agentId, secret }: Access, si
   const run = (runId: string) => get<RunStatusBody>(`/v1/runs/${runId}`)
   return {
     run,
-    async start(): Promise<string> {
-      const { status, body } = await call('POST', `/v1/agents/${agentId}/runs`, {
-        input: { kind: 'whole' },
-      })
+    /** @param key sent as `Idempotency-Key` */
+    async start(key?: string): Promise<string> {
+      const input = { kind: 'whole' }
+      const headers = key === undefined ? {} : { 'Idempotency-Key': key }
+      const { status, body } = await call('POST', `/v1/agents/${agentId}/runs`, { input }, headers)
       if (status !== 202) throw new Error(`A start was answered ${status}: ${JSON.stringify(body)}`)
       return (body as StartRunResponse).runId
     },
