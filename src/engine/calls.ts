@@ -115,7 +115,12 @@ function send(draft: Draft, id: RunId, turn: number, call: Call): Call {
   const sent: Call = {
     ...call,
     firstSentAt: call.firstSentAt ?? draft.now,
-    state: { at: 'sent', sentAt: draft.now, notAfter: draft.now + route.timeoutMs },
+    state: {
+      at: 'sent',
+      sentAt: draft.now,
+      notAfter: draft.now + route.timeoutMs,
+      ...(draft.world.worker !== undefined && { worker: draft.world.worker }),
+    },
   }
   draft.record(id, turn, sent)
   return sent

@@ -35,6 +35,8 @@ export interface World {
   /** Calls of this session so far, and those of the agent in other sessions where a policy looks back over a window. */
   readonly calls: readonly CallRow[]
   readonly callsElsewhere: readonly CallRow[]
+  /** Names the process that sends. */
+  readonly worker?: string | undefined
   /** False while the process is stopping: calls are decided and kept, but not sent. */
   readonly maySend: boolean
   /** Guard on iterations where the agent sets no limit. */

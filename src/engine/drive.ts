@@ -221,6 +221,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       stepsOf: (id) => live.steps.get(id) ?? [],
       calls: [...live.calls.values()],
       callsElsewhere: [...new Map(elsewhere.flat().map((row) => [`${row.runId} ${row.callId}`, row])).values()],
+      worker: parts.worker,
       maySend: sends && !closing,
       maxIterations: parts.maxIterations ?? 100,
       jitter: parts.random(),

@@ -45,6 +45,8 @@ export interface EngineParts {
   readonly random: () => number
   readonly log: Log
   readonly redactor: Redactor
+  /** Names this process to whoever has to find out what it did last: `host:pid`. */
+  readonly worker?: string
   /** False where work is only recorded: nothing leaves this process, and the next one that serves goes on. True when absent. */
   readonly sends?: boolean
   /** Guard where `limits.max_loop_iterations` is absent; 100 by default. */

@@ -2,6 +2,7 @@
  * Calls whose outcome nobody knows: the process that sent them is gone, or their tool never answered. Each is treated by its
  * side-effect class. Source: reliability, "The honest promise at kill -9".
  */
+import { iso } from '../base/clock.ts'
 import type { RunId } from '../base/ids.ts'
 import type { Call } from '../spec/run.ts'
 import type { UserTask } from '../spec/task.ts'
@@ -91,7 +92,8 @@ function review(draft: Draft, id: RunId, turn: number, call: Call, why: string):
     context: {
       idempotency_key: idempotencyKeyOf(id, turn, call.index),
       attempt: call.attempt,
-      ...(sent && { sent_at: new Date(sent.sentAt).toISOString(), not_after: new Date(sent.notAfter).toISOString() }),
+      ...(sent && { sent_at: iso(sent.sentAt), not_after: iso(sent.notAfter) }),
+      ...(sent?.worker !== undefined && { worker: sent.worker }),
     },
   })
   const next: Call = { ...call, state: { at: 'unknown', task: task.id } }

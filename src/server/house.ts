@@ -1,7 +1,7 @@
 /** The parts of a server that have no door: store, storage, providers, tools, engine. */
 import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock, type Clock } from '../base/clock.ts'
 import { createIds, workspaceIdOf } from '../base/ids.ts'
@@ -162,6 +162,7 @@ export async function openHouse(
       random: () => randomInt(2 ** 32) / 2 ** 32,
       log,
       redactor,
+      worker: `${hostname()}:${process.pid}`,
       // A command that records an answer and ends must not begin a call that it would have to abandon.
       sends: uploads !== undefined || options.timers !== undefined,
       ...(storage && { blobs: storage.blobs }),

@@ -43,7 +43,7 @@ export type CallState =
   /** `svc.ask_user`: the run waits for a message. */
   | { readonly at: 'listening' }
   /** The dispatch record is durable; the outcome is not. */
-  | { readonly at: 'sent'; readonly sentAt: Instant; readonly notAfter: Instant }
+  | { readonly at: 'sent'; readonly sentAt: Instant; readonly notAfter: Instant; readonly worker?: string }
   /** Sent, and nobody knows what became of it; `task` is the anomaly review. */
   | { readonly at: 'unknown'; readonly task: TaskId }
   | { readonly at: 'delegated'; readonly child: RunId }

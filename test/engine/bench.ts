@@ -241,6 +241,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     random: () => 0,
     log: silentLog,
     redactor: createRedactor(),
+    worker: 'host:7',
   }
   const alarms = new Map<number, { callback: () => void; at: number }>()
   let handles = 0

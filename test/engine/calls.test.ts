@@ -155,7 +155,13 @@ test('an irreversible call without an answer is put before an operator, and is n
     completable_via: ['operator'],
     reason: 'No answer within 60 s.',
     arguments: { n: 1 },
-    context: { idempotency_key: `svc:${run}:1:0`, attempt: 1 },
+    context: {
+      idempotency_key: `svc:${run}:1:0`,
+      attempt: 1,
+      sent_at: '2026-01-01T00:00:00.000Z',
+      not_after: '2026-01-01T00:01:00.000Z',
+      worker: 'host:7',
+    },
   })
   expect((review['options'] as { id: string }[]).map((option) => option.id)).toEqual([
     'happened',
