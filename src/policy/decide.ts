@@ -5,7 +5,7 @@
 import type { SideEffectClass } from '../spec/document.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
-import { describeValue } from './describe.ts'
+import { describeMoment, describeValue } from './describe.ts'
 import { judge, outcomeOf, partsOf, type Outcome, type Verdict } from './judge.ts'
 import { mergeObligations } from './obligations.ts'
 import { argumentAt } from './path.ts'
@@ -54,9 +54,10 @@ export function consideredOf(verdict: Verdict): readonly Considered[] {
       const truth = frame[layout.base + at] as Truth
       const values: Value[] = []
       const texts: string[] = []
-      for (const { slot } of rule.evaluator?.leaves ?? []) {
+      for (const { slot, isMoment } of rule.evaluator?.leaves ?? []) {
         values.push(frame[slot])
-        texts.push((written[slot] ??= describeValue(shown(frame[slot]))))
+        const describe = isMoment ? describeMoment : describeValue
+        texts.push((written[slot] ??= describe(shown(frame[slot]))))
       }
       all.push({ rule, truth, outcome: outcomeOf(rule, truth, verdict.facts), values, texts })
     }

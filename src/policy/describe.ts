@@ -1,4 +1,5 @@
 /** Conditions in one line, with the values they saw. */
+import { iso } from '../base/clock.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { Condition, Leaf } from './condition.ts'
 import { writeDuration } from './duration.ts'
@@ -56,6 +57,13 @@ export function compileDescription(condition: Condition): Description {
     return text
   }
 }
+
+/** Milliseconds since 1970 as people read them. */
+export const describeMoment = (value: JsonValue | undefined): string =>
+  typeof value === 'number' && Math.abs(value) <= MAX_INSTANT ? iso(value) : describeValue(value)
+
+/** Beyond it there is no date. */
+const MAX_INSTANT = 8.64e15
 
 /** A value as JSON in one line, cut where it is long. */
 export function describeValue(value: JsonValue | undefined): string {

@@ -32,6 +32,8 @@ type Read = (facts: Facts) => Value
 export interface Comparison {
   /** Where its value lies. */
   readonly slot: number
+  /** The value is a time, which people read otherwise than as a number. */
+  readonly isMoment: boolean
   readonly judge: Judge
   /** Where its truth lies, made once for all that ask; -1 where only one condition asks. */
   shared: number
@@ -64,7 +66,13 @@ export function createGround(): Ground {
     comparisonOf(leaf) {
       const { path, op, value, each, ifMissing, windowMs } = leaf
       const key = JSON.stringify([path.text, op, value, each, ifMissing, windowMs])
-      const known = comparisons.get(key) ?? { slot: slotOf(leaf), judge: compileLeaf(leaf), shared: -1, uses: 0 }
+      const known = comparisons.get(key) ?? {
+        slot: slotOf(leaf),
+        isMoment: path.root === 'time',
+        judge: compileLeaf(leaf),
+        shared: -1,
+        uses: 0,
+      }
       known.uses++
       comparisons.set(key, known)
       return known

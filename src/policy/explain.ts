@@ -5,7 +5,7 @@ import type { PolicyEntry } from '../spec/policy-set.ts'
 import type { Condition, Leaf } from './condition.ts'
 import { consideredOf, tell } from './decide.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
-import { describeLeaf, describeValue } from './describe.ts'
+import { describeLeaf, describeMoment, describeValue } from './describe.ts'
 import { judge } from './judge.ts'
 import { operator } from './operators.ts'
 import { shown, type Truth } from './truth.ts'
@@ -107,16 +107,20 @@ function explainTree(condition: Condition, seen: Iterator<Seen>): ExplainedNode 
 }
 
 function explainLeaf(leaf: Leaf, { truth, value }: Seen): ExplainedNode {
-  const { word } = operator(leaf.op)
-  const seen =
-    leaf.op === 'exists' ? describeValue(value) : `${describeValue(value)} ${word} ${describeValue(leaf.value)}`
   return {
     node: 'leaf',
     truth,
     text: describeLeaf(leaf),
-    seen,
+    seen: describeSeen(leaf, value),
     op: leaf.op,
     literal: leaf.value,
     ...(value !== undefined && { value }),
   }
+}
+
+/** The comparison with the value in place of the path. */
+function describeSeen(leaf: Leaf, value: JsonValue | undefined): string {
+  if (leaf.op === 'exists') return describeValue(value)
+  if (leaf.op === 'within') return describeLeaf(leaf).replace(leaf.path.text, describeMoment(value))
+  return `${describeValue(value)} ${operator(leaf.op).word} ${describeValue(leaf.value)}`
 }

@@ -62,6 +62,19 @@ test('says what another amount would have meant', () => {
   ])
 })
 
+test('shows a time as people read it', () => {
+  const closed = makeEntry({
+    policy: 'acme.closed',
+    effect: 'deny',
+    when: { not: { field: 'time.now', op: 'within', value: { days: ['mon'], tz: 'UTC' } } },
+  })
+  const { decision, policies } = explain(setsOf(closed), 'refunds', makeFacts())
+  expect(decision.explanation).toBe(
+    'acme.closed@1.0.0 denies the call: not (time.now within mon UTC (2026-01-14T10:30:00.000Z)).',
+  )
+  expect(policies[0]?.tree).toMatchObject({ children: [{ seen: '2026-01-14T10:30:00.000Z within mon UTC' }] })
+})
+
 const of = (effect: 'deny' | 'grant' | 'require_approval', when: JsonObject) =>
   setsOf(makeEntry({ policy: 'acme.one', effect, when }))
 
