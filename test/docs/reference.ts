@@ -2,13 +2,17 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { failures } from '../../src/base/failure.ts'
+import type { CommandSpec, OptionSpec } from '../../src/cli/command.ts'
 import { exitCodes } from '../../src/cli/exit-codes.ts'
+import { globalOptions } from '../../src/cli/global-options.ts'
+import { commands, groups } from '../../src/cli/table.ts'
 import { SUBJECTS } from '../../src/spec/event.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
 export const referencePages: readonly { readonly name: string; readonly make: () => string }[] = [
   { name: 'documents', make: documentsPage },
+  { name: 'commands', make: commandsPage },
   { name: 'config', make: configPage },
   { name: 'errors', make: errorsPage },
   { name: 'exit-codes', make: exitCodesPage },
@@ -22,6 +26,50 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+
+function commandsPage(): string {
+  return page(
+    'Commands',
+    'Every command, from the table that builds program, help and completion; `svc help COMMAND` prints one. An *offline* command needs files\nalone, a *server* command opens the data directory and listens, a *client* command speaks `/v1` with a key, an *operator* command needs\nthe data directory or the server that holds it.',
+    '## Options that every command takes',
+    optionsTable(globalOptions),
+    ...groups.flatMap((group) => [
+      `## ${group}`,
+      ...commands.filter((each) => each.group === group).map((each) => commandPart(each)),
+    ]),
+  )
+}
+
+function commandPart(spec: CommandSpec): string {
+  const { path, summary, plane, arguments: given = [], options = [], json, exits = {}, examples } = spec
+  const rows = [...given.map(({ name, say }) => ({ flags: name, say })), ...options]
+  return [
+    `### svc ${path}`,
+    `${summary[0]!.toUpperCase()}${summary.slice(1)} (${plane}).`,
+    ...(rows.length > 0 ? [optionsTable(rows)] : []),
+    ...(json === undefined ? [] : [`With \`--json\`: ${inCode(json)}`]),
+    ...(Object.keys(exits).length === 0
+      ? []
+      : [
+          `Ends with ${Object.entries(exits)
+            .map(([code, when]) => `${code}: ${when}`)
+            .join('; ')}.`,
+        ]),
+    ['```sh', ...examples, '```'].join('\n'),
+  ].join('\n\n')
+}
+
+const optionsTable = (options: readonly OptionSpec[]): string =>
+  table(
+    ['', ''],
+    options.map(({ flags, say, choices }) => [
+      inCode(cell(flags)),
+      cell(`${say}${choices ? `: ${choices.join(', ')}` : ''}`),
+    ]),
+  )
+
+/** Text that holds the sign of code itself is set between two of them. */
+const inCode = (text: string): string => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``)
 
 function errorsPage(): string {
   const rows = Object.entries(failures).map(([code, row]) => {
