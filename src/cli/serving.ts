@@ -49,6 +49,9 @@ export interface Opening {
   /** JSON lines on stderr when absent. */
   readonly log?: Log
   readonly cassette?: Cassette
+  readonly logTo?: { write(line: string): void }
+  /** Instead of `admin.sock` in the data directory. */
+  readonly adminSocket?: string
 }
 
 export async function openServing(
@@ -56,7 +59,7 @@ export async function openServing(
   { host, port }: Pick<Address, 'host' | 'port'>,
 ): Promise<RunningServer> {
   const { openServer } = await import('../server/open.ts')
-  const { project, dataDirectory, env, offline, development = false, log, cassette } = opening
+  const { project, dataDirectory, env, offline, development = false, log, logTo, cassette, adminSocket } = opening
   if (dataDirectory !== undefined && project.config.workspace)
     await rememberWorkspace(dataDirectory, project.config.workspace)
   return await openServer({
@@ -73,6 +76,8 @@ export async function openServing(
     uploadPort: port === 0 ? 0 : port + 1,
     ...(log && { log }),
     ...(cassette && { cassette }),
+    ...(logTo && { logTo }),
+    ...(adminSocket !== undefined && { adminSocket }),
   })
 }
 

@@ -45,6 +45,8 @@ export interface HouseOptions {
   readonly clock?: Clock
   /** JSON lines on standard error when absent. */
   readonly log?: Log
+  /** Takes the JSON lines instead of standard error; what they hold has passed the redactor. */
+  readonly logTo?: { write(line: string): void }
   /**
    * For `svc dev`: written decisions may be given in the name of anybody, and runs may be rehearsed (command line, 3.2 and
    * `svc run`).
@@ -100,7 +102,7 @@ export async function openHouse(
       closers.push(() => lock.release())
     }
     const redactor = createRedactor()
-    const log = options.log ?? (await import('./log.ts')).createLog(redactor)
+    const log = options.log ?? (await import('./log.ts')).createLog(redactor, 'info', options.logTo)
     const ids = createIds(() => clock.now())
     const store = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), {
       clock,

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -74,6 +74,25 @@ describe('serve', () => {
     expect(lines.length).toBeGreaterThan(0)
     for (const line of lines)
       expect(JSON.parse(line)).toMatchObject({ level: expect.any(String), msg: expect.any(String) })
+  })
+
+  test('--log-format pretty writes lines for people, and --admin-socket is where commands find it', async () => {
+    const other = copyExample('refund')
+    const socket = join(other.directory, 'here.sock')
+    const more = ['--log-format', 'pretty', '--admin-socket', socket, '--data', other.data]
+    const second = await serve(more, { cwd: other.directory })
+    expect(existsSync(socket)).toBe(true)
+    expect(await svcJson(['agents', 'list', '--data', other.data])).toEqual({ items: [], total: 0 })
+    expect(await second.stop('SIGTERM')).toBe(0)
+    expect(second.stderr()).toMatch(/^\d\d:\d\d:\d\d {2}info {3}listening {2}url="http:/)
+    other.remove()
+  })
+
+  test('--storage takes the place of what the project file says', async () => {
+    const other = copyExample('refund')
+    const ran = await svc(['serve', '--port', '0', '--storage', 'ftp://bucket', '--data', other.data])
+    other.remove()
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('ftp://bucket')])
   })
 
   test('deploys the bundles it is given before it is ready', async () => {

@@ -7,6 +7,7 @@ import { isJsonObject } from '../../base/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Change } from '../../compile/diff/change.ts'
 import { loadWorkspace } from '../../documents/load.ts'
+import type { Workspace } from '../../documents/workspace.ts'
 import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
 import type { CreatedKey, TriggerView } from '../../spec/operator.ts'
 import { safeText } from '../../terminal/text.ts'
@@ -44,7 +45,14 @@ export async function dev(call: Call): Promise<number> {
   const address = readAddress(call, project)
   const first = given.flag('ephemeral') ? undefined : await readServerFile(project.dataDirectory)
   if (first && (await answersOperator(project.dataDirectory))) return await attach(call, { project, path }, first)
-  const env = await withDotEnv(io.env, project.directory, await loadWorkspace(project.directory))
+  // One object for as long as the server lives: secrets are looked up in it when they are needed.
+  const env: Record<string, string | undefined> = {}
+  const readEnv = async (workspace: Workspace): Promise<void> => {
+    const now = await withDotEnv(io.env, project.directory, workspace)
+    for (const name of Object.keys(env)) if (!(name in now)) delete env[name]
+    Object.assign(env, now)
+  }
+  await readEnv(await loadWorkspace(project.directory))
   const ephemeral = given.flag('ephemeral') ? await mkdtemp(join(tmpdir(), 'svc-dev-')) : undefined
   const dataDirectory = ephemeral ?? project.dataDirectory
   const server = await openNearby(
@@ -76,6 +84,7 @@ export async function dev(call: Call): Promise<number> {
   let broken = false
   const save = async (): Promise<Saving & { readonly mended: boolean }> => {
     const saving = await saveSnapshot(project, path, operator, before)
+    await readEnv(saving.build.workspace)
     // What has errors was not deployed: the next save is compared with what was.
     if (saving.saved) before = saving
     if (saving.saved && !key) {
@@ -234,6 +243,8 @@ async function reload(
   try {
     const saving = await save()
     await tellDiagnostics(call, saving)
+    if (changed.some((name) => DOT_ENV.test(name)) && !mode.json)
+      out.say(`${timeOfDay(io.clock.now())}  read ${safeText(changed.join(', '))}; secrets count from the next call`)
     if (saving.saved?.unchanged && saving.mended && !mode.json)
       out.say(`${timeOfDay(io.clock.now())}  clean again; ${saving.saved.version} stays deployed`)
     if (!saving.saved || saving.saved.unchanged) return
@@ -257,6 +268,8 @@ async function tellDiagnostics(call: Call, { build: { findings, workspace } }: S
   if (call.mode.json) for (const each of worth) await call.out.ndjson({ type: 'diagnostic', ...each })
   else tellFindings(call, worth, workspace)
 }
+
+const DOT_ENV = /^\.env(?:\.local)?$/
 
 /** Only what goes wrong, without values: these lines pass no redactor. */
 const quietLog = (out: Call['out']): Log => ({

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
 import type { Call } from '../command.ts'
+import { talkScreen } from '../list.ts'
 import { createOperator } from '../operator.ts'
-import { openProject } from '../project.ts'
+import { openProject, type Project } from '../project.ts'
+import { prettyLog } from '../pretty-log.ts'
 import { openServing, readAddress, readyLine, untilStopped } from '../serving.ts'
 import { publishPath } from './publish.ts'
 
@@ -11,8 +13,16 @@ export async function serve(call: Call): Promise<number> {
   const bundles = given.rest(0).map((path) => resolve(cwd, path))
   const project = await openProject(call, bundles[0])
   const address = readAddress(call, project)
+  const [storage, adminSocket] = [given.text('storage'), given.text('admin-socket')]
   const server = await openServing(
-    { project, dataDirectory: project.dataDirectory, env: io.env, offline: given.flag('offline') },
+    {
+      project: storage === undefined ? project : withStorage(project, storage),
+      dataDirectory: project.dataDirectory,
+      env: io.env,
+      offline: given.flag('offline'),
+      ...(given.text('log-format') === 'pretty' && { logTo: prettyLog(talkScreen(call)) }),
+      ...(adminSocket !== undefined && { adminSocket: resolve(cwd, adminSocket) }),
+    },
     address,
   )
   try {
@@ -29,3 +39,9 @@ export async function serve(call: Call): Promise<number> {
   }
   return 0
 }
+
+/** The storage of the command line in place of the one that the project file names. */
+const withStorage = (project: Project, url: string): Project => ({
+  ...project,
+  config: { ...project.config, storage: { ...project.config.storage, url } },
+})
