@@ -14,9 +14,11 @@ function drawLogLine({ theme }: Screen, line: string): string {
   const { time, level, msg, ...values } = (isJsonObject(value) ? value : {}) as JsonObject
   const style = level === 'error' || level === 'fatal' ? theme.bad : level === 'warn' ? theme.waiting : theme.dim
   return [
-    theme.dim(timeOfDay(Date.parse(String(time)))),
-    style(String(level).padEnd(5)),
-    safeText(String(msg)),
+    theme.dim(timeOfDay(Date.parse(textOf(time)))),
+    style(textOf(level).padEnd(5)),
+    safeText(textOf(msg)),
     ...Object.entries(values).map(([key, each]) => theme.dim(`${safeText(key)}=${safeJson(each)}`)),
   ].join('  ')
 }
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

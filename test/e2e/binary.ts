@@ -65,11 +65,18 @@ export interface ServerProcess {
 }
 
 /** Starts `svc serve --port 0 --json` and waits for its ready line. */
-export function serve(args: readonly string[], options: RunOptions = {}): Promise<ServerProcess> {
+export const serve = (args: readonly string[], options: RunOptions = {}): Promise<ServerProcess> =>
+  listening('serve', args, options)
+
+/** Starts `svc dev --port 0 --json` and waits for its ready line. */
+export const dev = (args: readonly string[], options: RunOptions = {}): Promise<ServerProcess> =>
+  listening('dev', args, options)
+
+function listening(command: string, args: readonly string[], options: RunOptions): Promise<ServerProcess> {
   return new Promise((ready, failed) => {
     const { cwd, env = {}, failpoint } = options
     const binary = failpoint === undefined ? BIN : MORTAL
-    const child = spawn(process.execPath, [binary, 'serve', '--port', '0', '--json', ...args], {
+    const child = spawn(process.execPath, [binary, command, '--port', '0', '--json', ...args], {
       cwd,
       env: environment({ ...env, ...(failpoint !== undefined && { SVC_FAILPOINT: failpoint }) }),
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -80,7 +87,7 @@ export function serve(args: readonly string[], options: RunOptions = {}): Promis
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     const gone = new Promise<number | null>((done) => child.on('close', (code) => done(code)))
     const died = new Promise<NodeJS.Signals | null>((done) => child.on('close', (_, signal) => done(signal)))
-    void gone.then((code) => failed(new Error(`svc serve ended with ${code} before it was ready: ${stderr}`)))
+    void gone.then((code) => failed(new Error(`svc ${command} ended with ${code} before it was ready: ${stderr}`)))
     createInterface({ input: child.stdout }).on('line', (line) => {
       const first = stdout === ''
       stdout += `${line}\n`

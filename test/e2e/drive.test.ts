@@ -1,11 +1,11 @@
 /** Commands that look at runs, through the binary. Source: command line, 2.4. */
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyExample, deploy, serve, svc, writeProject, type Project, type ServerProcess } from './binary.ts'
+import { copyExample, deploy, dev, serve, svc, writeProject, type Project, type ServerProcess } from './binary.ts'
 
 let project: Project
 let server: ServerProcess
@@ -105,6 +105,34 @@ output:
   expect(right.code).toBe(0)
   const ended = await svc(['runs', 'get', '@last', '--wait=terminal', '--json', '--data', counter.data], there)
   expect(JSON.parse(ended.stdout)).toMatchObject({ status: 'Completed', output: { count: 3 } })
+  await serving.stop()
+  counter.remove()
+})
+
+test('dev reads .env again, so that a key that was missing counts without a restart', async () => {
+  const counter = writeProject({
+    'svc.config.yaml': 'workspace: counter\n',
+    'counter.agent.yaml': `apiVersion: svc/v1
+kind: Agent
+metadata: { name: counter, namespace: acme, version: 1.0.0 }
+spec:
+  purpose: Count.
+  instructions: { text: Count. }
+  model: { provider: openai, name: counter }
+secrets:
+  openai: { fromEnv: COUNTER_KEY }
+`,
+  })
+  const there = { cwd: counter.directory }
+  const serving = await dev([], there)
+  const start = ['run', 'acme.counter', '--detach', '--json']
+  const before = await svc(start, there)
+  expect([before.code, before.stderr]).toEqual([2, expect.stringContaining('COUNTER_KEY')])
+  const read = once(serving.process.stderr!, 'data')
+  writeFileSync(join(counter.directory, '.env'), 'COUNTER_KEY=sk-of-nobody\n')
+  expect(String(await read)).toContain('read .env; secrets count from the next call')
+  expect(await svc(start, there)).toMatchObject({ code: 0 })
+  await svc(['runs', 'cancel', '@last'], there)
   await serving.stop()
   counter.remove()
 })

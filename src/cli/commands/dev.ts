@@ -243,7 +243,7 @@ async function reload(
   try {
     const saving = await save()
     await tellDiagnostics(call, saving)
-    if (changed.some((name) => DOT_ENV.test(name)) && !mode.json)
+    if (changed.some((name) => DOT_ENV.test(name)))
       out.say(`${timeOfDay(io.clock.now())}  read ${safeText(changed.join(', '))}; secrets count from the next call`)
     if (saving.saved?.unchanged && saving.mended && !mode.json)
       out.say(`${timeOfDay(io.clock.now())}  clean again; ${saving.saved.version} stays deployed`)
