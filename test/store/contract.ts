@@ -57,6 +57,16 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     }
 
     describe('sessions', () => {
+      test('keeps the input of a session where its start context and its root run repeat it', async () => {
+        const input = { order: 'A-1', note: 'ü' }
+        const turn = aStart('a', { input, startContext: { by: 'x', userInput: input, version: '1.0.0' } })
+        await store.start(turn, NO_LIMITS)
+        expect(JSON.stringify((await store.session(turn.session.id))?.startContext)).toBe(
+          JSON.stringify({ by: 'x', userInput: input, version: '1.0.0' }),
+        )
+        expect((await store.run(runId('a')))?.input).toEqual(input)
+      })
+
       test('keeps a started session as it was given, with version 1', async () => {
         const turn = aStart('a', { output: { text: 'ö' }, startContext: { by: ['x', null] } })
         await store.start(turn, NO_LIMITS)

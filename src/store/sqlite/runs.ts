@@ -104,7 +104,8 @@ export function openRuns(db: Database, agents: Agents): Runs {
         parentRunId: run.parentRunId,
         parentCallId: run.parentCallId,
         depth: run.depth,
-        input: toText(run.input),
+        // A root's is its session's, which every save of a run would otherwise write again.
+        input: run.parentRunId === null ? 'null' : toText(run.input),
         startedAt: run.startedAt,
         ...changing(run),
       })
@@ -136,8 +137,9 @@ const FROM = 'from run r cross join session s on s.n = r.session_n cross join ag
 
 const SELECT = `
   select r.id, s.id as session_id, a.workspace_id, a.id as agent_id, r.agent_name, r.version_id, r.version_label, r.llm_model,
-    r.parent_run_id, r.parent_call_id, r.depth, r.input, r.state, r.status, r.usage, r.last_sequence, r.output, r.error,
-    r.error_code, r.started_at, r.finished_at
+    r.parent_run_id, r.parent_call_id, r.depth,
+    case when r.parent_run_id is null then s.input else r.input end as input,
+    r.state, r.status, r.usage, r.last_sequence, r.output, r.error, r.error_code, r.started_at, r.finished_at
   ${FROM}`
 
 interface Row {

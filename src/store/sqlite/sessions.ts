@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { RunStatus } from '../../spec/run.ts'
 import type { Session, TriggerType } from '../../spec/session.ts'
 import type { Store, Turn } from '../store.ts'
@@ -112,7 +113,7 @@ export function openSessions(db: Database, agents: Agents): Sessions {
         triggerName: session.triggerName,
         rootRunId: session.rootRunId,
         input: toText(session.input),
-        startContext: toText(session.startContext),
+        startContext: toText(withoutInput(session)),
         startedAt: session.startedAt,
         ...changing(session, busy),
       })
@@ -134,6 +135,13 @@ const changing = (session: Session, busy: boolean) => ({
   lastOrdinal: session.lastOrdinal,
   busy: busy ? 1 : 0,
 })
+
+/** The input that a start context repeats is kept once; as nothing else it is null. */
+const withoutInput = ({ startContext, input }: Session): JsonObject =>
+  startContext['userInput'] === input ? { ...startContext, userInput: null } : startContext
+
+const withInput = (startContext: JsonObject, input: string): JsonObject =>
+  startContext['userInput'] === null ? { ...startContext, userInput: toObject(input) } : startContext
 
 // A cross join keeps the order written: along the index of the sessions, newest first, and not agent by agent.
 const FROM = 'from session s cross join agent a on a.n = s.agent_n'
@@ -190,7 +198,7 @@ const toSession = (row: Row): Session => ({
   output: toValue(row.output),
   error: row.error,
   input: toObject(row.input),
-  startContext: toObject(row.start_context),
+  startContext: withInput(toObject(row.start_context), row.input),
   startedAt: row.started_at,
   finishedAt: row.finished_at,
   version: row.version,
