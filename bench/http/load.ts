@@ -24,27 +24,26 @@ export async function load({ port, connections, milliseconds, request }: Load): 
   const one = () =>
     new Promise<void>((resolve, reject) => {
       const open = (): void => {
-        let buffer = ''
+        let answer = createAnswer()
         let sent = 0
         const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => next())
         const next = (): void => {
-          buffer = ''
+          answer = createAnswer()
           sent = performance.now()
           socket.write(request(n++))
         }
         socket.setEncoding('latin1')
         socket.on('data', (chunk: string) => {
-          buffer += chunk
-          if (!isWhole(buffer)) return
+          if (!answer.add(chunk)) return
           const now = performance.now()
           times.push(now - sent)
-          if (!buffer.startsWith('HTTP/1.1 20')) {
+          if (!answer.head().startsWith('HTTP/1.1 20')) {
             socket.destroy()
-            reject(new Error(buffer.slice(0, 300)))
+            reject(new Error(answer.head().slice(0, 300)))
           } else if (now >= until) {
             socket.destroy()
             resolve()
-          } else if (/^connection: close/im.test(buffer.slice(0, 500))) {
+          } else if (/^connection: close/im.test(answer.head().slice(0, 500))) {
             // After a thousand requests the server asks for a new connection.
             socket.destroy()
             open()
@@ -62,9 +61,22 @@ export async function load({ port, connections, milliseconds, request }: Load): 
   return { perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99) }
 }
 
-function isWhole(answer: string): boolean {
-  const end = answer.indexOf('\r\n\r\n')
-  if (end < 0) return false
-  const length = /^content-length: (\d+)/im.exec(answer.slice(0, end))
-  return length ? answer.length >= end + 4 + Number(length[1]) : answer.endsWith('0\r\n\r\n')
+/** An answer as it arrives. Of a long body only the length is kept: the client must not be what is measured. */
+function createAnswer() {
+  let head = ''
+  let missing: number | undefined
+  return {
+    head: () => head,
+    /** @returns true once it is whole */
+    add(chunk: string): boolean {
+      if (missing !== undefined) return (missing -= chunk.length) <= 0
+      head += chunk
+      const end = head.indexOf('\r\n\r\n')
+      if (end < 0) return false
+      const length = /^content-length: (\d+)/im.exec(head.slice(0, end))
+      if (!length) return head.endsWith('0\r\n\r\n')
+      missing = end + 4 + Number(length[1]) - head.length
+      return missing <= 0
+    },
+  }
 }

@@ -12,6 +12,16 @@ import { digestOfSnapshot, type ScriptTurn, type Snapshot } from '../../src/spec
 import type { Store } from '../../src/store/store.ts'
 
 const [directory, sessions] = process.argv.slice(2) as [string, string]
+const NONE = {
+  ratePerMinute: null,
+  ratePerDay: null,
+  maxConcurrentRuns: null,
+  planRunsPerDay: null,
+  planTokensPerDay: null,
+}
+
+/** Steps of the longest timeline. */
+const LONG = 10_000
 const ASK = {
   wire: 'ask_user',
   id: 'svc.ask_user',
@@ -101,6 +111,7 @@ const { runId, sessionId } = await start(desk)
 const stream = await fetch(`${server.url}/v1/runs/${runId}/stream`, { headers: { 'x-api-key': desk.keys[0]! } })
 await stream.text()
 await fill(server.store, sessionId, Number(sessions))
+const longRunId = await fillLong(server.store, sessionId, LONG)
 
 process.on('message', () => {
   globalThis.gc?.()
@@ -112,21 +123,47 @@ process.send!({
   key: desk.keys[0],
   agentId: desk.agentId,
   runId,
+  long: { runId: longRunId, steps: LONG },
   waiting: { runId: (await start(waits)).runId, keys: waits.keys },
 })
+
+/** One more session like the one that ended, with so many completions of a sentence each. */
+async function fillLong(store: Store, like: SessionId, count: number): Promise<string> {
+  const ids = createIds(() => Date.now())
+  const session = (await store.session(like))!
+  const run: Run = (await store.runsOf(like))[0]!
+  const step = (await store.stepsOfSession(like)).find(({ type }) => type === 'Reasoning')!
+  const [id, rootRunId] = [ids.next<'session'>(), ids.next<'run'>()]
+  const steps = Array.from({ length: count }, (_, index) => ({
+    ...step,
+    id: ids.next<'step'>(),
+    eventId: ids.next<'event'>(),
+    sessionId: id,
+    runId: rootRunId,
+    sequence: index + 1,
+    ordinal: index + 1,
+  }))
+  const turn = {
+    session: { ...session, id, rootRunId, version: 0, lastSeq: 0, lastOrdinal: count },
+    runs: [{ ...run, id: rootRunId, sessionId: id, lastSequence: count }],
+    steps,
+    closedSteps: [],
+    tasks: [],
+    calls: [],
+    events: [],
+    setTimers: [],
+    clearTimers: [],
+    busy: false,
+  }
+  await store.start(turn, NONE)
+  return rootRunId
+}
 
 /** Further sessions like the one that ended, through the door that starts use. */
 async function fill(store: Store, like: SessionId, count: number): Promise<void> {
   const ids = createIds(() => Date.now())
   const session = (await store.session(like))!
   const run: Run = (await store.runsOf(like))[0]!
-  const none = {
-    ratePerMinute: null,
-    ratePerDay: null,
-    maxConcurrentRuns: null,
-    planRunsPerDay: null,
-    planTokensPerDay: null,
-  }
   for (let made = 0; made < count; made += 1000)
     await Promise.all(
       Array.from({ length: Math.min(1000, count - made) }, () => {
@@ -145,7 +182,7 @@ async function fill(store: Store, like: SessionId, count: number): Promise<void>
             clearTimers: [],
             busy: false,
           },
-          none,
+          NONE,
         )
       }),
     )

@@ -20,6 +20,8 @@ interface Product {
   readonly key: string
   readonly agentId: string
   readonly runId: string
+  /** A run with a long timeline. */
+  readonly long: { readonly runId: string; readonly steps: number }
   /** A run that goes on when it is answered, which nobody does, and keys that may read it. */
   readonly waiting: { readonly runId: string; readonly keys: readonly string[] }
 }
@@ -165,9 +167,11 @@ async function readers({ port, waiting, child }: Product & { readonly child: Chi
 
 /** What reads cost as the store grows. */
 async function sizes(): Promise<void> {
-  console.log('\n| stored sessions | first page p50 ms | skip to the end p50 ms | get run p50 ms |\n|---|---|---|---|')
+  console.log(
+    '\n| stored sessions | first page p50 ms | skip to the end p50 ms | get run p50 ms | long timeline p50 ms |\n|---|---|---|---|---|',
+  )
   for (const count of SESSIONS) {
-    const { port, key, agentId, runId, child } = await open<Product>(
+    const { port, key, agentId, runId, long, child } = await open<Product>(
       'product.ts',
       join(directory, `s${count}`),
       String(count),
@@ -179,7 +183,7 @@ async function sizes(): Promise<void> {
     }
     const list = `/v1/agents/${agentId}/sessions?take=50`
     console.log(
-      `| ${count} | ${await time(list)} | ${await time(`${list}&skip=${count - 50}`)} | ${await time(`/v1/runs/${runId}`)} |`,
+      `| ${count} | ${await time(list)} | ${await time(`${list}&skip=${count - 50}`)} | ${await time(`/v1/runs/${runId}`)} | ${await time(`/v1/runs/${long.runId}/conversation`)} (${long.steps} steps) |`,
     )
     child.disconnect()
   }
