@@ -41,18 +41,22 @@ export function createSchedule(parts: ScheduleParts): Schedule {
 
   const round = async () => {
     const now = clock.now()
+    // What was due before this process looked at all was due while no server ran.
+    const patience = seen ? LATE_MS : -1
     const before = (seen ??= await store.ticks(workspaceId))
     const all = (await store.triggers(workspaceId)).filter(({ type }) => type === 'schedule')
     const active = all.filter((trigger) => trigger.active)
-    for (const trigger of active) await look(parts, trigger, before.get(trigger.id) ?? now, now)
+    for (const trigger of active) await look(parts, trigger, before.get(trigger.id) ?? now, now, patience)
     seen = new Map(active.map(({ id }) => [id, now]))
-    const idle = all.filter(({ id, active }) => !active && before.has(id))
-    if (all.length > 0) await store.markTicks(new Map([...seen, ...idle.map(({ id }) => [id, null] as const)]))
     const next = Math.min(...active.map((trigger) => nextTick(trigger, now)))
     clearTimeout(timer)
-    if (stopped || next === Infinity) return
-    timer = setTimeout(refresh, Math.min(LONGEST_TIMER_MS, Math.max(1, next - now)))
-    timer.unref()
+    if (!stopped && next !== Infinity) {
+      timer = setTimeout(refresh, Math.min(LONGEST_TIMER_MS, Math.max(1, next - now)))
+      timer.unref()
+    }
+    // Last, since a store that cannot keep it must not stop the schedule.
+    const idle = all.filter(({ id, active }) => !active && before.has(id))
+    if (all.length > 0) await store.markTicks(new Map([...seen, ...idle.map(({ id }) => [id, null] as const)]))
   }
   const refresh = () => {
     work = work
@@ -70,11 +74,20 @@ export function createSchedule(parts: ScheduleParts): Schedule {
   }
 }
 
-/** Starts the run of a tick that is due now. Ticks that were missed are told, and nothing is made up for. */
-async function look(parts: ScheduleParts, trigger: Trigger, since: Instant, now: Instant): Promise<void> {
+/**
+ * Starts the run of a tick that is due now. Ticks that were missed are told, and nothing is made up for.
+ * @param patience milliseconds that a tick may be late; negative = each one is missed
+ */
+async function look(
+  parts: ScheduleParts,
+  trigger: Trigger,
+  since: Instant,
+  now: Instant,
+  patience: number,
+): Promise<void> {
   const ticks = ticksBetween(trigger, since, now)
   const last = ticks.at(-1)
-  const isDue = last !== undefined && last >= now - LATE_MS
+  const isDue = last !== undefined && now - last <= patience
   const missed = isDue ? ticks.slice(0, -1) : ticks
   if (missed.length > 0)
     parts.log.write('warn', 'scheduled ticks missed', {

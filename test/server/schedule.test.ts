@@ -139,6 +139,22 @@ test('ticks that were missed while no server ran are told once, and not made up 
   expect(starts()).toBe(2)
 })
 
+test('a tick of a moment ago is missed all the same by a server that comes after it', async () => {
+  const { wind, away, starts, told } = await scheduled('*/10 * * * *')
+  await wind(600_000)
+  await away(600_000 + 1000)
+  expect(starts()).toBe(1)
+  expect(told).toMatchObject([{ missed: 1, first: '2026-11-20T10:20:00.000Z', last: '2026-11-20T10:20:00.000Z' }])
+})
+
+test('a store that keeps nothing does not stop a schedule', async () => {
+  const { wind, starts, services } = await scheduled('*/10 * * * *')
+  vi.spyOn(services.store, 'markTicks').mockRejectedValue(new Error('full'))
+  await wind(600_000)
+  await wind(600_000)
+  expect(starts()).toBe(2)
+})
+
 test('ticks that a machine slept through do not pile up when it wakes', async () => {
   const { wind, sleep, starts, told } = await scheduled('*/10 * * * *')
   await sleep(3 * 3600_000 + 120_000)
