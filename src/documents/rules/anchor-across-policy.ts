@@ -17,6 +17,7 @@ export const anchorAcrossPolicy: Rule = {
   },
   kinds: ['Policy'],
   check(document, report) {
+    if (!document.source.text.includes('*')) return
     for (const use of everyNode(document)) {
       const { node } = use
       if (!node.alias) continue

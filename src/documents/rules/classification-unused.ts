@@ -22,6 +22,7 @@ export const classificationUnused: Rule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     const own = document.texts('metadata.governance.classifications.*')
+    if (own.length === 0) return
     const read = classificationsRead(workspace)
     if (!own.some(({ value }) => read.has(value))) return
     for (const each of own)

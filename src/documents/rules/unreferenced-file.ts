@@ -19,12 +19,12 @@ export const unreferencedFile: Rule = {
   kinds: ['Bundle'],
   check(document, report, { workspace }) {
     const directory = workspace.bundleDirectory(document)
-    const texts = named(workspace)
     for (const path of pathsUnder(workspace.files.paths, directory)) {
       if (!OURS.test(path) || workspace.documentsAt(path).length > 0) continue
       // Schema files name each other, and a version may be part of a name: what is mentioned counts as used.
       const stem = /([^/]+?)(?:-[^/]*)?\.[^./]+$/.exec(path)?.[1] ?? path
-      if (!texts.some((text) => text.includes(stem))) report('/spec/root', `Nothing in this bundle names ${path}.`)
+      if (!named(workspace).some((text) => text.includes(stem)))
+        report('/spec/root', `Nothing in this bundle names ${path}.`)
     }
   },
 }
