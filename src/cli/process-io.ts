@@ -1,10 +1,5 @@
-import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { isAgent, isCI } from 'std-env'
 import { systemClock } from '../base/clock.ts'
-import { fail } from '../base/failure.ts'
 import type { Sink } from '../terminal/screen.ts'
 import { Interrupted, type Io, type Prompts } from './io.ts'
 
@@ -49,15 +44,16 @@ export function processIo(): Io {
 }
 
 /** Source: command line, 1.5: only when longer than the screen, and `LESS=FRX` unless the person has set it. */
-function page(text: string, env: NodeJS.ProcessEnv): Promise<void> {
+async function page(text: string, env: NodeJS.ProcessEnv): Promise<void> {
   const command = env['SVC_PAGER'] ?? env['PAGER'] ?? 'less'
   const [program, ...args] = command.split(' ').filter((word) => word !== '')
   const short = text.split('\n').length < (process.stdout.rows || Infinity)
   if (short || program === undefined || program === 'cat') {
     process.stdout.write(text)
-    return Promise.resolve()
+    return
   }
-  return new Promise((done) => {
+  const { spawn } = await import('node:child_process')
+  await new Promise<void>((done) => {
     const child = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit'], env: { LESS: 'FRX', ...env } })
     child.on('error', () => {
       process.stdout.write(text)
@@ -120,15 +116,8 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
         const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
         return await asked(input({ message: 'Edit:', default: line, prefill: 'editable' }, context(signal)), signal)
       }
-      const directory = await mkdtemp(join(tmpdir(), 'svc-edit-'))
-      const file = join(directory, 'edit.json')
-      try {
-        await writeFile(file, text, { mode: 0o600 })
-        await openEditor(editor, file, signal)
-        return await readFile(file, 'utf8')
-      } finally {
-        await rm(directory, { recursive: true, force: true })
-      }
+      const { editText } = await import('./editor.ts')
+      return await editText(editor, text, signal)
     },
   }
 }
@@ -168,19 +157,5 @@ function readKey(question: string, keys: readonly string[], signal?: AbortSignal
     stdin.on('data', onData)
     stdin.on('end', onEnd)
     stdin.resume()
-  })
-}
-
-function openEditor(command: string, file: string, signal: AbortSignal | undefined): Promise<void> {
-  const [program, ...args] = command.split(' ')
-  return new Promise((done, failed) => {
-    // The person's terminal is stderr: stdout may be a pipe that only takes the answer.
-    const child = spawn(program!, [...args, file], { stdio: ['inherit', 2, 'inherit'], ...(signal && { signal }) })
-    child.on('error', () =>
-      failed(fail('usage', { what: `The editor "${command}" cannot be started.` }, { fix: 'Set EDITOR.' })),
-    )
-    child.on('close', (code) =>
-      code === 0 ? done() : failed(fail('usage', { what: `The editor ended with ${code}; nothing was sent.` })),
-    )
   })
 }
