@@ -172,6 +172,20 @@ describe('publishing', () => {
     expect((await svc(['publish', 'tools/refunds.yaml', '--json'], { env: { CI: 'true' } })).code).toBe(0)
   })
 
+  test('under CI agents that stand alone in one directory are published, though they share the place of the lock', async () => {
+    const alone = join(parent, `alone${count++}`)
+    mkdirSync(alone)
+    const agent = (name: string): string =>
+      `apiVersion: svc/v1\nkind: Agent\nmetadata: { name: ${name}, namespace: acme, version: 1.0.0 }\nspec:\n  purpose: Works.\n  instructions: { text: Work. }\n  model: { provider: auto, name: m }\n`
+    for (const name of ['one', 'two']) writeFileSync(join(alone, `${name}.yaml`), agent(name))
+    const publish = (name: string) => runSvc(['publish', `${name}.yaml`, '--json'], { cwd: alone, env: { CI: 'true' } })
+    expect((await publish('one')).code).toBe(1)
+    await runSvc(['compile', 'one.yaml'], { cwd: alone })
+    expect([(await publish('one')).code, (await publish('two')).code]).toEqual([0, 0])
+    writeFileSync(join(alone, 'one.yaml'), agent('one').replace('Work.', 'Work well.'))
+    expect((await publish('one')).code).toBe(1)
+  })
+
   test('the lock lies beside the bundle, from wherever it is compiled', async () => {
     mkdirSync(join(cwd, 'shop'))
     for (const name of ['agents', 'bundle.yaml', 'models', 'policies', 'prompts', 'schemas', 'tools'])
