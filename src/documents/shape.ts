@@ -8,6 +8,7 @@ import { coerce } from 'semver'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
 import { diagnostic, replacement, type Diagnostic, type Edit, type Fix, type Saying } from './diagnostic.ts'
 import { keys } from './generated/keys.js'
+import { bareSchema, habitAt, wrapped, wrapperOf } from './habits.ts'
 import { moveOf } from './insertion.ts'
 import { agent, bundle, config, policy, policytest, scenario, tool } from './generated/validators.js'
 import { inWords, pointerTo, segmentsOf } from './pointer.ts'
@@ -30,16 +31,27 @@ export function checkShape(schema: SchemaName, file: Spans): Diagnostic[] {
   // Keys that dispatch speaks of, or that an unknown or misplaced one was surely meant to be: that they are missing is not said again.
   const meant = new Set(['/apiVersion', '/kind'])
   const unknown: ErrorObject[] = []
+  const bare = new Set<string>()
   for (const error of errors) {
-    if (error.keyword !== 'additionalProperties') continue
+    if (error.keyword !== 'additionalProperties' || bare.has(error.instancePath)) continue
+    const whole = bareSchema(file, error.instancePath, valueAt(file.root.value, error.instancePath))
+    if (whole !== undefined) {
+      bare.add(error.instancePath)
+      findings.push(whole)
+      continue
+    }
     const found = strayKey(schema, file, error, meant)
     if (found === undefined) unknown.push(error)
     else findings.push(found)
   }
   const lacking = lackingKeys(errors, meant)
   // A key that nobody knows, where one is missing, was surely meant to be that one: both are told in one message.
-  for (const error of unknown) findings.push(unknownKey(schema, file, error, lacking.get(error.instancePath)))
-  const told = new Set(unknown.map((error) => error.instancePath))
+  const told = new Set(bare)
+  for (const error of unknown) {
+    const at = error.instancePath
+    findings.push(unknownKey(schema, file, error, told.has(at) ? undefined : lacking.get(at)))
+    told.add(at)
+  }
   for (const [pointer, names] of lacking)
     if (!told.has(pointer))
       findings.push(diagnostic('doc/schema', 'error', file.placeOf(pointer), `${nameOf(pointer)} needs ${names}.`))
@@ -200,6 +212,11 @@ function wrongType(file: Spans, pointer: string, wanted: readonly string[]): Dia
       fix: replacement(place, meant),
     })
   }
+  const wrapper = wanted.includes('object') && typeof found === 'string' ? wrapperOf(pointer, found) : undefined
+  if (wrapper !== undefined)
+    return say('doc/schema', `${name} must be a mapping, but is a text.`, {
+      fix: { description: `Write it under \`${wrapper}\`.`, edits: wrapped(file, pointer, wrapper) },
+    })
   const what = found === null ? 'empty' : articleFor(typeNames[typeOf(found)]!)
   return say(
     'doc/schema',
@@ -207,10 +224,16 @@ function wrongType(file: Spans, pointer: string, wanted: readonly string[]): Dia
   )
 }
 
+/** The one word that begins so: `irreversible` is `irreversible_action`. */
+function begun(written: string, allowed: readonly string[]): string | undefined {
+  const found = allowed.filter((each) => written.length > 3 && each.startsWith(written.toLowerCase()))
+  return found.length === 1 ? found[0] : undefined
+}
+
 function notAllowed(file: Spans, pointer: string, allowed: readonly string[]): Diagnostic {
   const found = valueAt(file.root.value, pointer)
   const place = file.placeOf(pointer)
-  const near = typeof found === 'string' ? nearest(found, allowed) : undefined
+  const near = typeof found === 'string' ? (nearest(found, allowed) ?? begun(found, allowed)) : undefined
   const list = allowed.length === 1 ? `\`${allowed[0]}\`` : `one of ${allowed.map((each) => `\`${each}\``).join(', ')}`
   return diagnostic(
     'doc/schema',
@@ -223,15 +246,6 @@ function notAllowed(file: Spans, pointer: string, allowed: readonly string[]): D
   )
 }
 
-/** What authors of other formats write in a binding, and what says the same here. */
-const notInBindings: Readonly<Record<string, string>> = {
-  name: 'The tool is named by `ref`; the name shown to the model is `as`.',
-  version: 'The version is pinned in `ref`: `namespace.name@1.0.0`.',
-  parameters: 'The arguments are described by `input_schema`.',
-  policy: 'Policies are listed in `policies`.',
-  agent: 'A sub-agent is bound under `spec.agents`.',
-}
-
 /** Undefined for a key of which nothing is known. */
 function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Set<string>): Diagnostic | undefined {
   const parent = error.instancePath
@@ -242,9 +256,12 @@ function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Se
   const table = keys[schema]
   const here = keysAt(table, parent)
   const near = nearest(key, here)
-  const note = /^\/spec\/tools\/\d+$/.test(parent) && Object.hasOwn(notInBindings, key) ? notInBindings[key] : undefined
-  if (note !== undefined)
-    return diagnostic('doc/unknown-key', 'error', place, `A tool binding must not set \`${key}\`.`, { fix: note })
+  const habit = habitAt(parent, key)
+  if (habit !== undefined) {
+    if (habit.meant !== undefined) meant.add(pointerTo(parent, habit.meant))
+    const message = habit.forbidden ? `A tool binding must not set \`${key}\`.` : `\`${key}\` is no key of ${where}.`
+    return diagnostic('doc/unknown-key', 'error', place, message, { fix: habit.say })
+  }
   if (key === '<<')
     return diagnostic('doc/unknown-key', 'error', place, 'Merge keys are not read: YAML 1.2 has none.', {
       fix: 'Write the merged keys out.',

@@ -20,6 +20,15 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
+/** The same for logical ids; a name without its namespace means the id that ends with it. */
+export function nearestId(word: string, ids: readonly string[]): string | undefined {
+  const name = (id: string): string => id.slice(id.lastIndexOf('.') + 1)
+  return (
+    nearest(word, ids) ??
+    (word.includes('.') ? undefined : ids.find((id) => name(id) === word || nearest(word, [name(id)])))
+  )
+}
+
 /** A sentence to append to a message, with a space before it; empty when no candidate is near. */
 export const didYouMean = (word: string, candidates: Iterable<string>): string => {
   const near = nearest(word, candidates)

@@ -65,6 +65,33 @@ describe('a fix', () => {
       agent('').replace('{ provider', '{ parameters: { temperature: 1 }, provider'),
     ],
     [
+      'puts a text under the key that was meant',
+      'doc/schema',
+      agent('').replace('{ text: Help. }', 'Help.'),
+      agent(''),
+    ],
+    [
+      'makes a name in a list of tools a reference',
+      'doc/schema',
+      agent('  tools:\n    - pay.refund # the only one\n'),
+      agent('  tools:\n    - { ref: pay.refund } # the only one\n'),
+    ],
+    [
+      'puts a JSON Schema in a block under its key',
+      'doc/misplaced-key',
+      agent('', 'output:\n  schema:\n    # small\n    type: object\n\n    properties:\n      a: { type: string }\n'),
+      agent(
+        '',
+        'output:\n  schema:\n    # small\n    inline:\n      type: object\n\n      properties:\n        a: { type: string }\n',
+      ),
+    ],
+    [
+      'puts a JSON Schema in braces under its key',
+      'doc/misplaced-key',
+      tool('{ input_schema: { type: object } }'),
+      tool('{ input_schema: { inline: { type: object } } }'),
+    ],
+    [
       'takes an unused secret out, and the list that it leaves empty',
       'secret/unused',
       agent('', 'secrets:\n  old: { fromEnv: OLD_KEY }\n'),
@@ -122,6 +149,11 @@ describe('a fix', () => {
   test('pins a tool to the version that is there', () => {
     const files = { 'a.yaml': agent('  tools: [{ ref: pay.refund }]\n'), 't.yaml': tool('{}') }
     expect(fixed(files, 'tool/unpinned')['a.yaml']).toBe(agent('  tools: [{ ref: "pay.refund@^1.2.0" }]\n'))
+  })
+
+  test.each(['tools/refund.yaml', 'refund'])('names the tool that was meant by %s', (ref) => {
+    const files = { 'a.yaml': agent(`  tools: [{ ref: ${ref} }]\n`), 'tools/refund.yaml': tool('{}') }
+    expect(fixed(files, 'tool/ref-syntax')['a.yaml']).toBe(agent('  tools: [{ ref: "pay.refund@^1.2.0" }]\n'))
   })
 
   test('moves a key in JSON', () => {

@@ -58,6 +58,36 @@ describe('each fault is told once', () => {
       ],
     ],
     [
+      'a JSON Schema without its key',
+      agent('', 'output: {schema: {type: object, properties: {}, required: [a]}}\n'),
+      ['doc/misplaced-key [schema] output.schema holds a JSON Schema itself, which belongs under `inline`.'],
+    ],
+    [
+      'what other formats call the system prompt',
+      agent('  prompt: Help.\n').replace('  instructions: {text: t}\n', ''),
+      ['doc/unknown-key [prompt] `prompt` is no key of spec.'],
+    ],
+    [
+      'a tool that is named as elsewhere',
+      agent('  tools: [{name: refund}]\n'),
+      ['doc/unknown-key [name] A tool binding must not set `name`.'],
+    ],
+    [
+      'two keys that nobody knows, where two are missing',
+      agent('').replace('metadata: {name: desk, namespace: acme', 'metadata: {zzz: desk, yyy: acme'),
+      [
+        'doc/unknown-key [zzz] `zzz` is no key of metadata, which needs `name` and `namespace`.',
+        'doc/unknown-key [yyy] `yyy` is no key of metadata.',
+      ],
+    ],
+    [
+      'a word that is only begun',
+      agent('  tools: [{ref: a.b, side_effect_class: irreversible}]\n'),
+      [
+        'doc/schema [irreversible] spec.tools[0].side_effect_class must be one of `read_only`, `idempotent_write`, `non_idempotent_write`, `irreversible_action`, but is "irreversible". Did you mean "irreversible_action"?',
+      ],
+    ],
+    [
       'a merge key',
       agent('').replace('metadata: {', 'metadata: {<<: {}, '),
       ['doc/unknown-key [<<] Merge keys are not read: YAML 1.2 has none.'],

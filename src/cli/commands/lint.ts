@@ -32,15 +32,18 @@ export async function lint(call: Call): Promise<number> {
       }
     : undefined
   if (!given.flag('watch')) return await once(call, project, input)
-  let code = await once(call, project, input)
+  const last: Last = {}
+  let code = await once(call, project, input, last)
   const { watchFiles } = await import('../watch.ts')
   const watch = await watchFiles(
     project.directory,
     async () => {
-      code = await once(call, project, input)
+      code = await once(call, project, input, last)
     },
     call.signal,
   )
+  // What was saved after the first run and before the watch began.
+  code = await once(call, project, input, last)
   await new Promise<void>((done) => {
     if (call.signal.aborted) done()
     else call.signal.addEventListener('abort', () => done(), { once: true })
@@ -54,7 +57,12 @@ interface Input {
   readonly text: string
 }
 
-async function once(call: Call, project: Project, input: Input | undefined): Promise<number> {
+/** What was told last; one save may be several changes of files. */
+interface Last {
+  told?: string
+}
+
+async function once(call: Call, project: Project, input: Input | undefined, last?: Last): Promise<number> {
   const { given, mode, out, io } = call
   const maxWarnings = wholeNumber(given.text('max-warnings'), 'max-warnings')
   const started = io.clock.monotonic()
@@ -82,9 +90,15 @@ async function once(call: Call, project: Project, input: Input | undefined): Pro
     if (!dry && input === undefined) await fixing.writeTexts(project.directory, result.texts)
     if (!mode.json && (dry || input !== undefined)) await showFixed(call, project, input, result.texts, dry)
   }
+  const code = summary.errors > 0 || (maxWarnings !== undefined && summary.warnings > maxWarnings) ? 1 : 0
+  if (last) {
+    const telling = JSON.stringify([findings, summary])
+    if (last.told === telling) return code
+    last.told = telling
+  }
   await tell(call, workspace, findings, input !== undefined && fixing !== undefined && !dry)
   if (!mode.json) out.hint(told(summary, io.clock.monotonic() - started, result.fixed))
-  return summary.errors > 0 || (maxWarnings !== undefined && summary.warnings > maxWarnings) ? 1 : 0
+  return code
 }
 
 /** @param aside true where standard output has the fixed document */

@@ -1,7 +1,7 @@
 import { attachmentsOf } from '../attachments.ts'
 import { missingFile } from '../missing.ts'
 import type { Rule } from '../rule.ts'
-import { nearest } from '../suggest.ts'
+import { nearestId } from '../suggest.ts'
 
 export const attachmentMissing: Rule = {
   name: 'policy/attachment-missing',
@@ -25,7 +25,7 @@ export const attachmentMissing: Rule = {
       const ids = workspace.documents
         .filter(({ kind }) => kind === 'Policy')
         .flatMap(({ identity }) => identity?.id ?? [])
-      const near = nearest(written, ids)
+      const near = nearestId(written, ids)
       report(at, `Policy "${written}" is not in this project.${near === undefined ? '' : ` Did you mean ${near}?`}`, {
         fix: near === undefined ? 'Add its Policy document, or publish it.' : `Write ${near}.`,
       })

@@ -1,4 +1,7 @@
+import { replacement } from '../diagnostic.ts'
+import type { Document, DocumentIdentity } from '../document.ts'
 import type { Rule } from '../rule.ts'
+import type { Workspace } from '../workspace.ts'
 import { readLogicalRef } from '../reference.ts'
 
 export const toolRefSyntax: Rule = {
@@ -12,12 +15,24 @@ export const toolRefSyntax: Rule = {
   },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
   kinds: ['Agent'],
-  check(document, report) {
+  check(document, report, { workspace }) {
     for (const ref of document.texts('spec.tools.*.ref')) {
       if (readLogicalRef(ref.value) !== undefined) continue
+      const tool = meant(workspace, document, ref.value)
       report(ref, `"${ref.value}" is no reference to a tool.`, {
-        fix: 'Write namespace.name@range, for example pay.refund@^1.2.',
+        fix:
+          tool === undefined
+            ? 'Write namespace.name@range, for example pay.refund@^1.2.'
+            : replacement(ref, `${tool.id}@^${tool.version}`),
       })
     }
   },
+}
+
+/** The Tool that lies at a path, or has the name without its namespace. */
+function meant(workspace: Workspace, document: Document, written: string): DocumentIdentity | undefined {
+  const found = workspace.resolve(document, written)
+  const near = 'path' in found ? workspace.documentsAt(found.path) : workspace.neighbours(document)
+  const tools = near.filter(({ kind, identity }) => kind === 'Tool' && identity !== undefined)
+  return tools.map(({ identity }) => identity!).find(({ name }) => 'path' in found || name === written)
 }

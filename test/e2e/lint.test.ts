@@ -1,0 +1,126 @@
+/** `svc lint` as one uses it while writing: watched, and from what it remembers. */
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { whole } from '../documents/whole.ts'
+import { endWithTests, svc, writeProject, type Project } from './binary.ts'
+
+const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
+
+let project: Project
+let cache: string
+beforeEach(() => {
+  project = writeProject({ 'svc.config.yaml': 'workspace: claims\n', ...whole })
+  cache = mkdtempSync(join(tmpdir(), 'svc-lint-cache-'))
+})
+afterEach(() => {
+  project.remove()
+  rmSync(cache, { recursive: true, force: true })
+})
+
+const at = (path: string): string => join(project.directory, path)
+const edit = (path: string, from: string, to: string): void => {
+  const text = readFileSync(at(path), 'utf8')
+  expect(text).toContain(from)
+  writeFileSync(at(path), text.replace(from, to))
+}
+
+test('what it remembers is what it would say anew, whatever was changed', async () => {
+  const lint = async (home: string, ...argv: string[]): Promise<string> =>
+    (await svc(['lint', '--json', ...argv], { cwd: project.directory, env: { XDG_CACHE_HOME: home } })).stdout
+  const rulesOf = (stdout: string): string[] =>
+    (JSON.parse(stdout) as { diagnostics: { rule: string }[] }).diagnostics.map(({ rule }) => rule)
+
+  const steps: readonly (readonly [what: string, change: () => void, rule: string])[] = [
+    ['a prompt that is emptied', () => writeFileSync(at('prompts/desk.md'), '\n'), 'agent/instructions-empty'],
+    ['a prompt again', () => writeFileSync(at('prompts/desk.md'), 'You settle claims.\n'), ''],
+    ['a schema file', () => edit('schemas/transfer.json', '"integer"', '"intege"'), 'schema/invalid'],
+    ['the schema again', () => edit('schemas/transfer.json', '"intege"', '"integer"'), ''],
+    [
+      'a lock of another version',
+      () =>
+        writeFileSync(
+          at('svc.lock'),
+          '{"lockfile_version": 1, "members": [{"kind": "tool", "id": "pay.transfer", "version": "0.9.0", "origin": "local", "path": "tools/transfer.yaml"}]}',
+        ),
+      'bundle/lock-drift',
+    ],
+    ['no lock', () => rmSync(at('svc.lock')), ''],
+    ['the project file', () => writeFileSync(at('svc.config.yaml'), 'lint: { rules: { tool/unpinned: error } }\n'), ''],
+    [
+      'a document of the same size and time',
+      () => {
+        const { atime, mtime } = statSync(at('agents/desk.yaml'))
+        edit('agents/desk.yaml', 'pay.large-transfer', 'pay.larfe-transfer')
+        utimesSync(at('agents/desk.yaml'), atime, mtime)
+      },
+      'policy/attachment-missing',
+    ],
+    ['the same document again', () => edit('agents/desk.yaml', 'pay.larfe-transfer', 'pay.large-transfer'), ''],
+    [
+      'a policy test',
+      () =>
+        writeFileSync(
+          at('policies/transfer.policytest.yaml'),
+          'policies: [policies/large-transfer.yaml]\ncalls: [{ tool: pay.transfer, args: { iban: DE02, cents: 1 }, expect: allow }]\n',
+        ),
+      'policy/untested',
+    ],
+    ['a tool that is gone', () => renameSync(at('tools/transfer.yaml'), at('tools/transfer.txt')), 'tool/unresolved'],
+  ]
+  for (const [what, change, rule] of steps) {
+    change()
+    const [remembered, anew] = await Promise.all([lint(cache), lint(join(cache, 'none', what))])
+    expect([what, rulesOf(remembered)[0] ?? '']).toEqual([what, rule])
+    expect(remembered).toBe(anew)
+  }
+  expect(existsSync(join(cache, 'svc/lint')) && readdirSync(join(cache, 'svc/lint')).length > 0).toBe(true)
+})
+
+test('--watch tells what changes, once for a save, and ends with 130 at Ctrl-C', async () => {
+  const child = spawn(process.execPath, [BIN, 'lint', '--watch', '--format', 'compact'], {
+    cwd: project.directory,
+    env: { ...process.env, XDG_CACHE_HOME: cache },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  endWithTests(child)
+  let said = ''
+  const waiting = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      for (const look of waiting) look()
+    })
+  const until = (pattern: RegExp): Promise<void> =>
+    new Promise((done) => {
+      const look = (): void => {
+        if (!pattern.test(said)) return
+        waiting.delete(look)
+        done()
+      }
+      waiting.add(look)
+      look()
+    })
+  const ended = new Promise<number | null>((done) => child.on('close', done))
+  await until(/^0 errors, 0 warnings in \d+ files/m)
+  edit('agents/desk.yaml', 'acme.office-hours', 'acme.ofice-hours')
+  await until(/^1 error, 0 warnings in \d+ files/m)
+  edit('agents/desk.yaml', 'acme.ofice-hours', 'acme.office-hours')
+  await until(/1 error[^]*\n0 errors, 0 warnings in \d+ files/)
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  expect(said.match(/policy\/attachment-missing/g)).toHaveLength(1)
+})
