@@ -22,6 +22,19 @@ test('the example is the template', () => {
 })
 
 describe('svc init', () => {
+  test('on a terminal asks which template and name, shows the files, and writes none of them before a yes', async () => {
+    const answers = ['blank', 'globex.helper', false]
+    const refused = await svc(['init', 'asked'], { cwd, tty: true, answers })
+    expect(refused.code).toBe(0)
+    expect(refused.stderr).toContain('asked/\n  .gitignore\n')
+    expect(refused.stderr).toContain('  agents/helper.yaml\n')
+    expect(refused.stderr).toContain('nothing was written')
+    expect(existsSync(join(cwd, 'asked'))).toBe(false)
+    const { stdout } = await svc(['init', 'asked'], { cwd, tty: true, answers: ['blank', '', true] })
+    expect(stdout).toMatch(/^created asked\/ \(\d+ files\)\n$/)
+    expect(existsSync(join(cwd, 'asked/agents/assistant.yaml'))).toBe(true)
+  })
+
   test('writes the template, a workspace named after the directory, and a .gitignore', async () => {
     const { code, stdout, stderr } = await svc(['init', 'refund-demo'], { cwd })
     expect(code).toBe(0)

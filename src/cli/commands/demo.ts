@@ -14,7 +14,7 @@ import { createOperator, type Operator } from '../operator.ts'
 import { openProject } from '../project.ts'
 import { openServing } from '../serving.ts'
 import { explainTask } from '../why.ts'
-import { writeTemplate } from './init.ts'
+import { planTemplate, writeTemplate } from '../template.ts'
 import { publishPath } from './publish.ts'
 
 const AGENT = 'acme.refund-desk'
@@ -28,7 +28,7 @@ export async function demo(call: Call): Promise<number> {
   const keep = given.text('keep')
   const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'svc-demo-')) : resolve(cwd, keep)
   try {
-    await writeTemplate('refund', directory)
+    await writeTemplate(directory, await planTemplate('refund', directory))
     const globals = { config: join(directory, 'svc.config.yaml') }
     const project = await openProject({ cwd: directory, globals, io })
     const server = await openServing(

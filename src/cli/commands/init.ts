@@ -1,43 +1,19 @@
-/** A new project from a template of the package. Writes files only; nothing is downloaded, nothing is run. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+/** A new project from a template of the package. Writes files only. Source: command line, 2.1. */
+import { relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { Call } from '../command.ts'
-import { ciFiles, type Pipeline } from '../ci-files.ts'
-import { packageFile } from '../package-file.ts'
+import type { Pipeline } from '../ci-files.ts'
 import { nearest } from '../nearest.ts'
+import { aboutTemplate, planTemplate, templateNames, writeTemplate } from '../template.ts'
 
 const DEFAULT_TEMPLATE = 'refund'
 
-/** Names in the templates that `--name` replaces. */
-const TEMPLATE_NAMESPACE = 'acme'
-const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
-  blank: 'assistant',
-  intake: 'intake',
-  monorepo: 'front-desk',
-  refund: 'refund-desk',
-  report: 'daily-report',
-  research: 'researcher',
-  support: 'support-desk',
-}
-
-const GITIGNORE = ['.svc/', '.env', '.env.*', '*.log']
-
-/** What a pipeline leaves behind where it is tried by hand. */
-const GITIGNORE_CI = [
-  'node_modules/',
-  'before.tgz',
-  'policy.xml',
-  'scenarios.xml',
-  'authority.txt',
-  'lint.sarif',
-  'gl-code-quality-report.json',
-]
-
-export async function init({ given, mode, out, cwd }: Call): Promise<void> {
+export async function init(call: Call): Promise<void> {
+  const { given, mode, out, cwd, io, signal } = call
   const templates = await templateNames()
   if (given.flag('list')) return await list(templates, mode.json, out)
-  const template = given.text('template') ?? DEFAULT_TEMPLATE
+  const asks = mode.interactive && !mode.json && !mode.yes && given.text('template') === undefined
+  const template = asks ? await askTemplate(call, templates) : (given.text('template') ?? DEFAULT_TEMPLATE)
   if (!templates.includes(template)) {
     const near = nearest(template, templates)
     throw fail(
@@ -48,13 +24,18 @@ export async function init({ given, mode, out, cwd }: Call): Promise<void> {
   }
   const directory = resolve(cwd, given.argument(0) ?? '.')
   const ci = given.text('ci') as Pipeline | 'none' | undefined
-  const written = await writeTemplate(template, directory, {
-    name: given.text('name'),
+  const files = await planTemplate(template, directory, {
+    name: given.text('name') ?? (asks ? await askName(call) : undefined),
     force: given.flag('force'),
     git: given.choice('git') !== false,
     ...(ci !== undefined && ci !== 'none' && { ci }),
   })
   const shown = relative(cwd, directory) || '.'
+  if (asks) {
+    out.say([`${shown}/`, ...files.map(({ path }) => `  ${path}`)].join('\n'))
+    if (!(await io.prompts.confirm(`Write these ${files.length} files?`, signal))) return out.say('nothing was written')
+  }
+  const written = await writeTemplate(directory, files)
   const next = [
     ...(shown === '.' ? [] : [`cd ${shown}`]),
     // What a pipeline is held to, committed with the documents.
@@ -66,128 +47,25 @@ export async function init({ given, mode, out, cwd }: Call): Promise<void> {
   out.hint(`next:  ${next.join(' && ')}          no API key needed, the model is scripted`)
 }
 
+async function askTemplate({ io, signal }: Call, templates: readonly string[]): Promise<string> {
+  // The one that shows most comes first.
+  const names = [DEFAULT_TEMPLATE, ...templates.filter((name) => name !== DEFAULT_TEMPLATE)]
+  const choices = names.map(async (name) => ({ value: name, name: `${name.padEnd(10)} ${await aboutTemplate(name)}` }))
+  return await io.prompts.select('template:', await Promise.all(choices), signal)
+}
+
+async function askName({ io, signal }: Call): Promise<string | undefined> {
+  const name = (await io.prompts.text('namespace.name of the agent (empty: as in the template):', signal)).trim()
+  return name === '' ? undefined : name
+}
+
 async function list(templates: readonly string[], json: boolean, out: Call['out']): Promise<void> {
   const items = await Promise.all(
     templates.map(async (name) => ({
       name,
-      about: await firstLine(join(packageFile('templates'), name, 'README.md')),
+      about: await aboutTemplate(name),
     })),
   )
   if (json) return await out.json({ items, total: items.length })
   for (const { name, about } of items) out.line(`${name.padEnd(10)} ${about}`)
-}
-
-const templateNames = async (): Promise<string[]> =>
-  (await readdir(packageFile('templates'), { withFileTypes: true }))
-    .filter((each) => each.isDirectory())
-    .map(({ name }) => name)
-    .sort()
-
-const firstLine = async (file: string): Promise<string> =>
-  (await readFile(file, 'utf8')).split('\n')[0]!.replace(/^#+ */, '')
-
-interface Wishes {
-  readonly name?: string | undefined
-  readonly force?: boolean
-  /** False leaves the `.gitignore` out. */
-  readonly git?: boolean
-  readonly ci?: Pipeline
-}
-
-export interface Written {
-  readonly path: string
-  readonly action: 'created' | 'skipped'
-}
-
-/**
- * Copies a template. Files that exist are never overwritten.
- * @throws Failure `directory_not_empty`, `usage` for a name that is none
- */
-export async function writeTemplate(
-  template: string,
-  directory: string,
-  { name, force = false, git = true, ci }: Wishes = {},
-): Promise<readonly Written[]> {
-  const rename = renamer(template, name)
-  await mkdir(directory, { recursive: true })
-  const there = (await readdir(directory)).filter((name) => name !== '.git')
-  if (there.length > 0 && !force) throw fail('directory_not_empty', { directory })
-  const source = join(packageFile('templates'), template)
-  const paths = (await readdir(source, { recursive: true, withFileTypes: true }))
-    .filter((each) => each.isFile())
-    .map((each) => relative(source, join(each.parentPath, each.name)))
-    .sort()
-  const has = (ending: RegExp): boolean => paths.some((path) => ending.test(path))
-  const kept = paths.includes('.github/workflows/agents.yml') ? 'github' : undefined
-  const chosen = ci ?? kept
-  const pipeline = chosen
-    ? ciFiles(chosen, { policies: has(/\.policytest\.yaml$/), scenarios: has(/\.scenario\.yaml$/) }).filter(
-        ({ path }) => !paths.includes(path),
-      )
-    : []
-  const ignored = [...GITIGNORE, ...(chosen ? GITIGNORE_CI : [])]
-  const files = [
-    // npm leaves `.gitignore` files out of packages, so the template cannot hold it.
-    ...(git ? [{ path: '.gitignore', text: `${ignored.join('\n')}\n` }] : []),
-    ...pipeline,
-    ...(await Promise.all(
-      paths.map(async (path) => {
-        const text = rename(await readFile(join(source, path), 'utf8'))
-        return { path: rename(path), text: `${editorHeader(path, text)}${text}` }
-      }),
-    )),
-    ...(await Promise.all(
-      SCHEMAS.map(async (name) => ({
-        path: `${SCHEMA_DIRECTORY}/${name}`,
-        text: await readFile(packageFile(`schemas/${name}`), 'utf8'),
-      })),
-    )),
-  ]
-  const workspace = workspaceName(basename(directory))
-  const written: Written[] = []
-  for (const { path, text } of files) {
-    const file = join(directory, path)
-    await mkdir(dirname(file), { recursive: true })
-    const content =
-      path === 'svc.config.yaml' && workspace ? text.replace(/^workspace: .*$/m, `workspace: ${workspace}`) : text
-    const created = await writeFile(file, content, { flag: 'wx' }).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'EEXIST') return false
-        throw error
-      },
-    )
-    written.push({ path: path.replaceAll('\\', '/'), action: created ? 'created' : 'skipped' })
-  }
-  return written
-}
-
-/** Editors find the schemas here; lint looks into no directory that begins with a dot. */
-const SCHEMA_DIRECTORY = '.schemas'
-const SCHEMAS = ['agent', 'tool', 'policy', 'bundle', 'config'].map((kind) => `${kind}.schema.json`)
-
-/** The first line of a document, which tells an editor its schema; empty for every other file. */
-function editorHeader(path: string, text: string): string {
-  if (!/\.ya?ml$/.test(path)) return ''
-  const said = /^apiVersion: *svc\/v1$/m.test(text) ? /^kind: *(Agent|Tool|Policy|Bundle)$/m.exec(text)?.[1] : undefined
-  const kind = basename(path) === 'svc.config.yaml' ? 'config' : said?.toLowerCase()
-  if (kind === undefined) return ''
-  const up = relative(dirname(path), '.').replaceAll('\\', '/')
-  const directory = up === '' ? `./${SCHEMA_DIRECTORY}` : `${up}/${SCHEMA_DIRECTORY}`
-  return `# yaml-language-server: $schema=${directory}/${kind}.schema.json\n`
-}
-
-/** The directory's name as a workspace's, where it can be one without quotes. */
-const workspaceName = (name: string): string | undefined => (/^[a-z][a-z0-9-]*$/.test(name) ? name : undefined)
-
-function renamer(template: string, name: string | undefined): (text: string) => string {
-  if (name === undefined) return (text) => text
-  const match = /^([a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*)\.([a-z][a-z0-9-]*)$/.exec(name)
-  if (!match) throw fail('usage', { what: `--name takes namespace.name in lower case, not "${name}".` })
-  const [, namespace, agent] = match as unknown as [string, string, string]
-  const old = TEMPLATE_AGENT[template]
-  return (text) => {
-    const renamed = text.replaceAll(new RegExp(`\\b${TEMPLATE_NAMESPACE}\\b(?!\\.example)`, 'g'), namespace)
-    return old === undefined ? renamed : renamed.replaceAll(new RegExp(`\\b${old}\\b`, 'g'), agent)
-  }
 }
