@@ -14,12 +14,12 @@ import type { Services } from './services.ts'
 
 /** @param rules what the listener demands of `Host` and `Origin`; in process no Host is demanded */
 export function createApp(services: Services, rules: HostRules = { loopback: false, hosts: [], origins: [] }): H3 {
-  const { ids, log, redactor, about } = services
+  const { ids, clock, log, redactor, about } = services
   const guard: Parameters<typeof serveRoutes>[0]['guard'] = (call) => {
     checkHost(rules, call)
     if (about.closing) throw fail('shutting_down', undefined, { headers: { connection: 'close' } })
   }
-  return serveRoutes({ ids, log, redactor, guard }, routesOf(services))
+  return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, routesOf(services))
 }
 
 export function routesOf(services: Services): readonly Route[] {

@@ -21,8 +21,10 @@ import { withCassette as recordedTools } from '../tools/cassette.ts'
 import type { Toolbox } from '../tools/tool.ts'
 import { createToolbox } from '../tools/toolbox.ts'
 import { createAttempts } from './attempts.ts'
+import { logToAll, openLogFile } from './log-file.ts'
 import { createReaders } from './readers.ts'
 import { createRehearsals } from './rehearsals.ts'
+import { withRunLog } from './run-log.ts'
 import { createScopes } from './scopes.ts'
 import type { Services } from './services.ts'
 import { readSessionFile } from './session-files.ts'
@@ -102,13 +104,18 @@ export async function openHouse(
       closers.push(() => lock.release())
     }
     const redactor = createRedactor()
-    const log = options.log ?? (await import('./log.ts')).createLog(redactor, 'info', options.logTo)
+    const said = options.log ?? (await import('./log.ts')).createLog(redactor, 'info', options.logTo)
+    const kept =
+      options.dataDirectory !== undefined && uploads ? openLogFile({ directory, redactor, clock }) : undefined
+    if (kept) closers.push(() => kept.close())
+    const log = kept ? logToAll(said, kept) : said
     const ids = createIds(() => clock.now())
-    const store = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), {
+    const sqlite = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), {
       clock,
       ballastBytes: uploads && options.dataDirectory !== undefined ? BALLAST_BYTES : 0,
     })
-    closers.push(() => store.close())
+    closers.push(() => sqlite.close())
+    const store = kept ? withRunLog(sqlite, kept) : sqlite
     const storageAt = async (address: { readonly host: string; readonly port: number }): Promise<Storage> => {
       const opened = await openStorage(config, {
         directory,

@@ -1,10 +1,13 @@
 /** A route as data, and how a table of routes becomes an application. */
 import { STATUS_CODES } from 'node:http'
 import { H3, HTTPResponse, type H3Event, type HTTPError } from 'h3'
+import { isWellFormedKey, prefixOf } from '../base/api-key.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Redactor } from '../base/secret.ts'
 import { fail } from '../base/failure.ts'
+import type { ErrorBody } from '../spec/api.ts'
 import { detailOf } from './detail.ts'
 import { problem } from './problem.ts'
 import type { Reply } from './reply.ts'
@@ -38,6 +41,9 @@ export interface RouteParts {
   readonly ids: Ids
   readonly log: Log
   readonly redactor: Redactor
+  readonly clock: Clock
+  /** False: what only reads is not worth a line. */
+  readonly logsReads: boolean
   /** Runs before routing; throws a Failure to refuse. */
   readonly guard: (call: Call) => void
 }
@@ -111,7 +117,9 @@ class Answer extends HTTPResponse {
   }
 }
 
-async function answer(call: Call, handle: Handler, { guard, log, redactor }: RouteParts): Promise<Answer> {
+async function answer(call: Call, handle: Handler, parts: RouteParts): Promise<Answer> {
+  const { guard, log, redactor, clock } = parts
+  const begun = clock.monotonic()
   let reply: Reply
   try {
     guard(call)
@@ -133,12 +141,16 @@ async function answer(call: Call, handle: Handler, { guard, log, redactor }: Rou
     'x-content-type-options': 'nosniff',
     ...reply.headers,
   }
-  log.write('debug', 'request', {
-    requestId: call.requestId,
-    method: call.request.method,
-    path: call.url.pathname,
-    status: reply.status,
-  })
+  if (parts.logsReads || call.request.method !== 'GET')
+    log.write('debug', 'request', {
+      requestId: call.requestId,
+      method: call.request.method,
+      path: call.url.pathname,
+      status: reply.status,
+      ms: Math.round(clock.monotonic() - begun),
+      ...keyOf(call.request),
+      ...(reply.status >= 400 && { error: errorOf(reply) }),
+    })
   const status = { status: reply.status, statusText: STATUS_CODES[reply.status] ?? '' }
   if (reply.stream && call.request.method === 'HEAD') {
     // Nobody will read it: left open it would follow its run until that ends.
@@ -153,4 +165,17 @@ async function answer(call: Call, handle: Handler, { guard, log, redactor }: Rou
     // With its length an answer is one write to the socket, in place of three for its chunk.
     headers: { ...headers, 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) },
   })
+}
+
+/** Of a key the part that is shown in lists; of anything else that was sent as one, nothing. */
+function keyOf({ headers }: Request): { key?: string } {
+  const key = headers.get('x-api-key')
+  return key !== null && isWellFormedKey(key) ? { key: prefixOf(key) } : {}
+}
+
+/** What was told, with the first place that was wrong. */
+function errorOf({ json }: Reply): string {
+  const { error, details } = json as Pick<ErrorBody, 'error' | 'details'>
+  const [first] = details ?? []
+  return first ? `${first.path}: ${first.message}` : error
 }

@@ -284,6 +284,21 @@ export interface OperatorRoutes {
   'GET /tasks/:id': { query: Record<string, never>; answer: InboxItem }
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
   'GET /decisions': { query: { run?: string; agent?: string; since?: string }; answer: List<RecordedDecision> }
+  /** The log, a line of JSON each, oldest first; `http`: the requests instead of everything else. */
+  'GET /logs': {
+    query: {
+      run?: string
+      agent?: string
+      level?: string
+      since?: string
+      grep?: string
+      http?: 'true'
+      status?: string
+      path?: string
+      follow?: 'true'
+    }
+    answer: never
+  }
   /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */
   'POST /backup': { body: undefined; answer: never }
   'GET /status': {

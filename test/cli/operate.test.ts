@@ -291,6 +291,57 @@ createServer((socket) => {
   })
 })
 
+describe('logs', () => {
+  const lines = async (argv: string[]): Promise<Record<string, unknown>[]> =>
+    (await svc(['logs', ...argv, '--json'])).stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+  test('tell what a run did and what it waits for', async () => {
+    const { items } = await json<{ items: { runId: string; parentRunId: string | null }[] }>(['runs', 'list'])
+    const { runId } = items.find(({ parentRunId }) => parentRunId === null)!
+    const told = await lines(['--run', runId])
+    expect(told.map(({ msg }) => msg)).toEqual([
+      'engine.run.started',
+      'engine.subagent.spawned',
+      'engine.subagent.completed',
+      'engine.user_task.created',
+      'engine.run.paused',
+    ])
+    expect(told[3]).toMatchObject({ agent: 'acme.refund-desk@1.0.0', kind: 'approval', tool: 'acme.refunds', runId })
+    expect((await lines(['--agent', 'acme.fraud-check'])).map(({ msg }) => msg)).toContain('engine.run.completed')
+    expect(await lines(['--grep', 'user_task.created.*nothing'])).toEqual([])
+    expect(await lines(['--level', 'error'])).toEqual([])
+  })
+
+  test('--http tells requests, with the beginning of the key and never more', async () => {
+    const key = (await svc(['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api'])).stdout.trim()
+    await svc(['api', 'GET', '/v1/runs/none'], { env: { SVC_API_KEY: key } })
+    await expect
+      .poll(() => lines(['--http', '--status-code', '4xx', '--path', '/v1/runs/n*']))
+      .toMatchObject([
+        { method: 'GET', path: '/v1/runs/none', status: 404, key: key.slice(0, 8), error: 'No such run.' },
+      ])
+    expect(readFileSync(join(cwd, '.svc/logs/server.log'), 'utf8')).not.toContain(key.slice(4))
+    const shown = await svc(['logs', '--http', '--path', '/v1/runs/none'])
+    expect(shown.stdout).toMatch(
+      /^\d\d:\d\d:\d\d {2}GET \/v1\/runs\/none {2}404 {2}\d+ ms {2}key svc_\w{4}… {2}No such run\. {2}req [0-9a-f]{6}$/m,
+    )
+  })
+
+  test('-f goes on until it is interrupted', async () => {
+    const following = going(['logs', '-f', '--json', '--http', '--path', '/v1/openapi.json'], { cwd })
+    await svc(['api', 'GET', '/v1/openapi.json', '--jq', '.openapi'])
+    expect(JSON.parse(await following.line(/openapi/))).toMatchObject({ path: '/v1/openapi.json', status: 200 })
+    expect(await following.end()).toBe(143)
+  })
+
+  test('a pattern that is none is a usage error', async () => {
+    expect(await svc(['logs', '--grep', '('])).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
 test('keys that commands made for themselves are not among the keys when they are over', async () => {
   const names = async (more: string[]): Promise<unknown[]> =>
     (await json<{ items: { name: unknown }[] }>(['keys', 'list', ...more])).items.map(({ name }) => name)

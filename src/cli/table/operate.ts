@@ -1,7 +1,29 @@
 /** Commands that look after the installation. Source: command line, 2. */
 import type { CommandSpec } from '../command.ts'
+import { listFilters } from './shared.ts'
 
 export const operate: readonly CommandSpec[] = [
+  {
+    path: 'logs',
+    group: 'Operate',
+    plane: 'operator',
+    summary: 'what the server and its runs did, oldest first',
+    options: [
+      { flags: '-f, --follow', say: 'go on with what comes' },
+      { flags: '--run <run>', say: 'of this run' },
+      ...listFilters,
+      { flags: '--level <level>', say: 'this and worse; info by default', choices: ['debug', 'info', 'warn', 'error'] },
+      { flags: '--since <time>', say: '10m, 2026-11-20 or RFC 3339' },
+      { flags: '--grep <pattern>', say: 'lines of JSON that match this RE2 pattern' },
+      { flags: '--http', say: 'requests instead' },
+      { flags: '--status-code <codes>', say: 'requests answered so: 404, or 4xx' },
+      { flags: '--path <glob>', say: 'requests for this path; * is any text' },
+    ],
+    examples: ['svc logs --http --status-code 4xx --since 10m', 'svc logs -f --run @last --level warn'],
+    json: 'a line each: {level,time,msg,…}; of requests {requestId,method,path,status,ms,key?,error?}',
+    exits: { 5: 'no such run or agent' },
+    load: async () => (await import('../commands/logs.ts')).logs,
+  },
   {
     path: 'secrets check',
     group: 'Operate',

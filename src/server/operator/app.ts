@@ -12,6 +12,7 @@ import { listAgents, listDocuments, listVersions, getSnapshot } from './agents.t
 import { listDecisions } from './decisions.ts'
 import { finalizeFile, getFile, listFiles, presignFile } from './files.ts'
 import { backup } from './backup.ts'
+import { streamLogs } from './logs.ts'
 import { createKey, listKeys, revokeKey } from './keys.ts'
 import { deploy, publish } from './publish.ts'
 import { cancelRun, getConversation, getRun, listRuns, sendMessage, startRun, streamRun } from './runs.ts'
@@ -52,12 +53,13 @@ const ROUTES: { readonly [R in keyof OperatorRoutes]: Act<R> } = {
   'GET /tasks': listTasks,
   'GET /tasks/:id': getTask,
   'GET /decisions': listDecisions,
+  'GET /logs': streamLogs,
   'POST /backup': backup,
   'GET /status': getStatus,
 }
 
 /** Routes whose answer is no JSON document. */
-const UNREAD: ReadonlySet<string> = new Set(['GET /runs/:id/stream', 'GET /files/content', 'POST /backup'])
+const UNREAD: ReadonlySet<string> = new Set(['GET /runs/:id/stream', 'GET /files/content', 'GET /logs', 'POST /backup'])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 256 }
@@ -70,7 +72,7 @@ export interface OperatorApp {
 }
 
 export function createOperatorApp(services: Services): OperatorApp {
-  const { ids, log, redactor, about } = services
+  const { ids, clock, log, redactor, about } = services
   const guard = () => {
     if (about.closing) throw fail('shutting_down')
   }
@@ -82,7 +84,7 @@ export function createOperatorApp(services: Services): OperatorApp {
       handle: handlerOf(services, act as (asked: Parameters<Act<'GET /status'>>[0]) => Promise<unknown>, method, path),
     }
   })
-  const app = serveRoutes({ ids, log, redactor, guard }, routes)
+  const app = serveRoutes({ ids, clock, log, redactor, guard, logsReads: false }, routes)
   return { fetch: async (request) => app.fetch(request), handleNode: toNodeHandler(app) as NodeHandler }
 }
 

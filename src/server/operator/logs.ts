@@ -1,0 +1,75 @@
+/** The log, filtered where it is: a line of JSON each. Source: command line, `svc logs`. */
+import { fail } from '../../base/failure.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { re2 } from '../../policy/re2.ts'
+import { readLog } from '../read-log.ts'
+import type { Act } from './act.ts'
+import { parseSince } from './runs.ts'
+
+const LEVELS = ['debug', 'info', 'warn', 'error']
+
+export const streamLogs: Act<'GET /logs'> = async ({ services: { directory, about }, query }) => {
+  const wanted = filterOf(query)
+  let read = query.get('follow') === 'true'
+  const lines = directory === undefined ? none() : readLog(directory, () => read && !about.closing)
+  const encoder = new TextEncoder()
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      for (;;) {
+        const { done, value } = await lines.next()
+        if (done) return controller.close()
+        if (!wanted(value)) continue
+        return controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`))
+      }
+    },
+    cancel() {
+      read = false
+    },
+  })
+  return { status: 200, stream, headers: { 'content-type': 'application/x-ndjson' } }
+}
+
+async function* none(): AsyncGenerator<JsonObject> {}
+
+function filterOf(query: URLSearchParams): (line: JsonObject) => boolean {
+  const [run, agent, status, path] = ['run', 'agent', 'status', 'path'].map((name) => query.get(name))
+  const least = LEVELS.indexOf(query.get('level') ?? 'info')
+  if (least < 0) throw invalid('/level', `must be one of ${LEVELS.join(', ')}`)
+  const since = query.get('since')
+  const from = since === null ? undefined : new Date(parseSince(since)).toISOString()
+  const http = query.get('http') === 'true'
+  const grep = query.get('grep')
+  const pattern = grep === null ? undefined : patternOf(grep)
+  const statuses = status?.split(',').map((each) => each.toLowerCase())
+  const glob =
+    path && new RegExp(`^${path.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/\*+/g, '[^]*')}$`)
+  return (line) => {
+    const isRequest = line['msg'] === 'request'
+    if (isRequest !== http) return false
+    if (!isRequest && LEVELS.indexOf(textOf(line['level'])) < least) return false
+    if (from !== undefined && textOf(line['time']) < from) return false
+    if (run && line['runId'] !== run && !textOf(line['path']).includes(run)) return false
+    if (agent && !textOf(line['agent']).startsWith(`${agent}@`)) return false
+    if (statuses && !statuses.some((each) => matchesStatus(each, line['status']))) return false
+    if (glob && !glob.test(textOf(line['path']))) return false
+    return pattern === undefined || pattern.test(JSON.stringify(line))
+  }
+}
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
+
+/** `404`, or `4xx` for all of them. */
+const matchesStatus = (wanted: string, status: unknown): boolean =>
+  wanted.endsWith('xx') ? String(status).startsWith(wanted[0]!) : String(status) === wanted
+
+function patternOf(text: string): { test(text: string): boolean } {
+  try {
+    const compiled = re2().compile(text)
+    return { test: (line) => compiled.matcher(line).find() }
+  } catch (error) {
+    throw invalid('/grep', `must be an RE2 pattern: ${(error as Error).message}`)
+  }
+}
+
+const invalid = (path: string, message: string) =>
+  fail('validation_failed', { what: 'The query is not valid.' }, { details: [{ path, message }] })
