@@ -2,6 +2,7 @@
  * Opens the house and its doors, and closes them in the reverse order. `openOperator` is the same house without doors to the
  * street, for commands that run while no server does.
  */
+import { rm } from 'node:fs/promises'
 import { toNodeHandler } from 'h3/node'
 import type { Engine } from '../engine/engine.ts'
 import type { Store } from '../store/store.ts'
@@ -63,7 +64,14 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
 export async function openOperator(options: HouseOptions): Promise<OpenOperator> {
   const house = await openHouse(options)
   const { engine, store } = house.services
+  if (options.dataDirectory !== undefined) await forgetKilled(options.dataDirectory)
   return { operator: createOperatorApp(house.services), engine, store, close: () => house.close(GRACE_MS) }
+}
+
+/** The directory's lock is held: who is said to listen there was killed, and nobody shall wait for an answer any more. */
+async function forgetKilled(directory: string): Promise<void> {
+  await removeServerFile(directory)
+  await rm(adminSocketOf(directory), { force: true })
 }
 
 async function openDoors(house: House, options: ServerOptions, host: string): Promise<RunningServer> {

@@ -4,12 +4,12 @@ import { isJsonObject } from '../../base/json.ts'
 import type { Document } from '../../documents/document.ts'
 import { segmentsOf } from '../../documents/pointer.ts'
 import { loadWorkspace } from '../../documents/load.ts'
-import type { ProviderType } from '../../spec/config.ts'
-import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
+import { providerSpellings } from '../../spec/document.ts'
 import type { Column } from '../../terminal/table.ts'
 import type { Call } from '../command.ts'
 import { readDotEnv, type FileVariable } from '../dot-env.ts'
 import { printList } from '../list.ts'
+import { isOffline, modelEndpoint, type ModelEndpoint } from '../model-endpoint.ts'
 import { nearest } from '../nearest.ts'
 import { openProject, type Project } from '../project.ts'
 import { splitVersion } from '../reference.ts'
@@ -83,7 +83,7 @@ function chosen(documents: readonly Document[], text: string | undefined): reado
 interface Check {
   readonly shown: SecretCheck
   readonly value: string
-  readonly model?: { readonly type: ProviderType; readonly baseUrl: string }
+  readonly model?: ModelEndpoint
 }
 
 function checksOf(
@@ -95,14 +95,12 @@ function checksOf(
   const [provider = '', secret, ownUrl] = ['provider', 'secret', 'base_url'].map(
     (name) => document.texts(`spec.model.${name}`)[0]?.value,
   )
-  const [mapped] = providerSpellings(provider).flatMap((name) => config.providers?.[name] ?? [])
-  const type = mapped?.type ?? (canonicalProvider(provider) as ProviderType)
+  const model = modelEndpoint({ provider, base_url: ownUrl }, config, env)
   const keyed = secret === undefined ? providerSpellings(provider) : [secret]
-  const baseUrl = ownUrl ?? mapped?.base_url ?? env[`${type.toUpperCase()}_BASE_URL`] ?? DEFAULT_URLS[type]
   const servers = document.at('spec.mcp_servers.*').flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
   return document.texts('secrets.*.fromEnv').map(({ value: fromEnv, pointer }) => {
     const name = segmentsOf(pointer)[1] ?? ''
-    const ofModel = keyed.includes(name) && !OFFLINE_PROVIDERS.includes(type)
+    const ofModel = keyed.includes(name) && !isOffline(provider, config)
     const usedBy = [
       ...(ofModel ? [`model ${provider}`] : []),
       ...servers
@@ -123,13 +121,8 @@ function checksOf(
       ...(value !== undefined &&
         state === 'ok' && { seen: `${value.length} chars, ${hash('sha256', value, 'hex').slice(0, 4)}` }),
     }
-    return { shown, value: value ?? '', ...(ofModel && baseUrl !== undefined && { model: { type, baseUrl } }) }
+    return { shown, value: value ?? '', ...(ofModel && model && { model }) }
   })
-}
-
-const DEFAULT_URLS: Readonly<Partial<Record<ProviderType, string>>> = {
-  anthropic: 'https://api.anthropic.com',
-  openai: 'https://api.openai.com/v1',
 }
 
 /** What stands in examples and was never replaced. */
@@ -146,7 +139,7 @@ function stateOf(value: string | undefined): State {
 /** One request that costs nothing: the list of models, which the provider gives to those it knows. */
 async function verify({ io, signal }: Call, { shown, value, model }: Check): Promise<SecretCheck> {
   if (!model || shown.state !== 'ok') return shown
-  const base = model.baseUrl.replace(/\/(?:chat\/completions)?\/?$/, '')
+  const base = model.baseUrl
   const [url, headers]: [string, Record<string, string>] =
     model.type === 'anthropic'
       ? [`${base}/v1/models?limit=1`, { 'x-api-key': value, 'anthropic-version': '2023-06-01' }]

@@ -1,0 +1,85 @@
+/** What svc needs of the machine: a runtime, its database, ports, room and a clock. */
+import { stat, statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { iso } from '../../base/clock.ts'
+import { readServerFile } from '../server-file.ts'
+import { sizeOf } from '../size.ts'
+import { bad, fine, type Checks } from './finding.ts'
+
+const DEFAULT_PORT = 4310
+/** The API, uploads, the console. */
+const PORTS = [0, 1, 2]
+/** Below this a server would soon answer that it has no room. */
+const LEAST_FREE_BYTES = 256 * 1024 * 1024
+/** A clock that is set by hand may be this far off without harm. */
+const CLOCK_SLACK_MS = 5 * 60_000
+
+export const machine: Checks = {
+  async node() {
+    const [major, minor] = process.versions.node.split('.').map(Number) as [number, number]
+    const { node } = process.versions
+    return major > 20 || (major === 20 && minor >= 19) ? fine(node) : bad(node, 'Install Node 20.19 or later.')
+  },
+
+  async sqlite() {
+    try {
+      const { default: Database } = await import('better-sqlite3')
+      const db = new Database(':memory:')
+      const version = db.prepare('select sqlite_version()').pluck().get() as string
+      db.close()
+      return fine(`${version} (better-sqlite3)`)
+    } catch {
+      return bad(
+        'better-sqlite3 was installed without its native part (npm skipped its install script)',
+        'npm install-scripts approve better-sqlite3 && npm rebuild better-sqlite3     (global: npm i -g svc --allow-scripts=better-sqlite3)',
+      )
+    }
+  },
+
+  async ports(_, project) {
+    const first = project?.config.dev?.port ?? DEFAULT_PORT
+    const host = project?.config.dev?.host ?? '127.0.0.1'
+    const ports = PORTS.map((offset) => first + offset)
+    const ours = project && (await readServerFile(project.dataDirectory))
+    const held = [ours?.url, ours?.uploadUrl].flatMap((url) => (url ? [Number(new URL(url).port)] : []))
+    const taken: number[] = []
+    for (const port of ports) if (!held.includes(port) && !(await isFree(host, port))) taken.push(port)
+    const range = `${first}-${first + PORTS.length - 1}`
+    if (taken.length > 0)
+      return bad(`${taken.join(', ')} taken by another program`, 'svc dev takes the next free ones; svc serve --port N')
+    return fine(held.some((port) => ports.includes(port)) ? `${range} (this project's server)` : range)
+  },
+
+  async disk({ cwd }, project) {
+    const { bavail, bsize } = await statfs(await existing(project?.dataDirectory ?? cwd))
+    const free = bavail * bsize
+    return free >= LEAST_FREE_BYTES
+      ? fine(`${sizeOf(free)} free`)
+      : bad(`${sizeOf(free)} free where the data directory is`, 'Make room, or name another directory with --data.')
+  },
+
+  async clock({ io }, project) {
+    const now = io.clock.now()
+    // What was written before cannot have been written later.
+    const written = project && (await stat(join(project.dataDirectory, 'data.db')).catch(() => undefined))?.mtimeMs
+    return written !== undefined && written > now + CLOCK_SLACK_MS
+      ? bad(
+          `${iso(now)}, earlier than the last write of the data directory (${iso(Math.round(written))})`,
+          'Set the clock.',
+        )
+      : fine(iso(now))
+  },
+}
+
+const isFree = (host: string, port: number): Promise<boolean> =>
+  new Promise((done) => {
+    const server = createServer()
+    server.once('error', () => done(false))
+    server.listen(port, host, () => server.close(() => done(true)))
+  })
+
+/** The directory itself, or the nearest above it that is there. */
+async function existing(path: string): Promise<string> {
+  for (let at = path; ; at = dirname(at)) if ((await stat(at).catch(() => undefined)) || dirname(at) === at) return at
+}

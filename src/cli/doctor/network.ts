@@ -1,0 +1,76 @@
+/** Whether what agents call can be reached from here. Nothing is sent that costs or changes anything. */
+import { asKind, type Document } from '../../documents/document.ts'
+import { loadWorkspace } from '../../documents/load.ts'
+import type { AgentDocument, McpServer } from '../../spec/document.ts'
+import { createAskMcp } from '../ask-mcp.ts'
+import type { Call } from '../command.ts'
+import { withDotEnv } from '../dot-env.ts'
+import { modelEndpoint } from '../model-endpoint.ts'
+import type { Project } from '../project.ts'
+import { bad, fine, type Checks } from './finding.ts'
+
+const PATIENCE_MS = 5000
+
+export const network: Checks = {
+  async mcp(call, project) {
+    const { documents, env } = await documentsOf(call, project)
+    const agents = documents.flatMap((document) => asKind(document, 'Agent') ?? [])
+    const servers = new Map<string, { readonly agent: AgentDocument; readonly server: McpServer }>()
+    for (const agent of agents)
+      for (const server of agent.spec.mcp_servers ?? []) servers.set(`${server.name} ${server.url}`, { agent, server })
+    if (!project || servers.size === 0) return fine('no servers')
+    const ask = await createAskMcp({ io: { ...call.io, env } }, project)
+    const problems: string[] = []
+    for (const { agent, server } of servers.values()) {
+      const id = `${agent.metadata.namespace}.${agent.metadata.name}`
+      const listing = await ask({ id, secrets: agent.secrets ?? {} }, server)
+      if ('problem' in listing) problems.push(`${server.name} ${server.url}: ${listing.problem}`)
+    }
+    return problems.length === 0
+      ? fine(`${servers.size} reached`)
+      : bad(problems.join('; '), 'svc secrets check tells which credentials are missing')
+  },
+
+  async models(call, project) {
+    const { documents, env } = await documentsOf(call, project)
+    const addresses = new Set(
+      documents.flatMap((document) => {
+        const [provider] = document.texts('spec.model.provider')
+        const model = { provider: provider?.value ?? '', base_url: document.texts('spec.model.base_url')[0]?.value }
+        return (provider && modelEndpoint(model, project?.config ?? {}, env)?.baseUrl) ?? []
+      }),
+    )
+    if (addresses.size === 0) return fine('none that need a network')
+    const unreachable: string[] = []
+    for (const address of addresses) {
+      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(PATIENCE_MS)])
+      // Whatever is answered, somebody is there.
+      await call.io
+        .fetch(address, { method: 'HEAD', redirect: 'manual', signal })
+        .catch(() => unreachable.push(address))
+    }
+    return unreachable.length === 0
+      ? fine([...addresses].join(', '))
+      : bad(`${unreachable.join(', ')} cannot be reached`, 'Check the network and the proxy, or svc dev --offline.')
+  },
+
+  async proxy({ io }) {
+    const set = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((name) => io.env[name])
+    if (set === undefined) return fine('none')
+    return URL.canParse(io.env[set]!)
+      ? fine(`${set} is set`)
+      : bad(`${set} is no URL`, `export ${set}=http://host:port`)
+  },
+}
+
+async function documentsOf(
+  { io }: Call,
+  project: Project | undefined,
+): Promise<{ readonly documents: readonly Document[]; readonly env: Call['io']['env'] }> {
+  if (project?.file === undefined) return { documents: [], env: io.env }
+  const { include } = project.config
+  const workspace = await loadWorkspace(project.directory, include ? { include } : {})
+  const documents = workspace.documents.filter(({ kind }) => kind === 'Agent')
+  return { documents, env: await withDotEnv(io.env, project.directory, workspace) }
+}
+}

@@ -1,0 +1,158 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { svc, temporary, type Ran } from './recording-io.ts'
+
+const { path: parent, remove } = temporary()
+afterAll(remove)
+
+let cwd: string
+let count = 0
+beforeEach(() => {
+  cwd = join(parent, `project-${++count}`)
+  mkdirSync(cwd)
+})
+
+const run = (argv: string[], more: { fetch?: typeof fetch; env?: Record<string, string> } = {}): Promise<Ran> =>
+  svc(argv, { cwd, ...more, env: { XDG_CONFIG_HOME: join(cwd, 'user'), ...more.env } })
+const write = (path: string, text: string): void => writeFileSync(join(cwd, path), text)
+
+test('all checks are told, one line each, and nothing is made', async () => {
+  const { code, stdout } = await run(['doctor', '--json'])
+  const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean }[] }
+  expect(items.map(({ check }) => check)).toEqual([
+    'node',
+    'sqlite',
+    'ports',
+    'disk',
+    'clock',
+    'project',
+    'data',
+    'permissions',
+    'database',
+    'server',
+    'lock',
+    'mcp',
+    'models',
+    'proxy',
+  ])
+  const bad = items.filter(({ ok }) => !ok).map(({ check }) => check)
+  // Another program of this machine may use the ports.
+  expect(bad.filter((check) => check !== 'ports')).toEqual([])
+  expect(code).toBe(bad.length === 0 ? 0 : 1)
+  expect(readdirSync(cwd)).toEqual([])
+})
+
+test('a check that is named says nothing when all is well', async () => {
+  expect(await run(['doctor', 'sqlite', 'node', 'data'])).toEqual({ code: 0, stdout: '', stderr: '', asked: [] })
+  expect(await run(['doctor', 'sqlit'])).toMatchObject({
+    code: 2,
+    stderr: 'error[usage]: There is no check "sqlit".\n  fix:  Did you mean sqlite?\n',
+  })
+})
+
+describe('a port that is taken', () => {
+  let server: Server
+  afterEach(() => server.close())
+  test('is named', async () => {
+    server = createServer()
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as AddressInfo
+    write('svc.config.yaml', `dev: { port: ${port} }\n`)
+    const { code, stdout } = await run(['doctor', 'ports'])
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^✖ ports +${port}\\b.* taken by another program\n {2}fix: `)) as string,
+    ])
+  })
+})
+
+test('what others could read is named', async () => {
+  write('svc.config.yaml', 'workspace: acme\n')
+  mkdirSync(join(cwd, '.svc'))
+  chmodSync(join(cwd, '.svc'), 0o755)
+  const { code, stdout } = await run(['doctor', 'permissions'])
+  expect([code, stdout]).toEqual([
+    1,
+    `✖ permissions ${join(cwd, '.svc')} can be read by others (755)\n  fix: chmod go= ${join(cwd, '.svc')}\n`,
+  ])
+})
+
+test('a database that is none is named', async () => {
+  write('svc.config.yaml', 'workspace: acme\n')
+  mkdirSync(join(cwd, '.svc'), { mode: 0o700 })
+  writeFileSync(join(cwd, '.svc/data.db'), 'not a database, whatever its name says, and long enough to be read as one')
+  expect(await run(['doctor', 'database'])).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('data.db cannot be read: file is not a database') as string,
+  })
+})
+
+test('a configuration that is wrong is told by its own check', async () => {
+  write('svc.config.yaml', 'workspac: acme\n')
+  const { code, stdout } = await run(['doctor', 'project', 'node', 'lock'])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^✖ project .*`workspac`/)
+})
+
+const AGENT = `apiVersion: svc/v1
+kind: Agent
+metadata: { namespace: acme, name: desk, version: 1.0.0, owner: team }
+spec:
+  purpose: Help.
+  instructions: { inline: Help. }
+  limits: { max_tokens_per_run: 1000 }
+  model: { provider: openai, name: m, secret: main, base_url: "https://models.example/v1" }
+secrets:
+  main: { fromEnv: MODEL_API_KEY }
+`
+
+test.each([
+  ['answers, whatever it says', 0, async () => new Response('', { status: 401 })],
+  [
+    'cannot be reached',
+    1,
+    async () => {
+      throw new TypeError('fetch failed')
+    },
+  ],
+])('a model that %s ends with %d', async (_, code, answer) => {
+  write('svc.config.yaml', 'workspace: acme\n')
+  write('agent.yaml', AGENT)
+  const asked: string[] = []
+  const fetch = (async (url: string) => {
+    asked.push(url)
+    return await answer()
+  }) as unknown as typeof globalThis.fetch
+  expect((await run(['doctor', 'models'], { fetch })).code).toBe(code)
+  expect(asked).toEqual(['https://models.example/v1'])
+})
+
+test('a lock that is not what the documents compile to is named', async () => {
+  await svc(['init', 'shop'], { cwd })
+  const shop = join(cwd, 'shop')
+  const lock = async (): Promise<Ran> => await svc(['doctor', 'lock'], { cwd: shop })
+  await svc(['compile'], { cwd: shop })
+  expect(await lock()).toMatchObject({ code: 0, stdout: '' })
+  writeFileSync(join(shop, 'prompts/refund-desk.md'), 'Be brief.\n')
+  expect(await lock()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✖ lock .*svc\.lock/) as string })
+})
+
+test('what a killed server left behind is cleaned by the next command', async () => {
+  write('svc.config.yaml', 'workspace: acme\n')
+  const data = join(cwd, '.svc')
+  mkdirSync(data, { mode: 0o700 })
+  const left = {
+    pid: 1,
+    url: 'http://127.0.0.1:9',
+    uploadUrl: 'http://127.0.0.1:9',
+    adminSocket: join(data, 'admin.sock'),
+  }
+  write('.svc/server.json', JSON.stringify(left))
+  write('.svc/admin.sock', '')
+  expect((await run(['doctor'])).stdout).toContain('down; the last one was killed')
+  expect(await run(['runs', 'list', '--json'])).toMatchObject({ code: 0, stdout: '{"items":[],"total":0}\n' })
+  expect(['server.json', 'admin.sock'].map((name) => existsSync(join(data, name)))).toEqual([false, false])
+})
