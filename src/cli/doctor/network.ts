@@ -73,4 +73,3 @@ async function documentsOf(
   const documents = workspace.documents.filter(({ kind }) => kind === 'Agent')
   return { documents, env: await withDotEnv(io.env, project.directory, workspace) }
 }
-}
