@@ -16,7 +16,7 @@ export const globalOptions: readonly OptionSpec[] = [
   { flags: '--no-input', say: 'never ask (SVC_NO_INPUT, CI)' },
   { flags: '-y, --yes', say: 'answer yes to confirmations, never to approvals' },
   { flags: '-q, --quiet', say: 'no hints' },
-  { flags: '-v, --verbose', say: 'tell more' },
+  { flags: '-v, --verbose', say: 'tell how long it took' },
   { flags: '--debug', say: 'show HTTP exchanges, secrets masked, and stacks (SVC_LOG=debug)' },
   { flags: '--no-pager', say: 'never page (SVC_PAGER, PAGER)' },
   { flags: '--timeout <duration>', say: 'give up after this time, for example 30s' },

@@ -43,14 +43,17 @@ async function perform({ spec, given, globals }: Parsed, mode: Mode, io: Io): Pr
   })
   const timer = deadline(globals.timeout, stop)
   try {
+    const begun = io.clock.monotonic()
     const action = await spec.load()
     const out = createOutput(io.stdout, io.stderr, mode)
     const cwd = resolve(io.cwd, globals.cwd ?? '.')
     if (globals.cwd !== undefined && !existsSync(cwd)) throw fail('usage', { what: `There is no directory ${cwd}.` })
     const world = mode.debug ? await withTrace(io) : io
     const running = action({ given, globals, mode, io: world, out, cwd, signal: stop.signal, manual: createManual(io) })
-    const code = await (spec.drains ? running : Promise.race([running, interrupted]))
-    return code ?? 0
+    const code = (await (spec.drains ? running : Promise.race([running, interrupted]))) ?? 0
+    if (mode.verbose)
+      out.say(`svc ${spec.path} ended with ${code} after ${Math.round(io.clock.monotonic() - begun)} ms`)
+    return code
   } catch (error) {
     // What an aborted request throws is only how the signal or the deadline showed itself.
     throw stop.signal.aborted && !isFailure(error) ? stop.signal.reason : error

@@ -68,7 +68,6 @@ test('a server loads neither providers nor storage, protocols, patterns or a log
     'croner',
     'h3',
     'ipaddr.js',
-    'modern-tar',
     'semver',
   ])
 })

@@ -46,7 +46,6 @@ const topics: Readonly<Record<string, () => string>> = {
       'SVC_OPERATOR     who you are, for approvals; USER when absent',
       'SVC_NO_INPUT     never ask; CI does the same',
       'SVC_LOG          debug shows HTTP exchanges, secrets masked',
-      'SVC_DEPRECATIONS error makes what is deprecated fail',
       'SVC_PAGER, PAGER pager of long answers on a terminal; empty for none',
       'NO_COLOR         no colour; FORCE_COLOR and CLICOLOR_FORCE ask for it',
       'EDITOR, VISUAL   editor for arguments that are changed at an approval',

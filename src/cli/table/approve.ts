@@ -5,7 +5,7 @@ import { listFilters, metadata } from './shared.ts'
 const as: OptionSpec = { flags: '--as <email>', say: 'the person who decides, where several share this channel' }
 const ofRun: OptionSpec = { flags: '--run <run>', say: 'run of the task; needed with an API key' }
 
-const decided = '{items:[{userTaskId,status,approvals:{have,need},runStatus}]}'
+const decided = '{items:[{userTaskId,status,approvals:{have,need},runStatus}],total}'
 
 const answerExits = {
   4: 'not an approver',
@@ -43,7 +43,7 @@ export const approve: readonly CommandSpec[] = [
       { flags: '--watch', say: 'stay and show what comes' },
     ],
     examples: ['svc inbox', 'svc inbox --count', 'svc inbox --json --jq ".items[].userTaskId"'],
-    json: '{items:[{userTaskId,kind,runId,agent,tool?,args?,argsDigest?,why,reason,options?,approvals:{have,need,by},createdAt,expiresAt,onTimeout,apiCompletable}],total}',
+    json: '{items:[{userTaskId,kind,runId,sessionId,agent,tool?,args?,argsDigest?,why,reason,options?,approvals:{have,need,by},createdAt,expiresAt,onTimeout,apiCompletable,status}],total}',
     load: async () => (await import('../commands/inbox.ts')).inbox,
   },
   {

@@ -65,7 +65,7 @@ export const drive: readonly CommandSpec[] = [
       { flags: '--watch', say: 'stay and show what changes' },
     ],
     examples: ['svc runs list --waiting', 'svc runs list --since 1d --json'],
-    json: '{items:[{runId,sessionId,agent,versionLabel,status,depth,startedAt,finishedAt,totalTokensUsed,trigger,waitingOn?}],total}',
+    json: '{items:[{runId,sessionId,agent,versionLabel,status,depth,parentRunId,startedAt,finishedAt,totalTokensUsed,trigger,waitingOn?}],total}',
     load: async () => (await import('../commands/runs.ts')).runsList,
   },
   {
@@ -109,7 +109,7 @@ export const drive: readonly CommandSpec[] = [
     arguments: [{ name: '<runs...>', say: 'ids, unique endings, @last or @waiting' }],
     options: [{ flags: '--reason <text>', say: 'kept with the run' }],
     examples: ['svc runs cancel @last', 'svc runs cancel 77d0c4 --reason duplicate'],
-    json: '{items:[{runId,before,after}]}',
+    json: '{items:[{runId,before,after}],total}',
     exits: { 5: 'no such run' },
     load: async () => (await import('../commands/runs.ts')).runsCancel,
   },

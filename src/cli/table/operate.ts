@@ -162,7 +162,7 @@ export const operate: readonly CommandSpec[] = [
     ],
     options: [{ flags: '--tree', say: 'every command with its summary' }],
     examples: ['svc help run', 'svc help exit-codes', 'svc help --tree'],
-    json: '{commands:[{path,plane,summary,…}]}',
+    json: '{commands:[{path,plane,summary,…}],globalOptions:[{flags,say,…}]}',
     exits: { 5: 'no such command or topic' },
     load: async () => (await import('../commands/help.ts')).help,
   },

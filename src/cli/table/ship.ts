@@ -204,7 +204,7 @@ export const ship: readonly CommandSpec[] = [
       { flags: '--all', say: 'also those that single commands made for themselves, long over' },
     ],
     examples: ['svc keys list', 'svc keys list --agent acme.refund-desk --json'],
-    json: '{items:[{keyId,agent,trigger,name,prefix,allowUploads,createdAt,expiresAt,revokedAt,lastUsedAt}],total}',
+    json: '{items:[{keyId,agentId,agent,triggerId,trigger,name,prefix,allowUploads,createdAt,expiresAt,revokedAt,lastUsedAt}],total}',
     load: async () => (await import('../commands/keys.ts')).keysList,
   },
   {

@@ -1,7 +1,7 @@
 /** The log, filtered where it is: a line of JSON each. Source: command line, `svc logs`. */
 import { fail } from '../../base/failure.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { re2 } from '../../policy/re2.ts'
+import { re2 } from '../../base/re2.ts'
 import { readLog } from '../read-log.ts'
 import type { Act } from './act.ts'
 import { parseSince } from './runs.ts'

@@ -1,0 +1,174 @@
+/** Every command of the table, run once in each form: what it prints is what the table says, and nothing else is there. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exitCodes } from '../../src/cli/exit-codes.ts'
+import { commands } from '../../src/cli/table.ts'
+import { faultsOf } from './json-shape.ts'
+import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
+
+const { path: parent, remove } = temporary()
+const cwd = join(parent, 'shop')
+const svc = (argv: readonly string[]): Promise<Ran> =>
+  runSvc(argv, { cwd, env: { XDG_CONFIG_HOME: join(parent, 'user') } })
+const json = async <T>(argv: readonly string[]): Promise<T> => JSON.parse((await svc([...argv, '--json'])).stdout) as T
+
+const AGENT = 'acme.refund-desk'
+let server: Going
+
+/** Ids of the things that commands act on. */
+const ids: Record<'run' | 'waiting' | 'task' | 'trigger' | 'key' | 'file' | 'agent', string> = {
+  run: '',
+  waiting: '',
+  task: '',
+  trigger: '',
+  key: '',
+  file: '',
+  agent: '',
+}
+
+const held = async (): Promise<{ runId: string; task: { userTaskId: string } }> =>
+  await json(['run', AGENT, 'order=A-1042', 'amount=180'])
+
+beforeAll(async () => {
+  await runSvc(['init', 'shop'], { cwd: parent })
+  const published = await json<{ deployed: { agentId: string } }>(['publish', '--deploy'])
+  ids.agent = published.deployed.agentId
+  await svc(['triggers', 'create', AGENT, '--type', 'api'])
+  server = going(['serve', '--port', '0', '--json'], { cwd })
+  await server.line(/"ready"/)
+  ids.run = (await json<{ runId: string }>(['run', AGENT, 'order=A-1042', 'amount=60'])).runId
+  const { runId, task } = await held()
+  ids.waiting = runId
+  ids.task = task.userTaskId
+  writeFileSync(join(cwd, 'note.txt'), 'paid twice\n')
+  const files = await json<{ items: { filename: string }[] }>(['files', 'upload', 'note.txt'])
+  ids.file = files.items[0]!.filename
+  ids.trigger = (await json<{ triggerId: string }>(['triggers', 'create', AGENT, '--name', 'spare'])).triggerId
+  ids.key = (await json<{ keyId: string }>(['keys', 'create', '--agent', AGENT, '--trigger', 'spare'])).keyId
+  await svc(['bundle', 'pack', '-o', 'bundle.tgz'])
+  await svc(['backup', 'backup.tgz'])
+})
+
+afterAll(async () => {
+  await server.end()
+  remove()
+})
+
+/** How each command is called here; what it ends with, where that is not 0. In the order of the table. */
+const calls: Readonly<Record<string, () => readonly string[]>> = {
+  init: () => ['init', join(parent, `new-${Math.random()}`), '-t', 'blank'],
+  lint: () => ['lint'],
+  fmt: () => ['fmt', '--check'],
+  compile: () => ['compile'],
+  'policy test': () => ['policy', 'test'],
+  'policy eval': () => [
+    'policy',
+    'eval',
+    '--agent',
+    AGENT,
+    '--tool',
+    'acme.refunds',
+    '--args',
+    '{"amount":180,"order":"A-1","currency":"EUR"}',
+  ],
+  'policy explain': () => ['policy', 'explain', ids.run],
+  'policy backtest': () => ['policy', 'backtest', '--since', '1d', '--policies', 'policies'],
+  test: () => ['test', '--filter', 'nothing at all'],
+  'bundle tree': () => ['bundle', 'tree'],
+  'bundle pack': () => ['bundle', 'pack', '-o', 'again.tgz'],
+  'bundle verify': () => ['bundle', 'verify', 'bundle.tgz'],
+  'bundle diff': () => ['bundle', 'diff', 'bundle.tgz', '.'],
+  schema: () => ['schema', 'agent'],
+  explain: () => ['explain', 'tool/unresolved'],
+  publish: () => ['publish', '--plan'],
+  'versions list': () => ['versions', 'list', AGENT],
+  'versions show': () => ['versions', 'show', `${AGENT}@1.0.0`],
+  'versions diff': () => ['versions', 'diff', `${AGENT}@1.0.0`, `${AGENT}@1.0.0`],
+  'versions yank': () => ['versions', 'yank', `${AGENT}@1.0.0`, '--undo'],
+  deploy: () => ['deploy', `${AGENT}@1.0.0`, '--yes'],
+  'agents list': () => ['agents', 'list'],
+  'agents show': () => ['agents', 'show', AGENT],
+  'triggers list': () => ['triggers', 'list'],
+  'triggers show': () => ['triggers', 'show', ids.trigger],
+  'triggers create': () => ['triggers', 'create', AGENT, '--type', 'api'],
+  'triggers update': () => ['triggers', 'update', ids.trigger, '--max-concurrent', '3'],
+  'keys list': () => ['keys', 'list'],
+  'keys create': () => ['keys', 'create', '--agent', AGENT, '--trigger', 'api'],
+  'keys revoke': () => ['keys', 'revoke', ids.key, '--yes'],
+  backup: () => ['backup', 'another.tgz'],
+  restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
+  reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
+  run: () => ['run', AGENT, 'order=A-7', 'amount=5'],
+  'runs list': () => ['runs', 'list'],
+  'runs get': () => ['runs', 'get', ids.run],
+  'runs watch': () => ['runs', 'watch', ids.run],
+  'runs conversation': () => ['runs', 'conversation', ids.run],
+  stream: () => ['stream', ids.run],
+  'sessions list': () => ['sessions', 'list'],
+  'sessions show': () => ['sessions', 'show', '@last'],
+  'files upload': () => ['files', 'upload', 'note.txt'],
+  'files list': () => ['files', 'list'],
+  'files get': () => ['files', 'get', ids.file, '-o', 'back.txt'],
+  inbox: () => ['inbox'],
+  logs: () => ['logs'],
+  'secrets check': () => ['secrets', 'check'],
+  doctor: () => ['doctor', 'node', 'project'],
+  api: () => ['api', 'GET', `/v1/runs/${ids.run}`],
+  'config list': () => ['config', 'list'],
+  'config get': () => ['config', 'get', 'dev.port'],
+  'config set': () => ['config', 'set', 'update_check', 'false'],
+  completion: () => ['completion', 'bash'],
+  openapi: () => ['openapi'],
+  help: () => ['help'],
+  version: () => ['version'],
+  reject: () => ['reject', ids.task, '--reason', 'not again'],
+  approve: () => ['approve', ids.task],
+  answer: () => ['answer', ids.task, 'yes'],
+  send: () => ['send', ids.run, 'hello'],
+  'runs cancel': () => ['runs', 'cancel', ids.waiting],
+  'triggers delete': () => ['triggers', 'delete', ids.trigger, '--yes'],
+}
+
+/** They go on until they are ended, and have tests of their own. */
+const LASTING = ['lsp', 'demo', 'dev', 'serve']
+
+/** Calls that are refused here, and how. */
+const REFUSED: Readonly<Record<string, number>> = { approve: 6, answer: 2, send: 6, test: 0 }
+
+test('every command of the table is called here', () => {
+  expect([...Object.keys(calls), ...LASTING].toSorted()).toEqual(commands.map(({ path }) => path).toSorted())
+})
+
+// eslint-disable-next-line no-control-regex -- what no pipe may get
+const ESCAPE = /\u001B/
+
+describe.each(Object.keys(calls))('svc %s', (path) => {
+  const spec = commands.find((each) => each.path === path)!
+  const allowed = [0, REFUSED[path] ?? 0]
+
+  test('prints for a pipe without colour, and its answer is all that stdout gets', async () => {
+    if (path === 'triggers delete') return
+    const { code, stdout, stderr } = await svc(calls[path]!())
+    expect(allowed).toContain(code)
+    expect(stdout).not.toMatch(ESCAPE)
+    expect(stderr).not.toMatch(ESCAPE)
+    expect(stdout === '' || stdout.endsWith('\n')).toBe(true)
+    expect(code === 0 || stdout === '').toBe(true)
+  })
+
+  test.skipIf(spec.json === undefined)('prints with --json what the table says', async () => {
+    const { code, stdout, stderr } = await svc([...calls[path]!(), '--json'])
+    expect(exitCodes).toHaveProperty(String(code))
+    const answer = code === 0 ? stdout : stderr
+    const documents = answer
+      .trimEnd()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as unknown)
+    expect(documents.flatMap((each) => faultsOf(each, code === 0 ? spec.json! : '{error}'))).toEqual([])
+    // What is no stream is one document; a refusal leaves stdout empty.
+    expect(documents.length === 1 || /line/.test(spec.json!)).toBe(true)
+    expect(code === 0 || stdout === '').toBe(true)
+  })
+})
