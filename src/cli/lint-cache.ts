@@ -68,7 +68,7 @@ export function openLintCache(
         renameSync(draft, file)
         prune(folder)
       } catch {
-        rmSync(draft, { force: true })
+        discard(draft)
       }
     },
   }
@@ -82,6 +82,15 @@ function digestOf(files: Files, seen: readonly string[]): string {
     if (bytes !== undefined) hash.update(bytes)
   }
   return hash.digest('hex')
+}
+
+/** Where nothing can be written there is nothing to remove, and that cannot be looked at either. */
+function discard(draft: string): void {
+  try {
+    rmSync(draft, { force: true })
+  } catch {
+    return
+  }
 }
 
 function readEntry(file: string): Entry | undefined {

@@ -3,7 +3,7 @@
  * the next start of that command reads what it would have to compile: half the time of a lint. Newer versions of Node
  * offer this for themselves (`module.enableCompileCache`), Node 20 does not. Source: performance, "What works", 6, and goals G8 and G14.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
@@ -70,12 +70,14 @@ function homesOfCode(): readonly string[] {
   return [join(__dirname, 'code'), ...(caches ? [join(caches, 'svc', 'code')] : [])].filter(isOwn)
 }
 
-/** What lies there will be executed: nobody else may be able to write it. */
+/** What lies there will be executed: nobody else may be able to write it. A place that cannot be looked at is none. */
 function isOwn(home: string): boolean {
-  const { uid, mode } = statSync(home, { throwIfNoEntry: false }) ?? {}
-  return (
-    uid === undefined || mode === undefined || ([process.getuid?.() ?? uid, 0].includes(uid) && (mode & 0o022) === 0)
-  )
+  try {
+    const { uid, mode } = statSync(home)
+    return [process.getuid?.() ?? uid, 0].includes(uid) && (mode & 0o022) === 0
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
 }
 
 /** In the first of the places that can be written. */
@@ -87,10 +89,23 @@ function keepFirst(homes: readonly string[], name: string, script: Script): void
       writeFileSync(draft, script.createCachedData(), { mode: 0o600 })
       renameSync(draft, join(home, name))
     })
-    if (kept) return
+    if (kept) return forgetOthers(home)
     attempt(() => rmSync(draft))
   }
 }
+
+/** What other versions of the program left there a month ago: a version that is still used writes it again. */
+function forgetOthers(home: string): void {
+  for (const name of readdirSync(home)) {
+    const file = join(home, name)
+    if (name.startsWith(SVC_PROGRAM)) continue
+    attempt(() => {
+      if (Date.now() - statSync(file).mtimeMs > MONTH_MS) rmSync(file)
+    })
+  }
+}
+
+const MONTH_MS = 30 * 24 * 3_600_000
 
 /** False when the file system refused. */
 function attempt(act: () => void): boolean {

@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -75,6 +76,28 @@ test('where nothing can be written beside the program, it is kept with the cache
   writeFileSync(join(home, 'dist/code'), '')
   start(['lint'])
   expect(filesIn('cache/svc/code')).toEqual([LINT])
+})
+
+test('places that cannot be looked at are passed over', () => {
+  writeFileSync(join(home, 'file'), '')
+  writeFileSync(join(home, 'dist/code'), '')
+  expect(JSON.parse(start(['lint', '--json'], { XDG_CACHE_HOME: join(home, 'file') }))).toMatchObject({ ok: true })
+})
+
+test('what another version left a month ago is forgotten', () => {
+  mkdirSync(join(home, 'cache/svc/code'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(home, 'dist/code'), '')
+  for (const [name, days] of [
+    ['old', 31],
+    ['new', 29],
+  ] as const) {
+    const file = join(home, 'cache/svc/code', `cli-${name}.cjs-lint.bin`)
+    writeFileSync(file, '')
+    const then = Date.now() / 1000 - days * 86_400
+    utimesSync(file, then, then)
+  }
+  start(['lint'])
+  expect(filesIn('cache/svc/code').sort()).toEqual([LINT, 'cli-new.cjs-lint.bin'])
 })
 
 test('a directory that others can write is neither read nor written', () => {
