@@ -160,11 +160,13 @@ test('sarif names rules, places and the other half', () => {
       {
         id: 'policy/type-mismatch',
         shortDescription: { text: 'A condition compares a value with one of its own type.' },
+        help: { text: 'Write a value of the type of the argument. See: svc explain policy/type-mismatch' },
         defaultConfiguration: { level: 'error' },
       },
       {
         id: 'tool/unused-document',
         shortDescription: { text: 'A Tool document of a bundle is bound by one of its agents.' },
+        help: { text: 'Bind it, or remove it. See: svc explain tool/unused-document' },
         defaultConfiguration: { level: 'note' },
       },
     ],
@@ -182,6 +184,7 @@ test('sarif names rules, places and the other half', () => {
         },
       },
     ],
+    partialFingerprints: { 'svcFault/v1': expect.stringMatching(/^[0-9a-f]{64}$/) as string },
     relatedLocations: [
       {
         id: 0,

@@ -1,5 +1,6 @@
 import type { Diagnostic, Place } from '../diagnostic.ts'
 import { rules } from '../rules/index.ts'
+import { fingerprint } from './fingerprint.ts'
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const
 
@@ -21,6 +22,7 @@ export function reportSarif(findings: readonly Diagnostic[]): string {
             text: finding.fix === undefined ? finding.message : `${finding.message} ${finding.fix.description}`,
           },
           locations: [location(finding)],
+          partialFingerprints: { 'svcFault/v1': fingerprint(finding) },
           ...(finding.related.length > 0 && {
             relatedLocations: finding.related.map((each, id) => ({
               id,
@@ -39,7 +41,11 @@ function describe(name: string): object {
   const rule = rules.find((each) => each.name === name)
   return {
     id: name,
-    ...(rule && { shortDescription: { text: rule.law }, defaultConfiguration: { level: LEVELS[rule.severity] } }),
+    ...(rule && {
+      shortDescription: { text: rule.law },
+      help: { text: `${rule.fix} See: svc explain ${name}` },
+      defaultConfiguration: { level: LEVELS[rule.severity] },
+    }),
   }
 }
 
