@@ -91,11 +91,16 @@ function pack(
       if (!bytes) throw new Error(`The object ${key} is in the database and not in the storage.`)
       await add(`objects/${at}`, bytes.length, new Blob([new Uint8Array(bytes)]).stream())
     }
+  }
+  // Who has read to the end finds nothing left behind; who stops reading ends the writing.
+  const finish = async (): Promise<void> => {
+    try {
+      await fill()
+    } finally {
+      await end()
+    }
     controller.finalize()
   }
-  // Who stops reading ends the writing; both ends leave nothing behind.
-  fill()
-    .catch((error: unknown) => controller.error(error))
-    .finally(() => void end())
+  finish().catch((error: unknown) => controller.error(error))
   return readable.pipeThrough(new CompressionStream('gzip') as TransformStream<Uint8Array, Uint8Array>)
 }
