@@ -3,7 +3,6 @@ import type { RunId } from '../base/ids.ts'
 import type { Facts, Measure, Scope, Whose } from '../policy/decision.ts'
 import { argumentAt } from '../policy/path.ts'
 import type { Call } from '../spec/run.ts'
-import type { BoundAgent, BoundTool, Snapshot } from '../spec/snapshot.ts'
 import type { CallRow } from '../store/store.ts'
 import type { Draft } from './draft.ts'
 import { activeMs, tokensOf } from './usage.ts'
@@ -54,26 +53,6 @@ export function factsOf(
     history: (scope, whose, measure, windowMs) => history(draft, id, call, scope, whose, measure, windowMs),
   }
 }
-
-export function factsOfTool(tool: BoundTool): Facts['tool'] {
-  return {
-    id: tool.id,
-    version: tool.version,
-    wire_name: tool.wire,
-    kind: tool.mcp ? 'mcp' : 'tool',
-    ...(tool.mcp && { mcp_server: tool.mcp.server }),
-    ...(tool.sideEffectClass && { side_effect_class: tool.sideEffectClass }),
-    labels: tool.labels,
-  }
-}
-
-export const factsOfAgent = (agent: BoundAgent, child: Snapshot): Facts['tool'] => ({
-  id: agent.id,
-  version: child.version,
-  wire_name: agent.wire,
-  kind: 'agent',
-  labels: child.labels,
-})
 
 /** Calls whose effect is there or may still come: two that wait at once cannot slip under a sum together. */
 const COUNTS_AS_EXECUTED = new Set([

@@ -67,7 +67,8 @@ export function toConversation(
   }
 }
 
-function toSessionBody(session: Session): SessionBody {
+/** A session as both the timeline and the list of sessions show it. */
+export function toSessionBody(session: Session): SessionBody {
   return {
     id: session.id,
     tenantId: session.workspaceId,

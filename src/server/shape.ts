@@ -1,5 +1,6 @@
 /** Nouns of the store as bodies of the interface. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
 import { iso, isoOrNull } from '../base/clock.ts'
+import { toSessionBody } from '../engine/timeline.ts'
 import type { RunStatusBody, SessionListItem } from '../spec/api.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
@@ -20,23 +21,7 @@ export const toRunStatus = (run: Run): RunStatusBody => ({
 })
 
 export const toSessionListItem = (session: Session): SessionListItem => ({
-  id: session.id,
-  tenantId: session.workspaceId,
-  agentId: session.agentId,
-  agentVersionId: session.agentVersionId,
-  llmModel: session.llmModel,
-  triggerType: session.triggerType,
-  triggeredBy: session.triggeredBy,
-  triggerId: session.triggerId,
-  triggerName: session.triggerName,
-  status: session.status,
-  totalTokensUsed: session.totalTokensUsed,
-  output: session.output,
-  error: session.error,
-  startedAt: iso(session.startedAt),
-  finishedAt: isoOrNull(session.finishedAt),
-  input: session.input,
-  startContext: session.startContext,
+  ...toSessionBody(session),
   rootRunId: session.rootRunId,
   runCount: session.runCount,
   // The root is the first run of its session, whatever started it.

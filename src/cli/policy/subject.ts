@@ -8,6 +8,7 @@ import type { Diagnostic } from '../../documents/diagnostic.ts'
 import type { Document } from '../../documents/document.ts'
 import { loadWorkspace } from '../../documents/load.ts'
 import type { Workspace } from '../../documents/workspace.ts'
+import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
 import type { Facts, Sets } from '../../policy/decision.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { CompiledBundle, Snapshot } from '../../spec/snapshot.ts'
@@ -68,29 +69,15 @@ function alone(snapshot: Snapshot, agents: readonly Snapshot[]): Subject {
     depth: 0,
     callees: [
       ...snapshot.tools.map((tool): Callee => ({
-        tool: {
-          id: tool.id,
-          version: tool.version,
-          wire_name: tool.wire,
-          kind: tool.mcp ? 'mcp' : 'tool',
-          ...(tool.mcp && { mcp_server: tool.mcp.server }),
-          ...(tool.sideEffectClass && { side_effect_class: tool.sideEffectClass }),
-          labels: tool.labels,
-        },
+        tool: factsOfTool(tool),
         ...(tool.inputSchema !== undefined && { schema: tool.inputSchema }),
       })),
-      ...snapshot.agents.map((edge): Callee => {
-        const child = agents.find((each) => each.id === edge.id)
-        return {
-          tool: {
-            id: edge.id,
-            version: edge.version ?? child?.version ?? '',
-            wire_name: edge.wire,
-            kind: 'agent',
-            labels: child?.labels ?? {},
-          },
-        }
-      }),
+      ...snapshot.agents.map((edge): Callee => ({
+        tool: factsOfAgent(
+          edge,
+          agents.find((each) => each.id === edge.id),
+        ),
+      })),
     ],
   }
 }

@@ -1,4 +1,5 @@
 /** What an agent version may call, and the facts under which its policies decide about it. */
+import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
 import type { Facts, Measure, Sets } from '../../policy/decision.ts'
 import { argumentAt } from '../../policy/path.ts'
 import type { JsonValue } from '../../base/json.ts'
@@ -40,15 +41,7 @@ export function calleesOf(closure: Closure, agent: Snapshot): readonly Callee[] 
       id: tool.id,
       ...(tool.sideEffectClass && { sideEffectClass: tool.sideEffectClass }),
       schemas: tool.inputSchemas,
-      facts: {
-        id: tool.id,
-        version: tool.version,
-        wire_name: tool.wire,
-        kind: tool.mcp ? 'mcp' : 'tool',
-        ...(tool.mcp && { mcp_server: tool.mcp.server }),
-        ...(tool.sideEffectClass && { side_effect_class: tool.sideEffectClass }),
-        labels: tool.labels,
-      },
+      facts: factsOfTool(tool),
       late: false,
     })),
     ...agent.agents.map((bound): Callee => {
@@ -59,13 +52,7 @@ export function calleesOf(closure: Closure, agent: Snapshot): readonly Callee[] 
         wire: bound.wire,
         id: bound.id,
         schemas: delegation(bound, child),
-        facts: {
-          id: bound.id,
-          version: child?.version ?? '',
-          wire_name: bound.wire,
-          kind: 'agent',
-          labels: child?.labels ?? {},
-        },
+        facts: factsOfAgent(bound, child),
         late: bound.lateBound,
       }
     }),

@@ -1,0 +1,22 @@
+/** What policies are told of the tool or the agent that is called: the same for the engine and for everyone who asks what would be. */
+import type { BoundAgent, BoundTool, Snapshot } from '../spec/snapshot.ts'
+import type { Facts } from './decision.ts'
+
+export const factsOfTool = (tool: BoundTool): Facts['tool'] => ({
+  id: tool.id,
+  version: tool.version,
+  wire_name: tool.wire,
+  kind: tool.mcp ? 'mcp' : 'tool',
+  ...(tool.mcp && { mcp_server: tool.mcp.server }),
+  ...(tool.sideEffectClass && { side_effect_class: tool.sideEffectClass }),
+  labels: tool.labels,
+})
+
+/** @param child absent where nobody knows yet which version will answer */
+export const factsOfAgent = (agent: BoundAgent, child: Snapshot | undefined): Facts['tool'] => ({
+  id: agent.id,
+  version: child?.version ?? agent.version ?? '',
+  wire_name: agent.wire,
+  kind: 'agent',
+  labels: child?.labels ?? {},
+})
