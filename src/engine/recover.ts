@@ -16,6 +16,11 @@ import { openStepOf, settleCall, toolError } from './settle.ts'
 export const MAX_LIVE_ATTEMPTS = 3
 /** Dispatches of a safe call over restarts. */
 export const MAX_ATTEMPTS = 10
+/**
+ * How long after its deadline a call may still arrive: bytes in a kernel's buffer outlive their sender.
+ * Source: reliability, "Records and protocol", 7, and "Leases and fencing", defaults.
+ */
+export const QUARANTINE_MARGIN_MS = 3000
 /** How long a tool is trusted to remember a key. Source: reliability, "The honest promise at kill -9". */
 const KEY_TTL_MS = 24 * 3600_000
 
@@ -93,8 +98,8 @@ function review(draft: Draft, id: RunId, turn: number, call: Call, why: string):
       idempotency_key: idempotencyKeyOf(id, turn, call.index),
       attempt: call.attempt,
       ...(sent && { sent_at: iso(sent.sentAt), not_after: iso(sent.notAfter) }),
-      ...(sent?.worker !== undefined && { worker: sent.worker }),
     },
+    ...(sent?.worker !== undefined && { worker: sent.worker }),
   })
   const next: Call = { ...call, state: { at: 'unknown', task: task.id } }
   draft.record(id, turn, next)

@@ -1,4 +1,5 @@
 /** Decides a user task: by an answer or by time. Source: decisions, section 8; policies, section 5. */
+import { iso } from '../base/clock.ts'
 import { digestOfJson } from '../base/digest.ts'
 import { fail, type Failure } from '../base/failure.ts'
 import type { RunId, TaskId } from '../base/ids.ts'
@@ -13,6 +14,7 @@ import { textOf, toolNamed } from './bindings.ts'
 import type { Draft } from './draft.ts'
 import { actionDigest, edit, refuseEdit } from './gate.ts'
 import { readOutput, sayErrors } from './output.ts'
+import { QUARANTINE_MARGIN_MS } from './recover.ts'
 import { reviewedResult } from './reviewed.ts'
 import { approvalsOf } from './timeline.ts'
 
@@ -246,8 +248,9 @@ function whyNoReview(draft: Draft, task: UserTask, answer: Answer): Failure | un
   if (selectedOptionId === undefined) return wrong('An unknown outcome is answered with selectedOptionId.')
   if (!isOffered(task, selectedOptionId)) return wrong(`"${selectedOptionId}" is none of the options.`)
   const notAfter = task.context?.['not_after']
-  if (selectedOptionId === 'retry' && typeof notAfter === 'string' && Date.parse(notAfter) > draft.now) {
-    return wrong(`The first attempt may still arrive until ${notAfter}; send it again after that.`)
+  const quiet = typeof notAfter === 'string' ? Date.parse(notAfter) + QUARANTINE_MARGIN_MS : 0
+  if (selectedOptionId === 'retry' && quiet > draft.now) {
+    return wrong(`The first attempt may still arrive until ${iso(quiet)}; send it again after that.`)
   }
   const call = callOf(draft, task)
   const schema = call && toolNamed(draft.snapshot(task.runId), call.name)?.outputSchema

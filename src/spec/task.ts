@@ -70,6 +70,8 @@ export interface UserTask {
   readonly approverRole?: string
   readonly separationOfDuties?: boolean
   readonly context?: JsonObject
+  /** The process that sent a call of unknown outcome, as host and process id: for operators alone. */
+  readonly worker?: string
   readonly options?: readonly { readonly id: string; readonly label: string }[]
   readonly min?: number
   readonly max?: number

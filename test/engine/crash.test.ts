@@ -111,7 +111,7 @@ async function live(
       continue
     }
     if ((await bench.store.session(session))!.finishedAt !== null) break
-    await bench.wind(61_000)
+    await bench.wind(64_000)
     for (const task of await bench.store.tasksOfSession(session)) {
       if (task.status !== 'pending' || world.isDead()) continue
       const happened = effects.has(task.context?.['idempotency_key'] as string)

@@ -154,7 +154,7 @@ async function live({ root, child, people, cancelled, crashes }: Plan, classes =
     }
     const { finishedAt, rootRunId } = (await bench.store.session(session))!
     if (finishedAt !== null) break
-    await bench.wind(61_000)
+    await bench.wind(64_000)
     if (round === cancelled && !world.isDead()) await bench.engine.cancel(rootRunId, operator()).catch(() => {})
     for (const task of await bench.store.tasksOfSession(session)) {
       if (task.status !== 'pending' || world.isDead()) continue

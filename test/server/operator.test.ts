@@ -360,6 +360,8 @@ test('the inbox holds tasks by deadline, then replies, and tells why', async () 
     kind: 'anomaly_review',
     title: 'What became of acme.refunds?',
     options: [{ id: 'skip', label: 'Skip' }],
+    context: { attempt: 1 },
+    worker: 'desk:4711',
   }
   await services.store.save({
     session: tree.session,
@@ -381,6 +383,8 @@ test('the inbox holds tasks by deadline, then replies, and tells why', async () 
     [review.id, 'anomaly_review'],
     [reply.runId, 'reply'],
   ])
+  // Which process sent a call of unknown outcome is told to operators.
+  expect(inbox.items[1]!.task!['context']).toEqual({ attempt: 1, worker: 'desk:4711' })
   const { task, ...item } = inbox.items[0]!
   expect(task).toMatchObject({ user_task_id: approval.id, completable_via: ['api', 'operator'] })
   expect(item).toEqual({

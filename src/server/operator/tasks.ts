@@ -95,7 +95,7 @@ function toInboxItem(task: UserTask, run: Run): InboxItem {
     onTimeout: task.onTimeout ?? null,
     apiCompletable: content.completable_via.includes('api'),
     status: task.status,
-    task: content,
+    task: task.worker === undefined ? content : { ...content, context: { ...content.context, worker: task.worker } },
   }
 }
 
