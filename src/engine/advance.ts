@@ -5,12 +5,17 @@ import type { Draft } from './draft.ts'
 import { end } from './ending.ts'
 import type { RunEvent } from './event.ts'
 import { next } from './machine.ts'
+import { nextInLine } from './reserve.ts'
 
 /** @returns false when the run takes no such event where it stands, and nothing has changed */
 export function advance(draft: Draft, id: RunId, event: RunEvent): boolean {
   const moved = apply(draft, id, event)
-  for (let told = draft.told(); told; told = draft.told()) apply(draft, told.run, told.event)
-  return moved
+  for (;;) {
+    for (let told = draft.told(); told; told = draft.told()) apply(draft, told.run, told.event)
+    const first = nextInLine(draft)
+    if (first === undefined) return moved
+    apply(draft, first, { type: 'admitted' })
+  }
 }
 
 function apply(draft: Draft, id: RunId, event: RunEvent): boolean {

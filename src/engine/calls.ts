@@ -16,6 +16,7 @@ import { edit, judge, routeToPerson } from './gate.ts'
 import { beforeCompletion, holdForAncestor, reach } from './limits.ts'
 import { askParent, hearAnswer, hearQuestion, isQuestion, standingOf, takesUp, takeUp } from './questions.ts'
 import { again, closeDispatch, MAX_ATTEMPTS, MAX_LIVE_ATTEMPTS, reconcile } from './recover.ts'
+import { reserve } from './reserve.ts'
 import { settleCall, toolError } from './settle.ts'
 
 type Calling = Extract<RunState, { at: 'calling' }>
@@ -61,12 +62,15 @@ export function proceed(draft: Draft, id: RunId, { turn, calls: given }: Calling
   return here
 }
 
-/** Asks for the next completion, if a limit does not forbid it. */
-export function think(draft: Draft, id: RunId, turn: number, note?: JsonObject): RunState {
-  const unsent = draft.world.maySend ? {} : { unsent: true as const }
-  const thinking: RunState = { at: 'thinking', turn, attempt: 1, ...unsent, ...(note && { note }) }
+/** Asks for the first completion of a turn. */
+export const think = (draft: Draft, id: RunId, turn: number, note?: JsonObject): RunState =>
+  ask(draft, id, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
+
+/** Asks for a completion, if a limit does not forbid it. */
+export function ask(draft: Draft, id: RunId, wanted: Extract<RunState, { at: 'thinking' }>): RunState {
   const breach = beforeCompletion(draft, id)
-  return breach ? reach(draft, id, breach, thinking) : (holdForAncestor(draft, id, thinking) ?? thinking)
+  if (breach) return reach(draft, id, breach, wanted)
+  return holdForAncestor(draft, id, wanted) ?? reserve(draft, id, wanted)
 }
 
 const endsRun = (call: Call): boolean => call.state.at === 'settled' && call.state.ends !== undefined

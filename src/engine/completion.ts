@@ -4,7 +4,7 @@ import type { RunId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { ModelCall } from '../providers/provider.ts'
 import type { RunState } from '../spec/run.ts'
-import { proceed, propose, think } from './calls.ts'
+import { ask, proceed, propose } from './calls.ts'
 import type { Draft } from './draft.ts'
 import { failed } from './ending.ts'
 import { completionKey, type EventOf } from './event.ts'
@@ -140,9 +140,8 @@ export function lostCompletion(
   here: Thinking,
   { inFlight }: EventOf<'woken'>,
 ): RunState | undefined {
-  const { unsent, ...asked } = here
   if (inFlight.has(completionKey(id, here.turn, here.attempt))) return undefined
-  if (unsent) return asked
+  if (here.unsent) return ask(draft, id, here)
   const { inputTokens, outputTokens } = mostTokens(draft, id, here)
   const { usage } = draft.run(id)
   draft.use(id, { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
@@ -161,16 +160,20 @@ export function lostCompletion(
       tokens: inputTokens + outputTokens,
     },
   )
-  const next = think(draft, id, here.turn, here.note)
-  return next.at === 'thinking' ? { ...next, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 } : next
+  const exhausted = exhaustedAncestor(draft, id)
+  if (exhausted) draft.tell(exhausted.run, { type: 'exhausted', breach: exhausted.breach })
+  return ask(draft, id, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
+
+/** A completion that waited for those in flight is asked for. */
+export const admitted = (draft: Draft, id: RunId, here: Thinking): RunState | undefined =>
+  here.unsent ? ask(draft, id, here) : undefined
 
 export function retryDue(draft: Draft, id: RunId, here: BackingOff): RunState | undefined {
   if (draft.now < here.until) return undefined
   draft.timer(id, 'retry', '', null)
-  const next = think(draft, id, here.turn, here.note)
-  const { attempt, lost } = here
-  return next.at === 'thinking' ? { ...next, attempt, ...(lost !== undefined && { lost }) } : next
+  const { until: _, ...wanted } = here
+  return ask(draft, id, { ...wanted, at: 'thinking' })
 }
 
 /** Calls with ids that no earlier call of the run has: results are matched to calls by them. */

@@ -40,6 +40,7 @@ export const effectsOf = (tree: Tree): readonly Effect[] => tree.runs.flatMap(ef
 
 function effectsOfRun({ id, state }: Run): Effect[] {
   if (state.at === 'thinking') {
+    if (state.unsent) return []
     const { turn, attempt, lost = 0, note } = state
     const key = completionKey(id, turn, attempt)
     return [{ do: 'complete', key, runId: id, turn, attempt, tries: attempt - lost, ...(note && { note }) }]

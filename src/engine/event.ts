@@ -23,6 +23,8 @@ export type RunEvent =
       readonly retryable: boolean
       readonly retryAfterMs?: number
     }
+  /** A completion that waited may be asked for: tokens that others had reserved are free again. */
+  | { readonly type: 'admitted' }
   /** The outcome of one dispatch. */
   | { readonly type: 'call.ended'; readonly callId: string; readonly attempt: number; readonly outcome: Outcome }
   | { readonly type: 'child.ended'; readonly callId: string; readonly child: RunId }

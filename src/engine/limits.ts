@@ -130,8 +130,11 @@ function allowed(draft: Draft, id: RunId, limit: Exclude<LimitName, 'max_subagen
   return set === undefined ? undefined : set * (1 + granted(draft.run(id), limit))
 }
 
+/** Tokens that a run and its descendants may use, with what was granted on top; undefined where it has no such limit. */
+export const tokenBudget = (draft: Draft, id: RunId): number | undefined => allowed(draft, id, 'max_tokens_per_run')
+
 function tokens(draft: Draft, id: RunId, over: (used: number, value: number) => boolean): Breach | undefined {
-  const value = allowed(draft, id, 'max_tokens_per_run')
+  const value = tokenBudget(draft, id)
   if (value === undefined) return undefined
   const used = tokensOf(draft, id)
   return over(used, value) ? { limit: 'max_tokens_per_run', value, used } : undefined

@@ -23,7 +23,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { LimitName, RunState } from '../spec/run.ts'
 import type { UserTask } from '../spec/task.ts'
 import { answeredQuestion, callEnded, childAsked, childEnded, decided, proceed, replied, think, wake } from './calls.ts'
-import { answered, begin, lostCompletion, modelFailed, retryDue } from './completion.ts'
+import { admitted, answered, begin, lostCompletion, modelFailed, retryDue } from './completion.ts'
 import type { Draft } from './draft.ts'
 import { cancelled, completed, failed } from './ending.ts'
 import type { EventOf, RunEvent, RunEventType } from './event.ts'
@@ -54,6 +54,7 @@ export const moves: Table = {
     started: (draft, id, here) => start(draft, id, here),
     'model.answered': answered,
     'model.failed': modelFailed,
+    admitted,
     'task.closed': ofLimit,
     'wall_clock.due': outOfTime,
     'hitl_wait.due': waitedTooLong,

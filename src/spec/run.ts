@@ -81,13 +81,15 @@ export interface Call {
 export type RunState =
   /**
    * A completion is wanted. `attempt` counts the tries of this turn, from 1; `lost` of them ended with the process that made
-   * them. `unsent` says that a process which was stopping left this one to the next.
+   * them. `reserved` are tokens that it takes from the budgets above it until its outcome is known. `unsent` says that it was
+   * not asked for yet: nothing is left of a budget beside completions in flight, or a process was stopping.
    */
   | {
       readonly at: 'thinking'
       readonly turn: number
       readonly attempt: number
       readonly lost?: number
+      readonly reserved?: number
       readonly unsent?: true
       readonly note?: JsonObject
     }

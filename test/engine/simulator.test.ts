@@ -57,6 +57,9 @@ interface PlannedCall {
 interface Plan {
   readonly root: readonly (readonly PlannedCall[])[]
   readonly child: readonly PlannedCall[]
+  /** Tokens that the root and its children may use, and whether an operator is asked for more. */
+  readonly budget: number | null
+  readonly asks: boolean
   /** What people say to one task after the other. */
   readonly people: readonly boolean[]
   /** The round in which the run is cancelled, if it is still there. */
@@ -73,6 +76,8 @@ const call: fc.Arbitrary<PlannedCall> = fc.record({
 const plan: fc.Arbitrary<Plan> = fc.record({
   root: fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
   child: fc.array(call, { maxLength: 2 }),
+  budget: fc.option(fc.integer({ min: 1, max: 9000 }), { freq: 1 }),
+  asks: fc.boolean(),
   people: fc.array(fc.boolean(), { maxLength: 6 }),
   cancelled: fc.option(fc.integer({ min: 0, max: 6 }), { freq: 4 }),
   crashes: fc.array(fc.record({ at: fc.integer({ min: 1, max: 50 }), after: fc.boolean() }), { maxLength: 3 }),
@@ -87,7 +92,10 @@ interface History {
   readonly sent: ReadonlyMap<string, readonly string[]>
 }
 
-async function live({ root, child, people, cancelled, crashes }: Plan, classes = CLASSES): Promise<History> {
+async function live(
+  { root, child, budget, asks, people, cancelled, crashes }: Plan,
+  classes = CLASSES,
+): Promise<History> {
   const world = mortal(crashes)
   const effects = new Map<string, number>()
   const sent = new Map<string, string[]>()
@@ -103,6 +111,7 @@ async function live({ root, child, people, cancelled, crashes }: Plan, classes =
     tools: [...tools, builtin('ask_user')],
     agents: [boundAgent(helper)],
     policies: [two],
+    ...(budget !== null && { limits: { max_tokens_per_run: budget, on_limit: asks ? 'escalate' : 'halt' } }),
   })
   const say = (calls: readonly PlannedCall[], turn: number): Said => ({
     calls: calls.map(({ name, again, ...how }, at) => ({

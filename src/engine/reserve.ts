@@ -1,0 +1,55 @@
+/**
+ * Tokens of completions in flight. A completion takes the most it can use from every token budget above it before it is asked
+ * for, and gives it back with its outcome; what finds nothing left beside those in flight waits for them. So children that share
+ * a budget go beyond it by one completion at most, as one run alone does. Source: decisions, section 15; security, S31.
+ */
+import type { RunId } from '../base/ids.ts'
+import type { RunState } from '../spec/run.ts'
+import type { Draft } from './draft.ts'
+import { tokenBudget } from './limits.ts'
+import { mostTokens } from './prompt.ts'
+import { tokensOf } from './usage.ts'
+
+type Thinking = Extract<RunState, { at: 'thinking' }>
+
+/** The completion as it is asked for now, or as it waits. */
+export function reserve(draft: Draft, id: RunId, here: Thinking): Thinking {
+  const { reserved: _reserved, unsent: _unsent, ...wanted } = here
+  if (!draft.world.maySend || isCrowdedOut(draft, id)) return { ...wanted, unsent: true }
+  // A run that is alone has nobody to share with.
+  if (draft.runs().length === 1 || budgetsOf(draft, id).length === 0) return wanted
+  const { inputTokens, outputTokens } = mostTokens(draft, id, wanted)
+  return { ...wanted, reserved: inputTokens + outputTokens }
+}
+
+/** The first run whose completion waited and may be asked for now. */
+export function nextInLine(draft: Draft): RunId | undefined {
+  if (!draft.world.maySend) return undefined
+  return draft
+    .runs()
+    .find(({ id, state }) => state.at === 'thinking' && state.unsent === true && !isCrowdedOut(draft, id))?.id
+}
+
+function isCrowdedOut(draft: Draft, id: RunId): boolean {
+  return budgetsOf(draft, id).some(({ owner, value }) => {
+    const inFlight = reservedBelow(draft, owner, id)
+    return inFlight > 0 && tokensOf(draft, owner) + inFlight >= value
+  })
+}
+
+/** Token budgets that a run draws on: its own, and those of the runs it works for. */
+function budgetsOf(draft: Draft, id: RunId): { readonly owner: RunId; readonly value: number }[] {
+  const budgets: { owner: RunId; value: number }[] = []
+  for (let owner: RunId | null = id; owner !== null; owner = draft.run(owner).parentRunId) {
+    const value = tokenBudget(draft, owner)
+    if (value !== undefined) budgets.push({ owner, value })
+  }
+  return budgets
+}
+
+/** What a run and its descendants have reserved, apart from one of them. */
+function reservedBelow(draft: Draft, id: RunId, but: RunId): number {
+  const { state } = draft.run(id)
+  const own = state.at === 'thinking' && id !== but ? (state.reserved ?? 0) : 0
+  return draft.childrenOf(id).reduce((sum, child) => sum + reservedBelow(draft, child.id, but), own)
+}
