@@ -125,7 +125,7 @@ verifies('authoring.agent.secrets', () => {
     [{ secrets: { Key: { fromEnv: 'KEY' } } }, noName('Key')],
     [{ secrets: { '9key': { fromEnv: 'KEY' } } }, noName('9key')],
     [{ secrets: { key: { fromEnv: '' } } }, 'secrets.key.fromEnv must not be empty.'],
-    [{ secrets: { key: { value: 'x' } } }, '`value` is no key of secrets.key. secrets.key needs `fromEnv`.'],
+    [{ secrets: { key: { value: 'x' } } }, '`value` is no key of secrets.key, which needs `fromEnv`.'],
     [{ secrets: { key: 'x' } }, 'secrets.key must be a mapping, but is a text.'],
   )
 })

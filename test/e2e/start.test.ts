@@ -100,7 +100,7 @@ describe('what is refused, with its code, leaves no session behind', () => {
       { input: { case: 'file', document: { svcFile: true, filename: 'none.txt', mediaType: 'text/plain' } } },
       422,
       'file_not_found',
-      [],
+      ['/input/document/filename'],
     ],
   ])('%s', async (_, body, status, code, paths) => {
     const before = await sessions()
