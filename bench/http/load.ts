@@ -61,20 +61,25 @@ export async function load({ port, connections, milliseconds, request }: Load): 
   return { perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99) }
 }
 
+const LAST = '\r\n0\r\n\r\n'
+
 /** An answer as it arrives. Of a long body only the length is kept: the client must not be what is measured. */
 function createAnswer() {
   let head = ''
   let missing: number | undefined
+  /** The end of a body without a length: its last chunk is empty. */
+  let tail: string | undefined
   return {
     head: () => head,
     /** @returns true once it is whole */
     add(chunk: string): boolean {
       if (missing !== undefined) return (missing -= chunk.length) <= 0
+      if (tail !== undefined) return (tail = (tail + chunk).slice(-LAST.length)) === LAST
       head += chunk
       const end = head.indexOf('\r\n\r\n')
       if (end < 0) return false
       const length = /^content-length: (\d+)/im.exec(head.slice(0, end))
-      if (!length) return head.endsWith('0\r\n\r\n')
+      if (!length) return (tail = head.slice(-LAST.length)) === LAST
       missing = end + 4 + Number(length[1]) - head.length
       return missing <= 0
     },

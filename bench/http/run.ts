@@ -168,7 +168,7 @@ async function readers({ port, waiting, child }: Product & { readonly child: Chi
 /** What reads cost as the store grows. */
 async function sizes(): Promise<void> {
   console.log(
-    '\n| stored sessions | first page p50 ms | skip to the end p50 ms | get run p50 ms | long timeline p50 ms |\n|---|---|---|---|---|',
+    '\n| stored sessions | first page p50 ms | skip to the end p50 ms | get run p50 ms | long timeline p50 ms | get run beside it p99 ms |\n|---|---|---|---|---|---|',
   )
   for (const count of SESSIONS) {
     const { port, key, agentId, runId, long, child } = await open<Product>(
@@ -181,9 +181,16 @@ async function sizes(): Promise<void> {
       const { p50 } = await load({ port, connections: 1, milliseconds: 500, request: () => request })
       return p50.toFixed(2)
     }
+    // While one reader asks for the long timeline again and again, another asks for a run.
+    const beside = async (): Promise<string> => {
+      const ask = (path: string) => plain('GET', path, { 'x-api-key': key })
+      const read = (path: string) => load({ port, connections: 1, milliseconds: 1000, request: () => ask(path) })
+      const [{ p99 }] = await Promise.all([read(`/v1/runs/${runId}`), read(`/v1/runs/${long.runId}/conversation`)])
+      return p99.toFixed(2)
+    }
     const list = `/v1/agents/${agentId}/sessions?take=50`
     console.log(
-      `| ${count} | ${await time(list)} | ${await time(`${list}&skip=${count - 50}`)} | ${await time(`/v1/runs/${runId}`)} | ${await time(`/v1/runs/${long.runId}/conversation`)} (${long.steps} steps) |`,
+      `| ${count} | ${await time(list)} | ${await time(`${list}&skip=${count - 50}`)} | ${await time(`/v1/runs/${runId}`)} | ${await time(`/v1/runs/${long.runId}/conversation`)} (${long.steps} steps) | ${await beside()} |`,
     )
     child.disconnect()
   }

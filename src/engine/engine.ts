@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts'
 import type { Redactor } from '../base/secret.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Providers } from '../providers/provider.ts'
-import type { Conversation, MessageAccepted, StartRunResponse } from '../spec/api.ts'
+import type { MessageAccepted, StartRunResponse } from '../spec/api.ts'
 import type { Delta, StoredEvent } from '../spec/event.ts'
 import type { Principal } from '../spec/key.ts'
 import type { RunStatus } from '../spec/run.ts'
@@ -14,6 +14,7 @@ import type { TriggerType } from '../spec/session.ts'
 import type { Answer } from '../spec/task.ts'
 import type { StartLimits, Store } from '../store/store.ts'
 import type { Toolbox } from '../tools/tool.ts'
+import type { PagedConversation } from './timeline.ts'
 
 export interface StartRequest {
   readonly workspaceId: WorkspaceId
@@ -79,8 +80,8 @@ export interface Engine {
    * after the terminal event of the run (for the root: of the session).
    */
   follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<Followed>
-  /** Whole and unredacted; redaction is applied where it leaves. */
-  conversation(sessionId: SessionId): Promise<Conversation>
+  /** Whole as it stands now, and unredacted; redaction is applied where it leaves. */
+  conversation(sessionId: SessionId): Promise<PagedConversation>
   /** Continues what was in flight when the last process ended. Answers how many sessions that were. */
   recover(): Promise<number>
   /** Stops taking work; resolves when what is in flight is stored, or after `graceMs`. Runs go on at the next start. */

@@ -10,7 +10,7 @@ import { createDriver } from './drive.ts'
 import type { Engine, EngineParts } from './engine.ts'
 import { follow } from './follow.ts'
 import { start } from './start.ts'
-import { toConversation } from './timeline.ts'
+import { conversationOf } from './timeline.ts'
 
 /** How long `close` waits for what is in flight. */
 const GRACE_MS = 10_000
@@ -40,16 +40,7 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       return { runId, status }
     },
     follow: (runId, after, signal) => follow(store, bell, runId, after, signal),
-    async conversation(sessionId) {
-      const [session, runs, steps, tasks] = await Promise.all([
-        store.session(sessionId),
-        store.runsOf(sessionId),
-        store.stepsOfSession(sessionId),
-        store.tasksOfSession(sessionId),
-      ])
-      if (!session) throw fail('not_found', { what: 'session' })
-      return toConversation(session, runs, steps, tasks)
-    },
+    conversation: (sessionId) => conversationOf(store, sessionId),
     async recover() {
       // A session that is loaded looks by itself at the calls that were sent and that nobody here waits for.
       const busy = await store.busySessions()

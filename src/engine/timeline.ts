@@ -1,12 +1,16 @@
 /** Steps and tasks as they are shown. Source: HTTP API, "Timeline item"; decisions, sections 6 and 8. */
+import { setImmediate } from 'node:timers/promises'
 import { iso, isoOrNull } from '../base/clock.ts'
+import { fail } from '../base/failure.ts'
+import type { SessionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { Conversation, RunSummary, SessionBody, TaskContent } from '../spec/api.ts'
+import type { Conversation, RunSummary, SessionBody, TaskContent, TimelineItem } from '../spec/api.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { Step } from '../spec/step.ts'
 import { isOperatorOnly, type UserTask } from '../spec/task.ts'
 import { toTimelineItem } from '../spec/timeline-item.ts'
+import type { Store } from '../store/store.ts'
 
 /** A task as `UserTaskReq.content` and `task` of user_task events. What does not apply is absent. */
 export function toTaskContent(task: UserTask): TaskContent {
@@ -43,28 +47,56 @@ export function toTaskContent(task: UserTask): TaskContent {
 /** Distinct approvals that count. */
 export const approvalsOf = (task: UserTask): number => task.votes.filter((vote) => vote.approved).length
 
-/** The whole conversation of a session, as it stands. */
-export function toConversation(
-  session: Session,
-  runs: readonly Run[],
-  steps: readonly Step[],
-  tasks: readonly UserTask[],
-): Conversation {
+/** A conversation whose timeline may go on: between two pages of it others have their turn. */
+export interface PagedConversation extends Conversation {
+  /** What follows `items`, in order; absent when that is all. A page may be empty. */
+  readonly more?: AsyncIterable<readonly TimelineItem[]>
+}
+
+/** Steps of a page: few enough to be read, shaped and written in a millisecond or two. */
+const PAGE = 100
+
+/**
+ * The conversation of a session as it stands. A page that is read later shows no step that was not there at first.
+ * @throws Failure `not_found`
+ */
+export async function conversationOf(store: Store, id: SessionId): Promise<PagedConversation> {
+  const [session, runs, tasks, first] = await Promise.all([
+    store.session(id),
+    store.runsOf(id),
+    store.tasksOfSession(id),
+    store.stepsAfter(id, 0, PAGE),
+  ])
+  if (!session) throw fail('not_found', { what: 'session' })
   const runById = new Map(runs.map((run) => [run.id, run]))
   const taskById = new Map<JsonValue | undefined, UserTask>(tasks.map((task) => [task.id, task]))
+  const toItem = (step: Step): TimelineItem => {
+    // A request shows its task as it stands now, not as it was asked.
+    const task = step.type === 'UserTaskReq' ? taskById.get(step.content['user_task_id']) : undefined
+    const content = task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content
+    return toTimelineItem(step, runById.get(step.runId)!, content)
+  }
+  async function* more(): AsyncGenerator<readonly TimelineItem[]> {
+    for (let page = first; page.length === PAGE;) {
+      await setImmediate()
+      page = await store.stepsAfter(id, page.at(-1)!.ordinal, PAGE)
+      yield page.filter(({ ordinal }) => ordinal <= session!.lastOrdinal).map(toItem)
+    }
+  }
   return {
     session: toSessionBody(session),
     runs: runs.map((run) => toRunSummary(run, session)),
-    items: steps.map((step) => {
-      // A request shows its task as it stands now, not as it was asked.
-      const task = step.type === 'UserTaskReq' ? taskById.get(step.content['user_task_id']) : undefined
-      return toTimelineItem(
-        step,
-        runById.get(step.runId)!,
-        task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content,
-      )
-    }),
+    items: first.map(toItem),
+    ...(first.length === PAGE && { more: more() }),
   }
+}
+
+/** The same with its whole timeline in one piece. */
+export async function gather({ more, ...conversation }: PagedConversation): Promise<Conversation> {
+  if (!more) return conversation
+  const pages = [conversation.items]
+  for await (const page of more) pages.push(page)
+  return { ...conversation, items: pages.flat() }
 }
 
 /** A session as both the timeline and the list of sessions show it. */

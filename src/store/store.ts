@@ -223,6 +223,8 @@ export interface Store {
   stepsOfRun(runId: RunId): Promise<readonly Step[]>
   /** All steps of a session by `ordinal`. */
   stepsOfSession(sessionId: SessionId): Promise<readonly Step[]>
+  /** Steps of a session after the ordinal `after`, in order, at most `limit`. */
+  stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly Step[]>
   /** Calls of a session, or of all sessions of an agent since an instant, for history conditions and backtests. */
   calls(filter: {
     readonly sessionId?: SessionId

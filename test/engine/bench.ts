@@ -13,6 +13,7 @@ import {
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
+import { gather } from '../../src/engine/timeline.ts'
 import type { Engine, EngineParts, StartRequest } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/open.ts'
 import { ProviderError, type Completion, type CompletionRequest, type ModelCall } from '../../src/providers/provider.ts'
@@ -296,12 +297,14 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     },
     async items(run) {
       const stored = await plain.run(run)
-      return (await engine.conversation(stored!.sessionId)).items.map(({ type, content, error, runId }) => ({
-        type,
-        content: content as JsonObject,
-        error,
-        runId,
-      }))
+      return (await gather(await engine.conversation(stored!.sessionId))).items.map(
+        ({ type, content, error, runId }) => ({
+          type,
+          content: content as JsonObject,
+          error,
+          runId,
+        }),
+      )
     },
     async restart() {
       await engine.close(0)

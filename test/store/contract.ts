@@ -270,6 +270,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         ]
         await store.save(aTurn(session, { runs: [child], steps }))
         expect(await store.stepsOfSession(session.id)).toEqual(steps)
+        expect(await store.stepsAfter(session.id, 0, 2)).toEqual(steps.slice(0, 2))
+        expect(await store.stepsAfter(session.id, 2, 2)).toEqual(steps.slice(2))
+        expect(await store.stepsAfter(session.id, 3, 2)).toEqual([])
         expect(await store.stepsOfRun(runId('a'))).toEqual([steps[0], steps[2]])
         expect(await store.stepsOfRun(child.id)).toEqual([steps[1]])
       })

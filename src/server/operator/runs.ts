@@ -3,6 +3,7 @@ import { iso, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
+import { gather } from '../../engine/timeline.ts'
 import type { RunView } from '../../spec/operator.ts'
 import { isWaiting, type Run } from '../../spec/run.ts'
 import { startLimits } from '../rates.ts'
@@ -88,7 +89,7 @@ export const listRuns: Act<'GET /runs'> = async ({ services, query }) => {
 export const getRun: Act<'GET /runs/:id'> = async ({ services, id }) => toRunStatus(await findRun(services, id))
 
 export const getConversation: Act<'GET /runs/:id/conversation'> = async ({ services, id }) =>
-  services.engine.conversation((await findRun(services, id)).sessionId)
+  gather(await services.engine.conversation((await findRun(services, id)).sessionId))
 
 export const streamRun: Act<'GET /runs/:id/stream'> = async ({ services, operator, id, call }) => {
   const run = await findRun(services, id)

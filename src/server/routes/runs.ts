@@ -1,5 +1,6 @@
 import { withKey } from '../auth.ts'
 import { apiBody, readJson } from '../body.ts'
+import { conversationReply } from '../conversation.ts'
 import { redactConversation, slim } from '../redact.ts'
 import { accepted, ok } from '../reply.ts'
 import type { Handler } from '../route.ts'
@@ -19,9 +20,10 @@ export const getConversation = (services: Services): Handler =>
   withKey(services, async ({ url, params }, { principal }) => {
     const { sessionId } = await runInScope(services, principal, params['runId']!)
     const stepContent = parseStepContent(url.searchParams)
-    const whole = await services.engine.conversation(sessionId)
-    const visible = principal.exposeTimeline ? whole : redactConversation(whole)
-    return ok(stepContent === 'slim' ? slim(visible) : visible)
+    return conversationReply(await services.engine.conversation(sessionId), (whole) => {
+      const visible = principal.exposeTimeline ? whole : redactConversation(whole)
+      return stepContent === 'slim' ? slim(visible) : visible
+    })
   })
 
 /** POST /v1/runs/{runId}/cancel (extension): reaches all descendants; a terminal run keeps its status. */

@@ -6,7 +6,7 @@ import { toObject, toText } from './json-column.ts'
 import { openResults, toContent } from './results.ts'
 
 export interface Steps {
-  readonly reads: Pick<Store, 'stepsOfRun' | 'stepsOfSession'>
+  readonly reads: Pick<Store, 'stepsOfRun' | 'stepsOfSession' | 'stepsAfter'>
   add(sessionN: number, runN: number, step: Step): void
   close(sessionN: number, end: StepEnd): void
 }
@@ -29,6 +29,9 @@ export function openSteps(db: Database): Steps {
   )
   const ofRun = db.prepare<[string], Row>(`${SELECT} where r.id = ? order by t.sequence`)
   const ofSession = db.prepare<[string], Row>(`${SELECT} where s.id = ? order by t.ordinal`)
+  const after = db.prepare<[string, number, number], Row>(
+    `${SELECT} where s.id = ? and t.ordinal > ? order by t.ordinal limit ?`,
+  )
 
   return {
     reads: {
@@ -37,6 +40,9 @@ export function openSteps(db: Database): Steps {
       },
       async stepsOfSession(sessionId) {
         return ofSession.all(sessionId).map(toStep)
+      },
+      async stepsAfter(sessionId, ordinal, limit) {
+        return after.all(sessionId, ordinal, limit).map(toStep)
       },
     },
     add: (sessionN, runN, step) =>
