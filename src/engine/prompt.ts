@@ -1,6 +1,7 @@
 /** What the model reads: the steps of a run as messages. Pure; bytes of files are given. Source: decisions, sections 4 and 11. */
 import type { RunId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { mostOutput } from '../providers/bound.ts'
 import type {
   Completion,
   CompletionRequest,
@@ -60,9 +61,6 @@ export function toRequest({
   }
 }
 
-/** Output that a model which is given no limit is taken to have made at most. */
-const MAX_OUTPUT_TOKENS = 4096
-
 /** The most tokens that a completion can have used, as nearly as it can be told without its files. */
 export function mostTokens(
   draft: Draft,
@@ -84,8 +82,7 @@ export function mostTokens(
     attachments: new Map(),
     repair: note?.['repair'] === true,
   })
-  const outputTokens = snapshot.model.parameters?.max_output_tokens ?? MAX_OUTPUT_TOKENS
-  return { inputTokens: estimateUsage(request, '', []).inputTokens, outputTokens }
+  return { inputTokens: estimateUsage(request, '', []).inputTokens, outputTokens: mostOutput(snapshot.model) }
 }
 
 /** Single properties whose text is the message itself. Source: decisions, section 4. */

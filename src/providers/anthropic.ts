@@ -9,6 +9,7 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { objectSchema, parseArguments, vendorOptions } from './arguments.ts'
+import { boundWithThinking, thinkingBudget } from './bound.ts'
 import type { Completion, CompletionRequest, Message, MessagePart, ModelCall, Provider } from './provider.ts'
 import { brokenStream, toProviderError, type SdkParts } from './sdk-error.ts'
 
@@ -53,19 +54,13 @@ async function connect({ key, baseUrl, fetch }: SdkParts): Promise<Anthropic> {
   })
 }
 
-/** The vendor asks for a bound; this one fits every model and is enough for an answer. */
-const DEFAULT_MAX_TOKENS = 4096
-/** Source: decisions, section 13. */
-const THINKING_BUDGETS = { low: 1024, medium: 4096, high: 16_384 } as const
-
 function toRequest(request: CompletionRequest): MessageCreateParamsStreaming {
   const { model, tools } = request
-  const { temperature, top_p, max_output_tokens = DEFAULT_MAX_TOKENS, stop_sequences } = model.parameters ?? {}
-  const budget = model.reasoning?.effort === undefined ? 0 : THINKING_BUDGETS[model.reasoning.effort]
+  const { temperature, top_p, stop_sequences } = model.parameters ?? {}
+  const budget = thinkingBudget(model)
   return {
     model: model.name,
-    // Thinking counts towards the bound, which must be above its budget.
-    max_tokens: max_output_tokens > budget ? max_output_tokens : budget + max_output_tokens,
+    max_tokens: boundWithThinking(model),
     messages: toMessages(request.messages),
     ...(request.system !== '' && { system: request.system }),
     ...(tools.length > 0 && {
