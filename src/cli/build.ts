@@ -19,8 +19,8 @@ export interface Build {
   readonly findings: readonly Diagnostic[]
   /** Absent when there is an error among the findings. */
   readonly compiled?: Compiled
-  /** The same documents, read and linted once, compiled as another prerelease. */
-  readonly as?: (prerelease: string) => Promise<Build>
+  /** The same documents, read and linted once, compiled as another prerelease, or from another root, a path in the workspace. */
+  readonly as?: (prerelease: string | undefined, root?: string) => Promise<Build>
 }
 
 export interface BuildOptions {
@@ -70,10 +70,10 @@ export async function build({
   let findings = lint(workspace, options)
   if (operator && notebook.wants && (await notebook.fetch(operator))) findings = lint(workspace, options)
   if (findings.some(({ severity }) => severity === 'error')) return { workspace, findings }
-  const compileAs = async (suffix: string | undefined): Promise<Build> => {
+  const compileAs = async (suffix: string | undefined, root = inside): Promise<Build> => {
     const compiled = await compile({
       workspace,
-      root: inside,
+      root,
       published: lookupOf(operator),
       strict,
       guardrails,

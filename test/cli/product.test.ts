@@ -708,6 +708,31 @@ describe('svc dev', () => {
     expect(await schedules()).toMatchObject([{ ...mornings, cron: '30 6 * * 1-5', maxConcurrentRuns: 1 }])
   })
 
+  test("deploys the project's late-bound agents too, and knows them again", async () => {
+    await runSvc(['init', 'late', '-t', 'research'], { cwd: parent })
+    const bench = join(parent, 'late')
+    const skeptic = join(bench, 'agents/skeptic.yaml')
+    const deployed = async (): Promise<unknown> => {
+      const { stdout } = await runSvc(['agents', 'list', '--json'], { cwd: bench })
+      const { items } = JSON.parse(stdout) as { items: { name: string; deployed: { versionLabel: string } | null }[] }
+      return Object.fromEntries(items.map(({ name, deployed }) => [name, deployed?.versionLabel]))
+    }
+    const dev = going(['dev', '--port', '0', '--json'], { cwd: bench })
+    await dev.line(/"ready"/)
+    expect(await deployed()).toMatchObject({ 'acme.researcher': '1.0.0-dev.1', 'acme.skeptic': '1.0.0-dev.1' })
+    writeFileSync(skeptic, readFileSync(skeptic, 'utf8').replace('purpose: Say', 'purpose: Kindly say'))
+    await dev.line(/"reload"/)
+    expect(await deployed()).toMatchObject({ 'acme.researcher': '1.0.0-dev.2', 'acme.skeptic': '1.0.0-dev.2' })
+    writeFileSync(skeptic, readFileSync(skeptic, 'utf8').replace('provider: scripted', 'provider: nobody'))
+    expect(JSON.parse(await dev.line(/"diagnostic"/))).toMatchObject({ path: 'agents/skeptic.yaml' })
+    expect(await dev.end()).toBe(0)
+    writeFileSync(skeptic, readFileSync(skeptic, 'utf8').replace('provider: nobody', 'provider: scripted'))
+    const again = going(['dev', '--port', '0', '--json'], { cwd: bench })
+    await again.line(/"ready"/)
+    expect(await deployed()).toMatchObject({ 'acme.researcher': '1.0.0-dev.2', 'acme.skeptic': '1.0.0-dev.2' })
+    expect(await again.end()).toBe(0)
+  })
+
   test('deploys what is saved, keeps what was deployed while there are errors, and drains at the end', async () => {
     await runSvc(['init', 'workbench'], { cwd: parent })
     const bench = join(parent, 'workbench')

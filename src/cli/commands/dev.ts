@@ -30,7 +30,7 @@ import { openProject, type Project } from '../project.ts'
 import { forgetServer, readServerFile, writeServerFile, type ServerFile } from '../server-file.ts'
 import { openNearby, readAddress, readyLine, untilStopped } from '../serving.ts'
 import { readTapes } from '../rehearsal.ts'
-import { saveSnapshot, type Saved, type Saving } from '../snapshots.ts'
+import { bundlesOf, saveSnapshot, type Saved, type Saving } from '../snapshots.ts'
 import { version } from '../version.ts'
 import { watchFiles } from '../watch.ts'
 
@@ -180,17 +180,17 @@ async function openCassette(call: Call): Promise<Cassette> {
 function createDifferences(first: Saving): (next: Saving) => Promise<readonly Change[]> {
   let last = first
   return async (next) => {
-    if (!next.build.compiled?.bundle || !next.saved) return []
+    if (!next.saved) return []
     const before = last
     last = next
     const [{ closureIn }, { diffClosures }] = await Promise.all([
       import('../../compile/diff/closure.ts'),
       import('../../compile/diff/diff.ts'),
     ])
-    const [was, is] = [before, next].map(({ build, saved }) =>
-      build.compiled?.bundle && saved ? closureIn(build.compiled.bundle, saved.agent) : undefined,
-    )
-    const changes = was && is ? diffClosures(was, is).changes : []
+    const changes = bundlesOf(next).flatMap((is) => {
+      const was = bundlesOf(before).find(({ root }) => root === is.root)
+      return was && is.root !== undefined ? diffClosures(closureIn(was, is.root), closureIn(is, is.root)).changes : []
+    })
     return changes.filter(({ severity, widens }) => widens || severity !== 'patch')
   }
 }

@@ -123,7 +123,7 @@ async function testOne(
   try {
     const prepared = await prepare(scenario, path, index)
     const played = await play(scenario, { ...prepared, env: io.env, signal })
-    const { agents } = prepared.bundle
+    const agents = [prepared.bundle, ...prepared.lateBound].flatMap((bundle) => bundle.agents)
     const { expect = {} } = scenario
     const differences = mismatches(expect, played, agents)
     const failure = failureOf({ ...call, io }, played, differences)

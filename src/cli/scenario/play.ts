@@ -33,6 +33,8 @@ export interface Played {
 export interface Playing {
   readonly project: Project
   readonly bundle: CompiledBundle
+  /** Closures that are deployed beside it. */
+  readonly lateBound: readonly CompiledBundle[]
   /** `namespace.name` of the agent that is started. */
   readonly agent: string
   readonly cassette: Cassette
@@ -42,9 +44,9 @@ export interface Playing {
 
 export async function play(
   scenario: Scenario,
-  { project, bundle, agent, cassette, env, signal }: Playing,
+  { project, bundle, lateBound, agent, cassette, env, signal }: Playing,
 ): Promise<Played> {
-  const stage = await openStage(project, bundle, scenario.tools ?? {}, env, cassette)
+  const stage = await openStage(project, [...lateBound, bundle], scenario.tools ?? {}, env, cassette)
   const undecided = new Set<string>()
   const since = stage.time.clock.now()
   try {

@@ -11,6 +11,7 @@ import { digestOfSnapshot, type CompiledBundle, type ScriptTurn, type Snapshot }
 import { build } from '../build.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure } from '../findings.ts'
+import { lateBoundOf } from '../late-bound.ts'
 import { nearest } from '../nearest.ts'
 import { openProject, type Project } from '../project.ts'
 import type { Scenario } from './scenario.ts'
@@ -18,6 +19,8 @@ import type { Scenario } from './scenario.ts'
 export interface Prepared {
   readonly project: Project
   readonly bundle: CompiledBundle
+  /** Closures of the project's late-bound agents, deployed with it. */
+  readonly lateBound: readonly CompiledBundle[]
   /** `namespace.name` of the agent that is started. */
   readonly agent: string
   /** Models and tools answer as they did, or what they answer is kept. */
@@ -36,13 +39,13 @@ export interface Tapes {
 
 /** @returns a function that throws `documents_have_errors`, `not_found`, `usage` */
 export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>, tapes: Tapes): Prepare {
-  const built = new Map<string, Promise<CompiledBundle>>()
+  const built = new Map<string, Promise<Pick<Prepared, 'bundle' | 'lateBound'>>>()
   return async (scenario, file, index) => {
     const project = await openProject(call, dirname(file))
     const path = await rootOf(scenario, project)
     const compiled = built.get(path) ?? compileAt(project, path)
     built.set(path, compiled)
-    const bundle = await compiled
+    const { bundle, lateBound } = await compiled
     const agent = scenario.agent?.split('@')[0] ?? bundle.root
     if (agent === undefined) throw fail('usage', { what: `${path} holds no agent to run.` })
     const found = bundle.agents.find(({ id }) => id === agent)
@@ -52,6 +55,7 @@ export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>, ta
       project,
       agent,
       cassette,
+      lateBound,
       bundle: { ...bundle, agents: await withModel(bundle.agents, found, scenario, project) },
     }
   }
@@ -67,11 +71,14 @@ async function rootOf({ bundle, agent }: Scenario, project: Project): Promise<st
   return document ? join(project.directory, document.path) : project.directory
 }
 
-async function compileAt(project: Project, path: string): Promise<CompiledBundle> {
-  const { findings, compiled } = await build({ project, path })
-  if (!compiled?.bundle) throw documentsFailure(findings)
+async function compileAt(project: Project, path: string): Promise<Pick<Prepared, 'bundle' | 'lateBound'>> {
+  const built = await build({ project, path })
+  const bundle = built.compiled?.bundle
+  if (!bundle) throw documentsFailure(built.findings)
+  const late = await lateBoundOf(built)
+  if (late.findings.some(({ severity }) => severity === 'error')) throw documentsFailure(late.findings)
   // The parts are in the snapshots by value.
-  return { ...compiled.bundle, documents: [] }
+  return { bundle: { ...bundle, documents: [] }, lateBound: late.bundles.map((each) => ({ ...each, documents: [] })) }
 }
 
 function noAgent(agent: string, agents: readonly Snapshot[]): Error {

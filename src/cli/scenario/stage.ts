@@ -36,7 +36,7 @@ const START: Instant = Date.UTC(2026, 0, 1, 9)
 
 export async function openStage(
   project: Project,
-  bundle: CompiledBundle,
+  bundles: readonly CompiledBundle[],
   doubles: Readonly<Record<string, Double>>,
   env: Readonly<Record<string, string | undefined>>,
   cassette: Cassette = {},
@@ -66,7 +66,7 @@ export async function openStage(
     await operator.close()
   }
   try {
-    await operator.call('POST /publish', { body: { bundle, deploy: true } })
+    for (const bundle of bundles) await operator.call('POST /publish', { body: { bundle, deploy: true } })
   } catch (error) {
     await close()
     throw error
