@@ -109,6 +109,7 @@ async function delays({ port, key, agentId }: Product): Promise<void> {
   const headers = { 'x-api-key': key, 'content-type': 'application/json' }
   const late: number[] = []
   const first: number[] = []
+  const ends: number[] = []
   for (let n = 0; n < FOLLOWED; n++) {
     const sent = performance.now()
     const started = await fetch(`http://127.0.0.1:${port}/v1/agents/${agentId}/runs`, {
@@ -128,6 +129,7 @@ async function delays({ port, key, agentId }: Product): Promise<void> {
     })
     const decoder = new TextDecoder()
     for await (const chunk of stream.body!) parser.feed(decoder.decode(chunk, { stream: true }))
+    ends.push(late.at(-1)!)
   }
   const at = (values: number[], share: number): string =>
     values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!.toFixed(1)
@@ -135,6 +137,7 @@ async function delays({ port, key, agentId }: Product): Promise<void> {
     `\n${FOLLOWED} runs followed: from POST to the first event p50 ${at(first, 0.5)} ms, p99 ${at(first, 0.99)} ms;`,
   )
   console.log(`from an event's own time to its reader p50 ${at(late, 0.5)} ms, p99 ${at(late, 0.99)} ms.`)
+  gate('ms from the last event to its reader (G11)', median(ends), 5, median(ends) <= 5)
 }
 
 /** What a reader costs that waits for a run that waits. */
