@@ -29,6 +29,12 @@ export const failures = {
     say: () => 'The API key is not valid.',
     fix: 'Use a key that is neither revoked nor expired.',
   },
+  invalid_operator_key: {
+    status: 401,
+    exit: EXIT.denied,
+    say: () => 'The operator credential is not valid.',
+    fix: 'Use one that is neither revoked nor expired; `svc keys create --operator --email EMAIL` makes one.',
+  },
   agent_out_of_scope: { status: 403, exit: EXIT.denied, say: () => 'The API key is scoped to another agent.' },
   run_out_of_scope: {
     status: 403,

@@ -112,7 +112,7 @@ const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Offer[]>>> =
 
 /** Names of those whose values are files. */
 const FILE =
-  /^(?:file|files|path|paths|input|output|config|data|cwd|key-file|bundles?|attach|before|after|decide|record|replay|root)$/
+  /^(?:file|files|path|paths|input|output|config|data|cwd|key-file|operator-key-file|bundles?|attach|before|after|decide|record|replay|root)$/
 
 async function valuesOf(name: string, choices: readonly string[] | undefined, io: Io, path = ''): Promise<Answer> {
   if (choices) return { offers: choices.map((value) => ({ value })) }

@@ -8,6 +8,10 @@ export const globalOptions: readonly OptionSpec[] = [
   { flags: '--profile <name>', say: 'a server that is named in the configuration (SVC_PROFILE, SVC_HOST)' },
   { flags: '--url <url>', say: 'base address of the API (SVC_URL)' },
   { flags: '--key-file <file>', say: 'file with the API key, - for standard input (SVC_API_KEY, SVC_KEY_FILE)' },
+  {
+    flags: '--operator-key-file <file>',
+    say: 'file with your operator credential, - for standard input (SVC_OPERATOR_KEY, SVC_OPERATOR_KEY_FILE)',
+  },
   { flags: '--json', say: 'machine output' },
   { flags: '--jq <expression>', say: 'filter the machine output with jq' },
   { flags: '--fields <a,b>', say: 'keep these fields of the machine output' },

@@ -28,6 +28,7 @@ export interface GlobalOptions {
   readonly profile?: string
   readonly url?: string
   readonly keyFile?: string
+  readonly operatorKeyFile?: string
   readonly json?: boolean
   readonly jq?: string
   readonly fields?: string

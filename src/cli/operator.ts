@@ -4,7 +4,7 @@
  */
 import { fail } from '../base/failure.ts'
 import { silentLog } from '../base/log.ts'
-import type { OperatorRoutes } from '../spec/operator.ts'
+import { OPERATOR_KEY_HEADER, type OperatorRoutes } from '../spec/operator.ts'
 import type { Call } from './command.ts'
 import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from './project.ts'
@@ -36,14 +36,16 @@ export const OPERATOR_URL = 'http://operator.svc'
 
 /**
  * @throws Failure `store_locked` where another process holds the directory and does not answer, `no_project`, `no_server`
- *   where a remote one does not answer
+ *   where a remote one does not answer, `usage` or `invalid_operator_key` for the place that should hold a credential
  */
 export async function openOperator(
   project: Project,
   io: Pick<Call['io'], 'env' | 'clock' | 'trace'>,
 ): Promise<Operator> {
   const host = project.target?.host
-  const traced = io.trace ?? ((send: SendRequest) => send)
+  const trace = io.trace ?? ((send: SendRequest) => send)
+  const key = await project.operatorKey()
+  const traced = (send: SendRequest): SendRequest => withKey(key, trace(send))
   if (host !== undefined) return await openRemote(host, io.env, traced)
   const socket = await socketOf(project.dataDirectory)
   if (await answersAt(socket))
@@ -103,6 +105,14 @@ export function createOperator(send: SendRequest, close: () => Promise<void>): O
       if (!response.ok) throw remoteError(response.status, `${method} ${path}`, text)
       return JSON.parse(text) as Answer<R>
     },
+  }
+}
+
+function withKey(key: string | undefined, send: SendRequest): SendRequest {
+  if (key === undefined) return send
+  return (request) => {
+    request.headers.set(OPERATOR_KEY_HEADER, key)
+    return send(request)
   }
 }
 

@@ -15,6 +15,8 @@ export interface Elsewhere {
   readonly host?: string
   /** @throws Failure `usage` where the place that should hold the key is empty */
   readonly key?: () => Promise<string | undefined>
+  /** The credential of its operator channel. */
+  readonly operatorKey?: () => Promise<string | undefined>
 }
 
 /** Undefined where nothing but this machine is meant. @throws Failure `usage` for a profile that nobody has written down */
@@ -42,12 +44,14 @@ export function readProfile(
     key: async () => {
       if (profile.key_file !== undefined) return await keyOfFile(resolve(directory, profile.key_file))
       if (profile.key_env !== undefined) return keyOfVariable(profile.key_env, env)
-      return await keptKey(name, env)
+      return await keptKey(name, 'key', env)
     },
+    operatorKey: () => keptKey(name, 'operator_key', env),
   }
 }
 
-async function keyOfFile(file: string): Promise<string> {
+/** @throws Failure `usage` where there is none */
+export async function keyOfFile(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(() => '')
   if (text.trim() === '') throw fail('usage', { what: `There is no key in ${file}.` })
   return text.trim()
@@ -59,8 +63,15 @@ function keyOfVariable(name: string, env: Call['io']['env']): string {
   return key
 }
 
-/** `credentials.json` beside the user's configuration: `{"<profile>": {"key": "svc_…"}}`, for its owner's eyes only. */
-async function keptKey(profile: string, env: Call['io']['env']): Promise<string | undefined> {
+/**
+ * `credentials.json` beside the user's configuration: `{"<profile>": {"key": "svc_…", "operator_key": "svc_…"}}`, for its
+ * owner's eyes only.
+ */
+async function keptKey(
+  profile: string,
+  which: 'key' | 'operator_key',
+  env: Call['io']['env'],
+): Promise<string | undefined> {
   const file = join(userDirectory(env), 'credentials.json')
   const found = await stat(file).catch(() => undefined)
   if (!found) return undefined
@@ -68,7 +79,8 @@ async function keptKey(profile: string, env: Call['io']['env']): Promise<string 
     throw fail('usage', { what: `${file} can be read by others.` }, { fix: `chmod 600 ${file}` })
   const kept = readJson(await readFile(file, 'utf8'), file)
   const entry = isJsonObject(kept) && Object.hasOwn(kept, profile) ? kept[profile] : undefined
-  return isJsonObject(entry) && typeof entry['key'] === 'string' ? entry['key'] : undefined
+  const key = isJsonObject(entry) ? entry[which] : undefined
+  return typeof key === 'string' ? key : undefined
 }
 
 function readJson(text: string, file: string): JsonValue {

@@ -6,6 +6,7 @@ import { fail } from '../base/failure.ts'
 import type { Config } from '../spec/config.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Call } from './command.ts'
+import { createOperatorKey } from './operator-key.ts'
 import { readProfile, type Elsewhere } from './profile.ts'
 import { configIn, overlay, readUserConfig } from './user-config.ts'
 import { recallWorkspace } from './workspace-file.ts'
@@ -30,6 +31,8 @@ export interface Project {
   readonly anchored: boolean
   /** Another server than the one of the data directory. */
   readonly target?: Elsewhere
+  /** The credential of the person at the operator channel; undefined = whoever the channel says. */
+  readonly operatorKey: () => Promise<string | undefined>
 }
 
 /**
@@ -58,6 +61,7 @@ export async function openProject(
     dataDirectory,
     anchored: Boolean(file ?? data ?? near) || existsSync(dataDirectory),
     ...(target && { target }),
+    operatorKey: createOperatorKey({ cwd, globals, io }, target),
   }
 }
 

@@ -93,12 +93,13 @@ async function published(operator: Operator, kind: Kind, id: string): Promise<re
 /** What lint asks about the server: who can approve, and whose timeline is hidden. */
 export async function serverFacts(operator: Operator): Promise<ServerFacts> {
   const [keys, triggers] = [await operator.call('GET /keys', {}), await operator.call('GET /triggers', {})]
+  const valid = keys.items.filter(({ revokedAt }) => revokedAt === null)
   const hidden = triggers.items.filter(
     ({ type, active, exposeTimeline }) => type === 'api' && active && !exposeTimeline,
   )
   return {
-    // The operator himself is one more.
-    approvers: 1 + keys.items.filter(({ revokedAt }) => revokedAt === null).length,
+    // Whoever opens the channel is one more; two credentials of one person are one.
+    approvers: 1 + new Set(valid.map((key) => ('email' in key ? key.email : key.keyId))).size,
     hidden: Object.fromEntries(hidden.map(({ agent, name }) => [agent, name])),
   }
 }

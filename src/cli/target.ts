@@ -2,14 +2,13 @@
  * The API as client commands reach it: an address and a key that were given; else, inside a project, the operator's own
  * authority over the same routes, so that nobody has to make a key to look at a run. Source: command line, 1.1.
  */
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
 import { SvcClient } from '../client/index.ts'
 import { ONE_COMMAND } from '../spec/operator.ts'
 import type { Call } from './command.ts'
 import { OPERATOR_URL, openOperator, type Operator } from './operator.ts'
+import { keyIn } from './operator-key.ts'
 import type { Project } from './project.ts'
 import { agentOf, splitVersion } from './reference.ts'
 import { readServerFile } from './server-file.ts'
@@ -28,7 +27,9 @@ export interface Target {
 
 /** Runs, conversations, streams and answers. */
 export async function openTarget(call: Call, project: Project): Promise<Target> {
-  const key = await givenKey(call, project)
+  // A credential that the command was given says more than a key that lies in the environment.
+  const asOperator = call.globals.operatorKeyFile !== undefined && call.globals.keyFile === undefined
+  const key = asOperator ? undefined : await givenKey(call, project)
   if (key !== undefined) {
     const client = createClient(call, await baseUrl(call, project), key)
     return { client, answering: client, close: async () => undefined }
@@ -66,7 +67,8 @@ export async function openAgentTarget(call: Call, project: Project, agent: strin
       throw error
     })
     const trigger = items.find((each) => each.type === 'api' && each.active)
-    if (!trigger) return operatorTarget(operator, call)
+    // A person who shows who he is starts the run himself: separation of duties must know him again.
+    if (!trigger || (await project.operatorKey()) !== undefined) return operatorTarget(operator, call)
     const { secret, revoke } = await makeKey(operator, agent, trigger.triggerId)
     return {
       client: createClient(call, url, secret),
@@ -176,16 +178,10 @@ export async function givenKey(
   call: Pick<Call, 'cwd' | 'globals' | 'io'>,
   project: Project,
 ): Promise<string | undefined> {
-  const { cwd, globals, io } = call
-  if (globals.keyFile !== undefined) return await keyIn(cwd, globals.keyFile, io)
+  const { globals, io } = call
+  if (globals.keyFile !== undefined) return await keyIn(call, globals.keyFile)
   if (globals.profile !== undefined && project.target?.key) return await project.target.key()
   if (io.env['SVC_API_KEY']) return io.env['SVC_API_KEY']
   const file = io.env['SVC_KEY_FILE']
-  return file ? await keyIn(cwd, file, io) : await project.target?.key?.()
-}
-
-async function keyIn(cwd: string, file: string, io: Call['io']): Promise<string> {
-  const text = file === '-' ? await io.stdin.text() : await readFile(resolve(cwd, file), 'utf8').catch(() => '')
-  if (text.trim() === '') throw fail('usage', { what: `There is no key in ${file}.` })
-  return text.trim()
+  return file ? await keyIn(call, file) : await project.target?.key?.()
 }

@@ -12,7 +12,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\bsvc_[A-Za-z0-9]{8,}\b/g, 'svc_***'],
   [/("[^"]*(?:secret|token|password|api_?key)[^"]*"\s*:\s*)"[^"]*"/gi, '$1"***"'],
 ]
-const SECRET_HEADERS = /^(?:x-api-key|authorization|cookie|set-cookie|proxy-authorization)$/i
+const SECRET_HEADERS = /^(?:x-api-key|x-operator-key|authorization|cookie|set-cookie|proxy-authorization)$/i
 const SECRET_PARAMETERS = /([?&](?:X-Amz-Signature|X-Amz-Credential|[^=&]*(?:token|key|secret))=)[^&]*/gi
 
 export const traced =

@@ -80,7 +80,7 @@ export interface Loosening {
 }
 
 export interface ServerFacts {
-  /** Identities that can approve: the operator and the active API keys. */
+  /** Identities that can approve: the operator, persons with a credential and the active API keys. */
   readonly approvers: number
   /** Agents, `namespace.name`, of which a trigger hides the timeline, with the trigger's name. */
   readonly hidden: Readonly<Record<string, string>>

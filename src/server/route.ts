@@ -8,6 +8,7 @@ import type { Log } from '../base/log.ts'
 import type { Redactor } from '../base/secret.ts'
 import { fail } from '../base/failure.ts'
 import type { ErrorBody } from '../spec/api.ts'
+import { OPERATOR_KEY_HEADER } from '../spec/operator.ts'
 import { detailOf } from './detail.ts'
 import { problem } from './problem.ts'
 import type { Reply } from './reply.ts'
@@ -169,7 +170,7 @@ async function answer(call: Call, handle: Handler, parts: RouteParts): Promise<A
 
 /** Of a key the part that is shown in lists; of anything else that was sent as one, nothing. */
 function keyOf({ headers }: Request): { key?: string } {
-  const key = headers.get('x-api-key')
+  const key = headers.get('x-api-key') ?? headers.get(OPERATOR_KEY_HEADER)
   return key !== null && isWellFormedKey(key) ? { key: prefixOf(key) } : {}
 }
 

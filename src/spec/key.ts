@@ -48,6 +48,26 @@ export interface ApiKey {
   readonly lastUsedAt: Instant | null
 }
 
+/**
+ * The credential of one person on the operator channel. It opens no route of the API.
+ * Source: command line, `svc keys create --operator`.
+ */
+export interface OperatorKey {
+  readonly id: KeyId
+  readonly workspaceId: WorkspaceId
+  /** Lower case. Who approves: two credentials of one person are one approver. */
+  readonly email: string
+  /** What `svc/approver_role` of a policy asks for. */
+  readonly roles: readonly string[]
+  readonly name: string | null
+  readonly prefix: string
+  readonly hash: string
+  readonly createdAt: Instant
+  readonly expiresAt: Instant | null
+  readonly revokedAt: Instant | null
+  readonly lastUsedAt: Instant | null
+}
+
 export interface Trigger {
   readonly id: TriggerId
   readonly workspaceId: WorkspaceId

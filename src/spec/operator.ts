@@ -84,11 +84,31 @@ export interface KeyView {
   readonly lastUsedAt: string | null
 }
 
+/** A person's credential on this channel. */
+export interface OperatorKeyView {
+  readonly keyId: string
+  readonly email: string
+  readonly roles: readonly string[]
+  readonly name: string | null
+  readonly prefix: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly lastUsedAt: string | null
+}
+
+/**
+ * Header of a request by a person with a credential. Without it whoever reaches the channel is its local identity; with one
+ * that is not valid the request is refused.
+ */
+export const OPERATOR_KEY_HEADER = 'x-operator-key'
+
 /** Name of keys that a command makes for itself and revokes at its end; they are listed while they work. */
 export const ONE_COMMAND = 'one command'
 
 /** `secret` is in the answer to create and nowhere else, ever. */
 export type CreatedKey = KeyView & { readonly secret: string }
+export type CreatedOperatorKey = OperatorKeyView & { readonly secret: string }
 
 export interface InboxItem {
   readonly userTaskId: string
@@ -238,9 +258,13 @@ export interface OperatorRoutes {
     body: { agent: string; trigger: string; allowUploads?: boolean; name?: string; expiresInSeconds?: number }
     answer: CreatedKey
   }
-  /** `all`: those of single commands too, when their time is over. */
-  'GET /keys': { query: { agent?: string; all?: 'true' }; answer: List<KeyView> }
-  'POST /keys/:id/revoke': { body: undefined; answer: KeyView }
+  'POST /operator-keys': {
+    body: { email: string; roles?: readonly string[]; name?: string; expiresInSeconds?: number }
+    answer: CreatedOperatorKey
+  }
+  /** Both kinds, without `agent`. `all`: those of single commands too, when their time is over. */
+  'GET /keys': { query: { agent?: string; all?: 'true' }; answer: List<KeyView | OperatorKeyView> }
+  'POST /keys/:id/revoke': { body: undefined; answer: KeyView | OperatorKeyView }
   /** Starts without a key, as the operator. `agent` is an id or `namespace.name`. Only a development server rehearses. */
   'POST /runs': { body: { agent: string; input: JsonObject; rehearsal?: Rehearsal }; answer: StartRunResponse }
   /** `ending`: a unique ending of a run id; `agent`, `status` (comma-separated), `waiting`, `since`, `session`, `skip`, `take`. */
@@ -262,7 +286,7 @@ export interface OperatorRoutes {
   /** Server-sent events, as the API's stream and never redacted. */
   'GET /runs/:id/stream': { query: { after?: string }; answer: never }
   'POST /runs/:id/cancel': { body: { reason?: string }; answer: { runId: string; before: string; after: string } }
-  /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the operator identity. */
+  /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': { body: JsonObject & { as?: string }; answer: MessageAccepted }
   /** As the API lists them; without `agent` those of every agent. */
   'GET /sessions': {
@@ -309,6 +333,8 @@ export interface OperatorRoutes {
       url: string | null
       uploadUrl: string | null
       workspace: string
+      /** Who the request comes from: the credential's email, else the local identity. */
+      operator: string
       startedAt: string
     }
   }

@@ -22,7 +22,7 @@ import type {
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
-import type { ApiKey, Trigger } from '../spec/key.ts'
+import type { ApiKey, OperatorKey, Trigger } from '../spec/key.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument, Snapshot } from '../spec/snapshot.ts'
@@ -281,6 +281,13 @@ export interface Store {
   revokeKey(id: KeyId, at: Instant): Promise<void>
   /** Remembers a use; may be delayed and coalesced, as nothing depends on it. */
   touchKey(id: KeyId, at: Instant): void
+  createOperatorKey(key: OperatorKey): Promise<void>
+  /** @param hash SHA-256 of the secret, hexadecimal */
+  operatorKeyByHash(hash: string): Promise<OperatorKey | undefined>
+  operatorKeys(workspaceId: WorkspaceId): Promise<readonly OperatorKey[]>
+  /** Keeps the first moment when revoked twice. @throws Failure `not_found` */
+  revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
+  touchOperatorKey(id: KeyId, at: Instant): Promise<void>
 
   // Files
   /** T13. @throws Failure `storage_limit_exceeded` when pending and stored bytes with this file would exceed `quota` */

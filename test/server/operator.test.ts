@@ -424,6 +424,7 @@ test('tells who answers', async () => {
     url: null,
     uploadUrl: null,
     workspace: 'acme',
+    operator: 'ana@acme.example',
     startedAt: '2026-11-20T10:00:00.000Z',
   })
 })

@@ -15,6 +15,7 @@ import {
   WORKSPACE,
   aFile,
   aKey,
+  anOperatorKey,
   aPublication,
   aRun,
   aSession,
@@ -952,6 +953,28 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await store.revokeKey(keyId('one'), NOW + 9)
         expect((await store.keyByHash(aKey('one').hash))?.revokedAt).toBe(NOW + 5)
         await expect(store.revokeKey(keyId('none'), NOW)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('finds an operator credential by its hash, and never as a key', async () => {
+        const [ana, ben] = [anOperatorKey('ana'), anOperatorKey('ben', { roles: [], name: 'b', expiresAt: NOW + DAY })]
+        await store.createOperatorKey(ana)
+        await store.createOperatorKey(ben)
+        expect(await store.operatorKeyByHash(ana.hash)).toEqual(ana)
+        expect(await store.operatorKeys(WORKSPACE)).toEqual([ana, ben])
+        expect([await store.keyByHash(ana.hash), await store.keys(WORKSPACE)]).toEqual([undefined, []])
+        await store.createKey(aKey('one'))
+        expect(await store.operatorKeyByHash(aKey('one').hash)).toBeUndefined()
+        await expect(store.createOperatorKey({ ...ana, id: keyId('other') })).rejects.toThrow(/unique/i)
+      })
+
+      test('revokes an operator credential once, and keeps its last use', async () => {
+        const ana = anOperatorKey('ana')
+        await store.createOperatorKey(ana)
+        await store.touchOperatorKey(ana.id, NOW + 3)
+        await store.revokeOperatorKey(ana.id, NOW + 5)
+        await store.revokeOperatorKey(ana.id, NOW + 9)
+        expect(await store.operatorKeyByHash(ana.hash)).toEqual({ ...ana, lastUsedAt: NOW + 3, revokedAt: NOW + 5 })
+        await expect(store.revokeOperatorKey(keyId('none'), NOW)).rejects.toMatchObject({ code: 'not_found' })
       })
 
       test('remembers the last use of a key, before and after it is written', async () => {

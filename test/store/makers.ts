@@ -4,7 +4,7 @@ import { agentIdOf, nameId, versionIdOf, workspaceIdOf } from '../../src/base/id
 import type { FileId, KeyId, RunId, SessionId, TaskId, TriggerId } from '../../src/base/ids.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { StoredFile } from '../../src/spec/file.ts'
-import type { ApiKey, Trigger } from '../../src/spec/key.ts'
+import type { ApiKey, OperatorKey, Trigger } from '../../src/spec/key.ts'
 import type { PolicySet } from '../../src/spec/policy-set.ts'
 import type { Run } from '../../src/spec/run.ts'
 import type { Session } from '../../src/spec/session.ts'
@@ -170,6 +170,21 @@ export const aKey = (name: string, about: Partial<ApiKey> = {}): ApiKey => ({
   prefix: 'svc_abcd',
   hash: digestOf(name).slice(7),
   allowUploads: true,
+  createdAt: NOW,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+  ...about,
+})
+
+export const anOperatorKey = (name: string, about: Partial<OperatorKey> = {}): OperatorKey => ({
+  id: keyId(name),
+  workspaceId: WORKSPACE,
+  email: `${name}@acme.example`,
+  roles: ['finance', 'legal'],
+  name: null,
+  prefix: 'svc_abcd',
+  hash: digestOf(name).slice(7),
   createdAt: NOW,
   expiresAt: null,
   revokedAt: null,

@@ -36,7 +36,7 @@ export async function inbox(call: Call): Promise<void> {
   out.hint('answer:  svc approve TASK   svc reject TASK --reason …   svc answer TASK VALUE   svc send RUN TEXT')
 }
 
-async function read({ given, io }: Call, operator: Operator): Promise<List<InboxItem>> {
+async function read({ given }: Call, operator: Operator): Promise<List<InboxItem>> {
   const [agent, kind] = [given.text('agent'), given.text('kind')]
   const query = {
     ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
@@ -46,7 +46,7 @@ async function read({ given, io }: Call, operator: Operator): Promise<List<Inbox
   }
   const list = await operator.call('GET /tasks', { query })
   if (!given.flag('mine')) return list
-  const me = `operator:${io.env['SVC_OPERATOR'] ?? io.env['USER'] ?? io.env['USERNAME'] ?? 'operator'}`
+  const me = `operator:${(await operator.call('GET /status', {})).operator}`
   const items = list.items.filter(({ approvals }) => !approvals.by.includes(me))
   return { items, total: items.length }
 }

@@ -1,6 +1,6 @@
 import { fail } from '../../base/failure.ts'
 import { isUuid } from '../../base/ids.ts'
-import type { KeyView } from '../../spec/operator.ts'
+import type { KeyView, OperatorKeyView } from '../../spec/operator.ts'
 import type { Column } from '../../terminal/table.ts'
 import { relative, shortId } from '../../terminal/time.ts'
 import type { Call } from '../command.ts'
@@ -21,17 +21,20 @@ export async function keysList(call: Call): Promise<void> {
         ...(call.given.flag('all') && { all: 'true' as const }),
       },
     })
-    await printList(call, list, columns(call.io.clock.now()), 'No keys. svc keys create makes one.')
+    await printList(call, list, columns(call.io.clock.now(), list.items), 'No keys. svc keys create makes one.')
   })
 }
 
-const columns = (now: number): readonly Column<KeyView>[] => [
+type AnyKey = KeyView | OperatorKeyView
+
+const columns = (now: number, keys: readonly AnyKey[]): readonly Column<AnyKey>[] => [
   { title: 'KEY', cell: ({ keyId }) => shortId(keyId), plain: ({ keyId }) => keyId },
   { title: 'PREFIX', cell: ({ prefix }) => `${prefix}…`, plain: ({ prefix }) => prefix },
   { title: 'NAME', cell: ({ name }) => name ?? '' },
-  { title: 'AGENT', cell: ({ agent }) => agent },
-  { title: 'TRIGGER', cell: ({ trigger }) => trigger },
-  { title: 'UPLOADS', cell: ({ allowUploads }) => (allowUploads ? 'yes' : 'no') },
+  { title: 'AGENT', cell: (key) => ('email' in key ? '' : key.agent) },
+  { title: 'TRIGGER', cell: (key) => ('email' in key ? '' : key.trigger) },
+  { title: 'UPLOADS', cell: (key) => ('email' in key ? '' : key.allowUploads ? 'yes' : 'no') },
+  ...(keys.some((key) => 'email' in key) ? [OPERATOR] : []),
   { title: 'STATE', cell: (key) => stateOf(key, now) },
   {
     title: 'LAST USED',
@@ -40,18 +43,26 @@ const columns = (now: number): readonly Column<KeyView>[] => [
   },
 ]
 
-const stateOf = ({ revokedAt, expiresAt }: KeyView, now: number): string =>
+const OPERATOR: Column<AnyKey> = { title: 'OPERATOR', cell: (key) => ('email' in key ? personOf(key) : '') }
+
+const personOf = ({ email, roles }: OperatorKeyView): string =>
+  roles.length === 0 ? email : `${email} (${roles.join(', ')})`
+
+const stateOf = ({ revokedAt, expiresAt }: AnyKey, now: number): string =>
   revokedAt ? 'revoked' : expiresAt && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
 
 /** The secret is all that stdout gets, so that `svc keys create … > .env.key` works. */
 export async function keysCreate(call: Call): Promise<void> {
   const { given, mode, out } = call
+  if (given.flag('operator')) return await createForPerson(call)
+  if (given.text('email') !== undefined || given.list('role').length > 0)
+    throw fail('usage', { what: '--email and --role are for operator credentials.' }, { fix: FOR_PERSON })
   const [agent, trigger] = [given.text('agent'), given.text('trigger')]
   if (agent === undefined || trigger === undefined)
     throw fail(
       'usage',
       { what: 'A key is for one agent and one of its API triggers.' },
-      { fix: 'svc keys create --agent AGENT --trigger TRIGGER' },
+      { fix: `svc keys create --agent AGENT --trigger TRIGGER   or   ${FOR_PERSON}` },
     )
   const expiresMs = durationMs(given.text('expires'), 'expires')
   const name = given.text('name')
@@ -73,6 +84,36 @@ export async function keysCreate(call: Call): Promise<void> {
   })
 }
 
+const FOR_PERSON = 'svc keys create --operator --email EMAIL'
+
+/** A person's credential on the operator channel. */
+async function createForPerson(call: Call): Promise<void> {
+  const { given, mode, out } = call
+  const [email, name] = [given.text('email'), given.text('name')]
+  if (given.text('agent') !== undefined || given.text('trigger') !== undefined || given.flag('allow-uploads'))
+    throw fail(
+      'usage',
+      { what: 'An operator credential is for a person, not for an agent and its trigger.' },
+      { fix: FOR_PERSON },
+    )
+  if (email === undefined)
+    throw fail('usage', { what: 'An operator credential is for one person.' }, { fix: FOR_PERSON })
+  const expiresMs = durationMs(given.text('expires'), 'expires')
+  await withOperator(await openProject(call), call, async (operator) => {
+    const key = await operator.call('POST /operator-keys', {
+      body: {
+        email,
+        roles: given.list('role'),
+        ...(name !== undefined && { name }),
+        ...(expiresMs !== undefined && { expiresInSeconds: Math.ceil(expiresMs / 1000) }),
+      },
+    })
+    if (mode.json) return await out.json(key)
+    out.say(`operator credential ${shortId(key.keyId)} for ${personOf(key)}. Shown once:`)
+    out.line(key.secret)
+  })
+}
+
 export async function keysRevoke(call: Call): Promise<void> {
   const { mode, out } = call
   const project = await openProject(call)
@@ -82,7 +123,12 @@ export async function keysRevoke(call: Call): Promise<void> {
     const used = key.lastUsedAt
       ? `last used ${relative(Date.parse(key.lastUsedAt), call.io.clock.now())}`
       : 'never used'
-    if (!(await confirm(call, `Revoke key ${key.prefix}… of ${key.agent} / ${key.trigger} (${used})?`)))
+    if (
+      !(await confirm(
+        call,
+        `Revoke key ${key.prefix}… of ${'email' in key ? key.email : `${key.agent} / ${key.trigger}`} (${used})?`,
+      ))
+    )
       return out.say('kept')
     const revoked = await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
     if (mode.json) return await out.json(revoked)
@@ -90,7 +136,7 @@ export async function keysRevoke(call: Call): Promise<void> {
   })
 }
 
-function find(text: string, keys: readonly KeyView[]): KeyView {
+function find(text: string, keys: readonly AnyKey[]): AnyKey {
   const found = isUuid(text)
     ? keys.filter((each) => each.keyId === text.toLowerCase())
     : keys.filter(

@@ -2,7 +2,10 @@
 import type { CommandSpec, OptionSpec } from '../command.ts'
 import { listFilters, metadata } from './shared.ts'
 
-const as: OptionSpec = { flags: '--as <email>', say: 'the person who decides, where several share this channel' }
+const as: OptionSpec = {
+  flags: '--as <email>',
+  say: 'the person who decides: refused unless your operator credential is theirs',
+}
 const ofRun: OptionSpec = { flags: '--run <run>', say: 'run of the task; needed with an API key' }
 
 const decided = '{items:[{userTaskId,status,approvals:{have,need},runStatus}],total}'

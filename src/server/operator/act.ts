@@ -1,4 +1,4 @@
-/** What a route of the operator application is given. The channel is the credential: who reaches it is an operator. */
+/** What a route of the operator application is given. Who reaches the channel is an operator. */
 import type { OperatorRoutes } from '../../spec/operator.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { Reply } from '../reply.ts'
@@ -10,6 +10,8 @@ export type OperatorPrincipal = Extract<Principal, { type: 'operator' }>
 export interface Asked {
   readonly services: Services
   readonly operator: OperatorPrincipal
+  /** True where the identity was proved with a credential, and is not the channel's own. */
+  readonly proved: boolean
   readonly body: unknown
   readonly query: URLSearchParams
   /** `:id` of the path, lower case. */

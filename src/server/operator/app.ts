@@ -13,7 +13,8 @@ import { listDecisions } from './decisions.ts'
 import { finalizeFile, getFile, listFiles, presignFile } from './files.ts'
 import { backup } from './backup.ts'
 import { streamLogs } from './logs.ts'
-import { createKey, listKeys, revokeKey } from './keys.ts'
+import { identify } from './identify.ts'
+import { createKey, createOperatorKey, listKeys, revokeKey } from './keys.ts'
 import { deploy, publish } from './publish.ts'
 import { cancelRun, getConversation, getRun, listRuns, sendMessage, startRun, streamRun } from './runs.ts'
 import { getSession, listSessions } from './sessions.ts'
@@ -35,6 +36,7 @@ const ROUTES: { readonly [R in keyof OperatorRoutes]: Act<R> } = {
   'DELETE /triggers/:id': deleteTrigger,
   'GET /triggers': listTriggers,
   'POST /keys': createKey,
+  'POST /operator-keys': createOperatorKey,
   'GET /keys': listKeys,
   'POST /keys/:id/revoke': revokeKey,
   'POST /runs': startRun,
@@ -95,10 +97,10 @@ function handlerOf(
   path: string,
 ): Handler {
   return async (call) => {
-    const { workspace, operator } = services
+    const identity = await identify(services, call.request)
     const answer = await act({
       services,
-      operator: { type: 'operator', id: operator, workspaceId: workspace.id, roles: [] },
+      ...identity,
       body: method === 'GET' ? undefined : await readJson(call, BODY),
       query: call.url.searchParams,
       id: (call.params['id'] ?? '').toLowerCase(),

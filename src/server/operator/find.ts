@@ -1,7 +1,7 @@
 /** Things by the references that people write. */
 import { fail, type Failure } from '../../base/failure.ts'
 import { agentIdOf, isUuid, type AgentId, type KeyId, type RunId, type TaskId, type TriggerId } from '../../base/ids.ts'
-import type { ApiKey, Trigger } from '../../spec/key.ts'
+import type { ApiKey, OperatorKey, Trigger } from '../../spec/key.ts'
 import type { Run } from '../../spec/run.ts'
 import type { UserTask } from '../../spec/task.ts'
 import type { AgentRow, Version } from '../../store/store.ts'
@@ -40,8 +40,9 @@ export async function findTrigger({ store, workspace }: Services, id: string): P
   return trigger
 }
 
-export async function findKey({ store, workspace }: Services, id: string): Promise<ApiKey> {
-  const key = (await store.keys(workspace.id)).find((each) => each.id === (id as KeyId))
+export async function findKey({ store, workspace }: Services, id: string): Promise<ApiKey | OperatorKey> {
+  const keys = [...(await store.keys(workspace.id)), ...(await store.operatorKeys(workspace.id))]
+  const key = keys.find((each) => each.id === (id as KeyId))
   if (!key) throw absent('key')
   return key
 }

@@ -1,9 +1,12 @@
-/** API keys. The secret is in the answer to create and nowhere else. Source: HTTP API, "API key"; security, S1. */
+/**
+ * API keys and operator credentials. The secret is in the answer to create and nowhere else.
+ * Source: HTTP API, "API key"; command line, `svc keys`; security, S1.
+ */
 import { createApiKeySecret, hashKey, prefixOf } from '../../base/api-key.ts'
-import { iso, isoOrNull } from '../../base/clock.ts'
+import { iso, isoOrNull, type Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { ApiKey } from '../../spec/key.ts'
-import { ONE_COMMAND, type KeyView } from '../../spec/operator.ts'
+import type { ApiKey, OperatorKey } from '../../spec/key.ts'
+import { ONE_COMMAND, type KeyView, type OperatorKeyView } from '../../spec/operator.ts'
 import type { Services } from '../services.ts'
 import { reader } from './reader.ts'
 import type { Act } from './act.ts'
@@ -32,17 +35,51 @@ export const createKey: Act<'POST /keys'> = async ({ services, body }) => {
     agentId: agent.id,
     triggerId: trigger.id,
     name,
-    prefix: prefixOf(secret),
-    hash: hashKey(secret),
     allowUploads,
-    createdAt: now,
-    expiresAt: seconds === undefined ? null : now + seconds * 1000,
-    revokedAt: null,
-    lastUsedAt: null,
+    ...newSecret(secret, now, seconds),
   }
   await services.store.createKey(key)
   return { ...(await toKeyView(services, key)), secret }
 }
+
+export const createOperatorKey: Act<'POST /operator-keys'> = async ({ services, body }) => {
+  const check = reader(body)
+  const email = check.required('email', check.text('email', { min: 3, max: 254 }))
+  if (email !== undefined && !EMAIL.test(email)) check.wrong('/email', 'must be an email address')
+  const roles = check.list('roles', (role, at) =>
+    typeof role === 'string' && ROLE.test(role) && !role.includes(' and ')
+      ? role
+      : check.wrong(at, 'must be the name of one role, of at most 100 characters'),
+  )
+  const name = check.text('name', { max: 100 }) ?? null
+  const seconds = check.bytes('expiresInSeconds')
+  check.done()
+  const secret = createApiKeySecret()
+  const key: OperatorKey = {
+    id: services.ids.next(),
+    workspaceId: services.workspace.id,
+    // One person in two spellings would be two approvers.
+    email: email!.toLowerCase(),
+    roles: [...new Set((roles ?? []) as readonly string[])].sort(),
+    name,
+    ...newSecret(secret, services.clock.now(), seconds),
+  }
+  await services.store.createOperatorKey(key)
+  return { ...toOperatorKeyView(key), secret }
+}
+
+const EMAIL = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u
+/** Two roles of one call are joined with " and ", to one that nobody carries: no credential may be made for it. */
+const ROLE = /^(?! )[^\p{C}]{1,100}(?<! )$/u
+
+const newSecret = (secret: string, now: Instant, seconds: number | undefined) => ({
+  prefix: prefixOf(secret),
+  hash: hashKey(secret),
+  createdAt: now,
+  expiresAt: seconds === undefined ? null : now + seconds * 1000,
+  revokedAt: null,
+  lastUsedAt: null,
+})
 
 export const listKeys: Act<'GET /keys'> = async ({ services, query }) => {
   const reference = query.get('agent')
@@ -53,16 +90,24 @@ export const listKeys: Act<'GET /keys'> = async ({ services, query }) => {
   const keys = (await services.store.keys(services.workspace.id)).filter(
     (key) => (agentId === undefined || key.agentId === agentId) && (all || key.name !== ONE_COMMAND || !over(key)),
   )
-  const items = await Promise.all(keys.map((key) => toKeyView(services, key)))
+  const persons = agentId === undefined ? await services.store.operatorKeys(services.workspace.id) : []
+  const items = [...(await Promise.all(keys.map((key) => toKeyView(services, key)))), ...persons.map(toOperatorKeyView)]
   return { items, total: items.length }
 }
 
 /** Takes effect at once, on open streams too. */
 export const revokeKey: Act<'POST /keys/:id/revoke'> = async ({ services, id }) => {
+  const { store, clock, readers } = services
   const key = await findKey(services, id)
-  if (key.revokedAt === null) await services.store.revokeKey(key.id, services.clock.now())
-  services.readers.stop(key.id)
-  return toKeyView(services, await findKey(services, id))
+  const revokedAt = key.revokedAt ?? clock.now()
+  if ('email' in key) {
+    await store.revokeOperatorKey(key.id, revokedAt)
+    readers.stop(`operator:${key.email}`)
+    return toOperatorKeyView({ ...key, revokedAt })
+  }
+  await store.revokeKey(key.id, revokedAt)
+  readers.stop(key.id)
+  return toKeyView(services, { ...key, revokedAt })
 }
 
 async function toKeyView(services: Services, key: ApiKey): Promise<KeyView> {
@@ -76,9 +121,22 @@ async function toKeyView(services: Services, key: ApiKey): Promise<KeyView> {
     name: key.name,
     prefix: key.prefix,
     allowUploads: key.allowUploads,
-    createdAt: iso(key.createdAt),
-    expiresAt: isoOrNull(key.expiresAt),
-    revokedAt: isoOrNull(key.revokedAt),
-    lastUsedAt: isoOrNull(key.lastUsedAt),
+    ...toTimes(key),
   }
 }
+
+const toOperatorKeyView = (key: OperatorKey): OperatorKeyView => ({
+  keyId: key.id,
+  email: key.email,
+  roles: key.roles,
+  name: key.name,
+  prefix: key.prefix,
+  ...toTimes(key),
+})
+
+const toTimes = (key: ApiKey | OperatorKey) => ({
+  createdAt: iso(key.createdAt),
+  expiresAt: isoOrNull(key.expiresAt),
+  revokedAt: isoOrNull(key.revokedAt),
+  lastUsedAt: isoOrNull(key.lastUsedAt),
+})

@@ -106,21 +106,22 @@ export const cancelRun: Act<'POST /runs/:id/cancel'> = async ({ services, operat
 }
 
 /**
- * The message's body; `runId` may be left out. `as` must be the identity that the channel already has: approvers are counted
+ * The message's body; `runId` may be left out. `as` must be the identity that the request already has: approvers are counted
  * by their credential, and a name that anyone may type is none. Source: command line, `svc approve`.
  */
-export const sendMessage: Act<'POST /runs/:id/messages'> = async ({ services, operator, id, body }) => {
+export const sendMessage: Act<'POST /runs/:id/messages'> = async ({ services, operator, proved, id, body }) => {
   const run = await findRun(services, id)
   const check = reader(body)
   const as = check.text('as', { min: 1, max: 300 })
   check.done()
   const message = parseMessage({ runId: run.id, ...(body as object) }, run.id)
-  if (as !== undefined && as !== operator.id && !services.development) {
+  const same = as === undefined || as === operator.id || (proved && as.toLowerCase() === operator.id)
+  if (!same && (proved || !services.development)) {
     const { code, message: error } = fail('not_an_approver')
     return { status: run.status, error, code }
   }
   await checkFiles(services, services.workspace.id, message.files ?? [])
-  return services.engine.answer(run.id, toAnswer(message, { ...operator, id: as ?? operator.id }))
+  return services.engine.answer(run.id, toAnswer(message, same ? operator : { ...operator, id: as }))
 }
 
 export async function toRunView(services: Services, run: Run): Promise<RunView> {

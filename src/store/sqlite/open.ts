@@ -10,6 +10,7 @@ import { openFiles } from './files.ts'
 import { forgetRuns } from './forget.ts'
 import { openIdempotency } from './idempotency.ts'
 import { openKeys } from './keys.ts'
+import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './private-file.ts'
 import { openQuotas } from './quotas.ts'
 import { openRuns } from './runs.ts'
@@ -51,6 +52,7 @@ export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOpti
   const versions = openVersions(db, agents)
   const triggers = openTriggers(db, quotas)
   const keys = openKeys(db)
+  const operatorKeys = openOperatorKeys(db)
   const files = openFiles(db)
   const { write, flush } = createWriter(db, keys.writeUses, ballast)
 
@@ -66,6 +68,7 @@ export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOpti
     ...versions.reads,
     ...triggers.reads,
     ...keys.reads,
+    ...operatorKeys.reads,
     ...files.reads,
     start: (turn, limits, claim) => write(() => turns.start(turn, limits, claim)),
     replay: async (principal, route, key, bodyDigest, now) => idempotency.find(principal, route, key, bodyDigest, now),
@@ -82,6 +85,9 @@ export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOpti
     deleteTrigger: (id) => write(() => triggers.delete(id)),
     createKey: (key) => write(() => keys.insert(key)),
     revokeKey: (id, at) => write(() => keys.revoke(id, at)),
+    createOperatorKey: (key) => write(() => operatorKeys.insert(key)),
+    revokeOperatorKey: (id, at) => write(() => operatorKeys.revoke(id, at)),
+    touchOperatorKey: (id, at) => write(() => operatorKeys.touch(id, at)),
     presignFile: (file, quota) => write(() => files.presign(file, quota)),
     finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
     closeUpload: (id) => write(() => files.closeUpload(id)),

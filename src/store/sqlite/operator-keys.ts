@@ -1,0 +1,78 @@
+import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import type { KeyId, WorkspaceId } from '../../base/ids.ts'
+import type { OperatorKey } from '../../spec/key.ts'
+import type { Store } from '../store.ts'
+
+export interface OperatorKeys {
+  readonly reads: Pick<Store, 'operatorKeyByHash' | 'operatorKeys'>
+  insert(key: OperatorKey): void
+  /** Keeps the first moment when revoked twice. @throws Failure `not_found` */
+  revoke(id: KeyId, at: Instant): void
+  touch(id: KeyId, at: Instant): void
+}
+
+export function openOperatorKeys(db: Database): OperatorKeys {
+  const insert = db.prepare(
+    `insert into operator_key (
+       id, workspace_id, email, roles, name, prefix, hash, created_at, expires_at, revoked_at, last_used_at
+     ) values (
+       :id, :workspaceId, :email, :roles, :name, :prefix, :hash, :createdAt, :expiresAt, :revokedAt, :lastUsedAt
+     )`,
+  )
+  const byHash = db.prepare<[string], Row>(`${SELECT} where hash = ?`)
+  const ofWorkspace = db.prepare<[string], Row>(`${SELECT} where workspace_id = ? order by created_at, rowid`)
+  const revoke = db.prepare<[number, string]>(
+    'update operator_key set revoked_at = coalesce(revoked_at, ?) where id = ?',
+  )
+  const touch = db.prepare<[number, string]>('update operator_key set last_used_at = ? where id = ?')
+  return {
+    reads: {
+      async operatorKeyByHash(hash) {
+        const row = byHash.get(hash)
+        return row && toOperatorKey(row)
+      },
+      async operatorKeys(workspaceId) {
+        return ofWorkspace.all(workspaceId).map(toOperatorKey)
+      },
+    },
+    insert: (key) => void insert.run({ ...key, roles: JSON.stringify(key.roles) }),
+    revoke(id, at) {
+      if (revoke.run(at, id).changes === 0) throw fail('not_found', { what: 'key' })
+    },
+    touch: (id, at) => void touch.run(at, id),
+  }
+}
+
+const SELECT = `
+  select id, workspace_id, email, roles, name, prefix, hash, created_at, expires_at, revoked_at, last_used_at
+  from operator_key`
+
+interface Row {
+  id: KeyId
+  workspace_id: WorkspaceId
+  email: string
+  roles: string
+  name: string | null
+  prefix: string
+  hash: string
+  created_at: number
+  expires_at: number | null
+  revoked_at: number | null
+  last_used_at: number | null
+}
+
+const toOperatorKey = (row: Row): OperatorKey => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  email: row.email,
+  roles: JSON.parse(row.roles) as string[],
+  name: row.name,
+  prefix: row.prefix,
+  hash: row.hash,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  revokedAt: row.revoked_at,
+  lastUsedAt: row.last_used_at,
+})

@@ -1,0 +1,145 @@
+/** Persons at the operator channel, each with a credential, through the binary. Source: command line, 2.2 and 2.5. */
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copyExample, deploy, serve, svc, svcJson, type Project, type Ran, type ServerProcess } from './binary.ts'
+
+let project: Project
+let server: ServerProcess
+let apiKey: string
+const keys: Record<string, { keyId: string; secret: string }> = {}
+
+const run = (args: readonly string[], secret?: string, input?: string): Promise<Ran> =>
+  svc([...args, '--data', project.data], {
+    cwd: project.directory,
+    env: { SVC_OPERATOR: 'root', ...(secret !== undefined && { SVC_OPERATOR_KEY: secret }) },
+    ...(input !== undefined && { input }),
+  })
+const as = (name: string, ...args: string[]): Promise<Ran> => run(args, keys[name]!.secret)
+const told = ({ code, stdout, stderr }: Ran): unknown[] => [code, stdout.split(';')[0], stderr.split('\n')[0]]
+
+/** Every refund above 100 needs a person of the role finance who did not start it; above 1,000 two of them. */
+beforeAll(async () => {
+  project = copyExample('refund')
+  appendFileSync(
+    join(project.directory, 'policies/refund-limit.yaml'),
+    '    runtime: { svc/approver_role: finance, svc/separation_of_duties: true }\n',
+  )
+  apiKey = (await deploy(project, 'acme.refund-desk')).secret
+  const make = async (name: string, email: string, ...roles: string[]): Promise<void> => {
+    const given = ['--operator', '--email', email, ...roles.flatMap((role) => ['--role', role]), '--data', project.data]
+    keys[name] = await svcJson(['keys', 'create', ...given], { cwd: project.directory })
+  }
+  await make('ana', 'ana@acme.example', 'finance')
+  await make('ben', 'Ben@acme.example', 'finance', 'legal')
+  await make('ben again', 'ben@acme.example', 'finance')
+  await make('carl', 'carl@acme.example')
+  await make('dora', 'dora@acme.example', 'finance')
+  server = await serve(['--data', project.data], { cwd: project.directory, env: { SVC_OPERATOR: 'root' } })
+})
+
+afterAll(async () => {
+  await server.stop()
+  project.remove()
+})
+
+const REFUSED = 'error[not_an_approver]: This approver may not decide this task.'
+const INVALID = 'error[invalid_operator_key]: The operator credential is not valid.'
+
+test('two persons of the role decide, each once, and not the one who started the run', async () => {
+  const { stdout } = await as('ana', 'run', 'acme.refund-desk', 'order=A-1', 'amount:=1500', '--detach')
+  await run(['runs', 'get', '@last', '--wait=pause'])
+  expect(told(await run(['approve', '@waiting']))).toEqual([4, '', REFUSED])
+  expect(told(await as('carl', 'approve', '@waiting'))).toEqual([4, '', REFUSED])
+  expect(told(await as('ana', 'approve', '@waiting'))).toEqual([4, '', REFUSED])
+  const byKey = await svc(['approve', '@waiting', '--run', stdout.trim(), '--url', server.url], {
+    env: { SVC_API_KEY: apiKey },
+  })
+  expect(told(byKey)).toEqual([4, '', REFUSED])
+  expect(told(await as('ben', 'approve', '@waiting', '--as', 'ana@acme.example'))).toEqual([4, '', REFUSED])
+  expect((await as('ben', 'inbox', '--mine', '--count')).stdout).toBe('1\n')
+  const first = 'approved acme.refunds amount 1500 (1 of 2)'
+  expect(told(await as('ben', 'approve', '@waiting', '--as', 'BEN@acme.example'))).toEqual([0, first, ''])
+  expect((await as('ben', 'inbox', '--mine', '--count')).stdout).toBe('0\n')
+  expect((await as('dora', 'inbox', '--mine', '--count')).stdout).toBe('1\n')
+  for (const name of ['ben', 'ben again'])
+    expect(told(await as(name, 'approve', '@waiting'))).toEqual([0, `already ${first}`, ''])
+  const last = await run(['approve', '@waiting', '--operator-key-file', '-'], undefined, `${keys['dora']!.secret}\n`)
+  expect(told(last)).toEqual([0, 'approved acme.refunds amount 1500 (2 of 2)', ''])
+  const ended = await run(['runs', 'get', '@last', '--wait=terminal', '--json', '--jq', '.status'])
+  expect(ended.stdout).toBe('"Completed"\n')
+})
+
+test('without a server the same holds', async () => {
+  expect((await as('dora', 'run', 'acme.refund-desk', 'order=A-2', 'amount:=180', '--detach')).code).toBe(0)
+  await run(['runs', 'get', '@last', '--wait=pause'])
+  await server.stop()
+  expect(told(await run(['reject', '@waiting', '--no-reason']))).toEqual([4, '', REFUSED])
+  expect(told(await as('dora', 'approve', '@waiting'))).toEqual([4, '', REFUSED])
+  expect(told(await as('ben', 'approve', '@waiting'))).toEqual([0, 'approved acme.refunds amount 180 (1 of 1)', ''])
+  server = await serve(['--data', project.data], { cwd: project.directory })
+  const ended = await run(['runs', 'get', '@last', '--wait=terminal', '--json', '--jq', '.status'])
+  expect(ended.stdout).toBe('"Completed"\n')
+})
+
+test('a credential that is not valid is refused, never passed over', async () => {
+  const wrong = keys['carl']!.secret.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+  for (const secret of ['root', wrong, apiKey]) expect(told(await run(['inbox'], secret))).toEqual([4, '', INVALID])
+  const file = join(project.directory, 'empty.key')
+  writeFileSync(file, '\n')
+  expect((await run(['inbox', '--operator-key-file', file])).code).toBe(2)
+  expect(readFileSync(file, 'utf8')).toBe('\n')
+  expect((await as('carl', 'inbox', '--count')).code).toBe(0)
+  const { keyId } = keys['carl']!
+  expect((await run(['keys', 'revoke', keyId, '--yes'])).stdout).toMatch(/^revoked svc_....…\n$/)
+  expect(told(await as('carl', 'inbox', '--count'))).toEqual([4, '', INVALID])
+  expect((await run(['inbox', '--count'])).code).toBe(0)
+})
+
+test('the API knows no credential of an operator', async () => {
+  const asked = await fetch(`${server.url}/v1/runs/${keys['ana']!.keyId}`, {
+    headers: { 'x-api-key': keys['ana']!.secret },
+  })
+  expect([asked.status, await asked.json()]).toMatchObject([401, { code: 'invalid_api_key' }])
+})
+
+test('credentials are listed beside the keys, with their roles and without their secrets', async () => {
+  const { items } = await svcJson<{ items: Record<string, unknown>[] }>(['keys', 'list', '--data', project.data], {
+    cwd: project.directory,
+  })
+  expect(items.filter(({ email }) => email !== undefined).map(({ email, roles }) => [email, roles])).toEqual([
+    ['ana@acme.example', ['finance']],
+    ['ben@acme.example', ['finance', 'legal']],
+    ['ben@acme.example', ['finance']],
+    ['carl@acme.example', []],
+    ['dora@acme.example', ['finance']],
+  ])
+  expect(items.find(({ email }) => email === 'ana@acme.example')).toEqual({
+    keyId: keys['ana']!.keyId,
+    email: 'ana@acme.example',
+    roles: ['finance'],
+    name: null,
+    prefix: keys['ana']!.secret.slice(0, 8),
+    createdAt: expect.any(String),
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: expect.any(String),
+  })
+})
+
+test('the secret is alone on stdout', async () => {
+  const made = await run(['keys', 'create', '--operator', '--email', 'eva@acme.example', '--role', 'finance'])
+  expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^svc_[0-9A-Za-z]{38}\n$/)])
+  expect(made.stderr).toMatch(/^operator credential \S+ for eva@acme\.example \(finance\)\. Shown once:\n$/)
+})
+
+test.each([
+  [['--operator'], 'An operator credential is for one person.'],
+  [['--operator', '--email', 'eva@acme.example', '--agent', 'acme.refund-desk'], 'for a person, not for an agent'],
+  [['--email', 'eva@acme.example'], '--email and --role are for operator credentials.'],
+  [['--operator', '--email', 'eva'], '/email: must be an email address'],
+  [['--operator', '--email', 'eva@acme.example', '--role', 'a and b'], '/roles/0: must be the name of one role'],
+])('keys create %j is refused', async (args, why) => {
+  const ran = await run(['keys', 'create', ...args])
+  expect([ran.code, ran.stdout, ran.stderr]).toEqual([2, '', expect.stringContaining(why)])
+})
