@@ -6,8 +6,9 @@ import type { Condition, Leaf } from './condition.ts'
 import { consideredOf, tell } from './decide.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
 import { describeLeaf, describeMoment, describeValue } from './describe.ts'
-import { judge } from './judge.ts'
+import { isListed, judge } from './judge.ts'
 import { operator } from './operators.ts'
+import { argumentAt } from './path.ts'
 import { shown, type Truth } from './truth.ts'
 import { turnsOf } from './turns.ts'
 
@@ -37,6 +38,8 @@ export interface ExplainedPolicy {
   readonly source?: string
   /** Of the decision in its document. */
   readonly pointer?: string
+  /** Of a list, what it saw: `args.currency not in EUR, USD ("GBP")`. */
+  readonly list?: string
   /** Absent = always true. */
   readonly tree?: ExplainedNode
 }
@@ -53,7 +56,7 @@ export function explain(sets: Sets, wire: string, facts: Facts, effectiveClass?:
   const considered = consideredOf(verdict)
   return {
     decision: tell(verdict),
-    policies: considered.map(explainOne),
+    policies: considered.map((each) => explainOne(each, facts)),
     turns: turnsOf(
       considered.map(({ rule }) => rule),
       verdict.decision,
@@ -63,7 +66,10 @@ export function explain(sets: Sets, wire: string, facts: Facts, effectiveClass?:
   }
 }
 
-function explainOne({ rule, truth, values, outcome }: ReturnType<typeof consideredOf>[number]): ExplainedPolicy {
+function explainOne(
+  { rule, truth, values, outcome }: ReturnType<typeof consideredOf>[number],
+  { args }: Facts,
+): ExplainedPolicy {
   const { entry, condition, evaluator } = rule
   const seen = values.map((value, at): Seen => ({ truth: evaluator!.leaves[at]!.judge(value), value: shown(value) }))
   return {
@@ -74,8 +80,15 @@ function explainOne({ rule, truth, values, outcome }: ReturnType<typeof consider
     fired: outcome !== 'nothing',
     ...(rule.said.source !== undefined && { source: rule.said.source }),
     ...pointerOf(entry),
+    ...(entry.allow && { list: listSeen(entry.allow, args) }),
     ...(condition && { tree: explainTree(condition, seen.values()) }),
   }
+}
+
+function listSeen(allow: NonNullable<PolicyEntry['allow']>, args: JsonValue): string {
+  const { field, values } = allow
+  const value = describeValue(argumentAt(args, field))
+  return `${field} ${isListed(allow, args) ? 'in' : 'not in'} ${values.join(', ')} (${value})`
 }
 
 function pointerOf({ origin }: PolicyEntry): { readonly pointer?: string } {

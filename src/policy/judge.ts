@@ -4,7 +4,7 @@
  */
 import { canonical, type JsonValue } from '../base/json.ts'
 import type { SideEffectClass } from '../spec/document.ts'
-import type { Effect } from '../spec/policy-set.ts'
+import type { Effect, PolicyEntry } from '../spec/policy-set.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
 import type { Frame } from './evaluate.ts'
 import { argumentAt } from './path.ts'
@@ -139,8 +139,13 @@ export function outcomeOf({ entry }: Rule, truth: Truth, facts: Facts): Outcome 
   if (entry.effect === 'grant') return truth === 'true' ? 'grant' : 'nothing'
   if (entry.effect !== 'restrict') return entry.effect
   if (!entry.allow) throw new PolicyFault('list_missing')
-  const text = textOf(argumentAt(facts.args, entry.allow.field))
-  return text !== undefined && entry.allow.values.includes(text) ? 'nothing' : 'deny'
+  return isListed(entry.allow, facts.args) ? 'nothing' : 'deny'
+}
+
+/** Whether the checked argument is in the list, compared as canonical text; an absent one is not. */
+export function isListed({ field, values }: NonNullable<PolicyEntry['allow']>, args: JsonValue): boolean {
+  const text = textOf(argumentAt(args, field))
+  return text !== undefined && values.includes(text)
 }
 
 /** A string is itself, everything else its canonical text. A number that JSON readers may have rounded has none. */

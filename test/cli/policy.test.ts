@@ -1,5 +1,5 @@
 /** `svc policy eval`, `policy test` and `policy explain` of documents. Source: command line, 2.1; policies, section 7. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeIrreversible } from './desk.ts'
@@ -20,6 +20,13 @@ const line = (name: string, text: string): string => {
   const lines = readFileSync(join(cwd, `policies/${name}.yaml`), 'utf8').split('\n')
   return `policies/${name}.yaml:${lines.findIndex((each) => each.trim().startsWith(text)) + 1}`
 }
+const LIST = `apiVersion: svc/v1
+kind: Policy
+metadata: { name: currencies, namespace: acme, version: 1.0.0 }
+spec:
+  allow: [EUR, USD]
+  decision: { type: allow, runtime: { svc/allow_field: args.currency } }
+`
 const refund = (amount: unknown): string => JSON.stringify({ order: 'A-1', amount, currency: 'EUR' })
 const evaluate = (...argv: string[]) => svc(['policy', 'eval', '--tool', 'acme.refunds', ...argv])
 
@@ -70,6 +77,31 @@ describe('svc policy eval', () => {
         { policy: 'acme.small-refunds', decision: 'allow', result: 'unknown', fired: false },
       ],
     })
+  })
+
+  test('a list that decides is told with the value it saw, not as `always`', async () => {
+    write('policies/list.yaml', LIST)
+    const asked = (currency: string) =>
+      svc([
+        'policy',
+        'eval',
+        '--policy',
+        'policies/list.yaml',
+        '--tool',
+        'acme.refunds',
+        '--explain',
+        '--args',
+        currency,
+      ])
+    expect((await asked('{"currency":"GBP"}')).stdout).toBe(
+      [
+        'deny  acme.currencies@1.0.0  args.currency not in EUR, USD ("GBP")',
+        '  ✔ acme.currencies@1.0.0  allow  args.currency not in EUR, USD ("GBP")   policies/list.yaml:6',
+        '',
+      ].join('\n'),
+    )
+    expect((await asked('{"currency":"EUR"}')).stdout).toContain('args.currency in EUR, USD ("EUR")')
+    rmSync(join(cwd, 'policies/list.yaml'))
   })
 
   test('--expect that differs is told on stderr and exits 1', async () => {

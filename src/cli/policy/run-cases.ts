@@ -91,12 +91,13 @@ function differences(expected: PolicyCase, explanation: Explanation, by: string,
 
 /** The comparisons that led there, with the document and line of each. */
 const traceLines = ({ policies }: Explanation, places: Places): string[] =>
-  policies.flatMap(({ policy, version, tree, source }) => {
+  policies.flatMap(({ policy, version, list, tree, source }) => {
     const id = `${policy}@${version}`
     const leaves = (node: ExplainedNode): string[] => {
       if (node.node !== 'leaf') return node.children.flatMap(leaves)
       const place = places.of(id, node.text)?.source ?? source
       return [[node.text, node.seen, node.truth, ...(place === undefined ? [] : [place])].join('   ')]
     }
-    return tree ? leaves(tree) : [`${id} always`]
+    const seen = tree ? leaves(tree) : []
+    return tree && list === undefined ? seen : [...seen, `${id} ${list ?? 'always'}`]
   })

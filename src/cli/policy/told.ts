@@ -92,6 +92,7 @@ export function decisionLine({ decision, policies }: Explanation): string {
   const by = byOf(decision, policies)
   const { obligations } = decision
   const decided = decision.policies[0]
+  const list = policies.find((each) => each.fired && each.policy === by.policy && each.version === by.version)?.list
   const owed = obligations && [
     `approvals ${obligations.approvals_required}`,
     ...(obligations.timeout ? [`after ${obligations.timeout.after_minutes}m ${obligations.timeout.default}`] : []),
@@ -99,15 +100,19 @@ export function decisionLine({ decision, policies }: Explanation): string {
   const parts =
     by.version === null
       ? [decision.decision, 'default', decision.explanation]
-      : [decision.decision, `${by.policy}@${by.version}`, decided?.condition ?? 'always']
+      : [decision.decision, `${by.policy}@${by.version}`, conditionText(decided?.condition, list)]
   return safeText([...parts, ...(owed ? [owed.join(', ')] : [])].join('  '))
 }
+
+/** What was asked and seen, of conditions, of a list, or of both; `always` where a policy asks nothing. */
+const conditionText = (condition: string | undefined, list: string | undefined): string =>
+  [condition, list].filter((part) => part !== undefined).join(' and ') || 'always'
 
 /** The tree of every policy that was considered, with the values and truths seen, then what would change the outcome. */
 export function explanationLines({ policies, turns }: Explanation, places: Places, theme: Theme): string[] {
   return [
-    ...policies.flatMap(({ policy, version, effect, fired, truth, tree, source }) => [
-      `  ${fired ? theme.waiting('✔') : theme.dim('·')} ${safeText(`${policy}@${version}`)}  ${decisionOf(effect)}  ${tree ? truth : 'always'}${source ? `   ${theme.dim(safeText(source))}` : ''}`,
+    ...policies.flatMap(({ policy, version, effect, fired, truth, list, tree, source }) => [
+      `  ${fired ? theme.waiting('✔') : theme.dim('·')} ${safeText(`${policy}@${version}`)}  ${decisionOf(effect)}  ${safeText(conditionText(tree && truth, list))}${source ? `   ${theme.dim(safeText(source))}` : ''}`,
       ...(tree ? treeLines(tree, `${policy}@${version}`, places, theme, 3) : []),
     ]),
     ...turns.map((turn) => `  ${safeText(turn)}`),
