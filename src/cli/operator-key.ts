@@ -9,7 +9,7 @@ type Asking = Pick<Call, 'cwd' | 'globals' | 'io'>
 
 /**
  * Looks once, when it is first asked: `--operator-key-file`, `SVC_OPERATOR_KEY`, `SVC_OPERATOR_KEY_FILE`, then the profile's;
- * a profile that was named by its flag comes before the environment. Undefined where there is none.
+ * what is kept for a profile that was named by its flag comes before the environment. Undefined where there is none.
  * @throws Failure `usage` where the place that should hold it is empty, `invalid_operator_key` for what cannot be one
  */
 export function createOperatorKey(call: Asking, target: Elsewhere | undefined): () => Promise<string | undefined> {
@@ -26,10 +26,11 @@ async function read(call: Asking, target: Elsewhere | undefined): Promise<string
 async function find(call: Asking, target: Elsewhere | undefined): Promise<string | undefined> {
   const { cwd, globals, io } = call
   if (globals.operatorKeyFile !== undefined) return await keyIn(call, globals.operatorKeyFile)
-  if (globals.profile !== undefined) return await target?.operatorKey?.()
+  const kept = await target?.operatorKey?.()
+  if (kept !== undefined && globals.profile !== undefined) return kept
   if (io.env['SVC_OPERATOR_KEY']) return io.env['SVC_OPERATOR_KEY']
   const file = io.env['SVC_OPERATOR_KEY_FILE']
-  return file ? await keyOfFile(resolve(cwd, file)) : await target?.operatorKey?.()
+  return file ? await keyOfFile(resolve(cwd, file)) : kept
 }
 
 /** @param file `-` is standard input @throws Failure `usage` where there is none */
