@@ -81,6 +81,7 @@ const program = {
     're2js',
     'vscode-languageserver',
     'croner',
+    '@opentelemetry/api',
   ],
 }
 

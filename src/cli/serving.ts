@@ -49,6 +49,7 @@ export interface Opening {
   /** JSON lines on stderr when absent. */
   readonly log?: Log
   readonly cassette?: Cassette
+  readonly otel?: boolean
   readonly logTo?: { write(line: string): void }
   /** Instead of `admin.sock` in the data directory. */
   readonly adminSocket?: string
@@ -59,7 +60,18 @@ export async function openServing(
   { host, port }: Pick<Address, 'host' | 'port'>,
 ): Promise<RunningServer> {
   const { openServer } = await import('../server/open.ts')
-  const { project, dataDirectory, env, offline, development = false, log, logTo, cassette, adminSocket } = opening
+  const {
+    project,
+    dataDirectory,
+    env,
+    offline,
+    development = false,
+    log,
+    logTo,
+    cassette,
+    adminSocket,
+    otel = false,
+  } = opening
   if (dataDirectory !== undefined && project.config.workspace)
     await rememberWorkspace(dataDirectory, project.config.workspace)
   return await openServer({
@@ -75,6 +87,7 @@ export async function openServing(
     port,
     uploadPort: port === 0 ? 0 : port + 1,
     ...(log && { log }),
+    otel,
     ...(cassette && { cassette }),
     ...(logTo && { logTo }),
     ...(adminSocket !== undefined && { adminSocket }),

@@ -25,6 +25,7 @@ import { logToAll, openLogFile } from './log-file.ts'
 import { createReaders } from './readers.ts'
 import { createRehearsals } from './rehearsals.ts'
 import { withRunLog } from './run-log.ts'
+import { openTelemetry, withSpans } from './spans.ts'
 import { createScopes } from './scopes.ts'
 import type { Services } from './services.ts'
 import { readSessionFile } from './session-files.ts'
@@ -47,6 +48,8 @@ export interface HouseOptions {
   readonly clock?: Clock
   /** JSON lines on standard error when absent. */
   readonly log?: Log
+  /** Ended sessions are told to the OpenTelemetry SDK that was loaded into this process. */
+  readonly otel?: boolean
   /** Takes the JSON lines instead of standard error; what they hold has passed the redactor. */
   readonly logTo?: { write(line: string): void }
   /**
@@ -115,7 +118,8 @@ export async function openHouse(
       ballastBytes: uploads && options.dataDirectory !== undefined ? BALLAST_BYTES : 0,
     })
     closers.push(() => sqlite.close())
-    const store = kept ? withRunLog(sqlite, kept) : sqlite
+    const logged = kept ? withRunLog(sqlite, kept) : sqlite
+    const store = options.otel ? withSpans(logged, await openTelemetry(version), log) : logged
     const storageAt = async (address: { readonly host: string; readonly port: number }): Promise<Storage> => {
       const opened = await openStorage(config, {
         directory,

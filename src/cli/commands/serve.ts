@@ -20,6 +20,7 @@ export async function serve(call: Call): Promise<number> {
       dataDirectory: project.dataDirectory,
       env: io.env,
       offline: given.flag('offline'),
+      otel: given.flag('otel'),
       ...(given.text('log-format') === 'pretty' && { logTo: prettyLog(talkScreen(call)) }),
       ...(adminSocket !== undefined && { adminSocket: resolve(cwd, adminSocket) }),
     },

@@ -41,6 +41,7 @@ export const serve: readonly CommandSpec[] = [
       ...listening,
       { flags: '--storage <url>', say: 's3://bucket[?endpoint=…] in place of the embedded storage' },
       { flags: '--log-format <format>', say: 'of the log on stderr; json by default', choices: ['json', 'pretty'] },
+      { flags: '--otel', say: 'tell each ended session to the OpenTelemetry SDK that NODE_OPTIONS=--import loads' },
       { flags: '--admin-socket <path>', say: 'of the operator channel, instead of admin.sock in the data directory' },
     ],
     examples: ['svc serve', 'svc serve --log-format pretty', 'svc serve --port 0 --data /var/lib/svc --json'],
