@@ -16,17 +16,24 @@ export async function watchFiles(
   const { watch } = await import('chokidar')
   const watcher = watch(directory, { ignoreInitial: true, ignored: (path) => path !== directory && isIgnored(path) })
   const paths = new Set<string>()
+  const added = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let working = Promise.resolve()
   const flush = (): void => {
     timer = undefined
-    const batch = [...paths].sort()
+    // An editor that saves atomically writes a file of another name and moves it: what came and went is no part of the save.
+    const batch = [...paths].filter((path) => !added.has(path) || existsSync(path)).sort()
     paths.clear()
+    added.clear()
+    if (batch.length === 0) return
     working = working.then(() => (signal.aborted ? undefined : changed(batch)))
     // Told by `close`; until then it must not count as unhandled.
     working.catch(() => undefined)
   }
-  watcher.on('all', (_, path) => {
+  watcher.on('all', (event, path) => {
+    // Directories tell nothing that their files do not.
+    if (event === 'addDir' || event === 'unlinkDir') return
+    if (event === 'add' && !paths.has(path)) added.add(path)
     paths.add(path)
     clearTimeout(timer)
     timer = setTimeout(flush, SETTLE_MS)
