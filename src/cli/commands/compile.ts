@@ -52,8 +52,10 @@ export async function compileCommand(call: Call): Promise<void> {
   if (given.flag('matrix')) {
     const screen = answerScreen(call)
     for (const agent of bundle.agents) {
+      const rows = rowsOf(agent)
+      if (rows.length === 0) continue
       out.line(`${agent.id}@${agent.version}`)
-      drawTable(screen, columns, rowsOf(agent)).forEach((line) => out.line(`  ${line}`))
+      drawTable(screen, columns, rows).forEach((line) => out.line(`  ${line}`))
     }
   }
   explained?.forEach((each) => out.line(concernLine(each)))

@@ -18,7 +18,8 @@ export async function approve(call: Call): Promise<void> {
       output !== undefined || given.text('edit') === undefined
         ? undefined
         : await readEdited(call, given.text('edit')!, item)
-    const acknowledged = await acknowledgement(call, edited ? { ...item, args: edited } : item)
+    const effective = edited ? { ...item, args: edited } : item
+    const acknowledged = await acknowledgement(call, effective)
     return {
       answer: { approved: true, ...(output !== undefined && { textValue: await readOutput(call, output) }) },
       metadata: {
@@ -29,7 +30,7 @@ export async function approve(call: Call): Promise<void> {
       say: (verdict, told) => {
         const { have, need } = verdict.approvals
         const rest = have < need ? `${need - have} more needed` : nextOf(item, told)
-        out.line(`${told.again ? 'already ' : ''}approved ${subjectOf(item)} (${have} of ${need}); ${rest}`)
+        out.line(`${told.again ? 'already ' : ''}approved ${subjectOf(effective)} (${have} of ${need}); ${rest}`)
       },
     }
   })
