@@ -1,5 +1,5 @@
 /** The main job end to end, in one process: a served project, its runs, and people who answer. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
@@ -188,7 +188,10 @@ describe('a run above the limit, where nobody can be asked', () => {
 
   test('is approved with other arguments, which are the ones that run', async () => {
     const { runId, task } = await held()
-    await svc(['approve', task.userTaskId, '--edit', '{"order":"A-1042","amount":150,"currency":"EUR"}'])
+    const edited = ['--edit', '{"order":"A-1042","amount":150,"currency":"EUR"}']
+    expect((await svc(['approve', task.userTaskId, ...edited])).stdout).toMatch(
+      /^approved acme\.refunds amount 150 \(1 of 1\)/,
+    )
     expect(await json(['runs', 'get', runId, '--wait'])).toMatchObject({
       status: 'Completed',
       output: { refunded: 150, currency: 'EUR' },
@@ -742,8 +745,14 @@ describe('svc dev', () => {
     const start = ['run', 'acme.refund-desk', 'order=A-1', 'amount=180']
     expect((await runSvc(start, { cwd: bench })).code).toBe(3)
 
-    writeFileSync(policy, readFileSync(policy, 'utf8').replace('value: 100', 'value: 250'))
-    expect(JSON.parse(await dev.line(/"reload"/))).toMatchObject({ agent: 'acme.refund-desk', version: '1.0.0-dev.2' })
+    // As editors save: another file, moved to the name.
+    writeFileSync(`${policy}9ATO`, readFileSync(policy, 'utf8').replace('value: 100', 'value: 250'))
+    renameSync(`${policy}9ATO`, policy)
+    expect(JSON.parse(await dev.line(/"reload"/))).toMatchObject({
+      changed: ['policies/refund-limit.yaml'],
+      agent: 'acme.refund-desk',
+      version: '1.0.0-dev.2',
+    })
     expect(await runSvc(start, { cwd: bench })).toMatchObject({
       code: 0,
       stdout: '{"refunded":180,"currency":"EUR"}\n',

@@ -31,14 +31,16 @@ describe('svc init', () => {
     expect(refused.stderr).toContain('nothing was written')
     expect(existsSync(join(cwd, 'asked'))).toBe(false)
     const { stdout } = await svc(['init', 'asked'], { cwd, tty: true, answers: ['blank', '', true] })
-    expect(stdout).toMatch(/^created asked\/ \(\d+ files\)\n$/)
+    expect(stdout).toMatch(/^created asked\/ \(\d+ files\): 1 agent, 1 bundle, 3 scenarios, svc\.config\.yaml\n$/)
     expect(existsSync(join(cwd, 'asked/agents/assistant.yaml'))).toBe(true)
   })
 
   test('writes the template, a workspace named after the directory, and a .gitignore', async () => {
     const { code, stdout, stderr } = await svc(['init', 'refund-demo'], { cwd })
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^created refund-demo\/ \(\d+ files\)\n$/)
+    expect(stdout).toMatch(
+      /^created refund-demo\/ \(\d+ files\): 1 agent, 1 sub-agent, 2 tools, 2 policies, 1 bundle, 6 scenarios, svc\.config\.yaml\n$/,
+    )
     expect(stderr).toBe('next:  cd refund-demo && svc dev          no API key needed, the model is scripted\n')
     const written = tree(join(cwd, 'refund-demo'))
     const own = Object.entries(written).filter(([path]) => !path.startsWith('.schemas/'))
@@ -130,7 +132,6 @@ test('the template is clean and compiles to two policies', async () => {
   expect(code).toBe(0)
   expect(stdout).toBe(
     [
-      'acme.fraud-check@1.0.0',
       'acme.refund-desk@1.0.0',
       '  acme.orders.lookup\tallow\tdefault\tread_only',
       '  acme.refunds\trequire_approval\tacme.large-refunds@1.0.0\targs.amount > 1000',

@@ -4,6 +4,7 @@ import { fail } from '../../base/failure.ts'
 import type { Call } from '../command.ts'
 import type { Pipeline } from '../ci-files.ts'
 import { nearest } from '../nearest.ts'
+import { openProject } from '../project.ts'
 import { aboutTemplate, planTemplate, templateNames, writeTemplate } from '../template.ts'
 
 const DEFAULT_TEMPLATE = 'refund'
@@ -43,7 +44,10 @@ export async function init(call: Call): Promise<void> {
     'svc dev',
   ]
   if (mode.json) return await out.json({ dir: directory, template, files: written, next })
-  out.line(`created ${shown}/ (${written.filter(({ action }) => action === 'created').length} files)`)
+  const { inventory } = await import('../inventory.ts')
+  const { config } = await openProject({ ...call, cwd: directory })
+  const created = written.filter(({ action }) => action === 'created').length
+  out.line(`created ${shown}/ (${created} files): ${await inventory(directory, config.include)}`)
   out.hint(`next:  ${next.join(' && ')}          no API key needed, the model is scripted`)
 }
 
