@@ -5,7 +5,17 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyExample, deploy, dev, serve, svc, writeProject, type Project, type ServerProcess } from './binary.ts'
+import {
+  copyExample,
+  deploy,
+  dev,
+  serve,
+  svc,
+  svcJson,
+  writeProject,
+  type Project,
+  type ServerProcess,
+} from './binary.ts'
 
 let project: Project
 let server: ServerProcess
@@ -63,6 +73,21 @@ test('events are posted to an address, again where it had trouble, in their orde
     'engine.session.started → 204 in N ms',
     'engine.session.completed → 204 in N ms',
   ])
+})
+
+test('a recorded decision is headed by what was asked about: a task, or a run, and the tool', async () => {
+  const asked = await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount:=180', '--data', project.data], at)
+  expect(asked.code).toBe(3)
+  const [task, run] = await Promise.all([
+    svc(['policy', 'explain', '@waiting', '--data', project.data], at),
+    svc(['policy', 'explain', '@last', '--data', project.data], at),
+  ])
+  expect(task.stdout).toMatch(/^(?:task|run) [0-9a-f]{6} · acme\.refunds · recorded \d\d:\d\d:\d\d\n/m)
+  expect(run.stdout).toMatch(/^run [0-9a-f]{6} · acme\.orders\.lookup · recorded/)
+  const { items } = await svcJson<{ items: { userTaskId: string }[] }>(['inbox', '--data', project.data], at)
+  const named = await svc(['policy', 'explain', items[0]!.userTaskId, '--data', project.data], at)
+  expect(named.stdout).toMatch(new RegExp(`^task ${items[0]!.userTaskId.slice(-6)} · acme\\.refunds · recorded`))
+  await svc(['runs', 'cancel', '@last', '--data', project.data], at)
 })
 
 test('what is no address is told before anything is asked', async () => {

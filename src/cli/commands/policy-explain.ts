@@ -28,7 +28,7 @@ export async function policyExplain(call: Call): Promise<void> {
   const project = await openProject(call)
   if (LOGICAL.test(reference.split('@')[0]!)) return await explainConcerns(call, project, reference)
   await withOperator(project, call, async (operator) => {
-    const { runId, only } = await find(reference, operator)
+    const { runId, taskId, only } = await find(reference, operator)
     const { items: all } = await operator.call('GET /decisions', { query: { run: runId } })
     const wanted = only ? only(all) : all
     if (wanted.length === 0) throw fail('not_found', { what: `recorded decision of ${reference}` })
@@ -47,7 +47,8 @@ export async function policyExplain(call: Call): Promise<void> {
         only && one ? jsonOf(one, places) : { runId, items: told.map((each) => jsonOf(each, places)) },
       )
     }
-    told.forEach((each) => tell(call, each, places))
+    const head = taskId === undefined ? undefined : `task ${shortId(taskId)}`
+    told.forEach((each) => tell(call, each, places, head ?? `run ${shortId(each.decision.runId)}`))
   })
 }
 
@@ -73,11 +74,9 @@ const jsonOf = ({ decision, explanation, assumed }: Told, places: Places): objec
   ...(assumed.length > 0 && { assumed }),
 })
 
-function tell(call: Call, { decision, explanation, assumed }: Told, places: Places): void {
+function tell(call: Call, { decision, explanation, assumed }: Told, places: Places, head: string): void {
   const { out, mode } = call
-  out.line(
-    `${shortId(decision.runId)} · ${safeText(decision.tool)} · recorded ${timeOfDay(Date.parse(decision.recordedAt))}`,
-  )
+  out.line(`${head} · ${safeText(decision.ref)} · recorded ${timeOfDay(Date.parse(decision.recordedAt))}`)
   const isSame = explanation.decision.decision === decision.decision
   const lines = isSame
     ? explanationLines(explanation, places, createTheme(mode.color.stdout))
@@ -101,7 +100,7 @@ type Choice = (all: readonly RecordedDecision[]) => readonly RecordedDecision[]
 async function find(
   reference: string,
   operator: Operator,
-): Promise<{ readonly runId: string; readonly only?: Choice }> {
+): Promise<{ readonly runId: string; readonly taskId?: string; readonly only?: Choice }> {
   if (reference.startsWith('@')) return { runId: await runIdOf(reference, operator) }
   try {
     const task = await taskOf(reference, operator)
@@ -117,7 +116,11 @@ async function find(
           runId === task.runId &&
           fieldOf(content, 'name') === nameOf(items[asked]?.content),
       )
-    return { runId: task.runId, only: (all) => all.filter(({ decisionId }) => decisionId === decided?.id) }
+    return {
+      runId: task.runId,
+      taskId: task.userTaskId,
+      only: (all) => all.filter(({ decisionId }) => decisionId === decided?.id),
+    }
   } catch (error) {
     const absent = error instanceof RemoteError ? error.status === 404 : !isUuid(reference)
     if (!absent) throw error
