@@ -34,6 +34,32 @@ const updated = (text: string, { line, command, expected, actual }: Difference):
   return text.slice(0, start) + text.slice(start).replace(shown(expected).trimEnd(), () => shown(actual).trimEnd())
 }
 
+/** Commands without what they print: each succeeds in a project that was published, in the order of the block. */
+const setUp = ['svc init desk', 'cd desk', 'svc publish --deploy']
+const bare = pages.flatMap(({ path, text }) =>
+  [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+    .map((match) => ({ path, lines: match[1]!.trimEnd().split('\n') }))
+    // The two commands of a fresh clone are what runs this test.
+    .filter(({ lines }) => !lines[0]!.startsWith('npm ci')),
+)
+
+describe.concurrent('commands that a page lists can be given as they stand', () => {
+  test.each(bare)(
+    '$path: $lines.0',
+    async ({ path, lines }) => {
+      const parts = [...setUp, ...lines].map((line) => {
+        const command = line.replace(/ +# .*$/, '')
+        return /^svc (?:dev|serve)\b/.test(command)
+          ? { command, output: ['…'], exit: 0 }
+          : // Nobody is there to approve, so a run that needs an approval ends with 3.
+            { command: `{ ${command}; } > said 2>&1`, output: [], exit: command.startsWith('svc run ') ? 3 : 0 }
+      })
+      expect(await play(path, [{ is: 'console', line: 1, parts }])).toEqual([])
+    },
+    120_000,
+  )
+})
+
 test('the card of the README is the one that the demo shows on a terminal', async () => {
   const { path, remove } = temporary()
   const { stderr } = await svc(['demo', '--speed', '0'], { cwd: path, tty: true, answers: ['a'] })
