@@ -23,8 +23,8 @@ const BEGINNINGS = /sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|
 /** What a text with a credential in it has in it too. */
 export const MAY_BE_CREDENTIAL = new RegExp(`${BEGINNINGS.source}|key|secret|token|passw`, 'i')
 
-/** An API key of ours. Source: decisions, section 1. */
-export const OWN_KEY = /\bsvc_[A-Za-z0-9]{38}\b/
+/** How an API key of ours begins, whole or cut. Source: decisions, section 1; lint rules, secret/own-api-key. */
+export const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/
 
 export interface Credential {
   /** Offset in the text. */
@@ -38,7 +38,13 @@ export function findCredential(text: string): Credential | undefined {
   return (BEGINNINGS.test(text) ? findForm(text, FORMS) : undefined) ?? findNamed(text)
 }
 
-export const findOwnKey = (text: string): Credential | undefined => findForm(text, [OWN_KEY])
+/** The prefix alone may begin a name: what follows is random. */
+export function findOwnKey(text: string): Credential | undefined {
+  for (const match of text.matchAll(new RegExp(OWN_KEY, 'g')))
+    if (isRandom(match[0].slice('svc_'.length)))
+      return { start: match.index, text: match[0], shown: `${match[0].slice(0, 6)}…` }
+  return undefined
+}
 
 function findForm(text: string, forms: readonly RegExp[]): Credential | undefined {
   for (const form of forms) {
@@ -95,7 +101,7 @@ const LONG = 20
 
 /** True for a text that is a secret rather than the name of a variable that holds one. */
 export function looksLikeValue(text: string): boolean {
-  if (findCredential(text) !== undefined || OWN_KEY.test(text)) return true
+  if (findCredential(text) !== undefined || findOwnKey(text) !== undefined) return true
   if (
     /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) &&
     !(text.length >= LONG && /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text))

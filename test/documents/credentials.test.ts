@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findCredential, findNamedValue } from '../../src/documents/credentials.ts'
+import { findCredential, findOwnKey, findNamedValue } from '../../src/documents/credentials.ts'
 
 describe('a credential is found', () => {
   test.each([
@@ -41,4 +41,13 @@ describe('what is no credential is left alone', () => {
   ])('%s', (text) => {
     expect(findCredential(text)).toBeUndefined()
   })
+})
+
+test.each([
+  ['svc_0123456789abcdefghijABCDEFGHIJ01234567', true],
+  ['svc_aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5', true],
+  ['svc_maximumnumberofconcurrentruns2', false],
+  ['svc_9fQ2', false],
+])('%s is a key of svc: %s', (text, is) => {
+  expect(findOwnKey(`x ${text}.`) !== undefined).toBe(is)
 })

@@ -302,6 +302,13 @@ const commentsIn = (text: string): string[] => {
   return tokens.filter((token, at) => token.startsWith('#') && tokens[at - 1] !== SCALAR).sort()
 }
 
+test.each([
+  ['lines that end in a lone CR', 'kind: Tool\rspec: {}\r'],
+  ['a key of 5,000 characters', `kind: Tool\n${'k'.repeat(5000)}: 1\n`],
+])('%s: the file stays as it is', (_, text) => {
+  expect(format({ path: 'tool.yaml', text })).toEqual({ kept: 'it can be read, but not printed' })
+})
+
 test('what is formatted says the same, with all its comments, and formatted again it stays', () => {
   let done = 0
   fc.assert(

@@ -29,7 +29,7 @@ export function format(file: FileInput): Formatted {
   const { path } = file
   const json = path.endsWith('.json')
   const text = json ? printJson(reading.roots[0]) : settled(source.text)
-  if (text === undefined) return { kept: 'its comments would move each time it is formatted' }
+  if (typeof text !== 'string') return text
   const changed = text !== source.text || findings.length > 0
   if (!changed || json) return { text, changed }
   const lost = lossOf(reading.roots, source.text, readYaml(createSource(path, text)).roots, text)
@@ -39,14 +39,15 @@ export function format(file: FileInput): Formatted {
 /** A comment that is printed may be read as belonging to another line: printed again, it stays. */
 const ROUNDS = 4
 
-function settled(written: string): string | undefined {
+function settled(written: string): string | { readonly kept: string } {
   let text = written
   for (let round = 0; round <= ROUNDS; round++) {
     const next = printYaml(text)
+    if (next === undefined) return { kept: 'it can be read, but not printed' }
     if (next === text) return text
     text = next
   }
-  return undefined
+  return { kept: 'its comments would move each time it is formatted' }
 }
 
 /** What one text says and the other does not. The form is checked on every file: a formatter must never lose a word. */

@@ -10,9 +10,13 @@ const WIDTH = 120
 /** Folded texts are folded here. */
 const FOLD = 80
 
-/** @param text YAML that the reader accepts, one document or several */
-export function printYaml(text: string): string {
+/**
+ * @param text YAML that the reader accepts, one document or several
+ * @returns nothing where this stricter parser does not: a lone CR as line end, a key of more than 1,024 characters
+ */
+export function printYaml(text: string): string | undefined {
   const documents = parseAllDocuments(text, { version: '1.2', schema: 'core', customTags, uniqueKeys: false })
+  if (documents.some(({ errors }) => errors.length > 0)) return undefined
   return documents
     .map((document) => {
       arrange(document)
