@@ -1,3 +1,4 @@
+import { digestOf, digestOfJson } from '../../base/digest.ts'
 import type { Document } from '../document.ts'
 import { lockOf } from '../lock-file.ts'
 import { joinPath } from '../paths.ts'
@@ -33,15 +34,24 @@ export const lockDrift: Rule = {
   },
 }
 
-/** Bytes are compared by `svc compile --check`; here what people read: which documents, in which versions. */
+/** Contracts and policies are digested as `svc compile` resolves them: of these their versions are compared. */
 function drift(workspace: Workspace, bundle: Document, member: Readonly<Record<string, string>>): string | undefined {
-  const { kind, id, version, origin, path } = member
+  const { kind, id, version, origin, path, integrity } = member
   if (origin !== 'local' || path === undefined || id === undefined) return undefined
   const where = workspace.files.paths.includes(path) ? path : joinPath(workspace.bundleDirectory(bundle), path)
   if (!workspace.files.paths.includes(where)) return `is locked from ${path}, which is gone`
-  if (version === undefined || !['agent', 'tool', 'policy'].includes(kind ?? '')) return undefined
-  const there = workspace.documentsAt(where).flatMap(({ identity }) => (identity?.id === id ? identity.version : []))
-  return there.includes(version) || there.length === 0
-    ? undefined
-    : `is locked in ${version}, but is ${there.join(', ')}`
+  if (!['agent', 'tool', 'policy'].includes(kind ?? ''))
+    return integrity === undefined || integrity === digestOf(workspace.bytes(where)) ? undefined : CHANGED
+  const there = workspace.documentsAt(where).filter(({ identity }) => identity?.id === id)
+  const versions = there.flatMap(({ identity }) => identity?.version ?? [])
+  if (version !== undefined && versions.length > 0 && !versions.includes(version))
+    return `is locked in ${version}, but is ${versions.join(', ')}`
+  return kind === 'agent' &&
+    integrity !== undefined &&
+    there.length > 0 &&
+    !there.some(({ value }) => digestOfJson(value) === integrity)
+    ? CHANGED
+    : undefined
 }
+
+const CHANGED = 'has changed since'
