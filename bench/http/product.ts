@@ -20,6 +20,10 @@ const NONE = {
   planTokensPerDay: null,
 }
 
+/** Answers of one piece each, and pieces of the long one: `fanOut` of run.ts counts them. */
+const PACED = 40
+const PIECES = 1000
+
 /** Steps of the longest timeline. */
 const LONG = 10_000
 const ASK = {
@@ -107,6 +111,16 @@ async function start({ agentId, keys }: Door): Promise<{ runId: string; sessionI
 
 const desk = await open(agent('desk', [{ say: 'ok' }]), 1)
 const waits = await open(agent('waits', [{ call: { tool: 'ask_user', arguments: { message: 'Well?' } } }]), 50)
+const ASKS = { call: { tool: 'ask_user', arguments: { message: 'Well?' } } }
+/** Waits after every piece: one of some words, then all that a long answer has. */
+const talks = await open(
+  agent('talks', [
+    ASKS,
+    ...Array.from({ length: PACED }, () => ({ say: 'four words a piece', ...ASKS })),
+    { say: 'four words a piece '.repeat(PIECES), ...ASKS },
+  ]),
+  50,
+)
 const { runId, sessionId } = await start(desk)
 const stream = await fetch(`${server.url}/v1/runs/${runId}/stream`, { headers: { 'x-api-key': desk.keys[0]! } })
 await stream.text()
@@ -125,6 +139,7 @@ process.send!({
   runId,
   long: { runId: longRunId, steps: LONG },
   waiting: { runId: (await start(waits)).runId, keys: waits.keys },
+  talking: { runId: (await start(talks)).runId, keys: talks.keys, paced: PACED, pieces: PIECES },
 })
 
 /** One more session like the one that ended, with so many completions of a sentence each. */

@@ -5,7 +5,9 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createParser } from 'eventsource-parser'
+import { gather } from './fan-out.ts'
 import { load, type Measured } from './load.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 9)
@@ -24,6 +26,13 @@ interface Product {
   readonly long: { readonly runId: string; readonly steps: number }
   /** A run that goes on when it is answered, which nobody does, and keys that may read it. */
   readonly waiting: { readonly runId: string; readonly keys: readonly string[] }
+  /** A run that says one piece at each reply, `paced` times, then `pieces` at once. */
+  readonly talking: {
+    readonly runId: string
+    readonly keys: readonly string[]
+    readonly paced: number
+    readonly pieces: number
+  }
 }
 
 const children: ChildProcess[] = []
@@ -66,6 +75,7 @@ try {
   const [node, h3] = [await open<{ port: number }>('empty.ts', 'node'), await open<{ port: number }>('empty.ts', 'h3')]
   const small = await open<Product>('product.ts', join(directory, 'small'), '0')
   await delays(small)
+  await fanOut((await open<{ port: number }>('raw-stream.ts')).port, small)
   await readers(small)
   await routes(node.port, h3.port, small)
   small.child.disconnect()
@@ -138,6 +148,55 @@ async function delays({ port, key, agentId }: Product): Promise<void> {
   )
   console.log(`from an event's own time to its reader p50 ${at(late, 0.5)} ms, p99 ${at(late, 0.99)} ms.`)
   gate('ms from the last event to its reader (G11)', median(ends), 5, median(ends) <= 5)
+}
+
+function average(values: readonly number[]): number {
+  return values.reduce((sum, each) => sum + each, 0) / values.length
+}
+
+/** How long a piece of model text takes to 10 readers, and how fast 200 have all of many, beside a server that only writes. */
+async function fanOut(raw: number, { port, talking: { runId, keys, paced, pieces } }: Product): Promise<void> {
+  const ours = (n: number): string => plain('GET', `/v1/runs/${runId}/stream`, { 'x-api-key': keys[n % keys.length]! })
+  const reply = (): Promise<unknown> =>
+    fetch(`http://127.0.0.1:${port}/v1/runs/${runId}/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': keys[0]!, 'content-type': 'application/json' },
+      body: JSON.stringify({ runId, text: 'Go on.' }),
+    })
+  const send = (count: number): Promise<unknown> =>
+    fetch(`http://127.0.0.1:${raw}/send?count=${count}`, { method: 'POST' })
+  const delayOf = async (at: number, request: (n: number) => string, speak: () => Promise<unknown>) => {
+    const audience = await gather(
+      at,
+      Array.from({ length: 10 }, (_, n) => request(n)),
+    )
+    for (let said = 0; said < paced; said++) {
+      await Promise.all([audience.heard(1), speak()])
+      await pause(20)
+    }
+    audience.leave()
+    return average(audience.delays)
+  }
+  const timeOf = async (at: number, request: (n: number) => string, speak: () => Promise<unknown>) => {
+    const audience = await gather(
+      at,
+      Array.from({ length: 200 }, (_, n) => request(n)),
+    )
+    const started = performance.now()
+    await Promise.all([audience.heard(pieces), speak()])
+    const ms = performance.now() - started
+    audience.leave()
+    return ms
+  }
+  const read = (): string => plain('GET', '/')
+  const [rawDelay, delay] = [await delayOf(raw, read, () => send(1)), await delayOf(port, ours, reply)]
+  const [rawTime, time] = [await timeOf(raw, read, () => send(pieces)), await timeOf(port, ours, reply)]
+  console.log(
+    `\nA piece of model text to 10 readers: ${delay.toFixed(2)} ms, of a server that only writes ${rawDelay.toFixed(2)} ms;`,
+  )
+  console.log(`${pieces} pieces to 200 readers: ${time.toFixed(0)} ms and ${rawTime.toFixed(0)} ms.`)
+  gate('delay to 10 readers, of raw (G12)', delay / rawDelay, 1.5, delay <= 1.5 * rawDelay)
+  gate('fan-out to 200 readers, of raw (G12)', rawTime / time, 0.6)
 }
 
 /** What a reader costs that waits for a run that waits. */

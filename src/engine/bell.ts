@@ -1,6 +1,6 @@
-/** Tells readers of a session that there is something new. It carries no stored data: the store is the only buffer. */
+/** Tells readers of a session that there is something new. It keeps no stored data: the store is the only buffer. */
 import type { SessionId } from '../base/ids.ts'
-import type { Delta } from '../spec/event.ts'
+import type { Delta, StoredEvent } from '../spec/event.ts'
 
 export interface Bell {
   ring(sessionId: SessionId): void
@@ -10,6 +10,8 @@ export interface Bell {
   listen(sessionId: SessionId): Ear
 }
 
+type Page = Promise<readonly StoredEvent[]>
+
 export interface Ear {
   /** Rings so far. */
   count(): number
@@ -17,6 +19,8 @@ export interface Ear {
   after(heard: number, signal: AbortSignal): Promise<void>
   /** Deltas since the last call. */
   deltas(): readonly Delta[]
+  /** What is stored after a cursor. Readers who were woken together and stand at the same place read it once. */
+  read(cursor: number, load: () => Page): Page
   close(): void
 }
 
@@ -24,33 +28,51 @@ export interface Ear {
 const MAX_DELTAS = 1000
 
 interface Listener {
-  rings: number
   deltas: Delta[]
   wake: (() => void) | undefined
 }
 
+/** The readers of one session. */
+interface Room {
+  readonly listeners: Set<Listener>
+  rings: number
+  /** The newest page, until the turn of the event loop in which it was asked for ends. */
+  page: { readonly cursor: number; readonly rings: number; readonly events: Page } | undefined
+}
+
 export function createBell(): Bell {
-  const listeners = new Map<SessionId, Set<Listener>>()
+  const rooms = new Map<SessionId, Room>()
+  const loud = new Set<Room>()
+  /** Once a turn of the event loop: what arrives in one turn goes to each reader in one piece. */
+  const wake = (room: Room): void => {
+    if (loud.size === 0) setImmediate(wakeAll)
+    loud.add(room)
+  }
+  const wakeAll = (): void => {
+    const rung = [...loud]
+    loud.clear()
+    for (const { listeners } of rung) for (const each of listeners) each.wake?.()
+  }
   return {
     ring(sessionId) {
-      for (const each of listeners.get(sessionId) ?? []) {
-        each.rings++
-        each.wake?.()
-      }
+      const room = rooms.get(sessionId)
+      if (room === undefined) return
+      room.rings++
+      wake(room)
     },
     say(delta) {
-      for (const each of listeners.get(delta.sessionId) ?? []) {
-        if (each.deltas.length >= MAX_DELTAS) continue
-        each.deltas.push(delta)
-        each.wake?.()
-      }
+      const room = rooms.get(delta.sessionId)
+      if (room === undefined) return
+      for (const { deltas } of room.listeners) if (deltas.length < MAX_DELTAS) deltas.push(delta)
+      wake(room)
     },
     listen(sessionId) {
-      const mine: Listener = { rings: 0, deltas: [], wake: undefined }
-      const all = listeners.get(sessionId) ?? new Set()
-      listeners.set(sessionId, all.add(mine))
+      const mine: Listener = { deltas: [], wake: undefined }
+      const room = rooms.get(sessionId) ?? { listeners: new Set(), rings: 0, page: undefined }
+      rooms.set(sessionId, room)
+      room.listeners.add(mine)
       return {
-        count: () => mine.rings,
+        count: () => room.rings,
         after: (heard, signal) =>
           new Promise((resolve) => {
             const done = (): void => {
@@ -58,15 +80,23 @@ export function createBell(): Bell {
               mine.wake = undefined
               resolve()
             }
-            if (mine.rings > heard || mine.deltas.length > 0 || signal.aborted) return done()
+            if (room.rings > heard || mine.deltas.length > 0 || signal.aborted) return done()
             mine.wake = done
             signal.addEventListener('abort', done)
             return undefined
           }),
         deltas: () => mine.deltas.splice(0),
+        read(cursor, load) {
+          const { page, rings } = room
+          if (page?.cursor === cursor && page.rings === rings) return page.events
+          const events = load()
+          room.page = { cursor, rings, events }
+          setImmediate(() => (room.page = undefined))
+          return events
+        },
         close() {
-          all.delete(mine)
-          if (all.size === 0) listeners.delete(sessionId)
+          room.listeners.delete(mine)
+          if (room.listeners.size === 0) rooms.delete(sessionId)
         },
       }
     },

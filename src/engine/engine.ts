@@ -77,9 +77,9 @@ export interface Engine {
   ): Promise<{ readonly runId: RunId; readonly status: RunStatus }>
   /**
    * Events of the run, its descendants and its session after `after`, without a gap and without a repeat, then live; ends
-   * after the terminal event of the run (for the root: of the session).
+   * after the terminal event of the run (for the root: of the session). What arrives together is answered together.
    */
-  follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<Followed>
+  follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<readonly Followed[]>
   /** Whole as it stands now, and unredacted; redaction is applied where it leaves. */
   conversation(sessionId: SessionId): Promise<PagedConversation>
   /** Continues what was in flight when the last process ended. Answers how many sessions that were. */

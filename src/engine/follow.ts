@@ -10,6 +10,8 @@ import type { Followed } from './engine.ts'
 /** Events read per query; bounds memory per reader to one page. */
 const PAGE = 256
 
+const NOTHING: readonly never[] = []
+
 const LAST_OF_SESSION = new Set(['engine.session.completed', 'engine.session.failed', 'engine.session.cancelled'])
 const LAST_OF_RUN = new Set(['engine.run.completed', 'engine.run.failed', 'engine.run.cancelled'])
 
@@ -23,7 +25,7 @@ export async function* follow(
   id: RunId,
   after: number,
   signal: AbortSignal,
-): AsyncGenerator<Followed> {
+): AsyncGenerator<readonly Followed[]> {
   const run = await store.run(id)
   if (!run) throw fail('not_found', { what: 'run' })
   const family = await createFamily(store, run)
@@ -32,30 +34,34 @@ export async function* follow(
   const ear = bell.listen(run.sessionId)
   let cursor = after
   let live = false
+  let read = -1
   try {
     if (await hasEnded(store, run, after, isLast)) return
     while (!signal.aborted) {
       const heard = ear.count() // before the read: what is stored meanwhile rings again
       const deltas = ear.deltas()
-      const page = await store.events(run.sessionId, cursor, PAGE)
+      // Model text alone asks nothing of the store.
+      const page = heard === read ? NOTHING : await ear.read(cursor, () => store.events(run.sessionId, cursor, PAGE))
+      const together: Followed[] = []
       // A delta belongs to a step that is stored later, so it goes first; before the replay has ended it would be out of place.
-      for (const delta of live ? deltas : []) {
-        if (await family.has(delta.runId)) yield delta
+      for (const delta of live ? deltas : NOTHING) {
+        if (family.all || (await family.has(delta.runId))) together.push(delta)
       }
+      let last = false
       for (const event of page) {
         cursor = event.seq
-        if (event.kind === 'session' || (await family.has(event.runId))) yield event
-        if (isLast(event)) {
-          // The replay ended here, and so does the stream.
-          if (!live) yield 'live'
-          return
-        }
+        if (family.all || event.kind === 'session' || (await family.has(event.runId))) together.push(event)
+        last ||= isLast(event)
+        if (last) break
       }
-      if (page.length === PAGE) continue
-      if (!live) {
-        live = true
-        yield 'live'
-      }
+      const whole = last || page.length < PAGE
+      // Where the replay ends for good, so does the stream.
+      if (whole && !live) together.push('live')
+      live ||= whole
+      if (together.length > 0) yield together
+      if (last) return
+      if (!whole) continue
+      read = heard
       await ear.after(heard, signal)
     }
   } finally {
@@ -79,15 +85,22 @@ async function hasEnded(
   }
 }
 
+interface Family {
+  /** True for a root: every run of the session is its own. */
+  readonly all: boolean
+  has(id: RunId): Promise<boolean>
+}
+
 /** The run and its descendants. Runs are only added, so one that is known stays where it is. */
-async function createFamily(store: Store, run: Run): Promise<{ has(id: RunId): Promise<boolean> }> {
-  if (run.depth === 0) return { has: () => Promise.resolve(true) }
+async function createFamily(store: Store, run: Run): Promise<Family> {
+  if (run.depth === 0) return { all: true, has: () => Promise.resolve(true) }
   let parents = new Map<RunId, RunId | null>()
   const read = async (): Promise<void> => {
     parents = new Map((await store.runsOf(run.sessionId)).map((each) => [each.id, each.parentRunId]))
   }
   await read()
   return {
+    all: false,
     async has(id) {
       if (!parents.has(id)) await read()
       for (let at: RunId | null = id; at !== null; at = parents.get(at) ?? null) if (at === run.id) return true

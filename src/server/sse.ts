@@ -28,7 +28,7 @@ const STALL_MS = 5000
 const HEARTBEAT_MS = 15_000
 
 export function eventStream(
-  source: AsyncIterable<StoredEvent | Delta | 'live'>,
+  source: AsyncIterable<readonly (StoredEvent | Delta | 'live')[]>,
   { view, stop, onEnd }: StreamOptions,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
@@ -42,13 +42,13 @@ export function eventStream(
         heartbeat.unref()
         const pump = async () => {
           send('retry: 1000\n\n')
-          for await (const each of source) {
-            const text = each === 'live' ? ': live\n\n' : frame(view(each))
-            if (text === undefined) continue
-            if (full() && !(await drained((resume) => (room = resume), stop.signal)))
-              return controller.error(new Error('The reader does not keep up.'))
-            if (stop.signal.aborted) break
-            send(text)
+          for await (const together of source) {
+            for (const text of texts(together, view)) {
+              if (full() && !(await drained((resume) => (room = resume), stop.signal)))
+                return controller.error(new Error('The reader does not keep up.'))
+              if (stop.signal.aborted) return end(controller)
+              send(text)
+            }
           }
           end(controller)
         }
@@ -80,9 +80,36 @@ export function eventStream(
   )
 }
 
+/** About as much is written at once. */
+const CHUNK = 64 * 1024
+
+/** What arrived together as few pieces of text. */
+function* texts(together: readonly (StoredEvent | Delta | 'live')[], view: StreamOptions['view']): Generator<string> {
+  let text = ''
+  for (const each of together) {
+    const seen = each === 'live' ? each : view(each)
+    if (seen === undefined) continue
+    text += seen === 'live' ? ': live\n\n' : frameOf(seen)
+    if (text.length < CHUNK) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}
+
+/** Frames of what several readers are sent, for as long as it is held. */
+const frames = new WeakMap<StoredEvent | Delta, string>()
+
+function frameOf(event: StoredEvent | Delta): string {
+  const known = frames.get(event)
+  if (known !== undefined) return known
+  const made = frame(event)
+  frames.set(event, made)
+  return made
+}
+
 /** One JSON value on one line: `JSON.stringify` escapes every line end, so no text can forge a frame. */
-function frame(event: StoredEvent | Delta | undefined): string | undefined {
-  if (event === undefined) return undefined
+function frame(event: StoredEvent | Delta): string {
   const body: StreamEvent = { ts: iso(event.ts), kind: event.kind, subject: event.subject, data: event.data }
   const id = 'seq' in event ? `id: ${event.seq}\n` : ''
   return `${id}data: ${JSON.stringify(body)}\n\n`

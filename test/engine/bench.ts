@@ -257,7 +257,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
   let engine = open()
   const seen: Bench['seen'] = async (run, fits, after = 0) => {
     const stop = new AbortController()
-    for await (const each of engine.follow(run, after, stop.signal)) {
+    for await (const each of oneByOne(engine.follow(run, after, stop.signal))) {
       if (each !== 'live' && 'seq' in each && fits(each)) return each
     }
     throw new Error('The stream ended without such an event.')
@@ -314,6 +314,11 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
       return engine
     },
   }
+}
+
+/** Events that arrive together, one after the other. */
+export async function* oneByOne<T>(source: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const together of source) yield* together
 }
 
 /** Lets everything happen that needs no time: turns of the event loop, far more than the longest chain of saves has. */

@@ -5,6 +5,7 @@ import {
   boundAgent,
   inOrder,
   key,
+  oneByOne,
   openBench,
   operator,
   policy,
@@ -308,7 +309,7 @@ test('a stream of a child carries the child and the session, and ends with the c
   const childRun = (await bench.store.runsOf((await bench.store.run(run))!.sessionId))[1]!.id
   const read = async (id: RunId, after: number) => {
     const subjects: string[] = []
-    for await (const event of bench.engine.follow(id, after, new AbortController().signal)) {
+    for await (const event of oneByOne(bench.engine.follow(id, after, new AbortController().signal))) {
       if (event !== 'live' && 'seq' in event) subjects.push(event.subject)
     }
     return subjects

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { inOrder, openBench, reply, returns, snapshotOf, tool, turns } from './bench.ts'
+import { inOrder, oneByOne, openBench, reply, returns, snapshotOf, tool, turns } from './bench.ts'
 
 const paying = () =>
   openBench({
@@ -14,7 +14,7 @@ const paying = () =>
 async function read(engine: Engine, run: RunId, after: number, count = Infinity): Promise<string[]> {
   const seen: string[] = []
   const stop = new AbortController()
-  for await (const event of engine.follow(run, after, stop.signal)) {
+  for await (const event of oneByOne(engine.follow(run, after, stop.signal))) {
     if (event === 'live' || !('seq' in event)) continue
     seen.push(`${event.seq} ${event.subject}`)
     if (seen.length >= count) break
@@ -43,7 +43,7 @@ test('the replay of a run that has ended is marked as ended too, after its last 
   const run = await bench.start('root')
   await bench.ended(run)
   const seen: unknown[] = []
-  for await (const event of bench.engine.follow(run, 0, new AbortController().signal))
+  for await (const event of oneByOne(bench.engine.follow(run, 0, new AbortController().signal)))
     seen.push(event === 'live' ? event : event.subject)
   expect(seen.slice(-2)).toEqual(['engine.session.completed', 'live'])
   expect(seen.filter((each) => each === 'live')).toHaveLength(1)
@@ -63,7 +63,7 @@ test('the end of the replay is marked once, and text arrives live before the ste
   const run = await bench.start('root')
   const seen: string[] = []
   const reader = (async () => {
-    for await (const event of bench.engine.follow(run, 0, new AbortController().signal)) {
+    for await (const event of oneByOne(bench.engine.follow(run, 0, new AbortController().signal))) {
       seen.push(
         event === 'live'
           ? 'live'
@@ -103,7 +103,25 @@ test('a reader that goes away stops waiting', async () => {
   await bench.asked(run)
   const stop = new AbortController()
   const reader = (async () => {
-    for await (const event of bench.engine.follow(run, 0, stop.signal)) if (event === 'live') stop.abort()
+    for await (const event of oneByOne(bench.engine.follow(run, 0, stop.signal))) if (event === 'live') stop.abort()
   })()
   await expect(reader).resolves.toBeUndefined()
+})
+
+test('model text alone asks nothing of the store', async () => {
+  let speak: (() => void) | undefined
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root' })],
+    models: { root: () => new Promise((resolve) => (speak = () => resolve('Hello.'))) },
+  })
+  const run = await bench.start('root')
+  await turns()
+  const asked = vi.spyOn(bench.parts.store, 'events')
+  const texts: unknown[] = []
+  for await (const together of bench.engine.follow(run, 0, new AbortController().signal)) {
+    const text = together.flatMap((each) => (each !== 'live' && !('seq' in each) ? [each.data['text']] : []))
+    if (together.includes('live')) speak!()
+    if (text.length > 0) texts.push(...text, asked.mock.calls.length)
+  }
+  expect(texts).toEqual(['Hello.', 1])
 })

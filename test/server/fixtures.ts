@@ -249,10 +249,9 @@ export function openHouse(
     recover: async () => 0,
     close: async () => {},
   }
-  async function* replay(runId: RunId, after: number): AsyncGenerator<Followed> {
+  async function* replay(runId: RunId, after: number): AsyncGenerator<readonly Followed[]> {
     const run = await store.run(runId)
-    yield* await store.events(run!.sessionId, after, 1000)
-    yield 'live'
+    yield [...(await store.events(run!.sessionId, after, 1000)), 'live']
   }
 
   const services: Services = {

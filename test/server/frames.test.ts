@@ -117,7 +117,7 @@ test('bytes that are no HTTP behind a stream cut it, and put nothing into it', a
   const { secret, triggerId } = await house.keyFor('acme.refund-desk', { trigger: { name: 'streams' } })
   const { runId } = await house.storeRun('acme.refund-desk', { triggerId })
   house.doors.follow = async function* (_run, _after, signal) {
-    yield 'live'
+    yield ['live']
     await new Promise<void>((end) => signal.addEventListener('abort', () => end()))
   }
   const text = await new Promise<string>((resolve) => {

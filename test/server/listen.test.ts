@@ -168,7 +168,7 @@ test('a stream that its reader leaves is let go', async () => {
   const gone = new Promise<void>((resolve) => {
     doors.follow = async function* (_run, _after, signal) {
       signal.addEventListener('abort', () => resolve())
-      yield 'live'
+      yield ['live']
       await new Promise<void>((end) => signal.addEventListener('abort', () => end()))
     }
   })
@@ -188,7 +188,7 @@ test('closing ends streams in good order, and accepts nothing more', async () =>
   const { secret, triggerId } = await keyFor(DESK)
   const { runId } = await storeRun(DESK, { triggerId })
   doors.follow = async function* (_run, _after, signal) {
-    yield 'live'
+    yield ['live']
     await new Promise<void>((end) => signal.addEventListener('abort', () => end()))
   }
   const response = await fetch(`${url}/v1/runs/${runId}/stream`, { headers: { 'x-api-key': secret } })

@@ -157,14 +157,16 @@ test('a reader that does not read costs some buffers and is cut off; what it was
   doors.follow = async function* (runId, _after, signal) {
     signal.addEventListener('abort', () => (gone = true))
     for (;;)
-      yield {
-        sessionId: 's' as never,
-        runId,
-        ts: 0,
-        kind: 'step',
-        subject: 'engine.step.delta',
-        data: { n: ++sent, text: 'x'.repeat(64 * 1024) },
-      }
+      yield [
+        {
+          sessionId: 's' as never,
+          runId,
+          ts: 0,
+          kind: 'step',
+          subject: 'engine.step.delta',
+          data: { n: ++sent, text: 'x'.repeat(64 * 1024) },
+        },
+      ]
   }
   let text = ''
   const socket = connect(port, '127.0.0.1', () =>
@@ -196,7 +198,7 @@ test('HEAD is answered like GET and leaves no reader behind', async () => {
   let closed = 0
   doors.follow = async function* (_run, _after, signal) {
     opened++
-    yield 'live'
+    yield ['live']
     await new Promise<void>((end) => (signal.aborted ? end() : signal.addEventListener('abort', () => end())))
     closed++
   }
@@ -209,7 +211,7 @@ test('HEAD is answered like GET and leaves no reader behind', async () => {
 test('a key has at most 100 streams open', async () => {
   const { doors, secret, path, api, keyFor, storeRun } = await followed()
   doors.follow = async function* (_run, _after, signal) {
-    yield 'live'
+    yield ['live']
     await new Promise<void>((end) => signal.addEventListener('abort', () => end()))
   }
   const open = () => api(path, { key: secret })

@@ -69,7 +69,7 @@ test('no text in an event forges a frame', async () => {
     1000,
   )
   doors.follow = async function* (runId) {
-    for (const text of texts) yield { ...delta(runId), data: { text, [text]: null } }
+    for (const text of texts) yield [{ ...delta(runId), data: { text, [text]: null } }]
   }
   const events = await read(await stream())
   expect(events.map(({ id, data }) => [id, (JSON.parse(data) as { data: unknown }).data])).toEqual(
@@ -116,8 +116,8 @@ verifies('stream.live', async () => {
   const { stream, doors, runId } = await opened({ status: 'Running' })
   let say: (each: Followed) => void = () => {}
   doors.follow = async function* () {
-    yield 'live'
-    yield await new Promise<Followed>((resolve) => (say = resolve))
+    yield ['live']
+    yield [await new Promise<Followed>((resolve) => (say = resolve))]
   }
   const reader = (await stream()).body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
@@ -133,7 +133,7 @@ test('sends a comment every 15 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { stream, doors } = await opened({ status: 'Running' })
   doors.follow = async function* (_run, _after, signal) {
-    yield 'live'
+    yield ['live']
     await untilAborted(signal)
   }
   const reader = (await stream()).body!.pipeThrough(new TextDecoderStream()).getReader()
@@ -195,7 +195,7 @@ test('a reader that leaves 1 MiB unsent is disconnected', async () => {
     try {
       for (;;) {
         sent++
-        yield { ...delta(runId), data: { text: 'x'.repeat(64 * 1024) } }
+        yield [{ ...delta(runId), data: { text: 'x'.repeat(64 * 1024) } }]
       }
     } finally {
       ended = true
@@ -212,7 +212,7 @@ test('a reader that leaves 1 MiB unsent is disconnected', async () => {
 test('a reader that is only slow gets everything', async () => {
   const { stream, doors } = await opened({ status: 'Running' })
   doors.follow = async function* (runId) {
-    for (let n = 0; n < 100; n++) yield { ...delta(runId), data: { text: 'x'.repeat(64 * 1024) } }
+    for (let n = 0; n < 100; n++) yield [{ ...delta(runId), data: { text: 'x'.repeat(64 * 1024) } }]
   }
   expect(await read(await stream())).toHaveLength(100)
 })
@@ -243,7 +243,7 @@ async function followed(doors: House['doors'], act: () => Promise<void>): Promis
   const over = new Promise<void>((resolve) => (done = resolve))
   doors.follow = async function* (_run, _after, signal) {
     given = signal
-    yield 'live'
+    yield ['live']
     await untilAborted(signal)
     done()
   }
