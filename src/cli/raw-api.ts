@@ -4,7 +4,7 @@ import { isUuid } from '../base/ids.ts'
 import type { Call } from './command.ts'
 import { openOperator, type Operator } from './operator.ts'
 import type { Project } from './project.ts'
-import { baseUrl, givenKey, givenUrl, makeKey, sendToOperator } from './target.ts'
+import { baseUrl, givenKey, givenUrl, openKey, sendToOperator } from './target.ts'
 
 export interface RawApi {
   send(method: string, path: string, body?: string): Promise<Response>
@@ -33,14 +33,8 @@ export async function openRaw(call: Call, project: Project, path: string): Promi
       // Nobody else is there to ask, or what is asked for belongs to no API trigger.
       return { send: (method, to, body) => sendToOperator(operator, method, to, body), close: () => operator.close() }
     }
-    const { secret, revoke } = await makeKey(operator, scope.agent, scope.trigger)
-    return {
-      ...(await direct(secret)),
-      async close() {
-        await revoke()
-        await operator.close()
-      },
-    }
+    const { secret, close } = await openKey(operator, scope.agent, scope.trigger)
+    return { ...(await direct(secret)), close }
   } catch (error) {
     await operator.close()
     throw error

@@ -5,7 +5,6 @@
 import { fail } from '../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
 import { SvcClient } from '../client/index.ts'
-import { ONE_COMMAND } from '../spec/operator.ts'
 import type { Call } from './command.ts'
 import { OPERATOR_URL, openOperator, type Operator } from './operator.ts'
 import { keyIn } from './operator-key.ts'
@@ -69,15 +68,12 @@ export async function openAgentTarget(call: Call, project: Project, agent: strin
     const trigger = items.find((each) => each.type === 'api' && each.active)
     // A person who shows who he is starts the run himself: separation of duties must know him again.
     if (!trigger || (await project.operatorKey()) !== undefined) return operatorTarget(operator, call)
-    const { secret, revoke } = await makeKey(operator, agent, trigger.triggerId)
+    const { secret, close } = await openKey(operator, agent, trigger.triggerId)
     return {
       client: createClient(call, url, secret),
       answering: operatorClient(operator, call.io.fetch),
       operator,
-      async close() {
-        await revoke()
-        await operator.close()
-      },
+      close,
     }
   } catch (error) {
     await operator.close()
@@ -85,19 +81,20 @@ export async function openAgentTarget(call: Call, project: Project, agent: strin
   }
 }
 
-/** A key for the length of one command. */
-export async function makeKey(
+/** A key for the length of one command, in the name of the person who gives it. `close` ends the operator's channel too. */
+export async function openKey(
   operator: Operator,
   agent: string,
   trigger: string,
-): Promise<{ readonly secret: string; readonly revoke: () => Promise<void> }> {
-  const body = { agent, trigger, allowUploads: true, name: ONE_COMMAND, expiresInSeconds: KEY_SECONDS }
+): Promise<{ readonly secret: string; readonly close: () => Promise<void> }> {
+  const body = { agent, trigger, allowUploads: true, oneCommand: true, expiresInSeconds: KEY_SECONDS }
   const { secret, keyId } = await operator.call('POST /keys', { body })
   return {
     secret,
-    async revoke() {
+    async close() {
       // A key that outlives its command would only be a risk. One that is gone already is no error.
       await operator.call('POST /keys/:id/revoke', { id: keyId, body: undefined }).catch(() => undefined)
+      await operator.close()
     },
   }
 }

@@ -4,7 +4,7 @@ import { fail } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { StartRunResponse } from '../spec/api.ts'
-import { approverOf, type Principal } from '../spec/key.ts'
+import { approverOf } from '../spec/key.ts'
 import type { Session } from '../spec/session.ts'
 import type { Snapshot } from '../spec/snapshot.ts'
 import type { IdempotencyClaim, Started, Tree, Turn, Version } from '../store/store.ts'
@@ -158,7 +158,8 @@ function firstTurn(parts: EngineParts, request: StartRequest, version: Version, 
     versionLabel: snapshot.version,
     llmModel: snapshot.model.name,
     triggerType: request.triggerType,
-    triggeredBy: starterOf(request.principal),
+    triggeredBy: request.principal.type === 'schedule' ? null : request.principal.id,
+    person: request.principal.type === 'api_key' ? request.principal.person : null,
     triggerId: request.triggerId as TriggerId | null,
     triggerName: request.triggerName,
     rootRunId: run.id,
@@ -205,5 +206,3 @@ const worldOf = (parts: EngineParts, version: Version, now: number): World => ({
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,
 })
-
-const starterOf = (principal: Principal): string | null => (principal.type === 'schedule' ? null : principal.id)

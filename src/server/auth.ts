@@ -56,6 +56,7 @@ async function authenticate({ store, clock, config, attempts }: Services, call: 
       triggerId: key.triggerId,
       triggerName: trigger.name,
       allowUploads: key.allowUploads,
+      person: key.person,
       exposeTimeline: trigger.exposeTimeline,
     },
   }

@@ -11,6 +11,8 @@ export type Principal =
       readonly triggerId: TriggerId
       readonly triggerName: string
       readonly allowUploads: boolean
+      /** `ApiKey.person` */
+      readonly person: string | null
       /** The trigger's `Expose step timeline to API clients`. */
       readonly exposeTimeline: boolean
     }
@@ -27,9 +29,14 @@ export type Principal =
       readonly triggerName: string
     }
 
-/** Stable text of an approver: distinct approvals are counted by it. */
-export const approverOf = (principal: Principal): string =>
-  principal.type === 'api_key' ? `key:${principal.id}` : `${principal.type}:${principal.id}`
+/**
+ * Stable text of an approver: distinct approvals are counted by it. A person who acts through a key of one command is still
+ * that person.
+ */
+export function approverOf(principal: Principal): string {
+  if (principal.type !== 'api_key') return `${principal.type}:${principal.id}`
+  return principal.person === null ? `key:${principal.id}` : `operator:${principal.person}`
+}
 
 export interface ApiKey {
   readonly id: KeyId
@@ -37,6 +44,8 @@ export interface ApiKey {
   readonly agentId: AgentId
   readonly triggerId: TriggerId
   readonly name: string | null
+  /** The operator for one of whose commands the key was made, and who acts through it; null = the key stands for itself. */
+  readonly person: string | null
   /** First characters, for lists: enough to recognise, far too few to use. */
   readonly prefix: string
   /** SHA-256 of the secret, hexadecimal: the only form in which it is kept. */

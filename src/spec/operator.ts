@@ -103,9 +103,6 @@ export interface OperatorKeyView {
  */
 export const OPERATOR_KEY_HEADER = 'x-operator-key'
 
-/** Name of keys that a command makes for itself and revokes at its end; they are listed while they work. */
-export const ONE_COMMAND = 'one command'
-
 /** `secret` is in the answer to create and nowhere else, ever. */
 export type CreatedKey = KeyView & { readonly secret: string }
 export type CreatedOperatorKey = OperatorKeyView & { readonly secret: string }
@@ -255,7 +252,15 @@ export interface OperatorRoutes {
   'GET /triggers': { query: { agent?: string }; answer: List<TriggerView> }
   /** `trigger` is an id or a name. `expiresInSeconds` makes a short-lived key. */
   'POST /keys': {
-    body: { agent: string; trigger: string; allowUploads?: boolean; name?: string; expiresInSeconds?: number }
+    /** `oneCommand`: what is done with the key is done by the one who asks for it. */
+    body: {
+      agent: string
+      trigger: string
+      allowUploads?: boolean
+      name?: string
+      oneCommand?: boolean
+      expiresInSeconds?: number
+    }
     answer: CreatedKey
   }
   'POST /operator-keys': {

@@ -16,6 +16,8 @@ export interface Session {
   readonly llmModel: string | null
   readonly triggerType: TriggerType
   readonly triggeredBy: string | null
+  /** The operator who started it through a key of one command; null = `triggeredBy` says who it was. */
+  readonly person: string | null
   readonly triggerId: TriggerId | null
   readonly triggerName: string | null
   readonly rootRunId: RunId

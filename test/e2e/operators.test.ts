@@ -1,7 +1,7 @@
 /** Persons at the operator channel, each with a credential, through the binary. Source: command line, 2.2 and 2.5. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyExample, deploy, serve, svc, svcJson, type Project, type Ran, type ServerProcess } from './binary.ts'
 
 let project: Project
@@ -142,4 +142,75 @@ test.each([
 ])('keys create %j is refused', async (args, why) => {
   const ran = await run(['keys', 'create', ...args])
   expect([ran.code, ran.stdout, ran.stderr]).toEqual([2, '', expect.stringContaining(why)])
+})
+
+describe('without a credential', () => {
+  let local: Project
+  let open: ServerProcess
+  let secret: string
+  const here = (...args: string[]): Promise<Ran> => svc([...args, '--data', local.data], { cwd: local.directory })
+  const post = (path: string, body: object): Promise<Ran> =>
+    svc(['api', 'POST', `/v1/${path}`, '--input', '-', '--data', local.data], {
+      cwd: local.directory,
+      input: JSON.stringify(body),
+    })
+  const waiting = async (): Promise<{ runId: string; userTaskId: string }> => {
+    await here('runs', 'get', '@last', '--wait=pause')
+    return (await svcJson<{ items: { runId: string; userTaskId: string }[] }>(['inbox', '--data', local.data]))
+      .items[0]!
+  }
+
+  beforeAll(async () => {
+    local = copyExample('refund')
+    appendFileSync(
+      join(local.directory, 'policies/refund-limit.yaml'),
+      '    runtime: { svc/separation_of_duties: true }\n',
+    )
+    secret = (await deploy(local, 'acme.refund-desk')).secret
+    open = await serve(['--data', local.data], { cwd: local.directory, env: { SVC_OPERATOR: 'root' } })
+  })
+  afterAll(async () => {
+    await open.stop()
+    local.remove()
+  })
+
+  test('who starts a run at this machine does not approve it, whichever command he takes', async () => {
+    expect((await here('run', 'acme.refund-desk', 'order=B-1', 'amount:=180', '--detach')).code).toBe(0)
+    const { runId, userTaskId } = await waiting()
+    expect(told(await here('approve', '@waiting'))).toEqual([4, '', REFUSED])
+    const raw = await post(`runs/${runId}/messages`, { runId, userTaskId, approved: true })
+    expect(JSON.parse(raw.stdout)).toMatchObject({ status: 'WaitingForHITL', code: 'not_an_approver' })
+    const byKey = await svc(['approve', '@waiting', '--run', runId, '--url', open.url], {
+      env: { SVC_API_KEY: secret },
+    })
+    expect(told(byKey)).toEqual([0, 'approved acme.refunds amount 180 (1 of 1)', ''])
+  })
+
+  test('nor a run that he starts with a request written by hand', async () => {
+    const { agentId } = await svcJson<{ agentId: string }>(['agents', 'show', 'acme.refund-desk', '--data', local.data])
+    expect((await post(`agents/${agentId}/runs`, { input: { order: 'B-2', amount: 180 } })).code).toBe(0)
+    await waiting()
+    expect(told(await here('approve', '@waiting'))).toEqual([4, '', REFUSED])
+    expect((await here('runs', 'cancel', '@waiting', '--yes')).code).toBe(0)
+  })
+
+  test('he counts once, and no body of the API makes somebody else of a key', async () => {
+    const { agentId } = await svcJson<{ agentId: string }>(['agents', 'show', 'acme.refund-desk', '--data', local.data])
+    const byApi = async (path: string, body: object): Promise<unknown> => {
+      const headers = { 'x-api-key': secret, 'content-type': 'application/json' }
+      const posed = { person: 'root', triggeredBy: 'root', name: 'one command', oneCommand: true }
+      const sent = { method: 'POST', headers, body: JSON.stringify({ ...posed, ...body }) }
+      return (await fetch(`${open.url}/v1/${path}`, sent)).json()
+    }
+    await byApi(`agents/${agentId}/runs`, { input: { order: 'B-3', amount: 1500 } })
+    const { runId, userTaskId } = await waiting()
+    const yes = { runId, userTaskId, approved: true }
+    expect(await byApi(`runs/${runId}/messages`, yes)).toMatchObject({ code: 'not_an_approver' })
+    expect(told(await here('approve', '@waiting'))).toEqual([0, 'approved acme.refunds amount 1500 (1 of 2)', ''])
+    expect(JSON.parse((await post(`runs/${runId}/messages`, yes)).stdout)).toEqual({
+      status: 'WaitingForHITL',
+      userTaskId,
+      duplicate: true,
+    })
+  })
 })

@@ -185,7 +185,7 @@ export const operator = (id = 'olga', roles: string[] = []): Principal => ({
   workspaceId: WORKSPACE,
   roles,
 })
-export const key = (id = 'k1', agent = 'root'): Principal => ({
+export const key = (id = 'k1', agent = 'root', person: string | null = null): Principal => ({
   type: 'api_key',
   id: id as KeyId,
   workspaceId: WORKSPACE,
@@ -193,6 +193,7 @@ export const key = (id = 'k1', agent = 'root'): Principal => ({
   triggerId: 't1' as never,
   triggerName: 'api',
   allowUploads: false,
+  person,
   exposeTimeline: true,
 })
 

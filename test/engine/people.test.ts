@@ -64,6 +64,30 @@ test('who started the run does not decide where duties are separated', async () 
   await bench.ended(run)
 })
 
+test('a person who started through a key of one command is known again, with another such key and as an operator', async () => {
+  const bench = await gated({ separation_of_duties: true })
+  const run = await bench.start('root', {}, { principal: key('k1', 'root', 'ana') })
+  const task = await bench.asked(run)
+  for (const by of [key('k2', 'root', 'ana'), operator('ana')])
+    expect(await bench.engine.answer(run, reply(task, { by }))).toMatchObject({ code: 'not_an_approver' })
+  await bench.engine.answer(run, reply(task, { by: key('k3', 'root', 'ben') }))
+  await bench.ended(run)
+})
+
+test('a person who votes through two keys of one command is one approver', async () => {
+  const bench = await gated({ approvals_required: 2 })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.engine.answer(run, reply(task, { by: operator('ana') }))
+  for (const id of ['k1', 'k2'])
+    expect(await bench.engine.answer(run, reply(task, { by: key(id, 'root', 'ana') }))).toMatchObject({
+      duplicate: true,
+    })
+  expect(bench.invoked).toEqual([])
+  await bench.engine.answer(run, reply(task, { by: key('k1') }))
+  await bench.ended(run)
+})
+
 test('an edit voids earlier votes and counts as the vote of its author', async () => {
   const bench = await gated({ approvals_required: 2 })
   const run = await bench.start('root')

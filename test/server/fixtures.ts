@@ -168,6 +168,7 @@ export function openHouse(
       id: sessionId,
       triggerType: triggerId === null ? 'operator' : 'api',
       triggeredBy: null,
+      person: null,
       triggerId: triggerId as Session['triggerId'],
       triggerName: triggerId === null ? null : 'api',
       rootRunId: runId,

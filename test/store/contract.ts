@@ -936,13 +936,13 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
       test('finds a key by the hash of its secret', async () => {
         await store.createKey(aKey('one'))
         await store.createKey(
-          aKey('two', { createdAt: NOW + 1, allowUploads: false, expiresAt: NOW + DAY, name: null }),
+          aKey('two', { createdAt: NOW + 1, allowUploads: false, expiresAt: NOW + DAY, name: null, person: 'ana' }),
         )
         expect(await store.keyByHash(aKey('one').hash)).toEqual(aKey('one'))
         expect(await store.keyByHash('unknown')).toBeUndefined()
         expect(await store.keys(WORKSPACE)).toEqual([
           aKey('one'),
-          aKey('two', { createdAt: NOW + 1, allowUploads: false, expiresAt: NOW + DAY, name: null }),
+          aKey('two', { createdAt: NOW + 1, allowUploads: false, expiresAt: NOW + DAY, name: null, person: 'ana' }),
         ])
         await expect(store.createKey(aKey('three', { hash: aKey('one').hash }))).rejects.toThrow(/unique/i)
       })

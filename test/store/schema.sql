@@ -86,7 +86,7 @@ CREATE TABLE session (
   version integer not null check (version > 0),
   last_seq integer not null check (last_seq >= 0),
   last_ordinal integer not null check (last_ordinal >= 0),
-  busy integer not null check (busy in (0, 1)),
+  busy integer not null check (busy in (0, 1)), person text,
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -297,7 +297,7 @@ CREATE TABLE api_key (
   expires_at integer,
   revoked_at integer,
   last_used_at integer
-) strict;
+, person text) strict;
 
 CREATE INDEX api_key_of_workspace on api_key (workspace_id);
 

@@ -6,19 +6,23 @@ import { createApiKeySecret, hashKey, prefixOf } from '../../base/api-key.ts'
 import { iso, isoOrNull, type Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ApiKey, OperatorKey } from '../../spec/key.ts'
-import { ONE_COMMAND, type KeyView, type OperatorKeyView } from '../../spec/operator.ts'
+import type { KeyView, OperatorKeyView } from '../../spec/operator.ts'
 import type { Services } from '../services.ts'
 import { reader } from './reader.ts'
 import type { Act } from './act.ts'
 import { findAgent, findKey, findTriggerOf } from './find.ts'
 import { nameOf } from './triggers.ts'
 
-export const createKey: Act<'POST /keys'> = async ({ services, body }) => {
+/** Name of keys that a command makes for itself and revokes at its end; they are listed while they work. */
+const ONE_COMMAND = 'one command'
+
+export const createKey: Act<'POST /keys'> = async ({ services, operator, body }) => {
   const check = reader(body)
   const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
   const triggerReference = check.required('trigger', check.text('trigger', { min: 1, max: 100 }))
   const allowUploads = check.boolean('allowUploads') ?? false
-  const name = check.text('name', { max: 100 }) ?? null
+  const oneCommand = check.boolean('oneCommand') ?? false
+  const name = oneCommand ? ONE_COMMAND : (check.text('name', { max: 100 }) ?? null)
   const seconds = check.bytes('expiresInSeconds')
   check.done()
   const agent = await findAgent(services, reference!)
@@ -35,6 +39,7 @@ export const createKey: Act<'POST /keys'> = async ({ services, body }) => {
     agentId: agent.id,
     triggerId: trigger.id,
     name,
+    person: oneCommand ? operator.id : null,
     allowUploads,
     ...newSecret(secret, now, seconds),
   }

@@ -23,11 +23,11 @@ const USES_EVERY_MS = 10_000
 export function openKeys(db: Database): Keys {
   const insert = db.prepare(
     `insert into api_key (
-       id, workspace_id, agent_id, trigger_id, name, prefix, hash, allow_uploads, created_at, expires_at, revoked_at,
-       last_used_at
+       id, workspace_id, agent_id, trigger_id, name, person, prefix, hash, allow_uploads, created_at, expires_at,
+       revoked_at, last_used_at
      ) values (
-       :id, :workspaceId, :agentId, :triggerId, :name, :prefix, :hash, :allowUploads, :createdAt, :expiresAt, :revokedAt,
-       :lastUsedAt
+       :id, :workspaceId, :agentId, :triggerId, :name, :person, :prefix, :hash, :allowUploads, :createdAt, :expiresAt,
+       :revokedAt, :lastUsedAt
      )`,
   )
   const byHash = db.prepare<[string], Row>(`${SELECT} where hash = ?`)
@@ -53,6 +53,7 @@ export function openKeys(db: Database): Keys {
     agentId: row.agent_id,
     triggerId: row.trigger_id,
     name: row.name,
+    person: row.person,
     prefix: row.prefix,
     hash: row.hash,
     allowUploads: row.allow_uploads === 1,
@@ -90,8 +91,8 @@ export function openKeys(db: Database): Keys {
 }
 
 const SELECT = `
-  select id, workspace_id, agent_id, trigger_id, name, prefix, hash, allow_uploads, created_at, expires_at, revoked_at,
-    last_used_at
+  select id, workspace_id, agent_id, trigger_id, name, person, prefix, hash, allow_uploads, created_at, expires_at,
+    revoked_at, last_used_at
   from api_key`
 
 interface Row {
@@ -100,6 +101,7 @@ interface Row {
   agent_id: AgentId
   trigger_id: TriggerId
   name: string | null
+  person: string | null
   prefix: string
   hash: string
   allow_uploads: number

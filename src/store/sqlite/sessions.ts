@@ -36,12 +36,12 @@ export function openSessions(db: Database, agents: Agents): Sessions {
   )
   const insert = db.prepare(
     `insert into session (
-       id, agent_n, agent_name, version_id, version_label, llm_model, trigger_type, triggered_by, trigger_id, trigger_name,
-       root_run_id, status, total_tokens_used, run_count, input, start_context, output, error, started_at, finished_at,
+       id, agent_n, agent_name, version_id, version_label, llm_model, trigger_type, triggered_by, person, trigger_id,
+       trigger_name, root_run_id, status, total_tokens_used, run_count, input, start_context, output, error, started_at, finished_at,
        version, last_seq, last_ordinal, busy
      ) values (
-       :id, :agentN, :agentName, :versionId, :versionLabel, :llmModel, :triggerType, :triggeredBy, :triggerId, :triggerName,
-       :rootRunId, :status, :tokens, :runCount, :input, :startContext, :output, :error, :startedAt, :finishedAt,
+       :id, :agentN, :agentName, :versionId, :versionLabel, :llmModel, :triggerType, :triggeredBy, :person, :triggerId,
+       :triggerName, :rootRunId, :status, :tokens, :runCount, :input, :startContext, :output, :error, :startedAt, :finishedAt,
        1, :lastSeq, :lastOrdinal, :busy
      )`,
   )
@@ -109,6 +109,7 @@ export function openSessions(db: Database, agents: Agents): Sessions {
         versionLabel: session.versionLabel,
         triggerType: session.triggerType,
         triggeredBy: session.triggeredBy,
+        person: session.person,
         triggerId: session.triggerId,
         triggerName: session.triggerName,
         rootRunId: session.rootRunId,
@@ -148,8 +149,8 @@ const FROM = 'from session s cross join agent a on a.n = s.agent_n'
 
 const SELECT = `
   select s.id, a.workspace_id, a.id as agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model, s.trigger_type,
-    s.triggered_by, s.trigger_id, s.trigger_name, s.root_run_id, s.status, s.total_tokens_used, s.run_count, s.input,
-    s.start_context, s.output, s.error, s.started_at, s.finished_at, s.version, s.last_seq, s.last_ordinal
+    s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id, s.status, s.total_tokens_used, s.run_count,
+    s.input, s.start_context, s.output, s.error, s.started_at, s.finished_at, s.version, s.last_seq, s.last_ordinal
   ${FROM}`
 
 interface Row {
@@ -162,6 +163,7 @@ interface Row {
   llm_model: string | null
   trigger_type: TriggerType
   triggered_by: string | null
+  person: string | null
   trigger_id: TriggerId | null
   trigger_name: string | null
   root_run_id: RunId
@@ -189,6 +191,7 @@ const toSession = (row: Row): Session => ({
   llmModel: row.llm_model,
   triggerType: row.trigger_type,
   triggeredBy: row.triggered_by,
+  person: row.person,
   triggerId: row.trigger_id,
   triggerName: row.trigger_name,
   rootRunId: row.root_run_id,
