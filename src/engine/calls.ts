@@ -13,7 +13,7 @@ import { idempotencyKeyOf, type Draft } from './draft.ts'
 import { dispatchKey, type EventOf } from './event.ts'
 import { failed } from './ending.ts'
 import { edit, judge, routeToPerson } from './gate.ts'
-import { beforeCompletion, holdForAncestor, reach } from './limits.ts'
+import { beforeCompletion, haltAncestor, holdForAncestor, reach } from './limits.ts'
 import { askParent, hearAnswer, hearQuestion, isQuestion, standingOf, takesUp, takeUp } from './questions.ts'
 import { again, closeDispatch, MAX_ATTEMPTS, MAX_LIVE_ATTEMPTS, reconcile } from './recover.ts'
 import { reserve } from './reserve.ts'
@@ -70,6 +70,7 @@ export const think = (draft: Draft, id: RunId, turn: number, note?: JsonObject):
 export function ask(draft: Draft, id: RunId, wanted: Extract<RunState, { at: 'thinking' }>): RunState {
   const breach = beforeCompletion(draft, id)
   if (breach) return reach(draft, id, breach, wanted)
+  if (haltAncestor(draft, id, (used, value) => used >= value)) return { ...wanted, unsent: true }
   return holdForAncestor(draft, id, wanted) ?? reserve(draft, id, wanted)
 }
 

@@ -8,11 +8,12 @@ import { ask, proceed, propose } from './calls.ts'
 import type { Draft } from './draft.ts'
 import { failed } from './ending.ts'
 import { completionKey, type EventOf } from './event.ts'
-import { afterCompletion, exhaustedAncestor, halt, reach } from './limits.ts'
+import { afterCompletion, halt, haltAncestor, reach } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { conclude } from './output.ts'
 import { mostTokens } from './prompt.ts'
 import { escalateQuestion, openQuestions, passedOver, refuseUntilAnswered, takesUp, waitFor } from './questions.ts'
+import { bookUnanswered } from './unanswered.ts'
 
 type Thinking = Extract<RunState, { at: 'thinking' }>
 type BackingOff = Extract<RunState, { at: 'backing_off' }>
@@ -49,12 +50,8 @@ export function answered(
       ...(completion.hidden && { hidden: completion.hidden }),
     },
   )
-  const exhausted = exhaustedAncestor(draft, id)
-  if (exhausted) {
-    // That ancestor ends in this same move, and this run with it.
-    draft.tell(exhausted.run, { type: 'exhausted', breach: exhausted.breach })
-    return here
-  }
+  // An answer that uses up the budget of an ancestor exactly may still be the last that it needed.
+  if (haltAncestor(draft, id, (used, value) => used > value)) return { ...here, unsent: true }
   const passed = attend(draft, id, here, calls)
   if (passed) return passed
   const breach = afterCompletion(draft, id, calls.length > 0)
@@ -103,18 +100,7 @@ export function modelFailed(
   event: EventOf<'model.failed'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
-  draft.step(
-    id,
-    'Reasoning',
-    {
-      text: '',
-      model: draft.run(id).llmModel,
-      finish_reason: 'error',
-      usage: { input_tokens: 0, output_tokens: 0 },
-      tool_calls: [],
-    },
-    { error: event.error },
-  )
+  bookUnanswered(draft, id, event.error, event.usage ?? { inputTokens: 0, outputTokens: 0 })
   const { turn, lost, note } = here
   const failures = here.attempt - (lost ?? 0)
   if (!event.retryable || failures >= MAX_ATTEMPTS) return failed('model_error', event.error)
@@ -142,26 +128,8 @@ export function lostCompletion(
 ): RunState | undefined {
   if (inFlight.has(completionKey(id, here.turn, here.attempt))) return undefined
   if (here.unsent) return ask(draft, id, here)
-  const { inputTokens, outputTokens } = mostTokens(draft, id, here)
-  const { usage } = draft.run(id)
-  draft.use(id, { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
-  draft.step(
-    id,
-    'Reasoning',
-    {
-      text: '',
-      model: draft.run(id).llmModel,
-      finish_reason: 'error',
-      usage: { input_tokens: inputTokens, output_tokens: outputTokens },
-      tool_calls: [],
-    },
-    {
-      error: 'The server ended before the model had answered; its tokens are booked at the most they can be.',
-      tokens: inputTokens + outputTokens,
-    },
-  )
-  const exhausted = exhaustedAncestor(draft, id)
-  if (exhausted) draft.tell(exhausted.run, { type: 'exhausted', breach: exhausted.breach })
+  const error = 'The server ended before the model had answered; its tokens are booked at the most they can be.'
+  bookUnanswered(draft, id, error, mostTokens(draft, id, here))
   return ask(draft, id, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
 

@@ -5,6 +5,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { EventId, Ids, RunId, StepId, TaskId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
+import type { Completion } from '../providers/provider.ts'
 import type { EventKind } from '../spec/event.ts'
 import { isTerminal, type Call, type Run, type RunState, type Usage } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
@@ -39,6 +40,10 @@ export interface World {
   readonly worker?: string | undefined
   /** False while the process is stopping: calls are decided and kept, but not sent. */
   readonly maySend: boolean
+  /** The most tokens that one answer of an agent's model can have. */
+  mostOutput(agent: Snapshot): number
+  /** What a completion that this process has under way has used so far, by its `completionKey`. */
+  spentOn(completion: string): Completion['usage'] | undefined
   /** Guard on iterations where the agent sets no limit. */
   readonly maxIterations: number
   /** 0 to 1. */

@@ -11,10 +11,11 @@ import { advance } from './advance.ts'
 import type { Bell } from './bell.ts'
 import { agentNamed, offeredMoves } from './bindings.ts'
 import { createDraft, type Draft, type World } from './draft.ts'
-import { effectsOf, perform, type Described, type Effect } from './effects.ts'
+import { effectsOf, perform, type Described, type Effect, type Flight } from './effects.ts'
 import type { EngineParts } from './engine.ts'
 import type { RunEvent } from './event.ts'
 import { createLive, loadLive, take, type Live } from './live.ts'
+import { createMeter } from './meter.ts'
 import { standingOf } from './questions.ts'
 import { timeOut } from './tasks.ts'
 import { createVersions, lookBackMs, type VersionCache, type Versions } from './versions.ts'
@@ -57,7 +58,7 @@ interface Actor {
   inbox: Item[]
   running: Promise<void> | undefined
   stuck: boolean
-  readonly inFlight: Map<string, AbortController>
+  readonly inFlight: Map<string, Flight & { readonly controller: AbortController }>
 }
 
 export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue): Driver {
@@ -149,7 +150,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   }
 
   async function commit(actor: Actor, live: Live, batch: readonly Item[]): Promise<void> {
-    const { draft, results } = apply(live, await worldOf(live), batch)
+    const { draft, results } = apply(live, await worldOf(actor, live), batch)
     const turn = draft.turn()
     if (turn) {
       try {
@@ -199,7 +200,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     }
   }
 
-  async function worldOf(live: Live): Promise<World> {
+  async function worldOf(actor: Actor, live: Live): Promise<World> {
     const { versions, tree } = live
     const now = Math.max(clock.now(), live.lastAt)
     const elsewhere = await Promise.all(
@@ -223,6 +224,8 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       callsElsewhere: [...new Map(elsewhere.flat().map((row) => [`${row.runId} ${row.callId}`, row])).values()],
       worker: parts.worker,
       maySend: sends && !closing,
+      mostOutput: ({ model }) => parts.providers.mostOutput(model, live.tree.session.id),
+      spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
       maxIterations: parts.maxIterations ?? 100,
       jitter: parts.random(),
     }
@@ -232,7 +235,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   function begin(actor: Actor, live: Live): void {
     const wanted = effectsOf(live.tree)
     const keys = new Set(wanted.map((effect) => effect.key))
-    for (const [key, controller] of actor.inFlight) {
+    for (const [key, { controller }] of actor.inFlight) {
       if (keys.has(key)) continue
       controller.abort()
       actor.inFlight.delete(key)
@@ -241,15 +244,17 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     for (const effect of wanted) {
       if (actor.inFlight.has(effect.key)) continue
       const controller = new AbortController()
-      actor.inFlight.set(effect.key, controller)
-      const done = watch(actor, live, effect, controller.signal)
+      const flight = { controller, signal: controller.signal, meter: createMeter() }
+      actor.inFlight.set(effect.key, flight)
+      const done = watch(actor, live, effect, flight)
       underWay.add(done)
       void done.finally(() => underWay.delete(done))
     }
   }
 
-  async function watch(actor: Actor, live: Live, effect: Effect, signal: AbortSignal): Promise<void> {
+  async function watch(actor: Actor, live: Live, effect: Effect, flight: Flight): Promise<void> {
     const { runId } = effect
+    const { signal } = flight
     const run = live.tree.runs.find((each) => each.id === runId)!
     const { snapshot } = live.versions.of(run)
     const veil = parts.redactor.stream()
@@ -279,7 +284,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     try {
       if (effect.do === 'invoke') failpoint('effect.afterDispatchRecord')
       // The save comes back in the turn of the event loop that also answers whoever started the run: they go first.
-      event = parts.redactor.json(await perform(parts, effect, scene, (text) => show(veil.push(text)), signal))
+      event = parts.redactor.json(await perform(parts, effect, scene, (text) => show(veil.push(text)), flight))
       failpoint(effect.do === 'invoke' ? 'effect.afterReply' : 'model.afterReply')
       show(veil.end())
     } catch (error) {
@@ -375,7 +380,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       clearTimeout(timeout)
       closed = true
       for (const actor of actors.values()) {
-        for (const controller of actor.inFlight.values()) controller.abort()
+        for (const { controller } of actor.inFlight.values()) controller.abort()
         for (const item of actor.inbox.splice(0)) item.reject(fail('shutting_down'))
       }
       await quiet()

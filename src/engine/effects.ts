@@ -20,6 +20,7 @@ import { idempotencyKeyOf } from './draft.ts'
 import type { EngineParts } from './engine.ts'
 import { completionKey, dispatchKey, type RunEvent } from './event.ts'
 import { delegationSchema } from './gate.ts'
+import type { Meter } from './meter.ts'
 import { filesOf, toRequest } from './prompt.ts'
 
 export type Effect =
@@ -66,14 +67,21 @@ export interface Scene {
   readonly childOf: (wire: string) => Version | undefined
 }
 
+/** An effect that is under way in this process. */
+export interface Flight {
+  readonly signal: AbortSignal
+  readonly meter: Meter
+}
+
 /** Does what an effect says. Never throws for what the world does; a thrown error is a bug or an abort. */
 export async function perform(
   parts: EngineParts,
   effect: Effect,
   scene: Scene,
   say: (text: string) => void,
-  signal: AbortSignal,
+  flight: Flight,
 ): Promise<RunEvent> {
+  const { signal, meter } = flight
   if (effect.do === 'invoke') {
     const outcome = await invoke(parts, effect.turn, effect.call, scene, signal)
     return { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome }
@@ -85,11 +93,12 @@ export async function perform(
     const tools = await offer(parts.tools, scene, signal)
     const repair = effect.note?.['repair'] === true
     const request = toRequest({ ...scene, turn, attempt: effect.tries, tools, attachments, repair })
-    return { type: 'model.answered', turn, attempt, completion: await complete(provider, request, say, signal) }
+    return { type: 'model.answered', turn, attempt, completion: await complete(provider, request, say, flight) }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ProviderError) {
       const { message, retryable, retryAfterMs } = error
+      const usage = meter.hasHeard() ? meter.spent() : undefined
       return {
         type: 'model.failed',
         turn,
@@ -97,6 +106,7 @@ export async function perform(
         error: message,
         retryable,
         ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(usage && { usage }),
       }
     }
     if (isFailure(error)) return { type: 'model.failed', turn, attempt, error: error.message, retryable: false }
@@ -108,11 +118,13 @@ async function complete(
   provider: Provider,
   request: CompletionRequest,
   say: (text: string) => void,
-  signal: AbortSignal,
+  { signal, meter }: Flight,
 ): Promise<Completion> {
+  meter.begin(request)
   for await (const part of provider.complete(request, signal)) {
     if (part.type === 'end') return part.completion
-    say(part.text)
+    meter.hear(part.text)
+    if (part.type === 'text') say(part.text)
   }
   throw new ProviderError('The connection to the model broke before its answer was complete.', { retryable: true })
 }

@@ -3,6 +3,7 @@ import type { RunId, TaskId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { ErrorCode, Run, RunState } from '../spec/run.ts'
 import type { Draft } from './draft.ts'
+import { callOff } from './unanswered.ts'
 import { endedWait } from './waits.ts'
 
 type Done = Extract<RunState, { at: 'done' }>
@@ -34,7 +35,9 @@ const WORDS = {
 export function end(draft: Draft, id: RunId, done: Done): void {
   const before = draft.run(id)
   for (const child of draft.childrenOf(id)) {
-    if (child.state.at !== 'done') end(draft, child.id, cancelled('The run that asked for it ended.'))
+    if (child.state.at === 'done') continue
+    callOff(draft, child.id)
+    end(draft, child.id, cancelled('The run that asked for it ended.'))
   }
   leaveCalls(draft, before)
   for (const task of draft.tasks()) {

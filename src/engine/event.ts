@@ -22,6 +22,8 @@ export type RunEvent =
       readonly error: string
       readonly retryable: boolean
       readonly retryAfterMs?: number
+      /** What it had used; absent where the model had not begun to answer. */
+      readonly usage?: Completion['usage']
     }
   /** A completion that waited may be asked for: tokens that others had reserved are free again. */
   | { readonly type: 'admitted' }

@@ -26,16 +26,19 @@ export function afterCompletion(draft: Draft, id: RunId, calls: boolean): Breach
   return tokens(draft, id, (used, value) => used > value) ?? wallClock(draft, id)
 }
 
-/** The nearest ancestor whose token budget the tree below it has used up, and that stops at once when it is. */
-export function exhaustedAncestor(
-  draft: Draft,
-  id: RunId,
-): { readonly run: RunId; readonly breach: Breach } | undefined {
+/**
+ * Tells the nearest ancestor whose token budget the tree below it has used up, and that stops at once when it is. It ends in
+ * this same move, and the run with it.
+ */
+export function haltAncestor(draft: Draft, id: RunId, over: (used: number, value: number) => boolean): boolean {
   for (let above = draft.run(id).parentRunId; above !== null; above = draft.run(above).parentRunId) {
-    const breach = tokens(draft, above, (used, value) => used > value)
-    if (breach && !asksAboutLimit(draft, above, breach.limit)) return { run: above, breach }
+    if (draft.run(above).state.at !== 'calling') continue
+    const breach = tokens(draft, above, over)
+    if (!breach || asksAboutLimit(draft, above, breach.limit)) continue
+    draft.tell(above, { type: 'exhausted', breach })
+    return true
   }
-  return undefined
+  return false
 }
 
 /** The nearest ancestor that may use no more, with what is below it, until an operator grants it. */

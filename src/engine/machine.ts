@@ -31,6 +31,7 @@ import { escalate, grant, halt, hitlWait, reach, wallClock } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { readOutput } from './output.ts'
 import { filesIn, firstMessage } from './prompt.ts'
+import { callOff } from './unanswered.ts'
 
 type At = RunState['at']
 type StateAt<A extends At> = Extract<RunState, { at: A }>
@@ -43,9 +44,14 @@ type Move<A extends At, T extends RunEventType> = (
 ) => RunState | undefined
 type Table = { readonly [A in At]: { readonly [T in RunEventType]?: Move<A, T> } }
 
-const cancel = (_: Draft, __: RunId, ___: RunState, { reason, by }: EventOf<'cancelled'>): RunState =>
-  cancelled(reason, by)
-const giveUp = (): RunState => failed('internal', 'Something went wrong on our side.')
+const cancel = (draft: Draft, id: RunId, _: RunState, { reason, by }: EventOf<'cancelled'>): RunState => {
+  callOff(draft, id)
+  return cancelled(reason, by)
+}
+const giveUp = (draft: Draft, id: RunId): RunState => {
+  callOff(draft, id)
+  return failed('internal', 'Something went wrong on our side.')
+}
 const stay = (): undefined => undefined
 
 /** Every legal move, one line each. */
@@ -148,10 +154,10 @@ function ofLimit(draft: Draft, id: RunId, here: Waiting, { task }: EventOf<'task
 function outOfTime(draft: Draft, id: RunId, here: StateAt<'thinking' | 'backing_off'>): RunState | undefined {
   const breach = wallClock(draft, id)
   draft.timer(id, 'retry', '', null)
-  return (
-    breach &&
-    reach(draft, id, breach, { at: 'thinking', turn: here.turn, attempt: 1, ...(here.note && { note: here.note }) })
-  )
+  if (!breach) return undefined
+  const { turn, note } = here
+  callOff(draft, id)
+  return reach(draft, id, breach, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
 }
 
 /** Calls that are out are not called back for an operator: the limit is looked at again before the next completion. */

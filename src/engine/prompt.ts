@@ -1,7 +1,6 @@
 /** What the model reads: the steps of a run as messages. Pure; bytes of files are given. Source: decisions, sections 4 and 11. */
 import type { RunId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import { mostOutput } from '../providers/bound.ts'
 import type {
   Completion,
   CompletionRequest,
@@ -82,7 +81,7 @@ export function mostTokens(
     attachments: new Map(),
     repair: note?.['repair'] === true,
   })
-  return { inputTokens: estimateUsage(request, '', []).inputTokens, outputTokens: mostOutput(snapshot.model) }
+  return { inputTokens: estimateUsage(request, '', []).inputTokens, outputTokens: draft.world.mostOutput(snapshot) }
 }
 
 /** Single properties whose text is the message itself. Source: decisions, section 4. */

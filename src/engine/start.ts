@@ -203,6 +203,8 @@ const worldOf = (parts: EngineParts, version: Version, now: number): World => ({
   calls: [],
   callsElsewhere: [],
   maySend: true,
+  mostOutput: ({ model }) => parts.providers.mostOutput(model),
+  spentOn: () => undefined,
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,
 })

@@ -26,6 +26,8 @@ export function createAnthropic(parts: SdkParts): Provider {
         for await (const event of stream) {
           const text = gathered.add(event)
           if (text !== '') yield { type: 'text', text }
+          const hidden = hiddenIn(event)
+          if (hidden !== '') yield { type: 'hidden', text: hidden }
         }
       } catch (error) {
         signal.throwIfAborted()
@@ -151,6 +153,14 @@ type Block =
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; json: string; readonly input: unknown }
   | { readonly type: 'thinking'; thinking: string; signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
+
+/** What an event adds that nobody is shown. */
+function hiddenIn(event: RawMessageStreamEvent): string {
+  if (event.type !== 'content_block_delta') return ''
+  const { delta } = event
+  if (delta.type === 'thinking_delta') return delta.thinking
+  return delta.type === 'input_json_delta' ? delta.partial_json : ''
+}
 
 /** Puts the events of a stream together. */
 function gather() {

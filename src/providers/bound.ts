@@ -1,4 +1,5 @@
 /** How long an answer of a model can get. Source: decisions, section 13. */
+import type { ProviderType } from '../spec/config.ts'
 import type { SnapshotModel } from '../spec/snapshot.ts'
 
 /** For an author who sets no bound: it fits every model and is enough for an answer. */
@@ -16,8 +17,19 @@ export function boundWithThinking(model: SnapshotModel): number {
   return bound > budget ? bound : budget + bound
 }
 
-/** The most tokens that a model can have made, or is taken to have made where nothing bounds it. */
-export const mostOutput = (model: SnapshotModel): number =>
-  model.provider === 'anthropic'
+/** The names under which vendors take the bound; `provider_options` come last in a request, so theirs holds. */
+const BOUNDS = ['max_tokens', 'max_completion_tokens'] as const
+
+/**
+ * The most tokens that a model can have made, or is taken to have made where nothing bounds it.
+ * @param type what its provider is, whatever the provider is called
+ */
+export function mostOutput(model: SnapshotModel, type: ProviderType | undefined): number {
+  for (const name of BOUNDS) {
+    const given = model.provider_options?.[name]
+    if (typeof given === 'number') return given
+  }
+  return type === 'anthropic'
     ? boundWithThinking(model)
     : (model.parameters?.max_output_tokens ?? boundWithThinking(model))
+}

@@ -16,9 +16,11 @@ import {
  * and no key is needed, and a request that was not recorded fails its run with the difference to the nearest one that was.
  */
 export function withCassette(providers: Providers, { record, replay }: Cassette): Providers {
-  if (replay) return { choose: () => played(replay) }
+  const mostOutput: Providers['mostOutput'] = (...of) => providers.mostOutput(...of)
+  if (replay) return { choose: () => played(replay), mostOutput }
   if (!record) return providers
   return {
+    mostOutput,
     choose(agent, model) {
       const provider = providers.choose(agent, model)
       return {

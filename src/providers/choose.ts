@@ -7,6 +7,7 @@ import { canonicalProvider, providerSpellings } from '../spec/document.ts'
 import type { SnapshotModel } from '../spec/snapshot.ts'
 import { createAnthropic } from './anthropic.ts'
 import { auto } from './auto.ts'
+import { mostOutput } from './bound.ts'
 import { createOpenai } from './openai.ts'
 import type { Provider, Providers } from './provider.ts'
 import type { pause } from './play.ts'
@@ -48,12 +49,14 @@ export function createProviders({
     config: createEgress({ ...way, from: 'config' }),
   }
   const script = wait ? createScripted(wait) : scripted
+  const typeOf = ({ provider }: SnapshotModel): ProviderType | undefined =>
+    mappingOf(config, provider)?.type ?? builtIn(provider)
   return {
     choose(agent, model) {
       const notConfigured = (fix?: string) =>
         fail('provider_not_configured', { provider: model.provider, agent: agent.id }, fix === undefined ? {} : { fix })
       const mapped = mappingOf(config, model.provider)
-      const type = mapped?.type ?? builtIn(model.provider)
+      const type = typeOf(model)
       if (type === 'scripted') return script
       if (type === undefined) throw notConfigured()
       if (offline || type === 'auto') return auto
@@ -85,6 +88,7 @@ export function createProviders({
       }
       return client
     },
+    mostOutput: (model) => mostOutput(model, typeOf(model)),
   }
 }
 

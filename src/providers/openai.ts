@@ -29,6 +29,8 @@ export function createOpenai(parts: OpenaiParts): Provider {
         for await (const chunk of stream) {
           const text = gathered.add(chunk)
           if (text !== '') yield { type: 'text', text }
+          const hidden = hiddenIn(chunk)
+          if (hidden !== '') yield { type: 'hidden', text: hidden }
         }
       } catch (error) {
         signal.throwIfAborted()
@@ -135,6 +137,14 @@ function isClosed(schema: unknown): boolean {
     if (schema['additionalProperties'] !== false || !names.every((name) => required.includes(name))) return false
   }
   return Object.values(schema).every(isClosed)
+}
+
+/** What a chunk adds that nobody is shown: arguments of calls, and the thinking that some servers tell under this name. */
+function hiddenIn(chunk: ChatCompletionChunk): string {
+  const delta: (ChatCompletionChunk.Choice.Delta & { reasoning_content?: string | null }) | undefined =
+    chunk.choices?.[0]?.delta
+  const calls = delta?.tool_calls?.map((part) => part.function?.arguments ?? '') ?? []
+  return (delta?.reasoning_content ?? '') + calls.join('')
 }
 
 /** Puts the fragments of a stream together. */

@@ -71,9 +71,13 @@ export interface Completion {
   readonly hidden?: JsonObject
 }
 
-/** Text as it arrives, then exactly one completion. A stream that ends without one is a broken connection. */
+/**
+ * Text as it arrives, then exactly one completion. A stream that ends without one is a broken connection. `hidden` is what the
+ * model writes and nobody is shown, thinking and arguments of calls: it is counted where no answer comes.
+ */
 export type CompletionPart =
-  { readonly type: 'text'; readonly text: string } | { readonly type: 'end'; readonly completion: Completion }
+  | { readonly type: 'text' | 'hidden'; readonly text: string }
+  | { readonly type: 'end'; readonly completion: Completion }
 
 export interface Provider {
   /**
@@ -101,13 +105,18 @@ export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 409 || status === 429 || status >= 500
 
 /**
- * Finds the provider of a model. `secret` resolves a name of the agent's `secrets`; a session may be one that is rehearsed.
- * @throws Failure `provider_not_configured` or `secret_not_set`
+ * Models by the names that documents and the project config give them.
  */
 export interface Providers {
+  /**
+   * The provider of a model, with the key that the agent's `secrets` name; a session may be one that is rehearsed.
+   * @throws Failure `provider_not_configured` or `secret_not_set`
+   */
   choose(
     agent: { readonly id: string; readonly secrets: Readonly<Record<string, { readonly fromEnv: string }>> },
     model: SnapshotModel,
     sessionId?: string,
   ): Provider
+  /** The most tokens that one answer of the model can have, or is taken to have where nothing bounds it. */
+  mostOutput(model: SnapshotModel, sessionId?: string): number
 }

@@ -18,7 +18,7 @@ export function estimateUsage(
   }
   for (const tool of request.tools)
     read += tool.name.length + tool.description.length + JSON.stringify(tool.schema).length
-  return { inputTokens: tokens(read), outputTokens: tokens(text.length + lengthOfCalls(calls)) }
+  return { inputTokens: tokensIn(read), outputTokens: tokensIn(text.length + lengthOfCalls(calls)) }
 }
 
 /** An image or a page of a PDF is booked at some thousand tokens by those who count them. */
@@ -27,4 +27,4 @@ const FILE_CHARACTERS = 4000
 const lengthOfCalls = (calls: readonly ModelCall[]): number =>
   calls.reduce((sum, call) => sum + call.name.length + JSON.stringify(call.arguments).length, 0)
 
-const tokens = (characters: number): number => Math.max(1, Math.ceil(characters / 4))
+export const tokensIn = (characters: number): number => Math.max(1, Math.ceil(characters / 4))

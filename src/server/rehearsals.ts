@@ -72,14 +72,18 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
       opened.delete(sessionId)
       rmSync(fileOf(sessionId), { force: true })
     },
-    models: (real) => ({
-      choose(agent, model, sessionId) {
+    models(real) {
+      const modelsOf = (sessionId: string | undefined): Providers => {
         const rehearsal = sessionId === undefined ? undefined : of(sessionId)
-        if (!rehearsal) return real.choose(agent, model, sessionId)
+        if (!rehearsal) return real
         const { model: other, cassette } = rehearsal
-        return recordedModels(other ? asking(real, other) : real, cassette).choose(agent, model)
-      },
-    }),
+        return recordedModels(other ? asking(real, other) : real, cassette)
+      }
+      return {
+        choose: (agent, model, sessionId) => modelsOf(sessionId).choose(agent, model, sessionId),
+        mostOutput: (model, sessionId) => modelsOf(sessionId).mostOutput(model),
+      }
+    },
     tools: (real) => ({
       route(agent, tool) {
         const route = real.route(agent, tool)
@@ -102,13 +106,16 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
 /** The same agents with another model. What only the model of the document has (address, key, options) stays with it. */
 function asking(real: Providers, { provider, name }: { readonly provider: string; readonly name: string }): Providers {
   const variable = KEYS[provider]
+  const otherThan = (model: SnapshotModel): SnapshotModel => {
+    const { parameters, reasoning } = model
+    return provider === model.provider
+      ? { ...model, name }
+      : { provider, name, ...(parameters && { parameters }), ...(reasoning && { reasoning }) }
+  }
   return {
+    mostOutput: (model) => real.mostOutput(otherThan(model)),
     choose(agent, model) {
-      const { parameters, reasoning } = model
-      const other: SnapshotModel =
-        provider === model.provider
-          ? { ...model, name }
-          : { provider, name, ...(parameters && { parameters }), ...(reasoning && { reasoning }) }
+      const other = otherThan(model)
       const secrets = { ...(variable !== undefined && { [provider]: { fromEnv: variable } }), ...agent.secrets }
       const chosen = real.choose({ ...agent, secrets }, other)
       return { complete: (request, signal) => chosen.complete({ ...request, model: other }, signal) }

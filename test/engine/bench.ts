@@ -16,6 +16,7 @@ import { createRedactor } from '../../src/base/secret.ts'
 import { gather } from '../../src/engine/timeline.ts'
 import type { Engine, EngineParts, StartRequest } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/open.ts'
+import { mostOutput } from '../../src/providers/bound.ts'
 import { ProviderError, type Completion, type CompletionRequest, type ModelCall } from '../../src/providers/provider.ts'
 import { createEmbeddedQueue } from '../../src/queue/embedded.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
@@ -41,7 +42,14 @@ export function handClock(start = T0): HandClock {
 /** What a model says: text, calls, or a failure. */
 export type Said =
   | string
-  | { text?: string; calls?: { name: string; args?: JsonValue; id?: string }[]; tokens?: number; finish?: string }
+  | {
+      text?: string
+      calls?: { name: string; args?: JsonValue; id?: string }[]
+      tokens?: number
+      finish?: string
+      /** What comes in place of the end, after the text. */
+      after?: Error | 'silence'
+    }
   | Error
 export type Model = (request: CompletionRequest, signal: AbortSignal) => Said | Promise<Said>
 
@@ -220,6 +228,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     store,
     providers: {
       choose: (agent) => ({ complete: (request, signal) => play(spec.models[agent.id.slice(5)]!, request, signal) }),
+      mostOutput: (model) => mostOutput(model, 'scripted'),
     },
     tools: {
       route(_, bound) {
@@ -366,8 +375,11 @@ async function* play(model: Model, request: CompletionRequest, signal: AbortSign
   const said = await model(request, signal)
   signal.throwIfAborted()
   if (said instanceof Error) throw said
-  const { text = '', calls = [], tokens = 10, finish } = typeof said === 'string' ? { text: said } : said
+  const { text = '', calls = [], tokens = 10, finish, after } = typeof said === 'string' ? { text: said } : said
   if (text) yield { type: 'text' as const, text }
+  if (after === 'silence')
+    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  if (after instanceof Error) throw after
   const completion: Completion = {
     text,
     finishReason: finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'),

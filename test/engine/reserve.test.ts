@@ -121,33 +121,20 @@ test('a child that is cancelled with its parent asks for nothing more', async ()
   expect(asked).toEqual(['a'])
 })
 
-test('what waited is booked by nobody after a restart; what was in flight is, and goes on first', async () => {
+test('what was in flight is booked after a restart, what waited is not; a parent that has no more ends', async () => {
   const { bench, asked } = await family(2, 10 + MOST)
-  const run = await bench.start('root')
-  await turns()
-  await bench.restart()
-  await turns()
-  expect(asked).toEqual(['a', 'a'])
-  const { sessionId } = (await bench.store.run(run))!
-  const [, a, b] = await bench.store.runsOf(sessionId)
-  expect([a!.state, b!.state]).toEqual([
-    { at: 'thinking', turn: 1, attempt: 2, lost: 1, reserved: MOST },
-    { at: 'thinking', turn: 1, attempt: 1, unsent: true },
-  ])
-  expect([a!, b!].map(({ usage }) => [usage.inputTokens, usage.outputTokens])).toEqual([
-    [5, 100],
-    [0, 0],
-  ])
-})
-
-test('what was booked for a lost completion of a child ends a parent that has no more', async () => {
-  const { bench, asked } = await family(2, 10 + MOST - 1)
   const run = await bench.start('root')
   await turns()
   await bench.restart()
   await bench.ended(run)
   expect(asked).toEqual(['a'])
-  expect((await bench.store.run(run))!.error).toBe('The limit max_tokens_per_run of 114 is reached: 115 used.')
+  const { sessionId, error } = (await bench.store.run(run))!
+  expect(error).toBe('The limit max_tokens_per_run of 115 is reached: 115 used.')
+  const [, a, b] = await bench.store.runsOf(sessionId)
+  expect([a!, b!].map(({ usage }) => [usage.inputTokens, usage.outputTokens])).toEqual([
+    [5, 100],
+    [0, 0],
+  ])
 })
 
 test('whatever children use, they go beyond their budget by one completion at most', async () => {

@@ -5,7 +5,7 @@ import { createAnthropic } from '../../src/providers/anthropic.ts'
 import { ProviderError, type Message } from '../../src/providers/provider.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
 import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
-import { clockAt, complete, requestWith, user } from './request.ts'
+import { clockAt, complete, hiddenOf, requestWith, user } from './request.ts'
 
 let fake: FakeModel
 afterEach(() => fake.close())
@@ -38,6 +38,13 @@ test('streams text and ends with the completion and its usage', async () => {
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
     stream: true,
   })
+})
+
+test('thinking and arguments are told apart from the text as they arrive', async () => {
+  const thinking = { text: 'Let me look it up.', signature: 'c2ln' }
+  const calls = [{ id: 't1', name: 'lookup', arguments: { order: 'A-1' } }]
+  const provider = await start([{ thinking, say: 'Looking.', calls }])
+  expect(await hiddenOf(provider, requestWith({ model }))).toBe('Let me look it up.{"order":"A-1"}')
 })
 
 test('calls travel both ways: results are one turn of the user, with signed thinking before the calls', async () => {

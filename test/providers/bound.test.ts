@@ -11,5 +11,14 @@ test.each([
   ['thinking has no bound', 'openai', undefined, 'high', 20_480],
 ] as const)('an answer, where %s (%s), has at most so many tokens', (_, provider, bound, effort, most) => {
   const parameters = bound === undefined ? {} : { max_output_tokens: bound }
-  expect(mostOutput({ provider, name: 'm', parameters, ...(effort && { reasoning: { effort } }) })).toBe(most)
+  const model = { provider, name: 'm', parameters, ...(effort && { reasoning: { effort } }) }
+  expect(mostOutput(model, provider)).toBe(most)
 })
+
+test.each(['max_tokens', 'max_completion_tokens'])(
+  'a bound among the vendor options, %s, is the one that holds',
+  (name) => {
+    const model = { provider: 'openai', name: 'm', parameters: { max_output_tokens: 100 } }
+    expect(mostOutput({ ...model, provider_options: { [name]: 64_000 } }, 'openai')).toBe(64_000)
+  },
+)

@@ -25,6 +25,7 @@ const models = (...answers: (Completion | Error)[]): Providers => ({
       yield { type: 'end', completion: next }
     },
   }),
+  mostOutput: () => 100,
 })
 
 /** Records completions to these requests, and gives the recording back as it is on disk. */

@@ -98,6 +98,15 @@ test.each<[Partial<SnapshotModel>, Partial<ProviderParts>, unknown]>([
   expect(choose(model, parts)).toBe(provider)
 })
 
+test('a name that the config maps to Anthropic bounds its answers with thinking', () => {
+  const config = { house: { type: 'anthropic' as const } }
+  const providers = createProviders({ config, env: {}, redactor: createRedactor() })
+  const model = { name: 'm', parameters: { max_output_tokens: 100 }, reasoning: { effort: 'high' as const } }
+  expect(['house', 'vendor_a', 'openai'].map((provider) => providers.mostOutput({ ...model, provider }))).toEqual([
+    16_484, 16_484, 100,
+  ])
+})
+
 test('every secret of the agent is known to the redactor before anything is sent', () => {
   const redactor = createRedactor()
   choose({}, { env: { OPENAI_KEY: 'sk-secret-1', ERP_TOKEN: 'erp-secret-2' }, redactor })

@@ -5,7 +5,7 @@ import { createOpenai } from '../../src/providers/openai.ts'
 import { ProviderError, type Message } from '../../src/providers/provider.ts'
 import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
-import { clockAt, complete, requestWith, user } from './request.ts'
+import { clockAt, complete, hiddenOf, requestWith, user } from './request.ts'
 
 let fake: FakeModel
 afterEach(() => fake.close())
@@ -41,6 +41,13 @@ test('streams text and ends with the completion and its usage', async () => {
     stream: true,
     stream_options: { include_usage: true },
   })
+})
+
+test('arguments are told apart from the text as they arrive', async () => {
+  const provider = await start([
+    { say: 'Looking.', calls: [{ id: 'c1', name: 'lookup', arguments: { order: 'A-1' } }] },
+  ])
+  expect(await hiddenOf(provider, requestWith({ model }))).toBe('{"order":"A-1"}')
 })
 
 test('calls travel both ways, also those whose arguments are no JSON', async () => {

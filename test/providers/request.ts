@@ -36,6 +36,14 @@ export const requestWith = ({ model, run, ...rest }: Given = {}): CompletionRequ
   run: { id: '00000000-0000-7000-8000-000000000001' as RunId, input: {}, turn: 1, results: [], ...run },
 })
 
+/** What the model writes and nobody is shown. */
+export async function hiddenOf(provider: Provider, request: CompletionRequest): Promise<string> {
+  let hidden = ''
+  for await (const part of provider.complete(request, new AbortController().signal))
+    if (part.type === 'hidden') hidden += part.text
+  return hidden
+}
+
 /** All text parts, and the completion at the end. */
 export async function complete(
   provider: Provider,
@@ -46,7 +54,7 @@ export async function complete(
   let completion: Completion | undefined
   for await (const part of provider.complete(request, signal)) {
     if (part.type === 'text') texts.push(part.text)
-    else completion = part.completion
+    else if (part.type === 'end') completion = part.completion
   }
   if (!completion) throw new Error('The stream ended without a completion.')
   return { texts, completion }

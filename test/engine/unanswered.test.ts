@@ -1,0 +1,124 @@
+/** What a completion used that gave no answer is booked: no budget is escaped by calling it off. */
+import { expect, test } from 'vitest'
+import { ProviderError } from '../../src/providers/provider.ts'
+import { boundAgent, inOrder, openBench, operator, reply, snapshotOf, turns, type Said } from './bench.ts'
+
+/** "You are a test." and "Begin.": 21 characters, four a token. */
+const ASKED = 6
+const broken = new ProviderError('The connection broke.', { retryable: true })
+const CALLED_OFF = 'Called off before the model had answered; its tokens are booked as far as they were seen.'
+
+test.each<[string, Said, number]>([
+  ['has said nothing yet', { after: 'silence' }, 0],
+  ['has said 10 characters', { text: 'Ten so far', after: 'silence' }, 3],
+])('a run that is cancelled while its model %s has used the question and what was said', async (_, said, output) => {
+  const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: () => said } })
+  const run = await bench.start('root')
+  await turns()
+  await bench.engine.cancel(run, operator())
+  await bench.ended(run)
+  const { status, usage, sessionId } = (await bench.store.run(run))!
+  expect([status, usage.inputTokens, usage.outputTokens]).toEqual(['Cancelled', ASKED, output])
+  expect((await bench.store.session(sessionId))!.totalTokensUsed).toBe(ASKED + output)
+  expect((await bench.items(run)).find(({ type }) => type === 'Reasoning')).toMatchObject({
+    error: CALLED_OFF,
+    content: {
+      text: '',
+      finish_reason: 'error',
+      usage: { input_tokens: ASKED, output_tokens: output },
+      tool_calls: [],
+    },
+  })
+})
+
+test('a run that is cancelled between two completions has used what they used', async () => {
+  const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: () => broken } })
+  const run = await bench.start('root')
+  await turns()
+  await bench.engine.cancel(run, operator())
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.usage).toMatchObject({ inputTokens: 0, outputTokens: 0 })
+})
+
+test('an answer that breaks off is booked as far as it was heard, and the budget ends the run', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', limits: { max_tokens_per_run: 20 } })],
+    models: { root: () => ({ text: 'x'.repeat(40), after: broken }) },
+  })
+  const run = await bench.start('root')
+  await bench.wind(60_000)
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    error: 'The limit max_tokens_per_run of 20 is reached: 32 used.',
+  })
+})
+
+test('a completion that the wall clock calls off is booked once, and asked for again when an operator grants more', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', limits: { max_wall_clock_seconds: 60, on_limit: 'escalate' } })],
+    models: { root: inOrder({ text: 'Ten so far', after: 'silence' }) },
+  })
+  const run = await bench.start('root')
+  await bench.wind(60_000)
+  const task = await bench.asked(run)
+  expect((await bench.store.run(run))!.usage).toMatchObject({ inputTokens: ASKED, outputTokens: 3 })
+  await bench.engine.answer(run, reply(task, { by: operator(), approved: true }))
+  await turns()
+  await bench.engine.cancel(run, operator())
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.usage).toMatchObject({ inputTokens: 2 * ASKED, outputTokens: 6 })
+})
+
+test('completions of children that end with their parent are booked', async () => {
+  const child = snapshotOf({ name: 'child' })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: {
+      root: inOrder({ calls: [{ name: 'child', args: { message: 'Begin.' } }], tokens: 5 }),
+      child: () => ({ text: 'Ten so far', after: 'silence' }),
+    },
+  })
+  const run = await bench.start('root')
+  await turns()
+  await bench.engine.cancel(run, operator())
+  await bench.ended(run)
+  const { sessionId } = (await bench.store.run(run))!
+  // A child is offered `ask_parent` too.
+  expect((await bench.store.session(sessionId))!.totalTokensUsed).toBe(10 + 60 + 3)
+})
+
+test('an answer that uses up more than a parent has is booked once', async () => {
+  const child = snapshotOf({ name: 'child' })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)], limits: { max_tokens_per_run: 30 } }), child],
+    models: {
+      root: inOrder({ calls: [{ name: 'child', args: { message: 'go' } }], tokens: 5 }),
+      child: () => ({ text: 'Long.', tokens: 40 }),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect((await bench.store.run(run))!.error).toBe('The limit max_tokens_per_run of 30 is reached: 90 used.')
+  const { sessionId } = (await bench.store.run(run))!
+  expect((await bench.store.session(sessionId))!.totalTokensUsed).toBe(90)
+})
+
+test('a child is not asked when its parent has used up its budget exactly', async () => {
+  const child = snapshotOf({ name: 'child' })
+  let asked = 0
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)], limits: { max_tokens_per_run: 10 } }), child],
+    models: {
+      root: inOrder({ calls: [{ name: 'child', args: { message: 'go' } }], tokens: 5 }),
+      child: () => {
+        asked++
+        return 'Done.'
+      },
+    },
+  })
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(asked).toBe(0)
+  expect((await bench.store.run(run))!.error).toBe('The limit max_tokens_per_run of 10 is reached: 10 used.')
+})
