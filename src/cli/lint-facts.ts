@@ -1,6 +1,7 @@
 /** What `svc lint` finds out beside the documents: MCP servers, policy tests, what was published before. */
 import { join } from 'node:path'
 import { isFailure } from '../base/failure.ts'
+import type { Diagnostic, Fix } from '../documents/diagnostic.ts'
 import type { Document } from '../documents/document.ts'
 import type { LintOptions } from '../documents/lint.ts'
 import type { Loosening, Unseen } from '../documents/rule.ts'
@@ -91,3 +92,32 @@ export async function loosenings(
 
 /** Changes of what is decided; what is new or of another class has rules of its own. */
 const LOOSER = /^(?:authority\.widened|gate\.removed|default_policy\.removed|boundary\.removed)$/
+
+/** The locks that findings ask for, as `svc compile` would write them. */
+export async function freshLocks(
+  project: Project,
+  workspace: Workspace,
+  findings: readonly Diagnostic[],
+  strict: boolean,
+  operator?: Operator,
+): Promise<NonNullable<LintOptions['locks']>> {
+  const [{ compile }, { lockPathOf, writeLock }, { lookupOf }] = await Promise.all([
+    import('../compile/compile.ts'),
+    import('../compile/lock-file.ts'),
+    import('./registry.ts'),
+  ])
+  const guardrails = project.config.guardrails ?? []
+  const locks = new Map<string, Fix>()
+  for (const root of new Set(findings.map(({ path }) => path))) {
+    const { lock } = await compile({ workspace, root, published: lookupOf(operator), guardrails, strict })
+    if (lock === undefined) continue
+    const path = lockPathOf(root)
+    const source = workspace.source(path)
+    const range = source.span(0, source.text.length)
+    locks.set(root, {
+      description: 'Write svc.lock as `svc compile` does.',
+      edits: [{ path, range, text: writeLock(lock) }],
+    })
+  }
+  return locks
+}

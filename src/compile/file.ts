@@ -1,6 +1,6 @@
 /** Files that documents name: read once, remembered for the lock. */
 import { digestOf } from '../base/digest.ts'
-import { directoryOf, isUnder, joinPath } from '../documents/paths.ts'
+import { resolveBeside } from '../documents/resolve-beside.ts'
 import { whyNowhere } from './refuse.ts'
 import { report, type FileMember, type Spot, type Work } from './work.ts'
 
@@ -17,9 +17,7 @@ export function readFileMember(
   version?: string | number,
   beside?: string,
 ): { readonly path: string; readonly text: string } | undefined {
-  const near =
-    beside === undefined ? undefined : work.workspace.resolve(at.document, besideOf(work, beside, ref, at), version)
-  const resolution = near && 'path' in near ? near : work.workspace.resolve(at.document, ref, version)
+  const resolution = resolveBeside(work.workspace, at.document, beside, ref, version)
   if (!('path' in resolution))
     return report(
       work,
@@ -35,13 +33,4 @@ export function readFileMember(
     ...(version !== undefined && { version: String(version) }),
   })
   return { path, text: work.workspace.text(path) }
-}
-
-/** The reference as a path from the bundle's directory. */
-function besideOf(work: Work, file: string, ref: string, at: Spot): string {
-  const bundle = work.workspace.bundleDirectory(at.document)
-  return joinPath(
-    directoryOf(isUnder(bundle, file) && bundle !== '' ? file.slice(bundle.length + 1) : file),
-    ref.replace(/^\.\//, ''),
-  )
 }

@@ -33,6 +33,8 @@ export interface LintOptions {
   readonly coverage?: NonNullable<Project['coverage']>
   /** What agents may do that their published predecessors might not. */
   readonly loosened?: NonNullable<Project['loosened']>
+  /** How locks are written anew. */
+  readonly locks?: NonNullable<Project['locks']>
 }
 
 /** Sorted by file and position; of the files in focus when the workspace has one. Never throws for what is in a document. */
@@ -47,6 +49,7 @@ export function lint(workspace: Workspace, options: LintOptions = {}): Diagnosti
     ...(options.mcp && { mcp: options.mcp }),
     ...(options.coverage && { coverage: options.coverage }),
     ...(options.loosened && { loosened: options.loosened }),
+    ...(options.locks && { locks: options.locks }),
   }
   const found = [...workspace.findings]
   let current: Document | undefined

@@ -6,22 +6,36 @@ import type { Workspace } from './workspace.ts'
 
 export const LOCK_FILE = 'svc.lock'
 
+export type LockMember = Readonly<Record<string, string>>
+
 export interface Lock {
-  readonly members: readonly Readonly<Record<string, string>>[]
-  readonly mcp: readonly Readonly<Record<string, string>>[]
+  readonly members: readonly LockMember[]
+  readonly mcp: readonly LockMember[]
+  /** Ids of the agents that were compiled. */
+  readonly compiled: readonly string[]
 }
 
-/** The lock of the bundle to which a document belongs; undefined where there is none that can be read. */
-export function lockOf(workspace: Workspace, document: Document): Lock | undefined {
+/** The lock of the bundle to which a document belongs; undefined where there is none, null for a file that is no lock. */
+export function readLock(workspace: Workspace, document: Document): Lock | null | undefined {
   const path = joinPath(workspace.bundleDirectory(document), LOCK_FILE)
   if (!workspace.files.paths.includes(path)) return undefined
   try {
     const value = JSON.parse(workspace.text(path)) as JsonValue
-    return isJsonObject(value) ? { members: entries(value['members']), mcp: entries(value['mcp']) } : undefined
+    if (!isJsonObject(value) || value['lockfile_version'] !== 1 || !Array.isArray(value['members'])) return null
+    const { members, mcp, compiled } = value
+    return {
+      members: entries(members),
+      mcp: entries(mcp),
+      compiled: isJsonObject(compiled) ? Object.keys(compiled) : [],
+    }
   } catch {
-    return undefined
+    return null
   }
 }
+
+/** The same, where it can be read. */
+export const lockOf = (workspace: Workspace, document: Document): Lock | undefined =>
+  readLock(workspace, document) ?? undefined
 
 const entries = (list: JsonValue | undefined): Readonly<Record<string, string>>[] =>
   (Array.isArray(list) ? list : [])

@@ -3,7 +3,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { Listing } from '../tools/listed-tool.ts'
 import type { Config } from '../spec/config.ts'
 import type { Kind } from '../spec/document.ts'
-import type { Place, Saying, Severity } from './diagnostic.ts'
+import type { Fix, Place, Saying, Severity } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -61,6 +61,8 @@ export interface Project {
   readonly coverage?: ReadonlyMap<string, readonly Unseen[]>
   /** What agents may do that their published predecessors might not. */
   readonly loosened?: readonly Loosening[]
+  /** By the path of a Bundle, or of an agent that stands alone: how its lock is written anew. */
+  readonly locks?: ReadonlyMap<string, Fix>
 }
 
 export interface Unseen {

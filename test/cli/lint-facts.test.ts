@@ -167,6 +167,17 @@ describe('what was published before', () => {
     expect((await svc('lint')).code).toBe(1)
   })
 
+  test('a version that allows more is told beside documents that come from the registry', async () => {
+    expect((await svc('publish', 'tools/orders-lookup.yaml')).code).toBe(0)
+    renameSync(join(cwd, 'tools/orders-lookup.yaml'), join(cwd, 'tools/orders-lookup.txt'))
+    expect((await svc('publish')).code).toBe(0)
+    edit('policies/refund-limit.yaml', 'value: 100', 'value: 250')
+    edit('policies/small-refunds.yaml', 'value: 100', 'value: 250')
+    for (const path of ['policies/refund-limit.yaml', 'policies/small-refunds.yaml', 'agents/refund-desk.yaml'])
+      edit(path, 'version: 1.0.0', 'version: 2.0.0')
+    expect(await found(/^authority\/loosened/)).toHaveLength(1)
+  })
+
   test('a pinned version that was yanked is told', async () => {
     expect((await svc('publish', 'tools/orders-lookup.yaml')).code).toBe(0)
     renameSync(join(cwd, 'tools/orders-lookup.yaml'), join(cwd, 'tools/orders-lookup.txt'))
@@ -176,5 +187,53 @@ describe('what was published before', () => {
     expect(await found(/^bundle\/yanked|^tool\/unresolved/)).toEqual([
       'bundle.yaml:8 warning bundle/yanked svc.lock pins acme.orders.lookup@1.0.0, which was yanked.',
     ])
+  })
+})
+
+describe('the fix of a lock', () => {
+  const lock = (): string => readFileSync(join(cwd, 'svc.lock'), 'utf8')
+  beforeEach(() => cpSync(EXAMPLE, cwd, { recursive: true }))
+
+  test('writes what svc compile would write', async () => {
+    expect((await svc('compile')).code).toBe(0)
+    edit('policies/refund-limit.yaml', 'value: 100', 'value: 250')
+    const stale = lock()
+    expect((await svc('lint')).stderr).toMatch(/1 fixable with --fix/)
+    const dry = await svc('lint', '--fix-dry-run')
+    expect(dry.stdout).toContain('--- svc.lock')
+    expect(lock()).toBe(stale)
+    expect((await svc('lint', '--fix')).stderr).toMatch(/^1 fixed; 0 errors/)
+    const fixed = lock()
+    expect((await svc('compile', '--check')).code).toBe(0)
+    expect((await svc('compile')).code).toBe(0)
+    expect(lock()).toBe(fixed)
+    expect(await found(/^bundle\/lock/)).toEqual([])
+  })
+
+  test('is made together with others, after them', async () => {
+    expect((await svc('compile')).code).toBe(0)
+    edit('policies/refund-limit.yaml', 'version: 1.0.0', 'version: "v1.0.1"')
+    expect((await svc('lint', '--fix')).code).toBe(0)
+    expect(readFileSync(join(cwd, 'policies/refund-limit.yaml'), 'utf8')).toContain('version: "1.0.1"')
+    expect((await svc('compile', '--check')).code).toBe(0)
+  })
+
+  test('is for people where the documents do not compile, or the file is no lock', async () => {
+    writeFileSync(join(cwd, 'svc.lock'), '<<<<<<< ours\n')
+    expect((await svc('lint', '--fix')).stderr).not.toMatch(/fixed/)
+    expect(lock()).toBe('<<<<<<< ours\n')
+  })
+
+  test('writes the first lock of a bundle that takes from the registry', async () => {
+    expect((await svc('publish', 'tools/orders-lookup.yaml')).code).toBe(0)
+    renameSync(join(cwd, 'tools/orders-lookup.yaml'), join(cwd, 'tools/orders-lookup.txt'))
+    expect(await found(/^bundle\/lock/)).toEqual([
+      'bundle.yaml:8 warning bundle/lock-missing acme.orders.lookup@^1.0 comes from the registry, and no svc.lock says which version was compiled.',
+    ])
+    const dry = await svc('lint', '--fix-dry-run')
+    expect(dry.stdout).toMatch(/^\+ {2}"lockfile_version": 1,$/m)
+    expect((await svc('lint', '--fix')).code).toBe(0)
+    expect(JSON.parse(lock())).toMatchObject({ bundle: { id: 'acme.refund' } })
+    expect((await svc('compile', '--check')).code).toBe(0)
   })
 })

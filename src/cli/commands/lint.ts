@@ -13,9 +13,10 @@ import { openLintCache, type LintCache } from '../lint-cache.ts'
 import type { Checked, Mended } from '../lint-fix.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Project } from '../project.ts'
+import type { Operator } from '../operator.ts'
 import { isPolicyTest } from '../policy/test-path.ts'
 import { openDocuments, pathInProject } from '../project-path.ts'
-import { createNotebook, hasRegistry, serverFacts } from '../registry.ts'
+import { createNotebook, hasRegistry, serverFacts, type Notebook } from '../registry.ts'
 import { nearest } from '../nearest.ts'
 
 export async function lint(call: Call): Promise<number> {
@@ -132,7 +133,7 @@ async function showFixed(
     ...(input && { overlay: { [input.path]: input.text } }),
   })
   for (const [path, text] of Object.entries(texts)) {
-    const { source } = decode({ path, bytes: before.bytes(path) })
+    const { source } = decode({ path, bytes: before.files.read(path) ?? new Uint8Array() })
     if (source === undefined || source.text === text) out.line(`${path}: written as UTF-8 without a byte order mark`)
     else out.line(unifiedDiff(path, source.text, text).trimEnd())
   }
@@ -215,32 +216,75 @@ async function factsFor(
   project: Project,
   workspace: Workspace,
   options: LintOptions,
-  notebook: ReturnType<typeof createNotebook>,
+  notebook: Notebook,
   findings: readonly Diagnostic[],
 ): Promise<Partial<LintOptions> | undefined> {
+  const registry = hasRegistry(project)
+    ? await askRegistry(call, project, workspace, options, notebook, findings)
+    : { known: findings, facts: await locksFor(project, workspace, options, findings) }
   const live = call.given.flag('mcp-live')
-  // Tests are run on what compiles.
-  const sound = options.crossFile !== false && !findings.some(({ severity }) => severity === 'error')
+  const sound = isSound(options, registry.known)
   const tests = sound && options.rules?.['policy/untested'] !== 'off' && workspace.files.paths.some(isPolicyTest)
-  if (!live && !tests && options.strict !== true && !hasRegistry(project)) return undefined
-  const { askServers, loosenings, runPolicyTests } = await import('../lint-facts.ts')
-  const facts: Partial<LintOptions> = {
+  if (!live && !tests && options.strict !== true) return registry.facts
+  const { askServers, runPolicyTests } = await import('../lint-facts.ts')
+  return {
+    ...registry.facts,
     ...(live && { mcp: await askServers(call, project, workspace) }),
     ...(tests && { coverage: await runPolicyTests(call, project, workspace) }),
     ...(!tests && sound && options.strict === true && { coverage: new Map() }),
   }
-  if (!hasRegistry(project)) return facts
-  // Asking a registry needs the whole server or a connection to it.
-  const { withOperator } = await import('../operator.ts')
+}
+
+interface Asked {
+  /** The findings in the light of what was published. */
+  readonly known: readonly Diagnostic[]
+  readonly facts: Partial<LintOptions>
+}
+
+/** Asking a registry needs the whole server or a connection to it. */
+async function askRegistry(
+  call: Call,
+  project: Project,
+  workspace: Workspace,
+  options: LintOptions,
+  notebook: Notebook,
+  findings: readonly Diagnostic[],
+): Promise<Asked> {
+  const [{ withOperator }, { loosenings }] = await Promise.all([import('../operator.ts'), import('../lint-facts.ts')])
   return await withOperator(project, call, async (operator) => {
-    await notebook.fetch(operator)
+    const known = (await notebook.fetch(operator)) ? check(workspace, options) : findings
     return {
-      ...facts,
-      server: await serverFacts(operator),
-      ...(sound && { loosened: await loosenings(project, workspace, operator) }),
+      known,
+      facts: {
+        server: await serverFacts(operator),
+        ...(isSound(options, known) && { loosened: await loosenings(project, workspace, operator) }),
+        ...(await locksFor(project, workspace, options, known, operator)),
+      },
     }
   })
 }
+
+/** Tests are run, and versions compared, on what compiles. */
+const isSound = (options: LintOptions, findings: readonly Diagnostic[]): boolean =>
+  options.crossFile !== false && !findings.some(({ severity }) => severity === 'error')
+
+/** How the locks that findings speak of are written anew, where nothing else is in the way. */
+async function locksFor(
+  project: Project,
+  workspace: Workspace,
+  options: LintOptions,
+  findings: readonly Diagnostic[],
+  operator?: Operator,
+): Promise<Partial<LintOptions> | undefined> {
+  const stale = findings.filter(({ rule }) => ABOUT_LOCK.has(rule))
+  if (stale.length === 0 || findings.some(({ rule, severity }) => severity === 'error' && !ABOUT_LOCK.has(rule)))
+    return undefined
+  const { freshLocks } = await import('../lint-facts.ts')
+  return { locks: await freshLocks(project, workspace, stale, options.strict === true, operator) }
+}
+
+/** What writing the lock anew mends. */
+const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
 
 function configured(given: NonNullable<LintOptions['rules']>): NonNullable<LintOptions['rules']> {
   for (const name of Object.keys(given)) known(name)

@@ -7,7 +7,11 @@ import { didYouMean } from '../suggest.ts'
 const AGENT =
   'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: WEB_KEY}}\n'
 const lock = (integrity: string): string =>
-  JSON.stringify({ lockfile_version: 1, mcp: [{ agent: 'acme.desk', server: 'web', tool: 'search', integrity }] })
+  JSON.stringify({
+    lockfile_version: 1,
+    members: [],
+    mcp: [{ agent: 'acme.desk', server: 'web', tool: 'search', integrity }],
+  })
 
 export const mcpDescriptionChanged: Rule = {
   name: 'mcp/description-changed',

@@ -1,6 +1,7 @@
-import { digestOf, digestOfJson } from '../../base/digest.ts'
+import { fits } from '../bindings.ts'
 import type { Document } from '../document.ts'
-import { lockOf } from '../lock-file.ts'
+import { readLock, type Lock, type LockMember } from '../lock-file.ts'
+import { fileMember, lockMembers, memberOf, type LocalMember, type RegistryMember } from '../lock-members.ts'
 import { joinPath } from '../paths.ts'
 import type { Rule } from '../rule.ts'
 import type { Workspace } from '../workspace.ts'
@@ -8,7 +9,7 @@ import type { Workspace } from '../workspace.ts'
 export const lockDrift: Rule = {
   name: 'bundle/lock-drift',
   severity: 'warning',
-  law: 'The lock lists the documents of the bundle as they are.',
+  law: 'The lock lists the members of the bundle as they are.',
   fix: 'Run `svc compile` and commit svc.lock.',
   source: 'Bundles, section 3',
   bad: {
@@ -24,34 +25,93 @@ export const lockDrift: Rule = {
       '{"lockfile_version": 1, "members": [{"kind": "agent", "id": "acme.desk", "version": "1.0.0", "origin": "local", "path": "agent.yaml"}]}',
   },
   crossFile: true,
-  kinds: ['Bundle'],
-  check(document, report, { workspace }) {
-    const stale = (lockOf(workspace, document)?.members ?? []).flatMap((member) => {
-      const why = drift(workspace, document, member)
-      return why === undefined ? [] : [`${member['id']} ${why}`]
-    })
-    if (stale.length > 0) report('/spec/root', `svc.lock is not of these documents: ${stale.join('; ')}.`)
+  kinds: ['Bundle', 'Agent'],
+  check(document, report, { workspace, locks }) {
+    const root = rootOf(workspace, document)
+    const lock = root && readLock(workspace, document)
+    if (root === undefined || lock === undefined) return
+    // Agents that stand alone in one directory share the place of the lock: it is of those that were compiled.
+    if (document.kind === 'Agent' && lock !== null && !lock.compiled.includes(document.identity?.id ?? '')) return
+    const stale = lock === null ? [] : drift(workspace, root, lock)
+    const at = document.kind === 'Bundle' ? '/spec/root' : '/metadata/name'
+    if (lock === null)
+      report(at, 'svc.lock is no lock file of version 1.', { fix: 'Delete it, then run `svc compile`.' })
+    else if (stale.length > 0)
+      report(at, `svc.lock is not of these documents: ${stale.join('; ')}.`, {
+        fix: locks?.get(document.path) ?? 'Run `svc compile` and commit svc.lock.',
+      })
   },
 }
 
-/** Contracts and policies are digested as `svc compile` resolves them: of these their versions are compared. */
-function drift(workspace: Workspace, bundle: Document, member: Readonly<Record<string, string>>): string | undefined {
-  const { kind, id, version, origin, path, integrity } = member
-  if (origin !== 'local' || path === undefined || id === undefined) return undefined
-  const where = workspace.files.paths.includes(path) ? path : joinPath(workspace.bundleDirectory(bundle), path)
-  if (!workspace.files.paths.includes(where)) return `is locked from ${path}, which is gone`
-  if (!['agent', 'tool', 'policy'].includes(kind ?? ''))
-    return integrity === undefined || integrity === digestOf(workspace.bytes(where)) ? undefined : CHANGED
-  const there = workspace.documentsAt(where).filter(({ identity }) => identity?.id === id)
-  const versions = there.flatMap(({ identity }) => identity?.version ?? [])
-  if (version !== undefined && versions.length > 0 && !versions.includes(version))
-    return `is locked in ${version}, but is ${versions.join(', ')}`
-  return kind === 'agent' &&
-    integrity !== undefined &&
-    there.length > 0 &&
-    !there.some(({ value }) => digestOfJson(value) === integrity)
-    ? CHANGED
+/** The agent from which the closure begins: that of a Bundle, or one that is compiled alone. */
+function rootOf(workspace: Workspace, document: Document): Document | undefined {
+  const alone = !workspace.neighbours(document).some(({ kind }) => kind === 'Bundle')
+  if (document.kind === 'Agent') return alone && document.sound ? document : undefined
+  const [root] = document.texts('spec.root')
+  const found = root && workspace.resolve(document, root.value)
+  return found && 'path' in found
+    ? workspace.documentsAt(found.path).find((each) => each.kind === 'Agent' && each.sound)
     : undefined
 }
 
-const CHANGED = 'has changed since'
+/** What is not as the lock says, a clause each. */
+function drift(workspace: Workspace, root: Document, lock: Lock): string[] {
+  const { local, registry } = lockMembers(workspace, root)
+  const placed = lock.members.map((member) => ({ member, path: pathOf(workspace, root, member) }))
+  const isLocked = ({ kind, id }: LocalMember): boolean =>
+    placed.some(({ member, path }) => (kind === 'file' ? path === id : member.kind === kind && member.id === id))
+  return [
+    ...placed.flatMap(({ member, path }) => {
+      const why = member.origin === 'local' ? whyStale(workspace, local, member, path) : undefined
+      return why === undefined ? [] : [`${member.id} ${why}`]
+    }),
+    ...local.filter((each) => !isLocked(each)).map(({ id }) => `${id} is not in it`),
+    ...new Set(registry.flatMap((each) => whyUnlocked(each, lock) ?? [])),
+  ]
+}
+
+/** Where a locked file lies: the lock may have been written, or is read, from a directory further up. */
+function pathOf(workspace: Workspace, root: Document, { path }: LockMember): string | undefined {
+  const { paths } = workspace.files
+  if (path === undefined) return undefined
+  const inside = joinPath(workspace.bundleDirectory(root), path)
+  return [path, inside].find((each) => paths.includes(each)) ?? paths.find((each) => path.endsWith(`/${each}`))
+}
+
+function whyStale(
+  workspace: Workspace,
+  local: readonly LocalMember[],
+  { kind, id, version, integrity, path: written }: LockMember,
+  path: string | undefined,
+): string | undefined {
+  if (written === undefined) return undefined
+  if (path === undefined) return `is locked from ${written}, which is gone`
+  const part = local.find((each) => each.kind === kind && each.id === id)
+  if (part === undefined && (kind === 'agent' || kind === 'tool')) return 'is no longer part of the bundle'
+  const now = part ?? memberAt(workspace, path, kind, id)
+  if (now === undefined) return `is locked from ${written}, where it no longer is`
+  if (version !== undefined && now.version !== undefined && now.version !== version)
+    return `is locked in ${version}, but is ${now.version}`
+  const differs = integrity !== undefined && now.integrity !== undefined && now.integrity !== integrity
+  return differs ? 'has changed since' : undefined
+}
+
+/** A file, or a policy that something else than the bundle's own documents asks for. */
+function memberAt(workspace: Workspace, path: string, kind?: string, id?: string): LocalMember | undefined {
+  if (kind !== 'policy') return fileMember(workspace, path)
+  return workspace
+    .documentsAt(path)
+    .flatMap((document) => memberOf(workspace, document))
+    .find((each) => each.kind === kind && each.id === id)
+}
+
+function whyUnlocked({ kind, id, range }: RegistryMember, { members }: Lock): string | undefined {
+  const versions = members.flatMap((each) =>
+    each.kind === kind && each.id === id && each.version !== undefined ? [each.version] : [],
+  )
+  const wanted = range === undefined ? id : `${id}@${range}`
+  if (versions.length === 0) return `${wanted} is not in it`
+  return versions.some((version) => fits(version, range))
+    ? undefined
+    : `${id} is locked in ${versions.join(', ')}, but ${wanted} is bound`
+}

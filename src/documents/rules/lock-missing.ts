@@ -1,5 +1,5 @@
 import { toolDocument, toolsOf, subAgentsOf, textAt } from '../bindings.ts'
-import { lockOf } from '../lock-file.ts'
+import { readLock } from '../lock-file.ts'
 import { readAgentRef } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 
@@ -17,12 +17,12 @@ export const lockMissing: Rule = {
     'bundle.yaml': 'kind: Bundle\n',
     'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2, description: Tells.}]\n',
     'svc.lock':
-      '{"lockfile_version": 1, "members": [{"kind": "agent", "id": "ops.notifier", "version": "1.4.2", "origin": "registry"}]}',
+      '{"lockfile_version": 1, "members": [{"kind": "agent", "id": "acme.desk", "version": "1.0.0", "origin": "local", "path": "agent.yaml"}, {"kind": "agent", "id": "ops.notifier", "version": "1.4.2", "origin": "registry"}]}',
   },
   crossFile: true,
   kinds: ['Bundle'],
-  check(document, report, { workspace }) {
-    if (lockOf(workspace, document) !== undefined) return
+  check(document, report, { workspace, locks }) {
+    if (readLock(workspace, document) !== undefined) return
     for (const agent of workspace.neighbours(document)) {
       const tool = toolsOf(agent).find(
         (use) =>
@@ -33,7 +33,9 @@ export const lockMissing: Rule = {
       )
       const from = tool?.value['ref'] ?? child?.value['ref']
       if (typeof from !== 'string') continue
-      report('/spec/root', `${from} comes from the registry, and no svc.lock says which version was compiled.`)
+      report('/spec/root', `${from} comes from the registry, and no svc.lock says which version was compiled.`, {
+        fix: locks?.get(document.path) ?? 'Run `svc compile` and commit svc.lock.',
+      })
       return
     }
   },

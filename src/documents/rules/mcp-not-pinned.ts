@@ -18,7 +18,7 @@ export const mcpNotPinned: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/"}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\n',
     'svc.lock':
-      '{"lockfile_version": 1, "mcp": [{"agent": "acme.desk", "server": "web", "tool": "search", "integrity": "sha256:0"}]}',
+      '{"lockfile_version": 1, "members": [], "mcp": [{"agent": "acme.desk", "server": "web", "tool": "search", "integrity": "sha256:0"}]}',
   },
   crossFile: true,
   kinds: ['Agent'],

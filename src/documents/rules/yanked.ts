@@ -6,7 +6,10 @@ const agent = (version: string): string =>
 const lock = (version: string): string =>
   JSON.stringify({
     lockfile_version: 1,
-    members: [{ kind: 'agent', id: 'ops.published', version, origin: 'registry' }],
+    members: [
+      { kind: 'agent', id: 'acme.desk', version: '1.0.0', origin: 'local', path: 'agent.yaml' },
+      { kind: 'agent', id: 'ops.published', version, origin: 'registry' },
+    ],
   })
 
 export const bundleYanked: Rule = {
