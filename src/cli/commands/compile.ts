@@ -28,9 +28,8 @@ export async function compileCommand(call: Call): Promise<void> {
   const update = given.text('update')
   const built = await compileHere(call, project, path, update)
   const { workspace, findings, compiled } = built
-  // What this very command writes is nothing to warn about.
-  const writes = !given.flag('check') && compiled?.bundle !== undefined
-  tellFindings(call, writes ? findings.filter(({ rule }) => !ABOUT_LOCK.has(rule)) : findings, workspace)
+  // What this very command writes, or tells more exactly below, is nothing to warn about.
+  tellFindings(call, compiled?.bundle ? findings.filter(({ rule }) => !ABOUT_LOCK.has(rule)) : findings, workspace)
   if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
   const { bundle, lock, locked } = compiled
   if (update !== undefined && !locked?.members.some(({ id, origin }) => id === update && origin === 'registry'))
