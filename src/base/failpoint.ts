@@ -11,6 +11,8 @@ export type Failpoint =
   | 'effect.afterReply'
   /** The same of a model. */
   | 'model.afterReply'
+  /** Half of what a reader of events is sent has left. */
+  | 'sse.midFrame'
   /** The object is at its final place, and its row does not say so. */
   | 'finalize.afterMove'
 
@@ -19,8 +21,23 @@ export type Failpoint =
  * the third time that the process comes by.
  */
 export function failpoint(name: Failpoint): void {
-  if (typeof SVC_FAILPOINTS === 'undefined' || !SVC_FAILPOINTS) return
+  if (typeof SVC_FAILPOINTS !== 'undefined' && SVC_FAILPOINTS && isReached(name)) process.kill(process.pid, 'SIGKILL')
+}
+
+/** The same where a text is sent: its first half is written, and has time to leave, before the process dies. */
+export async function failpointWithin(name: Failpoint, text: string, write: (half: string) => void): Promise<void> {
+  if (typeof SVC_FAILPOINTS !== 'undefined' && SVC_FAILPOINTS && isReached(name)) {
+    write(text.slice(0, text.length / 2))
+    for (let turn = 0; turn < TURNS_TO_LEAVE; turn++) await new Promise((resolve) => setImmediate(resolve))
+    process.kill(process.pid, 'SIGKILL')
+  }
+}
+
+/** Turns of the event loop in which what was written reaches the socket. */
+const TURNS_TO_LEAVE = 100
+
+function isReached(name: Failpoint): boolean {
   const [wanted, times = '1'] = (process.env['SVC_FAILPOINT'] ?? '').split(':')
-  if (wanted === name && ++passed === Number(times)) process.kill(process.pid, 'SIGKILL')
+  return wanted === name && ++passed === Number(times)
 }
 let passed = 0

@@ -4,6 +4,7 @@
  * Source: HTTP API, "Events"; decisions, section 7; security, S28.
  */
 import { iso } from '../base/clock.ts'
+import { failpointWithin } from '../base/failpoint.ts'
 import type { StreamEvent } from '../spec/api.ts'
 import type { Delta, StoredEvent } from '../spec/event.ts'
 
@@ -47,6 +48,7 @@ export function eventStream(
               if (full() && !(await drained((resume) => (room = resume), stop.signal)))
                 return controller.error(new Error('The reader does not keep up.'))
               if (stop.signal.aborted) return end(controller)
+              await failpointWithin('sse.midFrame', text, send)
               send(text)
             }
           }

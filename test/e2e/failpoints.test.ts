@@ -103,6 +103,44 @@ test('a write that calls itself read-only happens twice: the book outside would 
   }
 })
 
+test.each([1, 2, 4])(
+  'a reader whose server dies in the middle of frame %i misses nothing and sees nothing twice',
+  async (at) => {
+    const mortal = await courier.serve(`sse.midFrame:${at}`)
+    const runId = await customer(mortal, courier.access).start()
+    const torn = await read(mortal, runId, 0)
+    // Half a frame arrived: it has not ended, so no reader takes it for an event.
+    expect(torn.rest).not.toBe('')
+    expect(await mortal.died).toBe('SIGKILL')
+
+    const server = await courier.serve()
+    expect(await drive(courier, server, runId)).toMatchObject({ status: 'Completed' })
+    const seen = [...torn.numbers, ...(await read(server, runId, torn.numbers.at(-1) ?? 0)).numbers]
+    expect(seen).toEqual(await customer(server, courier.access).eventNumbers(runId))
+    expect(seen).toEqual(seen.map((_, place) => place + 1))
+    await server.stop('SIGTERM')
+  },
+)
+
+/** Follows a run until the stream ends or breaks. @returns the numbers of whole frames, and what came after the last */
+async function read(
+  { url }: ServerProcess,
+  runId: string,
+  after: number,
+): Promise<{ numbers: number[]; rest: string }> {
+  const headers = { 'X-API-Key': courier.access.secret, ...(after > 0 && { 'Last-Event-ID': String(after) }) }
+  const response = await fetch(`${url}/v1/runs/${runId}/stream`, { headers })
+  let text = ''
+  try {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk
+  } catch {
+    // The connection broke.
+  }
+  const frames = text.split('\n\n')
+  const rest = frames.pop()!
+  return { numbers: frames.flatMap((frame) => /^id: ?(\d+)$/m.exec(frame)?.[1] ?? []).map(Number), rest }
+}
+
 test('an upload whose server died between its move and its row is finalized by asking again', async () => {
   const mortal = await courier.serve('finalize.afterMove')
   const presigned = await post(mortal, 'presign', { filename: 'a.txt', mediaType: 'text/plain', maxContentLength: 5 })
