@@ -6,7 +6,7 @@ import type { Step } from '../spec/step.ts'
 import type { Version } from '../store/store.ts'
 import { agentNamed, textOf } from './bindings.ts'
 import type { Draft } from './draft.ts'
-import { openStepOf, settleAs } from './settle.ts'
+import { openStepOf, settleAs, taintFrom } from './settle.ts'
 
 /** A run that has not begun: the root of a tree or a child. */
 export function newRun(
@@ -57,6 +57,7 @@ export function spawn(draft: Draft, id: RunId, turn: number, call: Call): Call {
     startedAt: draft.now,
   })
   draft.put(child)
+  taintFrom(draft, child.id, id)
   draft.step(
     id,
     'SubAgentCall',
@@ -84,6 +85,7 @@ export function spawn(draft: Draft, id: RunId, turn: number, call: Call): Call {
 /** Turns what a child came to into the result of the call that it answers. */
 export function receive(draft: Draft, id: RunId, turn: number, call: Call, childId: RunId): Call {
   const child = draft.run(childId)
+  taintFrom(draft, id, childId)
   const isError = child.status !== 'Completed'
   const full =
     agentNamed(draft.snapshot(id), textOf(delegationStep(draft, id, childId)?.content['name']))?.result === 'full'

@@ -9,7 +9,7 @@ import type { Call, Run } from '../spec/run.ts'
 import { ANSWER_SUBAGENT, ASK_PARENT, ESCALATE_TO_PERSON, textOf, type Standing } from './bindings.ts'
 import { idempotencyKeyOf, type Draft } from './draft.ts'
 import type { EventOf } from './event.ts'
-import { openStepOf, settleAs, settleCall, toolError } from './settle.ts'
+import { openStepOf, settleAs, settleCall, taintFrom, toolError } from './settle.ts'
 
 export interface Question {
   readonly child: RunId
@@ -53,6 +53,7 @@ export function hearQuestion(draft: Draft, id: RunId, turn: number, call: Call, 
     question: event.question,
     ...(event.context !== null && { context: event.context }),
   }
+  taintFrom(draft, id, event.child)
   // The delegation itself stays open until the child ends; a move that took up an earlier question has its answer now.
   const open = openStepOf(draft, id, call.id)
   if (open?.type === 'ToolCall') draft.closeStep(open)
@@ -140,6 +141,8 @@ export function hearAnswer(
   event: EventOf<'question.answered'>,
 ): Call {
   const { requestId, answer, by } = event
+  const { parentRunId } = draft.run(id)
+  if (by === 'parent' && parentRunId !== null) taintFrom(draft, id, parentRunId)
   draft.step(id, 'AitlResponse', { request_id: requestId, answer, answered_by: by })
   draft.event(id, 'aitl', 'engine.aitl.answered', { requestId, answer })
   return settleCall(draft, id, turn, call, { outcome: 'executed', result: { answer, answered_by: by } })

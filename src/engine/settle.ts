@@ -84,6 +84,11 @@ const errorText = (result: JsonValue): string => {
   return typeof result === 'string' ? result : JSON.stringify(result)
 }
 
+/** What one run of a tree tells another may say again what an untrusted source said: a summary washes nothing. */
+export function taintFrom(draft: Draft, id: RunId, from: RunId): void {
+  if (draft.run(from).usage.tainted && !draft.run(id).usage.tainted) draft.use(id, { tainted: true })
+}
+
 function countRefusal(draft: Draft, id: RunId, call: Call): Settled['ends'] {
   const key = digestOfJson({ ref: call.ref, arguments: call.arguments })
   const { refusals } = draft.run(id).usage
