@@ -224,7 +224,7 @@ export const failures = {
       `${a.id}@${a.version} is too small a step from ${a.latest}: what changed is ${a.required}, so it is at least ${a.least}.`,
     fix: 'Raise metadata.version, or publish with --bump.',
   },
-  lock_drift: { exit: EXIT.bad, say: (a: { what: string }) => a.what, fix: 'svc compile, and commit svc.lock.' },
+  'compile/drift': { exit: EXIT.bad, say: (a: { what: string }) => a.what, fix: 'svc compile, and commit svc.lock.' },
 
   // Command line
   usage: { exit: EXIT.usage, say: (a: { what: string }) => a.what },

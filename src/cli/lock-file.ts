@@ -12,17 +12,15 @@ export const lockFileOf = ({ workspace, compiled }: Build): string =>
  * The lock is what the documents compile to.
  * @param built without errors
  * @param cwd from which people see its path
- * @throws Failure `lock_drift`, with each member that differs
+ * @throws Failure `compile/drift`, with each member that differs
  */
 export function checkDrift(built: Build, cwd: string): void {
   const { locked, lock } = built.compiled ?? {}
   const path = relative(cwd, lockFileOf(built))
-  if (!locked) throw fail('lock_drift', { what: `There is no ${path}.` })
+  if (!locked) throw fail('compile/drift', { what: `There is no ${path}.` })
   const drift = lock ? lockDrift(locked, lock) : []
-  if (drift.length > 0)
-    throw fail(
-      'lock_drift',
-      { what: `${path} is not what the documents compile to.` },
-      { details: drift.map((message) => ({ path, message })) },
-    )
+  if (!lock || drift.length === 0) return
+  const [was, is] = [locked, lock].map((each) => `${each.closure_digest.slice(0, 15)}…`)
+  const what = was === is ? 'is not what the documents compile to.' : `says ${was}, the documents compile to ${is}`
+  throw fail('compile/drift', { what: `${path} ${what}` }, { details: drift.map((message) => ({ path, message })) })
 }

@@ -1,5 +1,6 @@
 /** Which policies concern which calls of an agent. Source: policies, sections 3, 4 and 6. */
 import type { Digest } from '../base/digest.ts'
+import { delegationSchema } from '../spec/delegation.ts'
 import type { SideEffectClass } from '../spec/document.ts'
 import type { Origin } from '../spec/policy-set.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
@@ -21,9 +22,6 @@ export interface Callee {
   readonly toolDefaults: readonly Attached[]
   readonly at: Spot
 }
-
-/** Arguments of a delegation for which nobody wrote a schema. Source: decisions, section 9. */
-const MESSAGE: JsonSchema = { type: 'object', required: ['message'], properties: { message: { type: 'string' } } }
 
 export function govern(work: Work): void {
   for (const member of work.members) {
@@ -89,7 +87,7 @@ function calleesOf(member: Member): readonly Callee[] {
         wire: bound.wire,
         id: bound.id,
         kind: 'agent',
-        schema: bound.inputSchema ?? contract ?? MESSAGE,
+        schema: delegationSchema(bound.inputSchema, contract),
         policies,
         toolDefaults: [],
         at,

@@ -47,7 +47,7 @@ const PINNED: Readonly<Record<string, string>> = { tool: 'Tool', policy: 'Policy
 /** Text of the file: the same content is the same bytes. */
 export const writeLock = (lock: LockFile): string => `${JSON.stringify(JSON.parse(canonical(lock)), undefined, 2)}\n`
 
-/** @throws Failure `lock_drift` for a text that is no lock file of this version */
+/** @throws Failure `compile/drift` for a text that is no lock file of this version */
 export function readLock(text: string): LockFile {
   const value = parse(text)
   if (
@@ -57,7 +57,7 @@ export function readLock(text: string): LockFile {
     !isJsonObject(value['compiled'])
   )
     throw fail(
-      'lock_drift',
+      'compile/drift',
       { what: 'svc.lock is no lock file of version 1.' },
       { fix: 'Delete it, then svc compile.' },
     )
@@ -109,9 +109,7 @@ export function lockDrift(locked: LockFile, compiled: LockFile): readonly string
     }),
   ]
   changes.push(...mcpDrift(mcpPinsOf(locked), compiled.mcp ?? []))
-  if (locked.closure_digest !== compiled.closure_digest)
-    changes.push(`svc.lock says ${locked.closure_digest}, the documents compile to ${compiled.closure_digest}.`)
-  return changes.length > 0 ? changes : ['svc.lock differs from what the documents compile to.']
+  return changes.length > 0 ? changes : ['What svc.lock says beside its members differs.']
 }
 
 /** A tool that is no longer bound has changed its agent, which is told above. */

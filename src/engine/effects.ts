@@ -9,6 +9,7 @@ import {
   type ModelTool,
   type Provider,
 } from '../providers/provider.ts'
+import { delegationSchema } from '../spec/delegation.ts'
 import type { Call, Run } from '../spec/run.ts'
 import type { BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
 import type { Step } from '../spec/step.ts'
@@ -19,7 +20,6 @@ import { toolNamed } from './bindings.ts'
 import { idempotencyKeyOf } from './draft.ts'
 import type { EngineParts } from './engine.ts'
 import { completionKey, dispatchKey, type RunEvent } from './event.ts'
-import { delegationSchema } from './gate.ts'
 import type { Meter } from './meter.ts'
 import { filesOf, toRequest } from './prompt.ts'
 

@@ -13,6 +13,7 @@ import { noting, type HistorySeen } from '../policy/history.ts'
 import type { Call } from '../spec/run.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import type { UserTask } from '../spec/task.ts'
+import { delegationSchema } from '../spec/delegation.ts'
 import { checkValue } from '../tools/check.ts'
 import { agentNamed, isUnsafeCall, moveOf, textOf, toolNamed } from './bindings.ts'
 import type { Draft, NewTask } from './draft.ts'
@@ -89,17 +90,6 @@ interface Target {
   /** Arguments must satisfy each. */
   readonly schemas: readonly JsonSchema[]
 }
-
-/** Input of a delegation where neither the binding nor the child says more. Source: decisions, section 9. */
-const MESSAGE_INPUT: JsonSchema = {
-  type: 'object',
-  properties: { message: { type: 'string' } },
-  required: ['message'],
-  additionalProperties: false,
-}
-
-export const delegationSchema = (binding: JsonSchema | undefined, contract: JsonSchema | undefined): JsonSchema =>
-  binding ?? contract ?? MESSAGE_INPUT
 
 function targetOf(draft: Draft, id: RunId, call: Call): Target | { readonly error: JsonObject } {
   const snapshot = draft.snapshot(id)

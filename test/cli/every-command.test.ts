@@ -74,7 +74,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   ],
   'policy explain': () => ['policy', 'explain', ids.run],
   'policy backtest': () => ['policy', 'backtest', '--since', '1d', '--policies', 'policies'],
-  test: () => ['test', '--filter', 'nothing at all'],
+  test: () => ['test', '--filter', 'timeout'],
   'bundle tree': () => ['bundle', 'tree'],
   'bundle pack': () => ['bundle', 'pack', '-o', 'again.tgz'],
   'bundle verify': () => ['bundle', 'verify', 'bundle.tgz'],

@@ -39,6 +39,24 @@ describe('svc policy eval', () => {
     })
   })
 
+  test('arguments that a run would refuse before any policy are decided all the same, and told', async () => {
+    const told = await evaluate('--args', '{"order":"A-1","amount":"40"}')
+    expect(told.stdout).toMatch(/^deny  acme\.refund-ceiling@1\.0\.0  /)
+    expect([told.code, told.stderr.split('\n')]).toEqual([
+      0,
+      [
+        'acme.refunds does not take these arguments; a run refuses the call before any policy:',
+        '  /currency: is required',
+        '  /amount: must be number',
+        '',
+      ],
+    ])
+    const invalid = async (args: string): Promise<unknown> =>
+      (JSON.parse((await evaluate('--args', args, '--json')).stdout) as { invalid: unknown }).invalid
+    expect(await invalid('[]')).toEqual([{ path: '', message: 'must be a JSON object' }])
+    expect(await invalid(refund(40))).toEqual([])
+  })
+
   test('--explain draws each tree with values, truths, documents and lines, and what would change the outcome', async () => {
     const { stdout } = await evaluate('--args', refund(180), '--explain')
     expect(stdout.split('\n').slice(1)).toEqual([
@@ -281,7 +299,7 @@ describe('svc policy test', () => {
               left: 100,
               right: 100,
               result: 'false',
-              source: null,
+              source: line('refund-limit', 'field:'),
             },
             {
               policy: 'acme.small-refunds',
@@ -290,13 +308,26 @@ describe('svc policy test', () => {
               left: 100,
               right: 100,
               result: 'true',
-              source: null,
+              source: line('small-refunds', 'field:'),
             },
           ],
           failure: [],
         },
       ],
     })
+  })
+
+  test('a filter that chooses nothing is a mistake, which names what there is', async () => {
+    write(
+      'two.policytest.yaml',
+      cases('  - { name: at the limit, tool: acme.refunds, args: { amount: 100 }, expect: allow }'),
+    )
+    expect(await svc(['policy', 'test', 'two.policytest.yaml', '--filter', 'border'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'error[usage]: No test has "border" in its file or name.\n  fix:  There are: at the limit.\n',
+    })
+    expect(await svc(['test', '--filter', 'border', '--json'])).toMatchObject({ code: 2, stdout: '' })
   })
 
   test('--update writes what is decided and keeps the rest of the file', async () => {

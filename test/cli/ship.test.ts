@@ -156,7 +156,15 @@ describe('publishing', () => {
     const { code, stderr } = await svc(['publish', '--json'], { env: { CI: 'true' } })
     expect(code).toBe(1)
     expect(JSON.parse(stderr)).toMatchObject({
-      error: { code: 'lock_drift', details: [{ message: 'instructions prompts/refund-desk.md has changed.' }, {}] },
+      error: {
+        code: 'compile/drift',
+        message: expect.stringMatching(
+          /^svc\.lock says sha256:[0-9a-f]{8}…, the documents compile to sha256:[0-9a-f]{8}…$/,
+        ),
+        details: expect.arrayContaining([
+          { path: 'svc.lock', message: 'instructions prompts/refund-desk.md has changed.' },
+        ]),
+      },
     })
     await json(['compile'])
     expect((await svc(['publish', '--json'], { env: { CI: 'true' } })).code).toBe(0)
@@ -166,7 +174,7 @@ describe('publishing', () => {
     const refused = await svc(['publish', '--json'], { env: { CI: 'true' } })
     expect([refused.code, errorOf(refused)]).toMatchObject([
       1,
-      { code: 'lock_drift', message: 'There is no svc.lock.', hint: 'svc compile, and commit svc.lock.' },
+      { code: 'compile/drift', message: 'There is no svc.lock.', hint: 'svc compile, and commit svc.lock.' },
     ])
     expect((await svc(['publish', '--plan', '--json'], { env: { CI: 'true' } })).code).toBe(1)
     expect((await svc(['publish', 'tools/refunds.yaml', '--json'], { env: { CI: 'true' } })).code).toBe(0)

@@ -192,7 +192,7 @@ test('svc compile --check tells when the lock is not what the documents compile 
   writeFileSync(policy, readFileSync(policy, 'utf8').replace('value: 100', 'value: 250'))
   const drifted = await svc(['compile', '--check', '--json'], { cwd: directory })
   expect([drifted.code, drifted.stdout]).toEqual([1, ''])
-  expect(JSON.parse(drifted.stderr)).toMatchObject({ error: { code: 'lock_drift' } })
+  expect(JSON.parse(drifted.stderr)).toMatchObject({ error: { code: 'compile/drift' } })
 })
 
 test('svc lint prints findings on stdout, counts on stderr, and ends with 1', async () => {

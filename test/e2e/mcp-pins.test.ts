@@ -121,7 +121,7 @@ test('a tool that is described otherwise is refused until it is pinned and publi
     1,
     {
       error: {
-        code: 'lock_drift',
+        code: 'compile/drift',
         details: expect.arrayContaining([
           { path: 'svc.lock', message: 'find of the MCP server "orders" of acme.orders has changed.' },
         ]),

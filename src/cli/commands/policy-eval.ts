@@ -1,7 +1,7 @@
 /** One hypothetical call before the real evaluator. Source: policies, section 7. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { fail } from '../../base/failure.ts'
+import { fail, type Detail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { explain } from '../../policy/explain.ts'
 import { createTheme } from '../../terminal/theme.ts'
@@ -18,6 +18,7 @@ import {
   setsOf,
   subjectOf,
   withPolicies,
+  type Callee,
   type Subject,
 } from '../policy/subject.ts'
 import { decisionLine, explanationLines, toJson } from '../policy/told.ts'
@@ -34,16 +35,26 @@ export async function policyEval(call: Call): Promise<number> {
   const callee = calleeOf(subject, tool)
   const facts = factsOf({ subject, tool: callee.tool, args, context, now: io.clock.now() })
   const explanation = explain(setsOf(subject), callee.tool.wire_name, facts)
-  if (mode.json) await out.json(toJson(explanation, places))
+  const invalid = await problemsOf(args, callee)
+  if (mode.json) await out.json({ ...toJson(explanation, places), invalid })
   else {
     out.line(decisionLine(explanation))
     if (given.flag('explain'))
       explanationLines(explanation, places, createTheme(mode.color.stdout)).forEach((line) => out.line(line))
+    if (invalid.length > 0) out.say(`${tool} does not take these arguments; a run refuses the call before any policy:`)
+    for (const { path, message } of invalid) out.say(`  ${path === '' ? 'the arguments' : path}: ${message}`)
   }
   const { decision } = explanation.decision
   if (expected === undefined || expected === decision) return 0
   out.say(`expected ${expected}`)
   return 1
+}
+
+/** Why a run would answer the call with an error, and ask no policy. Source: policies, section 1. */
+async function problemsOf(args: JsonValue, { schemas }: Callee): Promise<readonly Detail[]> {
+  if (!isJsonObject(args)) return [{ path: '', message: 'must be a JSON object' }]
+  const { checkValue } = await import('../../tools/check.ts')
+  return schemas.flatMap((schema) => checkValue(schema, args))
 }
 
 /** The agent's policies, with those of `--policy` in their place or beside them; without an agent, the latter alone. */

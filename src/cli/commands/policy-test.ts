@@ -7,6 +7,7 @@ import { duration } from '../../terminal/time.ts'
 import { createTheme } from '../../terminal/theme.ts'
 import type { Call } from '../command.ts'
 import { wholeNumber } from '../numbers.ts'
+import type { Places } from '../policy/places.ts'
 import { readPolicyTests, type PolicyCase } from '../policy/case-file.ts'
 import { createCollector, type Collector, type Coverage } from '../policy/coverage.ts'
 import { rewrite } from '../policy/rewrite.ts'
@@ -16,12 +17,14 @@ import { openProject } from '../project.ts'
 import { filesBelow } from '../scenario/find.ts'
 import { untilStopped } from '../serving.ts'
 import { reportJunit, reportTap, type TestCase } from '../test-report.ts'
+import { createTestFilter, type TestFilter } from '../test-filter.ts'
 import { watchFiles } from '../watch.ts'
 
 interface Result extends TestCase {
   /** Absent for a file that could not be read. */
   readonly given?: PolicyCase
   readonly decided?: Decided
+  readonly places?: Places
 }
 
 export async function policyTest(call: Call): Promise<number> {
@@ -50,12 +53,14 @@ async function testOnce(call: Call, paths: readonly string[], minimum: number | 
   const since = io.clock.monotonic()
   const [ask, collector] = [createAsk(call), createCollector()]
   const format = mode.json ? 'json' : (given.text('format') ?? 'text')
+  const filter = createTestFilter(given.text('filter'))
   const results: Result[] = []
   for (const path of await findTests(paths)) {
-    const found = await testFile(call, ask, collector, path)
+    const found = await testFile(call, ask, collector, filter, path)
     results.push(...found)
     if (format === 'text') tell(call, found)
   }
+  if (results.length === 0) filter.settle()
   const coverage = collector.result()
   const failed = results.filter(({ ok }) => !ok).length
   const isShort = minimum !== undefined && coverage.percent < minimum
@@ -87,7 +92,13 @@ async function findTests(paths: readonly string[]): Promise<readonly string[]> {
   return [...new Set(found)]
 }
 
-async function testFile(call: Call, ask: Ask, collector: Collector, path: string): Promise<readonly Result[]> {
+async function testFile(
+  call: Call,
+  ask: Ask,
+  collector: Collector,
+  filter: TestFilter,
+  path: string,
+): Promise<readonly Result[]> {
   const { given, io, cwd } = call
   const file = relative(cwd, path).replaceAll('\\', '/')
   const text = await readFile(path, 'utf8')
@@ -102,7 +113,6 @@ async function testFile(call: Call, ask: Ask, collector: Collector, path: string
         ),
       ),
     ]
-  const filter = given.text('filter')?.toLowerCase()
   const results: Result[] = []
   const decisions: Decided[][] = []
   for (const test of tests) {
@@ -124,7 +134,7 @@ async function testFile(call: Call, ask: Ask, collector: Collector, path: string
       const answer = decideCase(asked, each, collector, io.clock.now())
       decided.push(answer)
       const name = each.name ?? `${each.tool} ${JSON.stringify(each.args ?? {})}`
-      if (filter !== undefined && !`${file} ${name}`.toLowerCase().includes(filter)) continue
+      if (!filter.chooses(file, name)) continue
       const ms = Math.round(io.clock.monotonic() - since)
       results.push({
         file,
@@ -134,6 +144,7 @@ async function testFile(call: Call, ask: Ask, collector: Collector, path: string
         ms,
         given: each,
         decided: answer,
+        places: asked.places,
       })
     }
     decisions.push(decided)
@@ -188,7 +199,7 @@ const jsonOf = (results: readonly Result[], coverage: Coverage, failed: number, 
   passed: results.length - failed,
   failed,
   coverage,
-  cases: results.map(({ file, name, ok, failure, given, decided }) => ({
+  cases: results.map(({ file, name, ok, failure, given, decided, places }) => ({
     name,
     file,
     ok,
@@ -200,7 +211,7 @@ const jsonOf = (results: readonly Result[], coverage: Coverage, failed: number, 
           approvals: decided.explanation.decision.obligations?.approvals_required ?? null,
         }
       : null,
-    trace: decided?.explanation ? toJson(decided.explanation, NOWHERE).trace : [],
+    trace: decided?.explanation && places ? toJson(decided.explanation, places).trace : [],
     failure,
   })),
 })
@@ -210,6 +221,3 @@ const expectationOf = ({ expect, by, approvals }: PolicyCase): object => ({
   ...(by !== undefined && { by }),
   ...(approvals !== undefined && { approvals }),
 })
-
-/** Places are for people; a program has the node's own text. */
-const NOWHERE = { of: () => undefined }

@@ -97,7 +97,7 @@ type Caller = Pick<Call, 'mode' | 'out' | 'io' | 'signal' | 'cwd'>
 
 /**
  * Builds what the path names, compares it with what was published, and stores it.
- * @throws Failure `documents_have_errors`, `version_exists`, `authority_widened`, `version_too_small`, `lock_drift`, `usage` for a
+ * @throws Failure `documents_have_errors`, `version_exists`, `authority_widened`, `version_too_small`, `compile/drift`, `usage` for a
  * deployment without an agent
  */
 export async function publishPath(call: Caller, publishing: Publishing): Promise<Result> {

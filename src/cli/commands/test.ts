@@ -16,6 +16,7 @@ import { createPreparation, type Prepare } from '../scenario/prepare.ts'
 import { readScenarios, type Scenario } from '../scenario/scenario.ts'
 import { rewriteExpectations, updateOf, type Update } from '../scenario/update.ts'
 import { reportJunit, reportTap, type TestCase } from '../test-report.ts'
+import { createTestFilter, type TestFilter } from '../test-filter.ts'
 import { untilStopped } from '../serving.ts'
 import { watchFiles } from '../watch.ts'
 
@@ -51,7 +52,7 @@ export async function test(call: Call): Promise<number> {
 
 async function testOnce(call: Call, paths: readonly string[]): Promise<number> {
   const { given, io } = call
-  const filter = given.text('filter')?.toLowerCase()
+  const filter = createTestFilter(given.text('filter'))
   const files = await findScenarios(paths)
   const directory = given.text('replay')
   const prepare = createPreparation(call, {
@@ -73,6 +74,7 @@ async function testOnce(call: Call, paths: readonly string[]): Promise<number> {
     }
     if (given.flag('update') && updates.some(Boolean)) await writeFile(file, rewriteExpectations(text, updates))
   }
+  if (results.length === 0) filter.settle()
   return await finish(call, format, results, since)
 }
 
@@ -85,7 +87,7 @@ function testsOf(
   prepare: Prepare,
   path: string,
   text: string,
-  filter: string | undefined,
+  filter: TestFilter,
 ): { readonly index: number; readonly run: () => Promise<Result> }[] {
   const file = relative(call.cwd, path).replaceAll('\\', '/')
   const { scenarios, findings } = readScenarios(text, file)
@@ -99,7 +101,7 @@ function testsOf(
   }
   return scenarios
     .map((scenario, index) => ({ scenario, index }))
-    .filter(({ scenario }) => filter === undefined || `${file} ${scenario.scenario}`.toLowerCase().includes(filter))
+    .filter(({ scenario }) => filter.chooses(file, scenario.scenario))
     .map(({ scenario, index }) => ({ index, run: () => testOne(call, prepare, { path, file, index }, scenario) }))
 }
 

@@ -90,7 +90,7 @@ export const state: Checks = {
     } catch (error) {
       if (isFailure(error, 'no_documents')) return fine('no documents')
       // Several roots, or none: nothing is compiled here as a whole.
-      if (isFailure(error) && error.code !== 'lock_drift') return fine(`not compiled as one (${error.message})`)
+      if (isFailure(error) && error.code !== 'compile/drift') return fine(`not compiled as one (${error.message})`)
       if (isFailure(error)) return bad(error.message, error.fix)
       throw error
     } finally {

@@ -10,8 +10,9 @@ import { loadWorkspace } from '../../documents/load.ts'
 import type { Workspace } from '../../documents/workspace.ts'
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
 import type { Facts, Sets } from '../../policy/decision.ts'
+import { delegationSchema } from '../../spec/delegation.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
-import type { CompiledBundle, Snapshot } from '../../spec/snapshot.ts'
+import type { CompiledBundle, JsonSchema, Snapshot } from '../../spec/snapshot.ts'
 import { documentsFailure } from '../findings.ts'
 import { nearest } from '../nearest.ts'
 import type { Project } from '../project.ts'
@@ -20,7 +21,10 @@ import { substitute } from './substitute.ts'
 /** What may be called. */
 export interface Callee {
   readonly tool: Facts['tool']
+  /** What the model is shown. */
   readonly schema?: Concern['schema']
+  /** Arguments must satisfy each, before a policy sees them. */
+  readonly schemas: readonly JsonSchema[]
 }
 
 export interface Subject {
@@ -71,13 +75,17 @@ function alone(snapshot: Snapshot, agents: readonly Snapshot[]): Subject {
       ...snapshot.tools.map((tool): Callee => ({
         tool: factsOfTool(tool),
         ...(tool.inputSchema !== undefined && { schema: tool.inputSchema }),
+        schemas: tool.inputSchemas,
       })),
-      ...snapshot.agents.map((edge): Callee => ({
-        tool: factsOfAgent(
-          edge,
-          agents.find((each) => each.id === edge.id),
-        ),
-      })),
+      ...snapshot.agents.map((edge): Callee => {
+        const child = agents.find((each) => each.id === edge.id)
+        // What an agent takes that is bound late is known when it is called.
+        const known = child !== undefined || edge.inputSchema !== undefined
+        return {
+          tool: factsOfAgent(edge, child),
+          schemas: known ? [delegationSchema(edge.inputSchema, child?.inputContract)] : [],
+        }
+      }),
     ],
   }
 }
@@ -193,5 +201,6 @@ function toolNamed(workspace: Workspace, id: string): Callee {
       labels,
     },
     ...(schema !== undefined && { schema }),
+    schemas: schema === undefined ? [] : [schema],
   }
 }

@@ -141,7 +141,11 @@ export const author: readonly CommandSpec[] = [
     ],
     examples: ['svc policy test', 'svc policy test --coverage 90', 'svc policy test --filter boundary --format junit'],
     json: '{ok,passed,failed,coverage:{percent,policies:[{id,nodes,covered,leaves}]},cases:[{name,file,ok,expected,actual,trace,failure}]}',
-    exits: { 1: 'a test failed, or coverage below --coverage', 5: 'no test found' },
+    exits: {
+      1: 'a test failed, or coverage below --coverage',
+      2: 'no test has the text of --filter',
+      5: 'no test found',
+    },
     load: async () => (await import('../commands/policy-test.ts')).policyTest,
   },
   {
@@ -167,7 +171,7 @@ export const author: readonly CommandSpec[] = [
       'svc policy eval --tool acme.refunds --args - --expect deny',
       'svc policy eval --tool acme.refunds --args @call.json --policy policies/refund-limit.yaml',
     ],
-    json: '{decision,reason,explanation,message,approvalsRequired,timeout,by:{policy,version,pointer,source},trace:[{policy,node,op,left,right,result,source}],considered:[{policy,version,decision,result,fired,source}],wouldChange}',
+    json: '{decision,reason,explanation,message,approvalsRequired,timeout,by:{policy,version,pointer,source},trace:[{policy,node,op,left,right,result,source}],considered:[{policy,version,decision,result,fired,source}],wouldChange,invalid:[{path,message}]}',
     exits: { 1: '--expect differs, or errors in the documents', 5: 'no such agent, tool or policy' },
     load: async () => (await import('../commands/policy-eval.ts')).policyEval,
   },
@@ -226,7 +230,7 @@ export const author: readonly CommandSpec[] = [
       'svc test scenarios --format junit',
     ],
     json: '{ok,passed,failed,cases:[{name,file,ok,expected,actual,trace,differences,undecided,events,virtualMs,ms}],runs}',
-    exits: { 1: 'a scenario failed', 5: 'no scenario found' },
+    exits: { 1: 'a scenario failed', 2: 'no scenario has the text of --filter', 5: 'no scenario found' },
     load: async () => (await import('../commands/test.ts')).test,
   },
   {

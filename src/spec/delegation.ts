@@ -1,0 +1,18 @@
+import type { JsonSchema } from './snapshot.ts'
+
+/** Input of a delegation where neither the binding nor the child says more. */
+const MESSAGE: JsonSchema = {
+  type: 'object',
+  properties: { message: { type: 'string' } },
+  required: ['message'],
+  additionalProperties: false,
+}
+
+/**
+ * What the arguments of a delegation must satisfy.
+ * @param binding its `input_schema` @param contract the child's input contract
+ *
+ * Source: decisions, section 9.
+ */
+export const delegationSchema = (binding: JsonSchema | undefined, contract: JsonSchema | undefined): JsonSchema =>
+  binding ?? contract ?? MESSAGE
