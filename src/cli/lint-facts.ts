@@ -101,7 +101,7 @@ export async function freshLocks(
   strict: boolean,
   operator?: Operator,
 ): Promise<NonNullable<LintOptions['locks']>> {
-  const [{ compile }, { lockPathOf, writeLock }, { lookupOf }] = await Promise.all([
+  const [{ compile }, { writeLock }, { lookupOf }] = await Promise.all([
     import('../compile/compile.ts'),
     import('../compile/lock-file.ts'),
     import('./registry.ts'),
@@ -109,14 +109,13 @@ export async function freshLocks(
   const guardrails = project.config.guardrails ?? []
   const locks = new Map<string, Fix>()
   for (const root of new Set(findings.map(({ path }) => path))) {
-    const { lock } = await compile({ workspace, root, published: lookupOf(operator), guardrails, strict })
-    if (lock === undefined) continue
-    const path = lockPathOf(root)
-    const source = workspace.source(path)
+    const { lock, lockPath } = await compile({ workspace, root, published: lookupOf(operator), guardrails, strict })
+    if (lock === undefined || lockPath === undefined) continue
+    const source = workspace.source(lockPath)
     const range = source.span(0, source.text.length)
     locks.set(root, {
       description: 'Write svc.lock as `svc compile` does.',
-      edits: [{ path, range, text: writeLock(lock) }],
+      edits: [{ path: lockPath, range, text: writeLock(lock) }],
     })
   }
   return locks

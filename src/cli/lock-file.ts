@@ -1,12 +1,12 @@
 /** `svc.lock` of what was built. Source: bundles, section 3. */
 import { join, relative } from 'node:path'
 import { fail } from '../base/failure.ts'
-import { lockDrift, lockPathOf } from '../compile/lock-file.ts'
+import { lockDrift } from '../compile/lock-file.ts'
 import type { Build } from './build.ts'
 
 /** Absolute. */
 export const lockFileOf = ({ workspace, compiled }: Build): string =>
-  join(workspace.root, lockPathOf(compiled?.document ?? ''))
+  join(workspace.root, compiled?.lockPath ?? 'svc.lock')
 
 /**
  * The lock is what the documents compile to.

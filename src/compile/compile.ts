@@ -45,6 +45,8 @@ export interface Compiled {
   readonly lock?: LockFile
   /** What it says; absent where there is none. */
   readonly locked?: LockFile
+  /** Path in the workspace of the lock, whether or not it is there. */
+  readonly lockPath?: string
   /** Path in the workspace of the Bundle document, or of the one that was compiled alone. */
   readonly document?: string
   readonly findings: readonly Diagnostic[]
@@ -89,6 +91,7 @@ export async function compile(input: CompileInput): Promise<Compiled> {
     bundle,
     lock,
     ...(work.locked && { locked: work.locked }),
+    ...(work.lockPath !== undefined && { lockPath: work.lockPath }),
     ...(document && { document: document.path }),
     findings: findingsOf(work),
   }

@@ -1,8 +1,9 @@
 /** What is compiled: the bundle and root agent that a path means. Source: bundles, section 1. */
 import { fail, isFailure } from '../base/failure.ts'
 import type { Document } from '../documents/document.ts'
+import { lockPathOf } from '../documents/lock-file.ts'
 import { directoryOf, isUnder } from '../documents/paths.ts'
-import { digestsOf, lockPathOf, mcpPinsOf, pinsOf, readLock } from './lock-file.ts'
+import { digestsOf, mcpPinsOf, pinsOf, readLock } from './lock-file.ts'
 import { report, typed, type Work } from './work.ts'
 
 /** @throws Failure `no_documents`, `ambiguous_reference` where the path means nothing or more than one thing */
@@ -15,7 +16,8 @@ export function locate(work: Work): void {
 function readLocked(work: Work): void {
   const document = work.bundle ?? work.subject
   if (!document) return
-  const path = lockPathOf(document.path)
+  const path = lockPathOf(work.workspace, document)
+  work.lockPath = path
   if (!work.workspace.files.paths.includes(path)) return
   try {
     work.locked = readLock(work.workspace.text(path))

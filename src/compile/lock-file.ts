@@ -2,8 +2,6 @@
 import type { Digest } from '../base/digest.ts'
 import { fail } from '../base/failure.ts'
 import { canonical, isJsonObject } from '../base/json.ts'
-import { LOCK_FILE } from '../documents/lock-file.ts'
-import { directoryOf, joinPath } from '../documents/paths.ts'
 
 export interface LockMember {
   readonly kind: 'agent' | 'tool' | 'policy' | 'schema' | 'instructions' | 'script'
@@ -37,9 +35,6 @@ export interface LockFile {
   readonly compiled: Readonly<Record<string, Digest>>
   readonly closure_digest: Digest
 }
-
-/** Where the lock of a document lies: beside it. @param document path of the Bundle, or of what is compiled alone */
-export const lockPathOf = (document: string): string => joinPath(directoryOf(document), LOCK_FILE)
 
 /** Member kinds as the registry calls them. */
 const PINNED: Readonly<Record<string, string>> = { tool: 'Tool', policy: 'Policy', agent: 'Agent' }

@@ -1,10 +1,11 @@
 /** Which files of a directory make up its bundle. Source: bundles, sections 1 and 4. */
 import { fail } from '../base/failure.ts'
+import { lockPathOf } from '../documents/lock-file.ts'
 import { directoryOf, isUnder } from '../documents/paths.ts'
 import type { Workspace } from '../documents/workspace.ts'
 import type { Archive } from './archive.ts'
 import { faultOf, refuse, type Fault } from './contents.ts'
-import { lockPathOf, type LockFile } from './lock-file.ts'
+import type { LockFile } from './lock-file.ts'
 
 type Members = Pick<LockFile, 'members'>
 
@@ -40,7 +41,7 @@ function filesOf(workspace: Workspace, root: string, { members }: Members) {
   if (!document) throw fail('no_documents', { where: root })
   const whole = document.kind === 'Bundle'
   const directory = whole ? directoryOf(root) : ''
-  const lockPath = lockPathOf(root)
+  const lockPath = lockPathOf(workspace, document)
   const paths = new Set([
     root,
     ...(whole ? workspace.neighbours(document).map(({ path }) => path) : []),

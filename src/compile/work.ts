@@ -39,6 +39,8 @@ export interface Work {
   /** The document that is compiled: the root agent, or a Tool or Policy alone. */
   subject?: Document
   bundle?: Document
+  /** Path in the workspace of the lock, whether or not it is there. */
+  lockPath?: string
   /** The lock as it is read. */
   locked?: LockFile
   /** Versions that it chose from the registry, by `Kind id`. */

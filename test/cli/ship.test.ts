@@ -1,5 +1,5 @@
 /** Bundles and versions: what a change asks for, who may publish it, and what an archive carries. */
-import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeIrreversible } from './desk.ts'
@@ -180,18 +180,29 @@ describe('publishing', () => {
     expect((await svc(['publish', 'tools/refunds.yaml', '--json'], { env: { CI: 'true' } })).code).toBe(0)
   })
 
-  test('under CI agents that stand alone in one directory are published, though they share the place of the lock', async () => {
+  test('agents that stand alone in one directory have a lock each, and under CI each is held to its own', async () => {
     const alone = join(parent, `alone${count++}`)
     mkdirSync(alone)
     const agent = (name: string): string =>
       `apiVersion: svc/v1\nkind: Agent\nmetadata: { name: ${name}, namespace: acme, version: 1.0.0 }\nspec:\n  purpose: Works.\n  instructions: { text: Work. }\n  model: { provider: auto, name: m }\n`
     for (const name of ['one', 'two']) writeFileSync(join(alone, `${name}.yaml`), agent(name))
     const publish = (name: string) => runSvc(['publish', `${name}.yaml`, '--json'], { cwd: alone, env: { CI: 'true' } })
-    expect((await publish('one')).code).toBe(1)
-    await runSvc(['compile', 'one.yaml'], { cwd: alone })
+    const locks = () => readdirSync(alone).filter((name) => name.endsWith('.lock'))
+    expect(errorOf(await publish('one'))).toMatchObject({ message: 'There is no acme.one.svc.lock.' })
+    for (const name of ['one', 'two']) await runSvc(['compile', `${name}.yaml`], { cwd: alone })
+    expect(locks()).toEqual(['acme.one.svc.lock', 'acme.two.svc.lock'])
     expect([(await publish('one')).code, (await publish('two')).code]).toEqual([0, 0])
-    writeFileSync(join(alone, 'one.yaml'), agent('one').replace('Work.', 'Work well.'))
-    expect((await publish('one')).code).toBe(1)
+    writeFileSync(join(alone, 'two.yaml'), agent('two').replace('Work.', 'Work well.'))
+    expect(errorOf(await publish('two'))).toMatchObject({ message: expect.stringContaining('acme.two.svc.lock says') })
+    expect((await publish('one')).code).toBe(0)
+    await runSvc(['pack', 'one.yaml', '-o', 'one.tgz'], { cwd: alone })
+    expect((await runSvc(['bundle', 'verify', 'one.tgz'], { cwd: alone })).code).toBe(0)
+    expect((await publish('one')).code).toBe(0)
+    rmSync(join(alone, 'two.yaml'))
+    expect((await publish('one')).code).toBe(0)
+    rmSync(join(alone, 'acme.one.svc.lock'))
+    await runSvc(['compile', 'one.yaml'], { cwd: alone })
+    expect(locks()).toEqual(['acme.two.svc.lock', 'svc.lock'])
   })
 
   test('the lock lies beside the bundle, from wherever it is compiled', async () => {

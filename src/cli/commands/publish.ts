@@ -133,8 +133,7 @@ async function buildFor(
   const built = await build(options)
   const bundle = built.compiled?.bundle
   // A Tool or a Policy alone pins nothing. An archive is what it is, whatever happens to the documents.
-  if (locked && !archive && release === undefined && bundle?.root !== undefined && !isLockOfAnother(built))
-    checkDrift(built, call.cwd)
+  if (locked && !archive && release === undefined && bundle?.root !== undefined) checkDrift(built, call.cwd)
   if (release === undefined || !bundle) return { built, texts: {} }
   if (archive) throw fail('usage', { what: 'An archive is not rewritten: --bump is for documents.' })
   const { steps } = await planOf(operator, bundle)
@@ -145,15 +144,6 @@ async function buildFor(
   const documents = built.workspace.documents.filter((each) => raised.has(`${each.kind} ${each.identity?.id}`))
   const texts = bump(built.workspace, documents, release)
   return { built: await build({ ...options, overlay: texts }), texts }
-}
-
-/** Agents that stand alone in one directory share the place of the lock; it is of the one that was compiled last. */
-function isLockOfAnother({ workspace, compiled }: Build): boolean {
-  const { locked, bundle } = compiled ?? {}
-  if (!locked || locked.bundle !== null || Object.hasOwn(locked.compiled, bundle?.root ?? '')) return false
-  return workspace.documents.some(
-    ({ kind, identity }) => kind === 'Agent' && identity !== undefined && Object.hasOwn(locked.compiled, identity.id),
-  )
 }
 
 const isSet = (value: string | undefined): boolean =>

@@ -30,8 +30,6 @@ export const lockDrift: Rule = {
     const root = rootOf(workspace, document)
     const lock = root && readLock(workspace, document)
     if (root === undefined || lock === undefined) return
-    // Agents that stand alone in one directory share the place of the lock: it is of those that were compiled.
-    if (document.kind === 'Agent' && lock !== null && !lock.compiled.includes(document.identity?.id ?? '')) return
     const stale = lock === null ? [] : drift(workspace, root, lock)
     const at = document.kind === 'Bundle' ? '/spec/root' : '/metadata/name'
     if (lock === null)
