@@ -5,6 +5,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeIrreversible } from './desk.ts'
 import { svc as runSvc, temporary, type Ran, type WorldOptions } from './recording-io.ts'
 
+const BUNDLE =
+  'apiVersion: svc/v1\nkind: Bundle\nmetadata: { name: desk, namespace: acme, version: 1.0.0 }\nspec: { root: desk.yaml }\n'
 const EXAMPLE = resolve(import.meta.dirname, '../../examples/refund')
 const { path: parent, remove } = temporary()
 afterAll(remove)
@@ -203,6 +205,32 @@ describe('publishing', () => {
     rmSync(join(alone, 'acme.one.svc.lock'))
     await runSvc(['compile', 'one.yaml'], { cwd: alone })
     expect(locks()).toEqual(['acme.two.svc.lock', 'svc.lock'])
+  })
+
+  test('a deployment names the agents that are bound late and not deployed', async () => {
+    const late = join(parent, `late${count++}`)
+    mkdirSync(late)
+    const agent = (name: string, more = ''): string =>
+      `apiVersion: svc/v1\nkind: Agent\nmetadata: { name: ${name}, namespace: acme, version: 1.0.0 }\nspec:\n  purpose: Works.\n  instructions: { text: Work. }\n  model: { provider: auto, name: m }\n${more}`
+    writeFileSync(join(late, 'bundle.yaml'), BUNDLE)
+    writeFileSync(
+      join(late, 'desk.yaml'),
+      agent('desk', '  agents: [{ ref: acme.clerk, late_bound: true, description: Helps. }]\n'),
+    )
+    writeFileSync(join(late, 'clerk.yaml'), agent('clerk'))
+    const ship = async (...argv: string[]) => {
+      const { code, stderr } = await runSvc([...argv, '--data', '.svc'], { cwd: late })
+      return [code, stderr.split('\n').filter((line) => /bound late|^next/.test(line))]
+    }
+    const told =
+      'acme.desk delegates to acme.clerk, which is bound late and not deployed: such a call is an error until it is'
+    expect(await ship('publish', '--deploy', '--allow-widen')).toEqual([
+      0,
+      [told, 'next:  svc publish clerk.yaml --deploy'],
+    ])
+    expect(await ship('publish', 'clerk.yaml', '--allow-widen')).toEqual([0, ['next:  svc deploy acme.clerk@1.0.0']])
+    expect(await ship('deploy', 'acme.desk@1.0.0', '--json')).toEqual([0, [told, 'next:  svc deploy acme.clerk']])
+    expect(await ship('publish', '.', 'clerk.yaml', '--deploy')).toEqual([0, []])
   })
 
   test('the lock lies beside the bundle, from wherever it is compiled', async () => {

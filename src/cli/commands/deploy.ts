@@ -1,6 +1,8 @@
 import { compare } from 'semver'
 import type { Call } from '../command.ts'
+import { publishedClosure } from '../closures.ts'
 import { confirm } from '../confirm.ts'
+import { lateEdgesOf, tellUndeployed } from '../late-edges.ts'
 import { withOperator } from '../operator.ts'
 import { openProject } from '../project.ts'
 import { agentOf, splitVersion } from '../reference.ts'
@@ -23,10 +25,16 @@ export async function deploy(call: Call): Promise<void> {
       return out.say('nothing changed')
     const body = { agent: agent.agentId, ...(version !== undefined && { version }), ...(rollback && { rollback }) }
     const deployed = await operator.call('POST /deploy', { body })
-    if (mode.json) return await out.json(deployed)
     const { from, to, runningOnOld } = deployed
+    const { agents } = await publishedClosure(operator, `${agent.name}@${to}`)
+    const edges = lateEdgesOf([...agents.values()])
+    if (mode.json) {
+      await out.json(deployed)
+      return await tellUndeployed(call, operator, edges)
+    }
     const keep =
       runningOnOld > 0 ? ` (${runningOnOld} ${runningOnOld === 1 ? 'run keeps' : 'runs keep'} running on ${from})` : ''
     out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${keep}`)
+    await tellUndeployed(call, operator, edges)
   })
 }

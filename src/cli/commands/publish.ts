@@ -10,6 +10,7 @@ import { bump, type Release } from '../bump.ts'
 import { changeLines, countChanges } from '../changes.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
+import { lateEdgesOf, tellUndeployed, type LateEdge } from '../late-edges.ts'
 import { checkDrift } from '../lock-file.ts'
 import { withOperator, type Operator } from '../operator.ts'
 import { planOf, type Plan } from '../plan.ts'
@@ -30,9 +31,15 @@ export async function publish(call: Call): Promise<void> {
     const changes: Plan['changes'][number][] = []
     const steps: Plan['steps'][number][] = []
     let deployed: Publication['deployed']
+    const edges: LateEdge[] = []
     let rootId: string | undefined
     for (const path of wanted) {
-      const { plan, answer, root } = await publishPath(call, {
+      const {
+        plan,
+        answer,
+        root,
+        late = [],
+      } = await publishPath(call, {
         project,
         operator,
         path,
@@ -49,10 +56,12 @@ export async function publish(call: Call): Promise<void> {
       published.push(...(answer?.published ?? []))
       deployed = answer?.deployed ?? deployed
       rootId = root ?? rootId
+      edges.push(...late)
     }
     if (mode.json) {
       const plan = { breaking: changes.some(({ severity, widens }) => widens || severity === 'major'), steps, changes }
-      return await out.json({ published, plan, ...(deployed && { deployed }) })
+      await out.json({ published, plan, ...(deployed && { deployed }) })
+      return await tellUndeployed(call, operator, edges)
     }
     published.forEach((each) => out.line(lineOf(each)))
     const root = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed?.agentVersionId)
@@ -60,6 +69,7 @@ export async function publish(call: Call): Promise<void> {
     const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
     if (!deployed && agent && !(await isDeployed(operator, agent)))
       out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
+    await tellUndeployed(call, operator, edges)
   })
 }
 
@@ -91,6 +101,8 @@ interface Result {
   readonly root?: string
   /** Absent for a plan, and where a person said no. */
   readonly answer?: Publication
+  /** Of what was deployed. */
+  readonly late?: readonly LateEdge[]
 }
 
 type Caller = Pick<Call, 'mode' | 'out' | 'io' | 'signal' | 'cwd'>
@@ -120,7 +132,8 @@ export async function publishPath(call: Caller, publishing: Publishing): Promise
   }
   for (const [file, text] of Object.entries(texts)) await writeFile(join(workspace.root, file), text)
   const body = { bundle, deploy, ...(message !== undefined && { message }) }
-  return { plan, ...root, answer: await operator.call('POST /publish', { body }) }
+  const answer = await operator.call('POST /publish', { body })
+  return { plan, ...root, answer, ...(deploy && { late: lateEdgesOf(bundle.agents, { workspace, cwd: call.cwd }) }) }
 }
 
 /** The build, after `--bump`; `texts` are the files that it rewrites. */

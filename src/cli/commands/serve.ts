@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Call } from '../command.ts'
+import { tellUndeployed, type LateEdge } from '../late-edges.ts'
 import { talkScreen } from '../list.ts'
 import { createOperator } from '../operator.ts'
 import { openProject, type Project } from '../project.ts'
@@ -31,7 +32,12 @@ export async function serve(call: Call): Promise<number> {
       (request) => server.operator.fetch(request),
       async () => undefined,
     )
-    for (const path of bundles) await publishPath(call, { project, operator, path, deploy: true })
+    const edges: LateEdge[] = []
+    for (const path of bundles) {
+      const { late = [] } = await publishPath(call, { project, operator, path, deploy: true })
+      edges.push(...late)
+    }
+    await tellUndeployed(call, operator, edges)
     if (mode.json) await out.ndjson(readyLine(server))
     else out.line(`ready ${server.url}`)
     await untilStopped(signal)
