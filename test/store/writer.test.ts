@@ -108,6 +108,11 @@ test('splits what is too much for one group, in order', async () => {
   expect(lines()).toEqual(Array.from({ length: 450 }, (_, index) => String(index)))
 })
 
+test('what those of one commit write next is one commit again, however late the last of them is told', async () => {
+  await Promise.all(Array.from({ length: 40 }, (_, index) => add(`a${index}`).then(() => add(`b${index}`))))
+  expect(commits.map((each) => each.split(' ').length)).toEqual([40, 80])
+})
+
 test('commits at once what waits when it is flushed', async () => {
   const writing = add('a')
   writer.flush()

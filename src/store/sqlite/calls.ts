@@ -17,10 +17,7 @@ export function openCalls(db: Database): Calls {
   const put = db.prepare(
     `insert into call (
        session_n, run_n, call_id, agent_n, ref, arguments_digest, arguments, state, attempt, idempotency_key, at
-     ) values (
-       :sessionN, :runN, :callId, (select agent_n from run where n = :runN), :ref, :argumentsDigest, :arguments, :state,
-       :attempt, :idempotencyKey, :at
-     )
+     ) values (?, ?, ?, (select agent_n from run where n = ?), ?, ?, ?, ?, ?, ?, ?)
      on conflict (session_n, run_n, call_id) do update
      set ref = excluded.ref, arguments_digest = excluded.arguments_digest, arguments = excluded.arguments,
        state = excluded.state, attempt = excluded.attempt, idempotency_key = excluded.idempotency_key, at = excluded.at`,
@@ -38,18 +35,19 @@ export function openCalls(db: Database): Calls {
       },
     },
     put: (sessionN, runN, call) =>
-      void put.run({
+      void put.run(
         sessionN,
         runN,
-        callId: call.callId,
-        ref: call.ref,
-        argumentsDigest: call.argumentsDigest,
-        arguments: JSON.stringify(call.arguments),
-        state: call.state,
-        attempt: call.attempt,
-        idempotencyKey: call.idempotencyKey,
-        at: call.at,
-      }),
+        call.callId,
+        runN,
+        call.ref,
+        call.argumentsDigest,
+        JSON.stringify(call.arguments),
+        call.state,
+        call.attempt,
+        call.idempotencyKey,
+        call.at,
+      ),
   }
 }
 

@@ -40,7 +40,7 @@ export function openEvents(db: Database): Events {
         return after.all({ sessionId, after: seq, limit }).map((row) => toEvent(sessionId, row))
       },
     },
-    // Of all statements this one runs most often, so its values are bound by place.
+    // Nothing is written more often, so its values are bound by place.
     add(sessionN, runN, event, run) {
       const { seq, ts, kind, subject } = event
       if ('ordinal' in event) insert.run(sessionN, seq, runN, ts, kind, subject, event.ordinal, 'null')

@@ -21,19 +21,17 @@ export function openRuns(db: Database, agents: Agents): Runs {
   const number = db.prepare<[string], { n: number }>('select n from run where id = ?')
   const insert = db.prepare(
     `insert into run (
-       id, tail, session_n, agent_n, agent_name, version_id, version_label, llm_model, parent_run_id, parent_call_id, depth,
-       input, state, status, usage, last_sequence, output, error, error_code, started_at, finished_at
+       id, tail, session_n, agent_n, agent_name, version_id, version_label, parent_run_id, parent_call_id, depth, input,
+       started_at, finished_at, state, status, usage, llm_model, last_sequence, output, error, error_code
      ) values (
-       :id, :tail, :sessionN, :agentN, :agentName, :versionId, :versionLabel, :llmModel, :parentRunId, :parentCallId, :depth,
-       :input, :state, :status, :usage, :lastSequence, :output, :error, :errorCode, :startedAt, :finishedAt
+       :id, :tail, :sessionN, :agentN, :agentName, :versionId, :versionLabel, :parentRunId, :parentCallId, :depth, :input,
+       :startedAt, :finishedAt, ?, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
-  const update = db.prepare(
-    `update run
-     set state = :state, status = :status, usage = :usage, llm_model = :llmModel, last_sequence = :lastSequence,
-       output = :output, error = :error, error_code = :errorCode, finished_at = :finishedAt
-     where n = :n and session_n = :sessionN`,
-  )
+  const changes = `state = ?, status = ?, usage = ?, llm_model = ?, last_sequence = ?, output = ?, error = ?, error_code = ?`
+  const move = db.prepare(`update run set ${changes} where n = ? and session_n = ?`)
+  // Apart, since to name a column of an index is to write its entry anew, whether or not it differs.
+  const end = db.prepare(`update run set ${changes}, finished_at = ? where n = ? and session_n = ?`)
   const one = db.prepare<[string], Row>(`${SELECT} where r.id = ?`)
   const ofSession = db.prepare<[number], Row>(`${SELECT} where r.session_n = ? order by r.n`)
   const ofSessionId = db.prepare<[string], Row>(
@@ -87,13 +85,16 @@ export function openRuns(db: Database, agents: Agents): Runs {
     put(sessionN, run) {
       const n = number.get(run.id)?.n
       if (n !== undefined) {
-        if (update.run({ n, sessionN, ...changing(run) }).changes === 0)
-          throw new Error(`Run ${run.id} is of another session.`)
+        const { changes } =
+          run.finishedAt === null
+            ? move.run(...changing(run), n, sessionN)
+            : end.run(...changing(run), run.finishedAt, n, sessionN)
+        if (changes === 0) throw new Error(`Run ${run.id} is of another session.`)
         return n
       }
       const agentN = agents.numberOf(run.agentId, run.workspaceId, run.agentName)
       agents.countRun(agentN)
-      const { lastInsertRowid } = insert.run({
+      const { lastInsertRowid } = insert.run(...changing(run), {
         id: run.id,
         tail: tailOf(run.id),
         sessionN,
@@ -107,7 +108,7 @@ export function openRuns(db: Database, agents: Agents): Runs {
         // A root's is its session's, which every save of a run would otherwise write again.
         input: run.parentRunId === null ? 'null' : toText(run.input),
         startedAt: run.startedAt,
-        ...changing(run),
+        finishedAt: run.finishedAt,
       })
       return Number(lastInsertRowid)
     },
@@ -120,17 +121,18 @@ const onlyOpen = ({ status, waiting }: RunFilter): boolean =>
 const isFiltered = ({ status, waiting, since, sessionId }: RunFilter): boolean =>
   [status, waiting, since, sessionId].some((each) => each !== undefined)
 
-const changing = (run: Run) => ({
-  state: toText(run.state),
-  status: run.status,
-  usage: toText(run.usage),
-  llmModel: run.llmModel,
-  lastSequence: run.lastSequence,
-  output: toText(run.output),
-  error: run.error,
-  errorCode: run.errorCode,
-  finishedAt: run.finishedAt,
-})
+/** What a move may change, in the order of the statements: bound by place, which is the quickest. */
+const changing = (run: Run) =>
+  [
+    toText(run.state),
+    run.status,
+    toText(run.usage),
+    run.llmModel,
+    run.lastSequence,
+    toText(run.output),
+    run.error,
+    run.errorCode,
+  ] as const
 
 // Cross joins keep the order written: along an index of the runs.
 const FROM = 'from run r cross join session s on s.n = r.session_n cross join agent a on a.n = r.agent_n'

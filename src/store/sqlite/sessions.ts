@@ -14,6 +14,7 @@ export interface Seen {
   readonly version: number
   readonly lastSeq: number
   readonly tokens: number
+  readonly busy: 0 | 1
 }
 
 export interface Sessions {
@@ -23,35 +24,33 @@ export interface Sessions {
   seen(id: SessionId): Seen | undefined
   /** Writes a new session with version 1 and answers its number. */
   insert(turn: Turn): number
-  update(n: number, turn: Turn): void
+  update(seen: Seen, turn: Turn): void
 }
 
 export function openSessions(db: Database, agents: Agents): Sessions {
   const prepared = statementCache(db)
   const number = db.prepare<[string], { n: number }>('select n from session where id = ?')
   const seen = db.prepare<[string], Seen>(
-    `select n, version, last_seq as lastSeq, total_tokens_used as tokens
+    `select n, version, last_seq as lastSeq, total_tokens_used as tokens, busy
      from session
      where id = ?`,
   )
   const insert = db.prepare(
     `insert into session (
-       id, agent_n, agent_name, version_id, version_label, llm_model, trigger_type, triggered_by, person, trigger_id,
-       trigger_name, root_run_id, status, total_tokens_used, run_count, input, start_context, output, error, started_at, finished_at,
-       version, last_seq, last_ordinal, busy
+       id, agent_n, agent_name, version_id, version_label, trigger_type, triggered_by, person, trigger_id, trigger_name,
+       root_run_id, input, start_context, started_at, finished_at, busy, version,
+       status, llm_model, total_tokens_used, run_count, output, error, last_seq, last_ordinal
      ) values (
-       :id, :agentN, :agentName, :versionId, :versionLabel, :llmModel, :triggerType, :triggeredBy, :person, :triggerId,
-       :triggerName, :rootRunId, :status, :tokens, :runCount, :input, :startContext, :output, :error, :startedAt, :finishedAt,
-       1, :lastSeq, :lastOrdinal, :busy
+       :id, :agentN, :agentName, :versionId, :versionLabel, :triggerType, :triggeredBy, :person, :triggerId, :triggerName,
+       :rootRunId, :input, :startContext, :startedAt, :finishedAt, :busy, 1,
+       ?, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
-  const update = db.prepare(
-    `update session
-     set status = :status, llm_model = :llmModel, total_tokens_used = :tokens, run_count = :runCount, output = :output,
-       error = :error, finished_at = :finishedAt, version = version + 1, last_seq = :lastSeq, last_ordinal = :lastOrdinal,
-       busy = :busy
-     where n = :n`,
-  )
+  const changes = `status = ?, llm_model = ?, total_tokens_used = ?, run_count = ?, output = ?, error = ?, last_seq = ?,
+    last_ordinal = ?, version = version + 1`
+  const move = db.prepare(`update session set ${changes} where n = ?`)
+  // Apart, since to name a column of an index is to write its entry anew, whether or not it differs.
+  const turnOver = db.prepare(`update session set ${changes}, finished_at = ?, busy = ? where n = ?`)
   const one = db.prepare<[string], Row>(`${SELECT} where s.id = ?`)
   // People ask for one now and then: that is worth a scan, and no index that every start would have to keep.
   const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, Row>(
@@ -101,7 +100,7 @@ export function openSessions(db: Database, agents: Agents): Sessions {
     insert({ session, busy }) {
       const agentN = agents.numberOf(session.agentId, session.workspaceId, session.agentName)
       agents.countSession(agentN)
-      const { lastInsertRowid } = insert.run({
+      const { lastInsertRowid } = insert.run(...changing(session), {
         id: session.id,
         agentN,
         agentName: session.agentName,
@@ -116,26 +115,31 @@ export function openSessions(db: Database, agents: Agents): Sessions {
         input: toText(session.input),
         startContext: toText(withoutInput(session)),
         startedAt: session.startedAt,
-        ...changing(session, busy),
+        finishedAt: session.finishedAt,
+        busy: busy ? 1 : 0,
       })
       return Number(lastInsertRowid)
     },
-    update: (n, { session, busy }) => void update.run({ n, ...changing(session, busy) }),
+    update(seen, { session, busy: isBusy }) {
+      const busy = isBusy ? 1 : 0
+      if (busy === seen.busy && session.finishedAt === null) move.run(...changing(session), seen.n)
+      else turnOver.run(...changing(session), session.finishedAt, busy, seen.n)
+    },
   }
 }
 
-const changing = (session: Session, busy: boolean) => ({
-  status: session.status,
-  llmModel: session.llmModel,
-  tokens: session.totalTokensUsed,
-  runCount: session.runCount,
-  output: toText(session.output),
-  error: session.error,
-  finishedAt: session.finishedAt,
-  lastSeq: session.lastSeq,
-  lastOrdinal: session.lastOrdinal,
-  busy: busy ? 1 : 0,
-})
+/** What a move may change, in the order of the statements: bound by place, which is the quickest. */
+const changing = (session: Session) =>
+  [
+    session.status,
+    session.llmModel,
+    session.totalTokensUsed,
+    session.runCount,
+    toText(session.output),
+    session.error,
+    session.lastSeq,
+    session.lastOrdinal,
+  ] as const
 
 /** The input that a start context repeats is kept once; as nothing else it is null. */
 const withoutInput = ({ startContext, input }: Session): JsonObject =>

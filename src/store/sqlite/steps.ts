@@ -17,15 +17,12 @@ export function openSteps(db: Database): Steps {
     `insert into step (
        session_n, ordinal, run_n, sequence, id, event_id, type, content, result_digest, hidden, tokens_used, error, started_at,
        finished_at
-     ) values (
-       :sessionN, :ordinal, :runN, :sequence, :id, :eventId, :type, :content, :resultDigest, :hidden, :tokensUsed, :error,
-       :startedAt, :finishedAt
-     )`,
+     ) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const close = db.prepare(
     `update step
-     set finished_at = :finishedAt, error = :error
-     where session_n = :sessionN and ordinal = :ordinal and finished_at is null`,
+     set finished_at = ?, error = ?
+     where session_n = ? and ordinal = ? and finished_at is null`,
   )
   const ofRun = db.prepare<[string], Row>(`${SELECT} where r.id = ? order by t.sequence`)
   const ofSession = db.prepare<[string], Row>(`${SELECT} where s.id = ? order by t.ordinal`)
@@ -45,23 +42,27 @@ export function openSteps(db: Database): Steps {
         return after.all(sessionId, ordinal, limit).map(toStep)
       },
     },
-    add: (sessionN, runN, step) =>
-      void insert.run({
+    // Nothing is written more often, so its values are bound by place.
+    add(sessionN, runN, step) {
+      const { content, resultDigest } = results.put(step)
+      insert.run(
         sessionN,
-        ordinal: step.ordinal,
+        step.ordinal,
         runN,
-        sequence: step.sequence,
-        id: step.id,
-        eventId: step.eventId,
-        type: step.type,
-        ...results.put(step),
-        hidden: toText(step.hidden),
-        tokensUsed: step.tokensUsed,
-        error: step.error,
-        startedAt: step.startedAt,
-        finishedAt: step.finishedAt,
-      }),
-    close: (sessionN, { ordinal, finishedAt, error }) => void close.run({ sessionN, ordinal, finishedAt, error }),
+        step.sequence,
+        step.id,
+        step.eventId,
+        step.type,
+        content,
+        resultDigest,
+        toText(step.hidden),
+        step.tokensUsed,
+        step.error,
+        step.startedAt,
+        step.finishedAt,
+      )
+    },
+    close: (sessionN, { ordinal, finishedAt, error }) => void close.run(finishedAt, error, sessionN, ordinal),
   }
 }
 

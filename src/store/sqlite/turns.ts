@@ -80,7 +80,7 @@ export function openTurns(parts: Parts): Turns {
       checkNumbers(turn, seen.lastSeq)
       const tokens = session.totalTokensUsed - seen.tokens
       if (tokens > 0) quotas.addTokens(session.workspaceId, tokens, clock.now())
-      sessions.update(seen.n, turn)
+      sessions.update(seen, turn)
       write(seen.n, turn)
     },
     load(sessionId) {

@@ -42,8 +42,9 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
   /** Writers whose commit is durable and who have yet to hear of it. */
   let told: (() => void)[] = []
 
+  // Not while some are yet to be told: what they write next shares the commit of those who were told first.
   const schedule = () => {
-    if (scheduled || waiting.length === 0) return
+    if (scheduled || waiting.length === 0 || told.length > 0) return
     scheduled = true
     setImmediate(() => {
       scheduled = false
@@ -84,6 +85,7 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
     for (const each of told.slice(0, TOLD)) each()
     told = told.slice(TOLD)
     if (told.length > 0) setImmediate(tellSome)
+    else schedule()
   }
 
   /**
