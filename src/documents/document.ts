@@ -4,7 +4,7 @@ import { idOf, type AnyDocument, type Kind } from '../spec/document.ts'
 import type { Place } from './diagnostic.ts'
 import { pointerTo, segmentsOf } from './pointer.ts'
 import type { Source, Span } from './source.ts'
-import type { Member, Node } from './yaml.ts'
+import { memberOf, type Member, type Node } from './yaml.ts'
 
 export interface DocumentIdentity {
   /** `namespace.name`. */
@@ -77,8 +77,7 @@ class Text implements Spans {
   readonly source: Source
   readonly root: Node
   // Rules ask for the same places again and again.
-  readonly #found = new Map<string, readonly Found[]>()
-  readonly #texts = new Map<string, readonly FoundText[]>()
+  readonly #known = new Map<string, Known>()
 
   constructor(source: Source, root: Node) {
     this.source = source
@@ -103,26 +102,39 @@ class Text implements Spans {
   }
 
   at(path: string): readonly Found[] {
-    const known = this.#found.get(path)
-    if (known !== undefined) return known
-    const found = find(this.source, this.root, split(path))
-    this.#found.set(path, found)
-    return found
+    return this.#look(path).found
   }
 
   texts(path: string): readonly FoundText[] {
-    const known = this.#texts.get(path)
-    if (known !== undefined) return known
-    const all = this.at(path)
-    const texts = all.every(isText) ? all : all.filter(isText)
-    this.#texts.set(path, texts)
-    return texts
+    const known = this.#look(path)
+    return (known.texts ??= textsOf(known.found))
+  }
+
+  #look(path: string): Known {
+    let known = this.#known.get(path)
+    if (known === undefined) {
+      const found = find(this.source, this.root, split(path))
+      known = found.length === 0 ? NOTHING : { found, texts: undefined }
+      this.#known.set(path, known)
+    }
+    return known
   }
 
   #span(node: { readonly start: number; readonly end: number }): Span {
     return this.source.span(node.start, node.end)
   }
 }
+
+/** What stands at a path. */
+interface Known {
+  readonly found: readonly Found[]
+  /** Set when somebody has asked for them. */
+  texts: readonly FoundText[] | undefined
+}
+
+const NOTHING: Known = { found: [], texts: [] }
+
+const textsOf = (found: readonly Found[]): readonly FoundText[] => (found.every(isText) ? found : found.filter(isText))
 
 class AuthoringDocument extends Text implements Document {
   readonly kind: Kind
@@ -176,7 +188,7 @@ const isCollection = (node: Node): boolean => node.members !== undefined || node
 
 /** First key of a mapping, first line of a list: enough to show which one. */
 function head(node: Node): { readonly start: number; readonly end: number } {
-  const first = node.members?.values().next().value
+  const first = node.members?.[0]
   return first ?? { start: node.start, end: Math.min(node.end, node.start + 1) }
 }
 
@@ -186,7 +198,7 @@ function walk(root: Node, pointer: string): { readonly node: Node; readonly memb
   let node = root
   let member: Member | undefined
   for (const [index, segment] of segments.entries()) {
-    const next = node.members?.get(segment)
+    const next = memberOf(node, segment)
     const child = next?.node ?? (/^\d+$/.test(segment) ? node.items?.[Number(segment)] : undefined)
     if (child === undefined) return { node, ...(member && { member }), rest: segments.length - index }
     node = child
@@ -239,12 +251,10 @@ function split(path: string): readonly string[] {
   return segments
 }
 
-const NOTHING: readonly Found[] = []
-
 function find(source: Source, root: Node, path: readonly string[]): readonly Found[] {
   const found: Found[] = []
   visit(source, path, 0, root, undefined, '', '', found)
-  return found.length === 0 ? NOTHING : found
+  return found
 }
 
 function visit(
@@ -266,11 +276,11 @@ function visit(
   const below = depth + 1
   if (members !== undefined) {
     if (segment === '*') {
-      for (const each of members.values())
+      for (const each of members)
         visit(source, path, below, each.node, each, each.key, pointerTo(pointer, each.key), found)
       return
     }
-    const next = members.get(segment)
+    const next = memberOf(node, segment)
     if (next !== undefined) visit(source, path, below, next.node, next, segment, pointerTo(pointer, segment), found)
   } else if (items !== undefined) {
     if (segment === '*') {

@@ -5,6 +5,7 @@
  */
 import { isJsonObject } from '../base/json.ts'
 import { SEVERITIES, type Diagnostic } from './diagnostic.ts'
+import { groupBy } from './group.ts'
 import { directoryOf, joinPath } from './paths.ts'
 import { segmentsOf } from './pointer.ts'
 import { readLogicalRef } from './reference.ts'
@@ -145,11 +146,13 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
 /** The findings without those that others among them explain. */
 export function withoutFollowUps(workspace: Workspace, findings: readonly Diagnostic[]): readonly Diagnostic[] {
   if (findings.length < 2) return findings
-  return findings.filter((each, index) => {
+  const causesOf = causesAmong(findings)
+  const shown = new Set<string>()
+  return findings.filter((each) => {
     const row = FOLLOW_UPS[each.rule as RuleName]
     if (row === undefined) return true
-    if (row.once && findings.slice(0, index).some((before) => isSame(before, each))) return false
-    return !findings.some(
+    if (row.once && isShown(each, shown)) return false
+    return !causesOf(each, row).some(
       (cause) =>
         cause !== each &&
         SEVERITIES.indexOf(cause.severity) <= SEVERITIES.indexOf(each.severity) &&
@@ -158,13 +161,47 @@ export function withoutFollowUps(workspace: Workspace, findings: readonly Diagno
   })
 }
 
+/** Finds those that may explain a finding: of thousands, few are of the rules and files that are asked about. */
+function causesAmong(findings: readonly Diagnostic[]): (each: Diagnostic, row: FollowUp) => readonly Diagnostic[] {
+  const byRule = groupBy(findings, ({ rule }) => rule)
+  const inSchemas = groupBy(findings.filter(isOfSchema), ({ path }) => path)
+  const faults = findings.filter(isOfForm)
+  const known = new Map<FollowUp, readonly Diagnostic[]>()
+  const anywhere = (row: FollowUp): readonly Diagnostic[] => {
+    const { here = [], after = [], gaps = [], path } = row
+    const rules = new Set<string>([...here, ...after, ...gaps, ...(path ? [NEEDS_BUNDLE] : [])])
+    return [...[...rules].flatMap((rule) => byRule.get(rule) ?? []), ...faults]
+  }
+  return (each, row) => {
+    const causes = known.get(row) ?? anywhere(row)
+    known.set(row, causes)
+    const below = row.rests ? each.related.flatMap(({ path }) => inSchemas.get(path) ?? []) : []
+    return below.length === 0 ? causes : [...causes, ...below]
+  }
+}
+
+const NEEDS_BUNDLE: RuleName = 'agent/needs-bundle'
+
+/** What is wrong with the form of a document. */
+const isOfForm = ({ rule, severity }: Diagnostic): boolean => rule.startsWith('doc/') && severity === 'error'
+
+const isOfSchema = ({ rule }: Diagnostic): boolean => rule.startsWith('schema/')
+
+/** True where a finding of the rule before it shows the same place. */
+function isShown({ rule, related }: Diagnostic, shown: Set<string>): boolean {
+  const [first, ...others] = related.map(({ path, range }) => `${rule}\n${path}\n${range.start.offset}`)
+  const before = first !== undefined && shown.has(first)
+  for (const place of first === undefined ? [] : [first, ...others]) shown.add(place)
+  return before
+}
+
 function explains(workspace: Workspace, cause: Diagnostic, each: Diagnostic, row: FollowUp): boolean {
   const rule = cause.rule as RuleName
   if (row.here?.includes(rule) && cause.path === each.path && isNested(cause, each)) return true
   if (row.after?.includes(rule) && namesOf(workspace, cause).some((name) => speaksOf(each, name))) return true
   if (row.gaps?.includes(rule)) return !/Did you mean/.test(cause.message) && areTogether(workspace, cause, each)
-  if (row.path && rule === 'agent/needs-bundle') return isAbove(workspace, each)
-  if (!rule.startsWith('doc/') || cause.severity !== 'error') return row.rests === true && isUnder(each, cause)
+  if (row.path && rule === NEEDS_BUNDLE) return isAbove(workspace, each)
+  if (!isOfForm(cause)) return row.rests === true && isUnder(each, cause)
   if (workspace.documentsAt(cause.path).length === 0)
     return (row.document === true || row.users !== undefined) && mayHold(workspace, cause.path, each)
   const touches = (keys: readonly string[] = [], of?: Diagnostic): boolean =>
@@ -178,16 +215,15 @@ function explains(workspace: Workspace, cause: Diagnostic, each: Diagnostic, row
 }
 
 /** True where a fault of a schema stands at a place that the finding shows. */
-const isUnder = ({ related }: Diagnostic, { path, rule, range: { start, end } }: Diagnostic): boolean =>
-  rule.startsWith('schema/') &&
-  related.some(
-    ({ path: shown, range }) => shown === path && range.start.offset <= end.offset && start.offset <= range.end.offset,
+const isUnder = ({ related }: Diagnostic, cause: Diagnostic): boolean => {
+  const { start, end } = cause.range
+  return (
+    isOfSchema(cause) &&
+    related.some(
+      ({ path, range }) => path === cause.path && range.start.offset <= end.offset && start.offset <= range.end.offset,
+    )
   )
-
-const isSame = (one: Diagnostic, { rule, related: [place] }: Diagnostic): boolean =>
-  one.rule === rule &&
-  place !== undefined &&
-  one.related.some(({ path, range }) => path === place.path && range.start.offset === place.range.start.offset)
+}
 
 const areTogether = (workspace: Workspace, one: Diagnostic, other: Diagnostic): boolean => {
   const [document] = workspace.documentsAt(one.path)

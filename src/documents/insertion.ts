@@ -2,7 +2,7 @@ import type { Edit } from './diagnostic.ts'
 import type { Spans } from './document.ts'
 import { segmentsOf } from './pointer.ts'
 import { nodeAt } from './removal.ts'
-import type { Member } from './yaml.ts'
+import { memberOf, type Member } from './yaml.ts'
 
 /**
  * Edits that add a member to a mapping, on a line of its own where the mapping is written so. Mappings that are not there are
@@ -25,12 +25,12 @@ export function insertionOf(
     parent = nodeAt(root, segments)
   }
   const [key, ...inner] = missing
-  if (parent?.members === undefined || parent.alias || parent.members.has(key!)) return []
+  if (parent?.members === undefined || parent.alias || memberOf(parent, key!) !== undefined) return []
   const isJson = source.path.endsWith('.json')
   const quoted = (name: string): string => (isJson || !/^[A-Za-z_][\w-]*$/.test(name) ? JSON.stringify(name) : name)
   const isFlow = source.text[parent.start] === '{'
   const put = (at: number, text: string): Edit[] => [{ path: source.path, range: source.span(at, at), text }]
-  const members: readonly Member[] = [...parent.members.values()]
+  const { members } = parent
   const next = members.find((each) => each.key === before) ?? members[0]
   if (isFlow) {
     if (typeof value !== 'string') return []
@@ -53,7 +53,8 @@ export function insertionOf(
 /** Edits that take a member out and put it, with its value as it is written, where it belongs. Empty as for both. */
 export function moveOf(spans: Spans, from: string, to: string, removal: readonly Edit[], before?: string): Edit[] {
   const at = segmentsOf(from)
-  const member = nodeAt(spans.root, at.slice(0, -1))?.members?.get(at.at(-1)!)
+  const holder = nodeAt(spans.root, at.slice(0, -1))
+  const member = holder && memberOf(holder, at.at(-1)!)
   const value = member && writtenValue(spans.source.text, member)
   const insertion = value === undefined || removal.length === 0 ? [] : insertionOf(spans, to, value, before)
   return insertion.length === 0 ? [] : [...removal, ...insertion]

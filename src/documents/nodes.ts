@@ -15,7 +15,7 @@ export function everyNode({ root }: Spans): readonly NodeUse[] {
     found.push({ node, pointer })
     if (node.alias) return
     if (node.members !== undefined)
-      for (const member of node.members.values()) visit(member.node, pointerTo(pointer, member.key))
+      for (const member of node.members) visit(member.node, pointerTo(pointer, member.key))
     if (node.items !== undefined)
       for (const [index, item] of node.items.entries()) visit(item, pointerTo(pointer, index))
   }

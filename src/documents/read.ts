@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { API_VERSION, KINDS, type Kind } from '../spec/document.ts'
 import { diagnostic, replacement, type Diagnostic } from './diagnostic.ts'
 import { createDocument, type Document } from './document.ts'
-import { checkShape, type SchemaName } from './shape.ts'
+import { checkShape, hasShape, type SchemaName } from './shape.ts'
 import { createSource, looseText, type Source } from './source.ts'
 import { nearest } from './suggest.ts'
 import { readYaml, type Node } from './yaml.ts'
@@ -65,16 +65,16 @@ export function readValues(file: FileInput): ReadValues {
 
 /** Bytes as UTF-8. No source where they are none. */
 export function decode(file: FileInput): { readonly source?: Source; readonly findings: Diagnostic[] } {
-  const at = { path: file.path, pointer: '', range: createSource(file.path, '').span(0, 0) }
   let text = file.text
   if (text === undefined) {
     try {
-      text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes)
+      text = UTF8.decode(file.bytes)
     } catch {
       return { findings: [notUtf8(file)] }
     }
   }
   if (!text.startsWith('\uFEFF')) return { source: createSource(file.path, text), findings: [] }
+  const at = { path: file.path, pointer: '', range: createSource(file.path, '').span(0, 0) }
   return {
     source: createSource(file.path, text.slice(1)),
     findings: [
@@ -86,6 +86,7 @@ export function decode(file: FileInput): { readonly source?: Source; readonly fi
   }
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const RESAVE = 'Save it as UTF-8 without a byte order mark.'
 
 /** Text in another encoding; UTF-16 is told by its byte order mark and can be written anew. */
@@ -119,22 +120,25 @@ function readOne(
   index: number,
 ): { readonly document?: Document; readonly findings: Diagnostic[] } {
   const value = root.value
-  const place = { path: source.path, pointer: '', range: source.span(root.start, Math.min(root.end, root.start + 1)) }
   if (!isJsonObject(value))
     return {
       findings: [
         diagnostic(
           'doc/schema',
           'error',
-          place,
+          { path: source.path, pointer: '', range: source.span(root.start, Math.min(root.end, root.start + 1)) },
           'A document is a mapping with `apiVersion`, `kind`, `metadata` and `spec`.',
         ),
       ],
     }
-  const findings: Diagnostic[] = []
   const kind = kindOf(value['kind']) ?? meantKind(value)
-  const document = createDocument({ kind: kind ?? 'Agent', index, value, sound: false, source, root })
+  const create = (sound: boolean): Document =>
+    createDocument({ kind: kind ?? 'Agent', index, value, sound, source, root })
   const version = value['apiVersion']
+  if (version === API_VERSION && kind !== undefined && value['kind'] === kind && hasShape(schemaOf(kind), value))
+    return { document: create(true), findings: [] }
+  const findings: Diagnostic[] = []
+  const document = create(false)
   // A key that was meant to be one of these is told by the shape check.
   if (version !== API_VERSION && (kind === undefined || !isSaidElsewhere(value)))
     findings.push(wrongVersion(document, version))
@@ -142,12 +146,12 @@ function readOne(
     findings.push(wrongKind(document, value['kind']))
   // Without a kind nothing can be said about the rest.
   if (kind === undefined) return { findings }
-  findings.push(...checkShape(kind.toLowerCase() as SchemaName, document))
-  return {
-    document: findings.length === 0 ? createDocument({ kind, index, value, sound: true, source, root }) : document,
-    findings,
-  }
+  findings.push(...checkShape(schemaOf(kind), document))
+  // What the schema alone refuses may be the business of a rule.
+  return { document: findings.length === 0 ? create(true) : document, findings }
 }
+
+const schemaOf = (kind: Kind): SchemaName => kind.toLowerCase() as SchemaName
 
 /** The kind that is said, whatever its case. */
 function kindOf(value: JsonValue | undefined): Kind | undefined {

@@ -1,7 +1,7 @@
 import type { Edit } from './diagnostic.ts'
 import type { Spans } from './document.ts'
 import { segmentsOf } from './pointer.ts'
-import type { Node } from './yaml.ts'
+import { memberOf, type Node } from './yaml.ts'
 
 /**
  * Edits that take a member out of its mapping, or an item out of its list, and leave every comment.
@@ -18,10 +18,10 @@ export function removalOf(
   const parent = key === undefined ? undefined : nodeAt(root, segments)
   if (parent === undefined || key === undefined || parent.alias) return []
   const entries = [
-    ...(parent.members?.values() ?? []),
+    ...(parent.members ?? []),
     ...(parent.items ?? []).map((node) => ({ key: '', start: node.start, node })),
   ].map(({ start, node }) => ({ start, end: node.end, node }))
-  const at = parent.members === undefined ? Number(key) : [...parent.members.keys()].indexOf(key)
+  const at = parent.members === undefined ? Number(key) : parent.members.findIndex((each) => each.key === key)
   const entry = entries[at]
   if (entry === undefined || entries.length === 1 || entry.node.alias) return []
   const cut = isFlow(source.text, parent)
@@ -40,7 +40,7 @@ export function removalOf(
 export function removalWithParent(spans: Spans, pointer: string): Edit[] {
   const parent = pointer.slice(0, pointer.lastIndexOf('/'))
   const holder = nodeAt(spans.root, segmentsOf(parent))
-  const size = holder?.members?.size ?? holder?.items?.length ?? 0
+  const size = (holder?.members ?? holder?.items)?.length ?? 0
   return size === 1 && parent !== '' ? removalWithParent(spans, parent) : removalOf(spans, pointer)
 }
 
@@ -56,7 +56,8 @@ interface Entry {
 export function nodeAt(root: Node, segments: readonly string[]): Node | undefined {
   let node: Node | undefined = root
   for (const segment of segments)
-    node = node?.members?.get(segment)?.node ?? (/^\d+$/.test(segment) ? node?.items?.[Number(segment)] : undefined)
+    node =
+      node && (memberOf(node, segment)?.node ?? (/^\d+$/.test(segment) ? node.items?.[Number(segment)] : undefined))
   return node
 }
 

@@ -61,7 +61,7 @@ function textsIn(document: Document): readonly WrittenText[] {
     if (node.alias) return
     if (typeof node.value === 'string') texts.push(new Written(document, node.value, pointer, node))
     if (node.members !== undefined)
-      for (const member of node.members.values()) {
+      for (const member of node.members) {
         const below = pointerTo(pointer, member.key)
         texts.push(new Written(document, member.key, below, member))
         visit(member.node, below)

@@ -4,6 +4,7 @@ import type { Kind } from '../spec/document.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import type { Files } from './files.ts'
+import { groupBy } from './group.ts'
 import { checkPath, directoryOf, extensionOf, joinPath, pathsUnder } from './paths.ts'
 import { createSource, type Source } from './source.ts'
 import { nearest } from './suggest.ts'
@@ -76,15 +77,13 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
   }
   const bundleAbove = ({ path }: Document): string | undefined => bundleOver(directoryOf(path))
   const bundleDirectory = (document: Document): string => bundleAbove(document) ?? directoryOf(document.path)
-  const groups = new Map<string | undefined, Document[]>()
-  for (const document of documents) push(groups, bundleAbove(document), document)
+  const groups = groupBy(documents, bundleAbove)
   const neighbours = (document: Document): readonly Document[] => groups.get(bundleAbove(document)) ?? []
-  const byId = new Map<string, Document[]>()
-  const byPath = new Map<string, Document[]>()
-  for (const document of documents) {
-    push(byPath, document.path, document)
-    if (document.identity !== undefined) push(byId, `${document.kind} ${document.identity.id}`, document)
-  }
+  const byPath = groupBy(documents, ({ path }) => path)
+  const byId = groupBy(
+    documents.filter(({ identity }) => identity !== undefined),
+    ({ kind, identity }) => `${kind} ${identity!.id}`,
+  )
 
   const bytes = (path: string): Uint8Array => {
     const found = files.read(path)
@@ -141,10 +140,4 @@ function candidatesOf(path: string, version: string | number | undefined): strin
   if (version !== undefined)
     for (const each of extensions) candidates.push(`${stem}-${version}${each}`, `${stem}/${version}${each}`)
   return candidates
-}
-
-function push<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
-  const group = groups.get(key)
-  if (group === undefined) groups.set(key, [value])
-  else group.push(value)
 }

@@ -35,9 +35,9 @@ export interface Node {
   readonly start: number
   readonly end: number
   readonly value: JsonValue
-  /** Members of a mapping, by key, in the order of the text. */
-  readonly members?: ReadonlyMap<string, Member>
-  readonly items?: readonly Node[]
+  /** Members of a mapping, in the order of the text. */
+  readonly members: readonly Member[] | undefined
+  readonly items: readonly Node[] | undefined
   /** True for a scalar without quotes, whose type its spelling decides. */
   readonly plain: boolean
   /** True when the node is written elsewhere and only named here. */
@@ -49,6 +49,12 @@ export interface Member {
   readonly start: number
   readonly end: number
   readonly node: Node
+}
+
+/** What stands under a key of a mapping. */
+export function memberOf({ members }: Node, key: string): Member | undefined {
+  if (members !== undefined) for (const member of members) if (member.key === key) return member
+  return undefined
 }
 
 export interface Reading {
@@ -107,16 +113,24 @@ const tooDeep = `Nested deeper than ${MAX_NESTING} levels.`
 
 interface Open {
   readonly event: MappingEvent | SequenceEvent
-  readonly value: JsonObject | JsonValue[]
-  readonly members?: Map<string, Member>
-  readonly items?: Node[]
+  /** What a mapping holds so far; undefined for a list. */
+  readonly object: JsonObject | undefined
+  /** How many members, or items, of those around it have been read. */
+  readonly from: number
   readonly anchor: string | undefined
   /** The key that waits for its value. */
-  key?: { readonly name: string; readonly start: number; readonly end: number; readonly twin: boolean }
+  key: Key | undefined
   end: number
   /** Nodes in it and levels below it, aliases followed. */
   size: number
   depth: number
+}
+
+interface Key {
+  readonly name: string
+  readonly start: number
+  readonly end: number
+  readonly twin: boolean
 }
 
 /** One pass over the parser's events: values, spans and bounds together, without recursion. */
@@ -125,6 +139,9 @@ function build(source: Source, events: readonly Event[]): Reading {
   const roots: Node[] = []
   const findings: Diagnostic[] = []
   const open: Open[] = []
+  // Of all that is open, in one list: what is closed is cut off its end, no longer than it must be.
+  const members: Member[] = []
+  const items: Node[] = []
   const anchors = new Map<string, Node>()
   const measures = new Map<Node, { size: number; depth: number }>()
   let root: Node | undefined
@@ -140,7 +157,7 @@ function build(source: Source, events: readonly Event[]): Reading {
   }
 
   const place = (given: Node, size: number, depth: number): void => {
-    const parent = open.at(-1)
+    const parent = open[open.length - 1]
     // What is left empty stands where it would have been written.
     const node = given.start < 0 ? moved(given, parent?.key?.end ?? parent?.end ?? 0) : given
     if (parent === undefined) {
@@ -155,38 +172,39 @@ function build(source: Source, events: readonly Event[]): Reading {
       return
     }
     parent.size += size
-    parent.depth = Math.max(parent.depth, depth + 1)
-    parent.end = Math.max(parent.end, node.end)
+    if (parent.depth <= depth) parent.depth = depth + 1
+    if (parent.end < node.end) parent.end = node.end
     if (open.length + depth > MAX_NESTING) stop('doc/too-large', node.start, node.end, tooDeep)
-    if (parent.items !== undefined) {
-      parent.items.push(node)
-      ;(parent.value as JsonValue[]).push(node.value)
-    } else if (parent.key === undefined) {
-      asKey(parent, node)
+    const { object, key } = parent
+    if (object === undefined) {
+      items.push(node)
+    } else if (key === undefined) {
+      parent.key = keyOf(parent, object, node)
     } else {
-      const { name, start, end, twin } = parent.key
-      delete parent.key
-      if (twin) return
-      parent.members!.set(name, { key: name, start, end, node })
-      define(parent.value as JsonObject, name, node.value)
-      if (parent.members!.size === MAX_KEYS + 1)
+      parent.key = undefined
+      if (key.twin) return
+      const { name, start, end } = key
+      members.push({ key: name, start, end, node })
+      define(object, name, node.value)
+      if (members.length - parent.from === MAX_KEYS + 1)
         stop('doc/too-large', start, end, `More than ${MAX_KEYS} keys in one mapping.`)
     }
   }
 
-  const asKey = (parent: Open, node: Node): void => {
-    const { start } = node
+  const keyOf = (parent: Open, object: JsonObject, node: Node): Key => {
+    const { start, end } = node
     if (node.members !== undefined || node.items !== undefined)
-      report('doc/syntax', start, node.end, 'A key must be a text.')
+      report('doc/syntax', start, end, 'A key must be a text.')
     // `1: x` has the key "1": names are texts, whatever type their spelling has.
-    const name = typeof node.value === 'string' ? node.value : text.slice(start, node.end)
-    const first = parent.members!.get(name)
-    if (first !== undefined)
+    const name = typeof node.value === 'string' ? node.value : text.slice(start, end)
+    const twin = Object.hasOwn(object, name)
+    if (twin) {
+      const first = members.slice(parent.from).find(({ key }) => key === name)!
       findings.push(
         diagnostic(
           'doc/duplicate-key',
           'error',
-          { path: source.path, pointer: '', range: source.span(start, node.end) },
+          { path: source.path, pointer: '', range: source.span(start, end) },
           `The key "${name}" is written twice.`,
           {
             fix: 'Merge the two.',
@@ -194,7 +212,8 @@ function build(source: Source, events: readonly Event[]): Reading {
           },
         ),
       )
-    parent.key = { name, start, end: node.end, twin: first !== undefined }
+    }
+    return { name, start, end, twin }
   }
 
   const tagged = (event: { readonly tagStart: number; readonly tagEnd: number }): void => {
@@ -243,7 +262,7 @@ function build(source: Source, events: readonly Event[]): Reading {
         end,
         inside ? `"*${name}" stands inside what it names.` : `No anchor "&${name}" stands before.`,
       )
-      place({ start, end, value: null, plain: false, alias: true }, 1, 0)
+      place({ start, end, value: null, members: undefined, items: undefined, plain: false, alias: true }, 1, 0)
       return
     }
     const { size, depth } = measures.get(target)!
@@ -252,19 +271,19 @@ function build(source: Source, events: readonly Event[]): Reading {
   const pop = (): void => {
     const done = open.pop()
     if (done === undefined) {
-      if (!broken) roots.push(root ?? { start: 0, end: 0, value: null, plain: true, alias: false })
+      if (!broken) roots.push(root ?? scalarAt(0, 0, null, true))
       return
     }
-    const { event, value, members, items, anchor, size, depth } = done
-    const end = event.style === COLLECTION_STYLE.FLOW ? closingBracket(text, done.end) : done.end
+    const { event, object, from, anchor, size, depth } = done
+    const listed = object === undefined ? items.splice(from) : undefined
     const node: Node = {
       start: event.start,
-      end,
-      value,
+      end: event.style === COLLECTION_STYLE.FLOW ? closingBracket(text, done.end) : done.end,
+      value: object ?? listed!.map(({ value }) => value),
+      members: object && members.splice(from),
+      items: listed,
       plain: false,
       alias: false,
-      ...(members && { members }),
-      ...(items && { items }),
     }
     remember(anchor, node, size, depth)
     place(node, size, depth)
@@ -291,12 +310,13 @@ function build(source: Source, events: readonly Event[]): Reading {
       case EVENT_ID.SEQUENCE: {
         tagged(event)
         written++
-        const collection =
-          event.type === EVENT_ID.MAPPING ? { value: {}, members: new Map<string, Member>() } : { value: [], items: [] }
         const anchor = anchorOf(event)
         // From here on the name means this node, which is not complete: an alias inside it would be endless.
         if (anchor !== undefined) anchors.delete(anchor)
-        open.push({ event, ...collection, anchor, end: event.start + 1, size: 1, depth: 0 })
+        const isMapping = event.type === EVENT_ID.MAPPING
+        const from = isMapping ? members.length : items.length
+        const object = isMapping ? {} : undefined
+        open.push({ event, object, from, anchor, key: undefined, end: event.start + 1, size: 1, depth: 0 })
         break
       }
       case EVENT_ID.SCALAR:
@@ -318,14 +338,22 @@ const moved = (node: Node, at: number): Node => ({ ...node, start: at, end: at }
 function scalarNode(text: string, event: ScalarEvent): Node {
   const written = getScalarValue(text, event)
   const { valueStart: start, valueEnd: end, style } = event
-  if (style === SCALAR_STYLE.PLAIN) {
-    const { value } = CORE_SCHEMA.resolveImplicitScalarTag(written)
-    return { start, end, value: value as JsonValue, plain: true, alias: false }
-  }
+  if (style === SCALAR_STYLE.PLAIN)
+    return scalarAt(start, end, CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue, true)
   if (style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED)
-    return { start: start - 1, end: end + 1, value: written, plain: false, alias: false }
-  return { start, end: start + text.slice(start, end).trimEnd().length, value: written, plain: false, alias: false }
+    return scalarAt(start - 1, end + 1, written, false)
+  return scalarAt(start, start + text.slice(start, end).trimEnd().length, written, false)
 }
+
+const scalarAt = (start: number, end: number, value: JsonValue, plain: boolean): Node => ({
+  start,
+  end,
+  value,
+  members: undefined,
+  items: undefined,
+  plain,
+  alias: false,
+})
 
 /** The offset after the bracket that closes a flow collection whose last child ends at `from`: only space, commas and comments lie between. */
 function closingBracket(text: string, from: number): number {

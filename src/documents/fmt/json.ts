@@ -1,10 +1,10 @@
-import type { Node } from '../yaml.ts'
+import { memberOf, type Node } from '../yaml.ts'
 import { inOrder, keyOrderOf, type KeyOrder } from './order.ts'
 
 /** A value as JSON with two spaces of indentation. */
 export function printJson(root: Node | undefined): string {
   if (root === undefined) return ''
-  return `${print(root, keyOrderOf(root.members?.get('kind')?.node.value), [], '')}\n`
+  return `${print(root, keyOrderOf(memberOf(root, 'kind')?.node.value), [], '')}\n`
 }
 
 function print(node: Node, order: KeyOrder, path: readonly (string | number)[], indent: string): string {
@@ -18,7 +18,7 @@ function print(node: Node, order: KeyOrder, path: readonly (string | number)[], 
       ']',
     )
   if (node.members === undefined) return JSON.stringify(node.value)
-  const members = inOrder([...node.members.values()], order(path) ?? [], ({ key }) => key)
+  const members = inOrder(node.members, order(path) ?? [], ({ key }) => key)
   return wrap(
     '{',
     members.map(({ key, node: value }) => `${JSON.stringify(key)}: ${print(value, order, [...path, key], inner)}`),
