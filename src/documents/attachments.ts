@@ -6,6 +6,8 @@ import { oncePerObject, oncePerWorkspace } from './once.ts'
 import type { Resolution, Workspace } from './workspace.ts'
 
 export interface Attachment {
+  /** Pointer of the binding to which it is attached; undefined where it concerns all calls of the document. */
+  readonly binding: string | undefined
   /** The id or the path as written. */
   readonly at: FoundText
   readonly written: string
@@ -15,20 +17,28 @@ export interface Attachment {
   readonly resolution?: Resolution
 }
 
-const PLACES = ['spec.default_policies', 'spec.tools.*.policies', 'spec.agents.*.policies']
+const PLACES = [
+  'spec.default_policies.*',
+  'spec.default_policies.*.ref',
+  'spec.tools.*.policies.*',
+  'spec.tools.*.policies.*.ref',
+  'spec.agents.*.policies.*',
+  'spec.agents.*.policies.*.ref',
+]
 
 export const attachmentsOf = oncePerObject((workspace, document: Document): readonly Attachment[] =>
-  PLACES.flatMap((place) => [...document.texts(`${place}.*`), ...document.texts(`${place}.*.ref`)]).map((at) =>
-    attachmentAt(workspace, document, at),
-  ),
+  PLACES.flatMap((place) => document.texts(place)).map((at) => attachmentAt(workspace, document, at)),
 )
 
 function attachmentAt(workspace: Workspace, document: Document, at: FoundText): Attachment {
-  if (at.key !== 'ref') return { at, written: at.value, policies: workspace.find(document, 'Policy', at.value) }
-  const resolution = workspace.resolve(document, at.value)
+  const end = at.pointer.indexOf('/policies/')
+  const binding = end < 0 ? undefined : at.pointer.slice(0, end)
+  const written = at.value
+  if (at.key !== 'ref') return { binding, at, written, policies: workspace.find(document, 'Policy', written) }
+  const resolution = workspace.resolve(document, written)
   const policies =
     'path' in resolution ? workspace.documentsAt(resolution.path).filter(({ kind }) => kind === 'Policy') : []
-  return { at, written: at.value, policies, resolution }
+  return { binding, at, written, policies, resolution }
 }
 
 /** The bindings whose calls a policy gates: those it is attached to, in so far as its scope allows. */
@@ -59,11 +69,9 @@ const gates = oncePerWorkspace((workspace): ReadonlyMap<Document, Gated> => {
     const uses = toolsOf(agent)
     for (const boundary of agent.texts('metadata.governance.authority_boundaries.*'))
       for (const policy of linkedPolicies(workspace, agent, boundary.value)) gate(policy, agent, uses)
-    for (const { at, policies } of attachmentsOf(workspace, agent)) {
-      const everywhere = at.pointer.startsWith('/spec/default_policies/')
+    for (const { binding, policies } of attachmentsOf(workspace, agent))
       for (const policy of policies)
-        gate(policy, agent, everywhere ? uses : uses.filter((use) => at.pointer.startsWith(`${use.pointer}/policies/`)))
-    }
+        gate(policy, agent, binding === undefined ? uses : uses.filter(({ pointer }) => pointer === binding))
     for (const use of uses) {
       const tool = toolDocument(workspace, use)
       for (const { policies } of tool === undefined ? [] : attachmentsOf(workspace, tool))

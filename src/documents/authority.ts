@@ -1,6 +1,6 @@
 /** Which policies concern the calls of a binding, as far as documents say. Source: policies, sections 3, 4 and 6. */
 import { attachmentsOf, linkedPolicies, scopeOf } from './attachments.ts'
-import { effectiveClass, toolDocument, type Binding, type ToolUse } from './bindings.ts'
+import { effectiveClass, toolDocument, type ToolUse } from './bindings.ts'
 import { edgesOf } from './closure.ts'
 import { conditionOf } from './conditions.ts'
 import type { Document } from './document.ts'
@@ -41,7 +41,7 @@ function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Author
   const { agent } = use
   const tool = toolDocument(workspace, use)
   const attached = [
-    ...attachmentsOf(workspace, agent).filter(({ at }) => concerns(at.pointer, use)),
+    ...attachmentsOf(workspace, agent).filter(({ binding }) => binding === undefined || binding === use.pointer),
     ...(tool === undefined ? [] : attachmentsOf(workspace, tool)),
   ]
   const boundaries = boundariesOver(workspace, agent)
@@ -86,10 +86,6 @@ function isGate(policy: Document): boolean {
 const needsApproval = (project: Project, use: ToolUse, policies: readonly Document[]): boolean =>
   effectiveClass(project.workspace, use) === 'irreversible_action' &&
   !policies.some((policy) => effectOf(policy) === 'grant')
-
-/** True for a place of an agent whose attachments concern the calls of a binding. */
-const concerns = (pointer: string, { pointer: own }: Binding): boolean =>
-  pointer.startsWith('/spec/default_policies/') || pointer.startsWith(`${own}/policies/`)
 
 export interface Boundary {
   readonly id: string

@@ -1,5 +1,5 @@
 /** Tool and sub-agent bindings with the documents they name. Source: bundles, section 1; decisions, section 14. */
-import { rcompare, satisfies } from 'semver'
+import { rcompare } from 'semver'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../spec/document.ts'
 import type { Document } from './document.ts'
@@ -8,7 +8,7 @@ import { pointerTo } from './pointer.ts'
 import {
   BUILTIN_TOOLS,
   deriveWireName,
-  isRange,
+  fits,
   isVersion,
   readAgentRef,
   readLogicalRef,
@@ -67,10 +67,6 @@ export const toolDocument = oncePerObject((workspace, use: ToolUse): Document | 
     .filter(({ identity }) => isVersion(identity!.version) && fits(identity!.version, range))
   return fitting.sort((a, b) => rcompare(a.identity!.version, b.identity!.version))[0]
 })
-
-/** A version fits a range; without a range every release fits. */
-export const fits = (version: string, range: string | undefined): boolean =>
-  range !== undefined && !isRange(range) ? false : satisfies(version, range ?? '*')
 
 /** Where an edge to a sub-agent leads within the workspace; undefined for another edge, or when there is no Agent. */
 export function childOf(workspace: Workspace, edge: Binding): Document | undefined {

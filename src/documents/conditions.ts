@@ -1,6 +1,7 @@
 /** Conditions of a Policy document with their places. Source: policies, section 2. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import {
+  leavesOf,
   readCondition,
   type Condition,
   type ConditionProblem,
@@ -35,17 +36,28 @@ export interface LeafUse {
 /** The comparisons that can be read, wherever they are nested. */
 export const leavesIn = (policy: Document): readonly LeafUse[] => policy.once(readLeaves)
 
-const readLeaves = (policy: Document): readonly LeafUse[] =>
-  comparisons(policy).flatMap(({ pointer, value }) => {
-    const read = readCondition(value).condition
-    return read !== undefined && 'leaf' in read ? [{ pointer, leaf: read.leaf }] : []
+function readLeaves(policy: Document): readonly LeafUse[] {
+  const whole = conditionOf(policy)
+  // Where all can be read, all has been read, in the same order.
+  const known = whole && leavesOf(whole)
+  return policy.once(comparisons).flatMap(({ pointer, value }, index) => {
+    const leaf = known === undefined ? leafOf(value) : known[index]
+    return leaf === undefined ? [] : [{ pointer, leaf }]
   })
+}
+
+function leafOf(value: JsonObject): Leaf | undefined {
+  const read = readCondition(value).condition
+  return read !== undefined && 'leaf' in read ? read.leaf : undefined
+}
 
 export interface Group {
   readonly form: 'all' | 'any'
   /** Of the list in its document. */
   readonly pointer: string
   readonly members: readonly { readonly pointer: string; readonly condition: Condition }[]
+  /** The members together. */
+  readonly condition: Condition
 }
 
 /** The lists of conditions that can be read, wherever they are nested. */
@@ -53,24 +65,33 @@ export const groupsIn = (policy: Document): readonly Group[] => policy.once(read
 
 function readGroups(policy: Document): readonly Group[] {
   const found: Group[] = []
-  const visit = (value: JsonValue | undefined, pointer: string): void => {
+  const visit = (value: JsonValue | undefined, pointer: string, read: Condition | undefined): void => {
     if (!isJsonObject(value)) return
-    for (const form of ['all', 'any'] as const) {
+    for (const form of FORMS) {
       const list = value[form]
       if (!Array.isArray(list)) continue
+      const known = read && membersOf(read)
       const members = list.map((member, index) => ({
         pointer: pointerTo(`${pointer}/${form}`, index),
-        condition: readCondition(member).condition,
+        condition: known === undefined ? readCondition(member).condition : known[index],
       }))
-      for (const [index, { pointer: at }] of members.entries()) visit(list[index], at)
-      if (members.every((each): each is Group['members'][number] => each.condition !== undefined))
-        found.push({ form, pointer: `${pointer}/${form}`, members })
+      for (const [index, member] of members.entries()) visit(list[index], member.pointer, member.condition)
+      if (members.every((each): each is Group['members'][number] => each.condition !== undefined)) {
+        const conditions = members.map(({ condition }) => condition)
+        const condition = read ?? (form === 'all' ? { all: conditions } : { any: conditions })
+        found.push({ form, pointer: `${pointer}/${form}`, members, condition })
+      }
     }
-    visit(value['not'], `${pointer}/not`)
+    visit(value['not'], `${pointer}/not`, read && 'not' in read ? read.not : undefined)
   }
-  visit(conditionsOf(policy), BASE)
+  visit(conditionsOf(policy), BASE, conditionOf(policy))
   return found
 }
+
+const FORMS = ['all', 'any'] as const
+
+const membersOf = (condition: Condition): readonly Condition[] | undefined =>
+  'all' in condition ? condition.all : 'any' in condition ? condition.any : undefined
 
 export interface FieldUse {
   /** Of the field in its document. */
@@ -82,16 +103,16 @@ export interface FieldUse {
 export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.once(readFields)
 
 const readFields = (policy: Document): readonly FieldUse[] =>
-  comparisons(policy).flatMap(({ pointer, value }) => {
+  policy.once(comparisons).flatMap(({ pointer, value }) => {
     const read = typeof value['field'] === 'string' ? readPath(value['field']) : undefined
     return read !== undefined && 'path' in read ? [{ pointer: `${pointer}/field`, path: read.path }] : []
   })
 
-function comparisons(policy: Document): { readonly pointer: string; readonly value: JsonObject }[] {
+function comparisons(policy: Document): readonly { readonly pointer: string; readonly value: JsonObject }[] {
   const found: { pointer: string; value: JsonObject }[] = []
   const visit = (value: JsonValue | undefined, pointer: string): void => {
     if (!isJsonObject(value)) return
-    for (const form of ['all', 'any'] as const) {
+    for (const form of FORMS) {
       const members = value[form]
       if (!Array.isArray(members)) continue
       for (const [index, member] of members.entries()) visit(member, pointerTo(`${pointer}/${form}`, index))

@@ -23,6 +23,9 @@ const BEGINNINGS = /sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|
 /** What a text with a credential in it has in it too. */
 export const MAY_BE_CREDENTIAL = new RegExp(`${BEGINNINGS.source}|key|secret|token|passw`, 'i')
 
+/** Characters of the shortest of them: the value of a named one has more. */
+export const SHORTEST_CREDENTIAL = 15
+
 /** How an API key of ours begins, whole or cut. Source: decisions, section 1; lint rules, secret/own-api-key. */
 export const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/
 

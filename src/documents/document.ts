@@ -157,9 +157,12 @@ class AuthoringDocument extends Text implements Document {
   }
 
   once<T>(compute: (document: Document) => T): T {
-    if (!this.#worked.has(compute)) this.#worked.set(compute, compute(this))
-    // What is kept under a function is what it returned.
-    return this.#worked.get(compute) as T
+    const before = this.#worked.get(compute)
+    // What is kept under a function is what it returned, which may be nothing.
+    if (before !== undefined || this.#worked.has(compute)) return before as T
+    const value = compute(this)
+    this.#worked.set(compute, value)
+    return value
   }
 }
 

@@ -19,7 +19,11 @@ export function oncePerObject<K extends object, T>(
   const tables = oncePerWorkspace(() => new Map<K, T>())
   return (workspace, key) => {
     const table = tables(workspace)
-    if (!table.has(key)) table.set(key, compute(workspace, key))
-    return table.get(key)!
+    const before = table.get(key)
+    // What was worked out may be that there is nothing.
+    if (before !== undefined || table.has(key)) return before!
+    const value = compute(workspace, key)
+    table.set(key, value)
+    return value
   }
 }

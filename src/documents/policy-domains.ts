@@ -15,12 +15,13 @@ export interface KnownCalls {
   readonly domains: Domains
 }
 
-/** One entry a binding; undefined where the arguments of one of them are not known. */
+/** One entry a schema; undefined where the arguments of one of them are not known. */
 export const domainsOf = oncePerObject((workspace, policy: Document): readonly KnownCalls[] | undefined => {
   const known: KnownCalls[] = []
   for (const use of gatedBindings(workspace, policy)) {
     const schema = inputOf(workspace, use)
     if (schema === undefined) return undefined
+    if (known.some((each) => each.schema === schema)) continue
     known.push({
       tool: use.ref?.id ?? '',
       schema,

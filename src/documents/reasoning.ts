@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { leavesOf, type Condition, type Leaf } from '../policy/condition.ts'
 import { operator, type Operator } from '../policy/operators.ts'
 import type { Path, Segment } from '../policy/path.ts'
+import { groupBy } from './group.ts'
 import { accepts } from './property.ts'
 
 /** The values that an argument may have, as far as its schema says them plainly. */
@@ -30,7 +31,17 @@ export type Domains = (path: Path) => Domain | undefined
 const nothingKnown: Domains = () => undefined
 
 /** False when no call can make the condition true. */
-export const satisfiable = (condition: Condition, domains: Domains = nothingKnown): boolean =>
+export function satisfiable(condition: Condition, domains: Domains = nothingKnown): boolean {
+  if (domains !== nothingKnown) return isPossible(condition, domains)
+  const known = byThemselves.get(condition) ?? isPossible(condition, domains)
+  byThemselves.set(condition, known)
+  return known
+}
+
+/** Several rules ask this of the same conditions. */
+const byThemselves = new WeakMap<Condition, boolean>()
+
+const isPossible = (condition: Condition, domains: Domains): boolean =>
   (branches(condition, true) ?? [[]]).some((branch) => possible(branch, domains))
 
 /** True when every call makes the condition true: never false, and never unknown. */
@@ -123,15 +134,14 @@ function branches(condition: Condition, holds: boolean): readonly (readonly Lite
 }
 
 function possible(branch: readonly Literal[], domains: Domains): boolean {
-  const groups = new Map<string, Literal[]>()
-  for (const each of branch) {
-    const { path, windowMs } = each.leaf
-    // Elements of a list, and windows of another length, are other values under the same name.
-    if (path.segments.some((segment) => 'each' in segment) || windowMs !== undefined) continue
-    groups.set(path.text, [...(groups.get(path.text) ?? []), each])
-  }
-  return [...groups.values()].every((group) => groupPossible(group, domains))
+  const groups = groupBy(branch.filter(isOneValue), ({ leaf }) => leaf.path.text)
+  for (const group of groups.values()) if (!groupPossible(group, domains)) return false
+  return true
 }
+
+/** Elements of a list, and windows of another length, are other values under the same name. */
+const isOneValue = ({ leaf: { path, windowMs } }: Literal): boolean =>
+  windowMs === undefined && !path.segments.some((segment) => 'each' in segment)
 
 function groupPossible(group: readonly Literal[], domains: Domains): boolean {
   const { path } = group[0]!.leaf

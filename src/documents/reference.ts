@@ -1,5 +1,6 @@
 /** The forms of references between documents. Source: bundles, section 1; authoring format, "Versioning". */
-import { valid, validRange } from 'semver'
+import { Range, valid } from 'semver'
+import { remembering } from './remember.ts'
 
 /** A tool or an agent by logical id, `namespace.name[@range]`. */
 export interface LogicalRef {
@@ -22,10 +23,22 @@ export function readLogicalRef(text: string): LogicalRef | undefined {
 export const isLogicalId = (text: string): boolean => readLogicalRef(text)?.range === undefined && LOGICAL.test(text)
 
 /** A semver range that npm's semver reads; the empty text is none. */
-export const isRange = (text: string): boolean => text.trim() !== '' && validRange(text) !== null
+export const isRange = (text: string): boolean => text.trim() !== '' && rangeOf(text) !== undefined
+
+const rangeOf = remembering((text): Range | undefined => {
+  try {
+    return new Range(text)
+  } catch {
+    return undefined
+  }
+})
+
+/** A version fits a range; without a range every release fits. */
+export const fits = (version: string, range: string | undefined): boolean =>
+  range === undefined || isRange(range) ? rangeOf(range ?? '*')!.test(version) : false
 
 /** An exact semver version: no `v`, no range. */
-export const isVersion = (text: string): boolean => /^\d/.test(text) && valid(text) !== null
+export const isVersion = remembering((text) => /^\d/.test(text) && valid(text) !== null)
 
 /** What `spec.agents[].ref` says. */
 export type AgentRef =

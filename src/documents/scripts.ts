@@ -10,11 +10,14 @@ const LOOKALIKES: Readonly<Record<string, string>> = Object.fromEntries(
 
 /** What a name looks like: the same for names that people may take for one another. */
 export const skeletonOf = (name: string): string =>
-  name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[-_ ]/g, '')
-    .replaceAll(/\P{ASCII}/gu, (letter) => LOOKALIKES[letter] ?? letter)
+  isAscii(name)
+    ? plain(name)
+    : plain(name.normalize('NFKC')).replaceAll(/\P{ASCII}/gu, (letter) => LOOKALIKES[letter] ?? letter)
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
+
+/** True where every letter is what it looks like. */
+export const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 
 /** True for a word with letters of Latin and of a script that looks like it. */
 export const isMixed = (text: string): boolean =>

@@ -2,6 +2,7 @@
 import type { Place } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import { oncePerObject } from './once.ts'
+import { isAscii } from './scripts.ts'
 import { createSource } from './source.ts'
 import type { Workspace } from './workspace.ts'
 import type { Node } from './yaml.ts'
@@ -53,6 +54,11 @@ function searched(document: Document): string {
     .map((each) => each.text)
     .join('\n')
 }
+
+/** True for a document that writes no letters but those that are what they look like. */
+export const isAsciiOnly = (document: Document): boolean => document.once(hasAsciiOnly)
+
+const hasAsciiOnly = (document: Document): boolean => isAscii(document.once(searched))
 
 function textsIn(document: Document): readonly WrittenText[] {
   const texts: WrittenText[] = []

@@ -19,9 +19,9 @@ export const contradiction: Rule = {
   kinds: ['Policy'],
   check(document, report) {
     if (conditionOf(document) === undefined) return
-    for (const { form, pointer, members } of groupsIn(document)) {
-      if (form !== 'all' || members.some(({ condition }) => !satisfiable(condition))) continue
-      if (satisfiable({ all: members.map(({ condition }) => condition) })) continue
+    for (const { form, pointer, members, condition } of groupsIn(document)) {
+      if (form !== 'all' || satisfiable(condition)) continue
+      if (members.some((member) => !satisfiable(member.condition))) continue
       const [first, second] = pairOf(members) ?? []
       const place = document.placeOf(second?.pointer ?? pointer)
       report(place, 'These conditions never hold together.', {

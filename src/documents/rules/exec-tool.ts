@@ -31,13 +31,13 @@ export const execTool: Rule = {
       const schema = inputOf(project.workspace, use)?.value
       const properties = isJsonObject(schema) ? schema['properties'] : undefined
       if (!isJsonObject(properties)) continue
-      const runs = wordsOf(use.ref?.id ?? '').some((word) => EXECUTORS.has(word))
+      const runs = (): boolean => wordsOf(use.ref?.id ?? '').some((word) => EXECUTORS.has(word))
       const argument = Object.entries(properties).find(
         ([name, property]) =>
           isJsonObject(property) &&
           property['type'] === 'string' &&
           !['enum', 'const', 'pattern'].some((key) => Object.hasOwn(property, key)) &&
-          (COMMANDS.has(name.toLowerCase()) || (runs && TEXTS.has(name.toLowerCase()))),
+          (COMMANDS.has(name.toLowerCase()) || (TEXTS.has(name.toLowerCase()) && runs())),
       )
       if (argument === undefined || isGated(project, use)) continue
       report(

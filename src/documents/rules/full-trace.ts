@@ -29,12 +29,12 @@ export const fullTrace: Rule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     // Where the parent has a way out, `security/private-result-full` says it.
-    const leaks = toolsOf(document).some((use) => capabilitiesOf(workspace, use).egress !== undefined)
+    const leaks = (): boolean => toolsOf(document).some((use) => capabilitiesOf(workspace, use).egress !== undefined)
     for (const { pointer, value, child } of edgesOf(workspace, document)) {
       if (value['result'] !== 'full') continue
       const uses = closureOf(workspace, child).flatMap(toolsOf)
       const found = uses.map((use) => ({ use, data: capabilitiesOf(workspace, use).private }))
-      const first = found.find(({ data }) => data === 'label' && !leaks) ?? found.find(({ data }) => data === 'guess')
+      const first = found.find(({ data }) => data === 'label' && !leaks()) ?? found.find(({ data }) => data === 'guess')
       const secret = child.texts('spec.mcp_servers.*.auth.secret')[0]
       const what = first?.use.ref?.id ?? (secret === undefined ? undefined : `the secret "${secret.value}"`)
       if (what === undefined) continue

@@ -60,7 +60,9 @@ function trifecta(project: Project, agent: Document) {
     const best = open.find(({ can }) => can[what] === 'label') ?? open[0]
     return best && { use: best.use, how: best.can[what]! }
   }
-  const [data, content, egress] = [pick('private'), pick('untrusted'), pick('egress')]
+  const data = pick('private')
+  const content = data && pick('untrusted')
+  const egress = content && pick('egress')
   if (data === undefined || content === undefined || egress === undefined) return undefined
   return {
     data: data.use,

@@ -1,5 +1,6 @@
 import { isMixed } from '../scripts.ts'
 import type { Rule } from '../rule.ts'
+import { isAsciiOnly } from '../texts.ts'
 
 export const mixedScript: Rule = {
   name: 'security/mixed-script',
@@ -10,6 +11,7 @@ export const mixedScript: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pаy.refund"}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n' },
   check(document, report) {
+    if (isAsciiOnly(document)) return
     for (const place of PLACES)
       for (const found of document.texts(place)) {
         if (!isMixed(found.value)) continue

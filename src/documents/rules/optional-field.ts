@@ -36,7 +36,7 @@ export const optionalField: Rule = {
         .filter(({ op }) => op === 'exists')
         .map(({ path }) => path.text),
     )
-    const schemas = gatedBindings(workspace, document).flatMap((use) => inputOf(workspace, use) ?? [])
+    const schemas = [...new Set(gatedBindings(workspace, document).flatMap((use) => inputOf(workspace, use) ?? []))]
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.path.root !== 'args' || leaf.ifMissing !== undefined || ABSENCE.has(leaf.op)) continue
       if (guarded.has(leaf.path.text) || leaf.path.segments.some((segment) => 'each' in segment)) continue

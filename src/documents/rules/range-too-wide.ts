@@ -1,6 +1,5 @@
-import { satisfies } from 'semver'
 import { toolsOf } from '../bindings.ts'
-import { isRange } from '../reference.ts'
+import { fits, isRange } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 
 export const rangeTooWide: Rule = {
@@ -20,7 +19,7 @@ export const rangeTooWide: Rule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const { ref, pointer } of toolsOf(document)) {
-      if (ref?.range === undefined || !isRange(ref.range) || !satisfies(FAR, ref.range)) continue
+      if (ref?.range === undefined || !isRange(ref.range) || !fits(FAR, ref.range)) continue
       report(`${pointer}/ref`, `"${ref.range}" takes every version there will ever be.`, {
         why: 'A breaking version of the tool would be chosen without a word.',
       })

@@ -17,9 +17,9 @@ export const redundantLeaf: Rule = {
   kinds: ['Policy'],
   check(document, report) {
     if (conditionOf(document) === undefined) return
-    for (const { form, members } of groupsIn(document)) {
+    for (const { form, members, condition: together } of groupsIn(document)) {
       const leaves = members.filter(({ condition }) => 'leaf' in condition)
-      if (form === 'all' && !satisfiable({ all: members.map(({ condition }) => condition) })) continue
+      if (leaves.length < 2 || (form === 'all' && !satisfiable(together))) continue
       for (const [index, one] of leaves.entries()) {
         const stronger = leaves.find(({ condition }, at) => {
           if (at === index || !sameField(condition, one.condition)) return false

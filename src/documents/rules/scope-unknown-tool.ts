@@ -1,5 +1,7 @@
 import { scopeOf } from '../attachments.ts'
 import { toolsOf } from '../bindings.ts'
+import type { Document } from '../document.ts'
+import { oncePerObject } from '../once.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
 import { readLogicalRef } from '../reference.ts'
@@ -23,12 +25,9 @@ export const scopeUnknownTool: Rule = {
   check(document, report, { workspace, published }) {
     const scope = scopeOf(document)
     if (scope === undefined || readLogicalRef(scope) === undefined) return
-    const around = workspace.neighbours(document)
-    const known = around.flatMap((each) =>
-      each.kind === 'Tool' ? (each.identity?.id ?? []) : toolsOf(each).flatMap(({ ref }) => ref?.id ?? []),
-    )
+    const known = toolsAmong(workspace, workspace.neighbours(document))
     // A policy linted by itself may speak of tools that live elsewhere.
-    if (known.length === 0 || known.includes(scope) || published.versions('Tool', scope).length > 0) return
+    if (known.size === 0 || known.has(scope) || published.versions('Tool', scope).length > 0) return
     const near = nearest(scope, known)
     report('/spec/scope', `No tool "${scope}" is known here.${near === undefined ? '' : ` Did you mean "${near}"?`}`, {
       why: 'The policy never applies.',
@@ -36,3 +35,13 @@ export const scopeUnknownTool: Rule = {
     })
   },
 }
+
+/** Ids of tools that are defined or used by documents that are published together. */
+const toolsAmong = oncePerObject(
+  (_, around: readonly Document[]): ReadonlySet<string> =>
+    new Set(
+      around.flatMap((each) =>
+        each.kind === 'Tool' ? (each.identity?.id ?? []) : toolsOf(each).flatMap(({ ref }) => ref?.id ?? []),
+      ),
+    ),
+)

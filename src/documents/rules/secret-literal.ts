@@ -1,4 +1,4 @@
-import { findCredential, findNamedValue, MAY_BE_CREDENTIAL } from '../credentials.ts'
+import { findCredential, findNamedValue, MAY_BE_CREDENTIAL, SHORTEST_CREDENTIAL } from '../credentials.ts'
 import type { Rule } from '../rule.ts'
 import { writtenTexts } from '../texts.ts'
 
@@ -16,6 +16,7 @@ export const secretLiteral: Rule = {
   check(document, report, { workspace }) {
     for (const written of writtenTexts(workspace, document, MAY_BE_CREDENTIAL)) {
       const { text, pointer } = written
+      if (text.length < SHORTEST_CREDENTIAL) continue
       // `secret/value-in-from-env` speaks of these.
       if (/^\/secrets\/[^/]+\/fromEnv$/.test(pointer)) continue
       const found = findCredential(text) ?? findNamedValue(pointer, text)

@@ -1,5 +1,5 @@
-import { fits, toolDocument, toolsOf } from '../bindings.ts'
-import { BUILTIN_TOOLS, BUILTIN_VERSION, isRange } from '../reference.ts'
+import { toolDocument, toolsOf } from '../bindings.ts'
+import { BUILTIN_TOOLS, BUILTIN_VERSION, fits, isRange } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
 
@@ -21,11 +21,10 @@ export const toolUnresolved: Rule = {
   kinds: ['Agent'],
   check(document, report, { workspace, published }) {
     for (const use of toolsOf(document)) {
-      const at = document.texts('spec.tools.*.ref').find(({ pointer }) => pointer === `${use.pointer}/ref`)
-      if (use.ref === undefined || at === undefined || (use.ref.range !== undefined && !isRange(use.ref.range)))
-        continue
+      if (use.ref === undefined || toolDocument(workspace, use) !== undefined) continue
       const { id, range, namespace } = use.ref
-      if (toolDocument(workspace, use) !== undefined) continue
+      const at = document.texts('spec.tools.*.ref').find(({ pointer }) => pointer === `${use.pointer}/ref`)
+      if (at === undefined || (range !== undefined && !isRange(range))) continue
       const local = workspace.find(document, 'Tool', id).map(({ identity }) => identity!.version)
       const versions = use.builtin ? [BUILTIN_VERSION] : [...new Set([...local, ...published.versions('Tool', id)])]
       if (versions.some((version) => fits(version, range))) continue

@@ -2,6 +2,7 @@ import { gatedBindings } from '../attachments.ts'
 import { toolDocument } from '../bindings.ts'
 import { replacement } from '../diagnostic.ts'
 import { conditionProblems, leavesIn } from '../conditions.ts'
+import type { Found } from '../document.ts'
 import { accepts, propertyAt } from '../property.ts'
 import type { Rule } from '../rule.ts'
 import { schemaAt } from '../schemas.ts'
@@ -30,6 +31,7 @@ export const typeMismatch: Rule = {
     }
     const leaves = leavesIn(document).filter(({ leaf }) => leaf.path.root === 'args' && leaf.path.fn === undefined)
     if (leaves.length === 0) return
+    const seen = new Set<Found>()
     for (const use of gatedBindings(workspace, document)) {
       const tool = toolDocument(workspace, use)
       const specs = [
@@ -40,6 +42,8 @@ export const typeMismatch: Rule = {
           .map((found) => ({ holder: use.agent, found })),
       ]
       for (const { holder, found } of specs) {
+        if (seen.has(found)) continue
+        seen.add(found)
         const schema = schemaAt(workspace, holder, found)?.schema
         for (const { pointer, leaf } of schema === undefined ? [] : leaves) {
           const property = propertyAt(schema!.value, leaf.path.segments)

@@ -33,9 +33,10 @@ export const widensAuthority: Rule = {
   kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
+    const edges = edgesOf(workspace, document).filter(({ child }) => child !== document)
+    if (edges.length === 0) return
     const gated = gatedHere(project, document)
-    for (const edge of edgesOf(workspace, document)) {
-      if (edge.child === document) continue
+    for (const edge of edges) {
       for (const use of closureOf(workspace, edge.child)
         .filter((each) => each !== document)
         .flatMap(toolsOf)) {
@@ -61,14 +62,13 @@ function gatedHere(project: Project, agent: Document): ReadonlyMap<string, Docum
   const { workspace } = project
   const reaching = new Set(boundariesOf(workspace, agent).flatMap(({ policies }) => policies))
   const gated = new Map<string, Document>()
-  for (const { at, policies } of attachmentsOf(workspace, agent))
+  for (const { binding, policies } of attachmentsOf(workspace, agent))
     for (const policy of policies) {
       if (!stops(policy) || reaching.has(policy)) continue
       const scope = scopeOf(policy)
       if (scope !== undefined) gated.set(scope, policy)
       for (const use of toolsOf(agent))
-        if (at.pointer.startsWith(`${use.pointer}/policies/`) && (scope ?? use.ref?.id) === use.ref?.id && use.ref)
-          gated.set(use.ref.id, policy)
+        if (binding === use.pointer && (scope ?? use.ref?.id) === use.ref?.id && use.ref) gated.set(use.ref.id, policy)
     }
   return gated
 }

@@ -11,7 +11,7 @@ export const yaml11Boolean: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: yes}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: true}}\n' },
   check(document, report) {
-    if (!/\b(?:yes|no|on|off)\b/i.test(document.source.text)) return
+    if (!ALONE.test(document.source.text)) return
     for (const use of everyNode(document)) {
       const { node, pointer } = use
       if (!node.plain || typeof node.value !== 'string' || !/^(?:yes|no|on|off)$/i.test(node.value)) continue
@@ -25,6 +25,8 @@ export const yaml11Boolean: Rule = {
   },
 }
 
+/** One of the words with nothing but marks of YAML around it on its line. */
+const ALONE = /(?:^|[\s[{,:])(?:yes|no|on|off)[ \t]*(?:$|[\r\n,\]}#])/im
 const BOOLEAN = /\/(?:strict|late_bound|comprehension_required)$/
 /** Names, labels and prose; values that a list of texts holds. */
 const TEXTS =
