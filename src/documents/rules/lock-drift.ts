@@ -1,8 +1,8 @@
-import { fits } from '../bindings.ts'
 import type { Document } from '../document.ts'
 import { readLock, type Lock, type LockMember } from '../lock-file.ts'
 import { fileMember, lockMembers, memberOf, type LocalMember, type RegistryMember } from '../lock-members.ts'
 import { joinPath } from '../paths.ts'
+import { fits } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 import type { Workspace } from '../workspace.ts'
 
