@@ -5,6 +5,7 @@
 import { effectiveClass, textAt, toolDocument, type ToolUse } from './bindings.ts'
 import type { Document } from './document.ts'
 import { oncePerObject } from './once.ts'
+import { remembering } from './remember.ts'
 
 export type Confidence = 'label' | 'guess'
 
@@ -34,12 +35,13 @@ export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): Capabilit
 })
 
 /** The words of a name: `crm.readCustomer_v2` has crm, read, customer and v2. */
-export const wordsOf = (name: string): string[] =>
+export const wordsOf = remembering((name): readonly string[] =>
   name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z\d]+/)
-    .filter((word) => word !== '')
+    .filter((word) => word !== ''),
+)
 
 function say<K extends keyof Capabilities>(
   what: K,

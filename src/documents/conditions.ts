@@ -37,13 +37,17 @@ export interface LeafUse {
 export const leavesIn = (policy: Document): readonly LeafUse[] => policy.once(readLeaves)
 
 function readLeaves(policy: Document): readonly LeafUse[] {
-  const whole = conditionOf(policy)
-  // Where all can be read, all has been read, in the same order.
-  const known = whole && leavesOf(whole)
+  const known = knownLeaves(policy)
   return policy.once(comparisons).flatMap(({ pointer, value }, index) => {
     const leaf = known === undefined ? leafOf(value) : known[index]
     return leaf === undefined ? [] : [{ pointer, leaf }]
   })
+}
+
+/** Where all can be read, all has been read: the leaves stand in the order of the comparisons. */
+function knownLeaves(policy: Document): readonly Leaf[] | undefined {
+  const whole = conditionOf(policy)
+  return whole && leavesOf(whole)
 }
 
 function leafOf(value: JsonObject): Leaf | undefined {
@@ -102,11 +106,20 @@ export interface FieldUse {
 /** The paths that comparisons name, whatever else is wrong with them. */
 export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.once(readFields)
 
-const readFields = (policy: Document): readonly FieldUse[] =>
-  policy.once(comparisons).flatMap(({ pointer, value }) => {
-    const read = typeof value['field'] === 'string' ? readPath(value['field']) : undefined
-    return read !== undefined && 'path' in read ? [{ pointer: `${pointer}/field`, path: read.path }] : []
+function readFields(policy: Document): readonly FieldUse[] {
+  const known = knownLeaves(policy)
+  return policy.once(comparisons).flatMap(({ pointer, value }, index) => {
+    const leaf = known?.[index]
+    // With `each` a leaf speaks of the elements of what is written.
+    const path = leaf !== undefined && leaf.each === undefined ? leaf.path : pathOf(value['field'])
+    return path === undefined ? [] : [{ pointer: `${pointer}/field`, path }]
   })
+}
+
+function pathOf(field: JsonValue | undefined): Path | undefined {
+  const read = typeof field === 'string' ? readPath(field) : undefined
+  return read !== undefined && 'path' in read ? read.path : undefined
+}
 
 function comparisons(policy: Document): readonly { readonly pointer: string; readonly value: JsonObject }[] {
   const found: { pointer: string; value: JsonObject }[] = []

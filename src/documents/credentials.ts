@@ -20,8 +20,10 @@ const FORMS: readonly RegExp[] = [
 /** How each of the forms begins: most texts hold none of these. */
 const BEGINNINGS = /sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|eyJ|-----BEGIN|Bearer/
 
-/** What a text with a credential in it has in it too. */
-export const MAY_BE_CREDENTIAL = new RegExp(`${BEGINNINGS.source}|key|secret|token|passw`, 'i')
+/** What a text with a credential in it has in it too: one of the beginnings, or so long a value with a digit in it. */
+export const MAY_BE_CREDENTIAL = new RegExp(
+  `${BEGINNINGS.source}|(?<![A-Za-z0-9+/=_.~-])(?=[A-Za-z0-9+/=_.~-]{16})[A-Za-z+/=_.~-]*\\d`,
+)
 
 /** Characters of the shortest of them: the value of a named one has more. */
 export const SHORTEST_CREDENTIAL = 15

@@ -111,9 +111,11 @@ class Text implements Spans {
   }
 
   #look(path: string): Known {
+    const segments = split(path)
+    if (!begins(this.root.value, segments)) return NOTHING
     let known = this.#known.get(path)
     if (known === undefined) {
-      const found = find(this.source, this.root, split(path))
+      const found = find(this.source, this.root, segments)
       known = found.length === 0 ? NOTHING : { found, texts: undefined }
       this.#known.set(path, known)
     }
@@ -254,6 +256,16 @@ function split(path: string): readonly string[] {
   return segments
 }
 
+/** False where the first two steps of a path lead nowhere: most of what rules ask for is not there. */
+function begins(value: JsonValue, path: readonly string[]): boolean {
+  const below = stepped(value, path[0])
+  return below !== undefined && stepped(below, path[1]) !== undefined
+}
+
+/** The value itself where any member will do. */
+const stepped = (value: JsonValue, segment: string | undefined): JsonValue | undefined =>
+  segment === undefined || segment === '*' ? value : (value as JsonObject | null)?.[segment]
+
 function find(source: Source, root: Node, path: readonly string[]): readonly Found[] {
   const found: Found[] = []
   visit(source, path, 0, root, undefined, '', '', found)
@@ -279,8 +291,10 @@ function visit(
   const below = depth + 1
   if (members !== undefined) {
     if (segment === '*') {
-      for (const each of members)
+      for (let at = 0; at < members.length; at++) {
+        const each = members[at]!
         visit(source, path, below, each.node, each, each.key, pointerTo(pointer, each.key), found)
+      }
       return
     }
     const next = memberOf(node, segment)

@@ -62,7 +62,7 @@ export function lint(workspace: Workspace, options: LintOptions = {}): Diagnosti
   // Document by document: what was worked out about one is still at hand for the next rule, and its neighbours are near.
   for (const document of workspace.documents) {
     current = document
-    for (const { check, report } of byKind.get(document.kind)!) check(document, report, project)
+    checkDocument(document, byKind.get(document.kind)!, project)
   }
   const graded = found.flatMap((each) => {
     const severity = severityOf(each, options)
@@ -77,6 +77,20 @@ export function lint(workspace: Workspace, options: LintOptions = {}): Diagnosti
 
 /** Names of all rules, for configuration and `svc explain`. */
 export const findRule = (name: string): Rule | undefined => rules.find((rule) => rule.name === name)
+
+/** A rule that is run, with the way in which it reports. */
+interface Check {
+  readonly check: NonNullable<Rule['check']>
+  readonly report: Report
+}
+
+/** A function and a loop of its own: it is called for every document, and its body for every rule of each. */
+function checkDocument(document: Document, checks: readonly Check[], project: Project): void {
+  for (let at = 0; at < checks.length; at++) {
+    const { check, report } = checks[at]!
+    check(document, report, project)
+  }
+}
 
 function isRun(rule: Rule, options: LintOptions): boolean {
   const chosen = options.rules?.[rule.name]

@@ -17,7 +17,9 @@ const PLACES = [
 ]
 
 /** Every path that a document names. */
-export function pathsIn(document: Document): FoundText[] {
+export const pathsIn = (document: Document): readonly FoundText[] => document.once(readPaths)
+
+function readPaths(document: Document): readonly FoundText[] {
   const agents = document.texts('spec.agents.*.ref').filter(({ value }) => /path/.test(readAgentRef(value).form))
   const contract = document
     .texts('metadata.annotations.*')

@@ -95,9 +95,10 @@ const indices = new WeakMap<JsonObject, ReadonlyMap<string, readonly KeywordUse[
 function indexOf(schema: JsonObject): ReadonlyMap<string, readonly KeywordUse[]> {
   const uses = new Map<string, KeywordUse[]>()
   const visit = (value: JsonValue, pointer: string): void => {
-    if (Array.isArray(value)) for (const [index, each] of value.entries()) visit(each, pointerTo(pointer, index))
-    if (!isJsonObject(value)) return
-    for (const [key, each] of Object.entries(value)) {
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray(value)) return value.forEach((each, index) => visit(each, pointerTo(pointer, index)))
+    for (const key of Object.keys(value)) {
+      const each = value[key]!
       const at = pointerTo(pointer, key)
       const use = { pointer: at, value: each }
       const before = uses.get(key)

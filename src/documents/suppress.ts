@@ -43,7 +43,8 @@ export function suppress(
   return [...kept, ...suppressions.flatMap((each) => fault(each, used.has(each) || !ran(each.rule), suppressions))]
 }
 
-function suppressionsIn(source: Source): Suppression[] {
+function suppressionsIn(source: Source): readonly Suppression[] {
+  if (!source.text.includes('svc-lint-disable-')) return NONE
   return [...source.text.matchAll(COMMENT)].flatMap((match) => {
     const [names = '', reason = ''] = match[2]!.split(/\s+--\s*/, 2)
     const start = match.index + match[0].indexOf('#')
@@ -55,6 +56,8 @@ function suppressionsIn(source: Source): Suppression[] {
       .map((rule) => ({ source, rule, reason: reason.trim(), ...(line !== undefined && { line }), start, end }))
   })
 }
+
+const NONE: readonly Suppression[] = []
 
 function fault(each: Suppression, used: boolean, all: readonly Suppression[]): Diagnostic[] {
   const { source, rule, reason, start, end } = each

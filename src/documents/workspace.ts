@@ -118,6 +118,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     neighbours,
     find(from, kind, id) {
       const all = byId.get(`${kind} ${id}`) ?? []
+      if (all.length < 2) return all
       const near = all.filter((each) => bundleAbove(each) === bundleAbove(from))
       return near.length > 0 ? near : all
     },

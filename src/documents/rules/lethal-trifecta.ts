@@ -54,11 +54,12 @@ export const lethalTrifecta: Rule = {
 
 function trifecta(project: Project, agent: Document) {
   const uses = closureOf(project.workspace, agent).flatMap(toolsOf)
-  const able = uses.map((use) => ({ use, can: capabilitiesOf(project.workspace, use) }))
   const pick = (what: keyof Capabilities): { use: ToolUse; how: Confidence } | undefined => {
-    const open = able.filter(({ use, can }) => can[what] !== undefined && (what !== 'egress' || !isGated(project, use)))
-    const best = open.find(({ can }) => can[what] === 'label') ?? open[0]
-    return best && { use: best.use, how: best.can[what]! }
+    const open = uses.flatMap((use) => {
+      const how = capabilitiesOf(project.workspace, use)[what]
+      return how === undefined || (what === 'egress' && isGated(project, use)) ? [] : [{ use, how }]
+    })
+    return open.find(({ how }) => how === 'label') ?? open[0]
   }
   const data = pick('private')
   const content = data && pick('untrusted')
