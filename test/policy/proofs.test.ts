@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { readCondition } from '../../src/policy/condition.ts'
+import { readCondition, type Condition, type Leaf } from '../../src/policy/condition.ts'
 import { decide } from '../../src/policy/decide.ts'
 import type { Decision } from '../../src/policy/decision.ts'
 import { evaluate } from '../../src/policy/evaluate.ts'
@@ -56,6 +56,16 @@ function entryOf(piece: Piece, at = 0): PolicyEntry {
 }
 
 const facts = makeFacts({ args: { word: 'ok' } })
+
+/** Three-valued logic as the document words it: of all the least true, of any the most. */
+function followed(condition: Condition, truthOf: (leaf: Leaf) => Truth): Truth {
+  if ('leaf' in condition) return truthOf(condition.leaf)
+  if ('not' in condition) return RISING[2 - RISING.indexOf(followed(condition.not, truthOf))]!
+  const [members, choose] = 'all' in condition ? [condition.all, Math.min] : [condition.any, Math.max]
+  return RISING[choose(...members.map((member) => RISING.indexOf(followed(member, truthOf))))]!
+}
+
+const RISING: readonly Truth[] = ['false', 'unknown', 'true']
 const decideAll = (entries: readonly PolicyEntry[], effective: SideEffectClass | undefined): Decision['decision'] =>
   judge(setsOf(...entries), 'refunds', facts, effective).decision
 
@@ -186,12 +196,13 @@ describe('10,000 random trees and hostile arguments', () => {
   const history = (_scope: unknown, _whose: unknown, measure: unknown) => (typeof measure === 'string' ? 2 : undefined)
   const factsWith = (args: JsonObject) => makeFacts({ args, history })
 
-  test('every tree is read, has one truth, and its negation has the other', () => {
+  test('every tree is read, has the truth that follows from its comparisons, and its negation has the other', () => {
     fc.assert(
       fc.property(tree, hostileArguments, (when, args) => {
         const { condition, problems } = readCondition(when)
         expect(problems).toEqual([])
         const { truth } = evaluate(condition!, factsWith(args))
+        expect(truth).toBe(followed(condition!, (leaf) => evaluate({ leaf }, factsWith(args)).truth))
         const negated = { true: 'false', false: 'true', unknown: 'unknown' }
         expect(evaluate({ not: condition! }, factsWith(args)).truth).toBe(negated[truth])
       }),
@@ -250,10 +261,9 @@ describe('10,000 random trees and hostile arguments', () => {
           when: { any: [inArguments ? { field: 'a', value: 1 } : counted, when] },
         })
         const given = makeFacts(inArguments ? { args: trap } : { history: lost })
-        expect(decide(setsOf(gate, makeEntry({ effect: 'grant' })), 'refunds', given)).toMatchObject({
-          decision: 'deny',
-          error: 'policy_error:evaluation',
-        })
+        const sets = setsOf(gate, makeEntry({ effect: 'grant' }))
+        expect(judge(sets, 'refunds', given).decision).toBe('deny')
+        expect(decide(sets, 'refunds', given)).toMatchObject({ decision: 'deny', error: 'policy_error:evaluation' })
       }),
       { numRuns: 1000 },
     )
