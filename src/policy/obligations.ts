@@ -24,8 +24,13 @@ export function mergeObligations(
   const comprehension = all.some((each) => each.comprehension_required === true)
   const roles = [...new Set(all.flatMap((each) => each.approver_role ?? []))].sort()
   const timeout = mergeTimeouts(all.flatMap((each) => each.timeout ?? []))
-  // A call that needs people this much is never let through by nobody; compile refuses it too, but sets meet only here.
-  const mustBeAnswered = sideEffectClass === 'irreversible_action' || approvals > 1 || comprehension
+  // A call that needs people this much is never let through by nobody; compile refuses it too, but sets meet only here. Nor
+  // does the silence that one approval allows speak for another, which waits until it is answered.
+  const mustBeAnswered =
+    sideEffectClass === 'irreversible_action' ||
+    approvals > 1 ||
+    comprehension ||
+    all.some((each) => each.timeout === undefined)
   return {
     approvals_required: approvals,
     comprehension_required: comprehension,

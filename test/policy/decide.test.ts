@@ -222,10 +222,12 @@ describe('obligations', () => {
   })
 
   test.each<[string, PolicyEntry['obligations'][], SideEffectClass | undefined, string]>([
-    ['alone', [{}], undefined, 'allow'],
+    ['alone', [], undefined, 'allow'],
+    ['with another that silence gives too', [{ timeout: { after_minutes: 9, default: 'allow' } }], undefined, 'allow'],
+    ['with another that waits', [{}], undefined, 'deny'],
     ['with a quorum from elsewhere', [{ approvals_required: 2 }], undefined, 'deny'],
     ['with comprehension from elsewhere', [{ comprehension_required: true }], undefined, 'deny'],
-    ['of an irreversible action', [{}], 'irreversible_action', 'deny'],
+    ['of an irreversible action', [], 'irreversible_action', 'deny'],
   ])('a time-out never approves what needs people: %s', (_, others, sideEffectClass, expected) => {
     const lax = makeEntry({
       effect: 'require_approval',

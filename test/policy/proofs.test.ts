@@ -6,9 +6,10 @@ import { readCondition, type Condition, type Leaf } from '../../src/policy/condi
 import { decide } from '../../src/policy/decide.ts'
 import type { Decision } from '../../src/policy/decision.ts'
 import { evaluate } from '../../src/policy/evaluate.ts'
+import { isLooser } from '../../src/compile/diff/strictness.ts'
 import { judge } from '../../src/policy/judge.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
-import type { Effect, PolicyEntry } from '../../src/spec/policy-set.ts'
+import type { Effect, Obligations, PolicyEntry } from '../../src/spec/policy-set.ts'
 import { hostileArguments, tree } from './arbitrary.ts'
 import { conditionOf, makeEntry, makeFacts, makeSet, setsOf } from './make.ts'
 
@@ -275,6 +276,38 @@ describe('10,000 random trees and hostile arguments', () => {
         'false',
       )
   })
+})
+
+test('what two approvals ask for together is never looser than what either asks for', () => {
+  const obligations = (
+    fc.record(
+      {
+        approvals_required: fc.constantFrom(1, 2),
+        comprehension_required: fc.boolean(),
+        separation_of_duties: fc.boolean(),
+        approver_role: fc.constantFrom('finance', 'legal'),
+        on_reject: fc.constantFrom('fail', 'return_to_agent'),
+        on_modify: fc.constantFrom('reject', 'revalidate', 'accept'),
+        // Of two approvals that silence gives the shorter counts, as the document has it.
+        timeout: fc.record({ after_minutes: fc.constant(30), default: fc.constantFrom('deny', 'escalate', 'allow') }),
+      },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<Obligations>
+  ).filter(
+    // Others are not published.
+    ({ timeout, approvals_required = 1, comprehension_required = false }) =>
+      timeout?.default !== 'allow' || (approvals_required === 1 && !comprehension_required),
+  )
+  const asked = (...given: Obligations[]): Decision => {
+    const entries = given.map((each) => makeEntry({ effect: 'require_approval', obligations: each }))
+    return decide(setsOf(...entries), 'refunds', facts)
+  }
+  fc.assert(
+    fc.property(obligations, obligations, (one, other) => {
+      for (const alone of [one, other]) expect(isLooser(asked(alone), asked(one, other))).toBe(false)
+    }),
+    { numRuns: 2000 },
+  )
 })
 
 test('a gate of an ancestor holds, and a rule that several sets share is asked once', () => {
