@@ -27,6 +27,7 @@ spec:
   allow: [EUR, USD]
   decision: { type: allow, runtime: { svc/allow_field: args.currency } }
 `
+const REVERSIBLE = '{"tool":{"side_effect_class":"idempotent_write"}}'
 const refund = (amount: unknown): string => JSON.stringify({ order: 'A-1', amount, currency: 'EUR' })
 const evaluate = (...argv: string[]) => svc(['policy', 'eval', '--tool', 'acme.refunds', ...argv])
 
@@ -37,6 +38,25 @@ describe('svc policy eval', () => {
       stdout: 'require_approval  acme.refund-limit@1.0.0  args.amount > 100 (180)  approvals 1, after 30m deny\n',
       stderr: '',
     })
+  })
+
+  test('a call that nothing stops is told with the policies that could have', async () => {
+    const with40 = async (...policies: string[]): Promise<string> =>
+      (
+        await evaluate(
+          '--args',
+          refund(40),
+          '--context',
+          REVERSIBLE,
+          ...policies.flatMap((name) => ['--policy', `policies/${name}.yaml`]),
+        )
+      ).stdout
+    expect(await with40('refund-limit')).toBe(
+      'allow  default for acme.refund-limit@1.0.0: condition false (40 > 100)\n',
+    )
+    expect(await with40('refund-limit', 'refund-ceiling')).toBe(
+      'allow  default for acme.refund-ceiling@1.0.0: condition false (40 > 5000); acme.refund-limit@1.0.0: condition false (40 > 100)\n',
+    )
   })
 
   test('arguments that a run would refuse before any policy are decided all the same, and told', async () => {

@@ -99,10 +99,27 @@ export function decisionLine({ decision, policies }: Explanation): string {
   ]
   const parts =
     by.version === null
-      ? [decision.decision, 'default', decision.explanation]
+      ? [decision.decision, ...defaultParts(decision, policies)]
       : [decision.decision, `${by.policy}@${by.version}`, conditionText(decided?.condition, list)]
   return safeText([...parts, ...(owed ? [owed.join(', ')] : [])].join('  '))
 }
+
+/** `default for acme.refund-limit@1.0.0: condition false (40 > 100)`: the policies that were considered and did not fire. */
+function defaultParts({ decision, explanation }: Decision, policies: readonly ExplainedPolicy[]): readonly string[] {
+  if (decision !== 'allow' || policies.length === 0) return ['default', explanation]
+  const idle = policies.map(({ policy, version, truth, tree, list }) => {
+    const saw =
+      tree && (truth === 'false' || list === undefined) ? `condition ${truth} (${seenIn(tree).join(', ')})` : list
+    return `${policy}@${version}: ${saw ?? 'always'}`
+  })
+  const more = idle.length > SHOWN ? [`${idle.length - SHOWN} more`] : []
+  return [`default for ${[...idle.slice(0, SHOWN), ...more].join('; ')}`]
+}
+
+/** Policies named in one line; --explain has them all. */
+const SHOWN = 3
+
+const seenIn = (node: ExplainedNode): string[] => (node.node === 'leaf' ? [node.seen] : node.children.flatMap(seenIn))
 
 /** What was asked and seen, of conditions, of a list, or of both; `always` where a policy asks nothing. */
 const conditionText = (condition: string | undefined, list: string | undefined): string =>
