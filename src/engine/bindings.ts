@@ -32,6 +32,7 @@ export interface Standing {
 
 /** Tools that no author binds: offered where they make sense, and never a matter of policy. */
 export function offeredMoves(snapshot: Snapshot, { isChild, isAsked }: Standing): readonly BoundTool[] {
+  if (!isChild && !isAsked) return []
   const moves = [...(isChild ? [ASKING] : []), ...(isAsked ? [ANSWERING, ESCALATING] : [])]
   return moves.filter(({ wire }) => !toolNamed(snapshot, wire) && !agentNamed(snapshot, wire))
 }

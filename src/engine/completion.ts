@@ -146,9 +146,10 @@ export function retryDue(draft: Draft, id: RunId, here: BackingOff): RunState | 
 
 /** Calls with ids that no earlier call of the run has: results are matched to calls by them. */
 function uniqueIds(draft: Draft, id: RunId, turn: number, calls: readonly ModelCall[]): readonly ModelCall[] {
-  const taken = new Set(draft.calls().flatMap((row) => (row.runId === id ? [row.callId] : [])))
+  const taken = new Set<string>()
   return calls.map((call, index) => {
-    const unique = call.id === '' || taken.has(call.id) ? `${call.id || 'call'}_${turn}_${index}` : call.id
+    const isTaken = call.id === '' || taken.has(call.id) || draft.call(id, call.id) !== undefined
+    const unique = isTaken ? `${call.id || 'call'}_${turn}_${index}` : call.id
     taken.add(unique)
     return { ...call, id: unique }
   })

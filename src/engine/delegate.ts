@@ -14,7 +14,6 @@ export function newRun(
   about: Pick<Run, 'id' | 'sessionId' | 'parentRunId' | 'parentCallId' | 'depth' | 'input' | 'startedAt'>,
 ): Run {
   return {
-    ...about,
     workspaceId: version.workspaceId,
     agentId: version.agentId,
     agentName: version.snapshot.id,
@@ -39,6 +38,7 @@ export function newRun(
     error: null,
     errorCode: null,
     finishedAt: null,
+    ...about,
   }
 }
 

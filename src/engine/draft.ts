@@ -33,8 +33,8 @@ export interface World {
   describedBy(tool: BoundTool): JsonSchema | undefined
   /** Stored steps of a run, in order. */
   stepsOf(run: RunId): readonly Step[]
-  /** Calls of this session so far, and those of the agent in other sessions where a policy looks back over a window. */
-  readonly calls: readonly CallRow[]
+  /** Calls of this session so far by `callKey`, and those of the agent in other sessions where a policy looks back over a window. */
+  readonly calls: ReadonlyMap<string, CallRow>
   readonly callsElsewhere: readonly CallRow[]
   /** Names the process that sends. */
   readonly worker?: string | undefined
@@ -83,6 +83,8 @@ export interface Draft {
   /** Ends a task and the step that asked for it. */
   closeTask(task: UserTask, status: Exclude<TaskStatus, 'pending'>): void
   calls(): readonly CallRow[]
+  /** A call of a run as it was last recorded. */
+  call(id: RunId, callId: string): CallRow | undefined
   record(id: RunId, turn: number, call: Call, state?: string): void
   timer(id: RunId, kind: TimerKind, ref: string, at: Instant | null): void
   /** Something that another run of the tree, or this one, has yet to be told in the same move. */
@@ -109,10 +111,6 @@ export function createDraft(tree: Tree, world: World): Draft {
   const runs = new Map(before)
   const tasks = new Map<TaskId, UserTask>(tree.tasks.map((task) => [task.id, task]))
   const changedTasks = new Map<TaskId, UserTask>()
-  // Most moves look at no earlier call.
-  let known: Map<string, CallRow> | undefined
-  const calls = (): Map<string, CallRow> =>
-    (known ??= new Map(world.calls.map((row) => [keyOf(row.runId, row.callId), row])))
   const changedCalls = new Map<string, CallRow>()
   const steps: Step[] = []
   const closed = new Map<StepId, StepEnd>()
@@ -120,6 +118,9 @@ export function createDraft(tree: Tree, world: World): Draft {
   const timers = new Map<string, { key: TimerKey; at: Instant | null }>()
   const mail: { run: RunId; event: RunEvent }[] = []
   let session = tree.session
+  // Each step and event has its number: what they count is put together once, at the end.
+  let { lastSeq, lastOrdinal } = session
+  const lastSequences = new Map<RunId, number>()
 
   const draft: Draft = {
     world,
@@ -146,24 +147,23 @@ export function createDraft(tree: Tree, world: World): Draft {
       steps.findLast((step) => step.runId === id && fits(step)) ??
       world.stepsOf(id).findLast((step) => fits(asClosed(step))),
     step(id, type, content, { open = false, silent = false, tokens, error, hidden } = {}) {
-      const run = runs.get(id)!
+      const sequence = (lastSequences.get(id) ?? runs.get(id)!.lastSequence) + 1
+      lastSequences.set(id, sequence)
       const step: Step = {
         id: world.ids.next(),
         sessionId: session.id,
         runId: id,
         eventId: world.ids.next<'event'>() as EventId,
         type,
-        sequence: run.lastSequence + 1,
-        ordinal: session.lastOrdinal + 1,
+        sequence,
+        ordinal: ++lastOrdinal,
         content,
-        ...(hidden && { hidden }),
         tokensUsed: tokens ?? null,
         error: error ?? null,
         startedAt: now,
         finishedAt: open ? null : now,
+        ...(hidden && { hidden }),
       }
-      runs.set(id, { ...run, lastSequence: step.sequence })
-      session = { ...session, lastOrdinal: step.ordinal }
       steps.push(step)
       if (!silent) stepEvent(step, open ? 'started' : step.error === null ? 'completed' : 'failed')
       return step
@@ -173,10 +173,14 @@ export function createDraft(tree: Tree, world: World): Draft {
       const fresh = steps.findIndex((each) => each.id === step.id)
       if (fresh >= 0) steps[fresh] = { ...steps[fresh]!, ...end }
       else closed.set(step.id, end)
-      stepEvent({ ...step, ...end }, error === undefined ? 'completed' : 'failed', shown)
+      const what = error === undefined ? 'completed' : 'failed'
+      if (!shown) return stepEvent(step, what)
+      const item = toTimelineItem({ ...step, ...end }, runs.get(step.runId)!, shown) as unknown as JsonObject
+      draft.event(step.runId, 'step', `engine.step.${what}`, { step: item })
     },
     event(id, kind, subject, data = {}) {
-      say(id, kind, subject, { data: { sessionId: session.id, runId: id, ...data } })
+      const about = { sessionId: session.id, runId: id }
+      events.push({ ...about, seq: ++lastSeq, ts: now, kind, subject, data: { ...about, ...data } })
     },
     openTask(given) {
       const task: UserTask = {
@@ -211,9 +215,12 @@ export function createDraft(tree: Tree, world: World): Draft {
       if (task.expiresAt !== undefined) draft.timer(task.runId, 'task_timeout', task.id, null)
       draft.event(task.runId, 'user_task', `engine.user_task.${status}`, { task: contentOf(task) })
     },
-    calls: () => [...calls().values()],
+    calls: () => [...new Map([...world.calls, ...changedCalls]).values()],
+    call(id, callId) {
+      const key = callKey(id, callId)
+      return changedCalls.get(key) ?? world.calls.get(key)
+    },
     record(id, turn, call, state) {
-      const key = keyOf(id, call.id)
       const row: CallRow = {
         sessionId: session.id,
         runId: id,
@@ -225,10 +232,9 @@ export function createDraft(tree: Tree, world: World): Draft {
         state: state ?? (call.state.at === 'settled' ? call.state.outcome : call.state.at),
         attempt: call.attempt,
         idempotencyKey: idempotencyKeyOf(id, turn, call.index),
-        at: calls().get(key)?.at ?? now,
+        at: draft.call(id, call.id)?.at ?? now,
       }
-      calls().set(key, row)
-      changedCalls.set(key, row)
+      changedCalls.set(callKey(id, call.id), row)
     },
     timer(id, kind, ref, at) {
       timers.set(`${id} ${kind} ${ref}`, { key: { sessionId: session.id, runId: id, kind, ref }, at })
@@ -238,10 +244,12 @@ export function createDraft(tree: Tree, world: World): Draft {
     turn() {
       deriveStatuses()
       countWaits()
-      const changedRuns = [...runs.values()].filter((run) => run !== before.get(run.id))
-      if (changedRuns.length === 0 && events.length === 0 && timers.size === 0 && changedTasks.size === 0)
-        return undefined
+      for (const [id, lastSequence] of lastSequences) runs.set(id, { ...runs.get(id)!, lastSequence })
       const all = [...runs.values()]
+      const alarms = [...timers.values()]
+      const changedRuns = all.filter((run) => run !== before.get(run.id))
+      if (changedRuns.length === 0 && events.length === 0 && alarms.length === 0 && changedTasks.size === 0)
+        return undefined
       const root = runs.get(session.rootRunId)!
       session = {
         ...session,
@@ -251,6 +259,8 @@ export function createDraft(tree: Tree, world: World): Draft {
         finishedAt: root.finishedAt,
         totalTokensUsed: all.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0),
         runCount: all.length,
+        lastSeq,
+        lastOrdinal,
       }
       return {
         session,
@@ -260,8 +270,8 @@ export function createDraft(tree: Tree, world: World): Draft {
         tasks: [...changedTasks.values()],
         calls: [...changedCalls.values()],
         events,
-        setTimers: [...timers.values()].flatMap(({ key, at }): Timer[] => (at === null ? [] : [{ ...key, at }])),
-        clearTimers: [...timers.values()].flatMap(({ key, at }) => (at === null ? [key] : [])),
+        setTimers: alarms.flatMap(({ key, at }): Timer[] => (at === null ? [] : [{ ...key, at }])),
+        clearTimers: alarms.flatMap(({ key, at }) => (at === null ? [key] : [])),
         busy: all.some(isBusy),
       }
     },
@@ -273,17 +283,9 @@ export function createDraft(tree: Tree, world: World): Draft {
     return end ? { ...step, ...end } : step
   }
 
-  function stepEvent(step: Step, what: 'started' | 'completed' | 'failed', shown?: JsonObject): void {
+  function stepEvent({ runId, ordinal }: Step, what: 'started' | 'completed' | 'failed'): void {
     const subject = `engine.step.${what}`
-    if (!shown) return say(step.runId, 'step', subject, { ordinal: step.ordinal })
-    const item = toTimelineItem(step, runs.get(step.runId)!, shown) as unknown as JsonObject
-    return draft.event(step.runId, 'step', subject, { step: item })
-  }
-
-  function say(id: RunId, kind: EventKind, subject: string, what: { data: JsonObject } | { ordinal: number }): void {
-    const seq = session.lastSeq + 1
-    session = { ...session, lastSeq: seq }
-    events.push({ sessionId: session.id, seq, runId: id, ts: now, kind, subject, ...what })
+    events.push({ sessionId: session.id, runId, seq: ++lastSeq, ts: now, kind: 'step', subject, ordinal })
   }
 
   /** Deepest first, so that a reader sees the run that waits before those that wait with it. */
@@ -328,7 +330,8 @@ export function createDraft(tree: Tree, world: World): Draft {
   }
 }
 
-const keyOf = (run: RunId, callId: string): string => `${run} ${callId}`
+/** Names one call among all of a session. */
+export const callKey = (run: RunId, callId: string): string => `${run} ${callId}`
 
 /** A task is shown by its own content alone, so that it reads the same in the timeline and in its events. */
 const contentOf = (task: UserTask): JsonObject => ({ ...toTaskContent(task) }) as unknown as JsonObject

@@ -6,11 +6,11 @@ import { failpoint } from '../base/failpoint.ts'
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { Queue } from '../queue/queue.ts'
-import type { Timer, Tree, Turn } from '../store/store.ts'
+import type { CallRow, Timer, Tree, Turn } from '../store/store.ts'
 import { advance } from './advance.ts'
 import type { Bell } from './bell.ts'
 import { agentNamed, offeredMoves } from './bindings.ts'
-import { createDraft, type Draft, type World } from './draft.ts'
+import { callKey, createDraft, type Draft, type World } from './draft.ts'
 import { effectsOf, perform, type Described, type Effect, type Flight } from './effects.ts'
 import type { EngineParts } from './engine.ts'
 import type { RunEvent } from './event.ts'
@@ -43,11 +43,11 @@ const SAVE_AGAIN_MS = 1000
 interface Item {
   readonly work: (draft: Draft) => unknown
   /** The run that fails when this cannot be applied; absent where only the asker is concerned. */
-  readonly run?: RunId
+  readonly run?: RunId | undefined
   /** The effect whose outcome this is. */
-  readonly effect?: string
+  readonly effect?: string | undefined
   /** True for what must not be lost when a save fails; whoever waits for anything else is told and may ask again. */
-  readonly kept?: boolean
+  readonly kept?: boolean | undefined
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -65,7 +65,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   const { store, clock, log, sends = true } = parts
   const actors = new Map<SessionId, Actor>()
   const cache: VersionCache = new Map()
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Set<Promise<unknown>>()
   const described: Described = new WeakMap()
   let closing = false
   let closed = false
@@ -88,12 +88,12 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   const enqueue = <T>(
     id: SessionId,
     work: (draft: Draft) => T,
-    about: Pick<Item, 'run' | 'effect' | 'kept'> = {},
+    { run: runId, effect, kept }: Pick<Item, 'run' | 'effect' | 'kept'> = {},
   ): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       if (closed) return reject(fail('shutting_down'))
       const actor = actorOf(id)
-      actor.inbox.push({ work, ...about, resolve: resolve as (value: unknown) => void, reject })
+      actor.inbox.push({ work, run: runId, effect, kept, resolve: resolve as (value: unknown) => void, reject })
       actor.stuck = false
       return run(actor)
     })
@@ -142,15 +142,20 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
 
   async function move(actor: Actor, live: Live, batch: readonly Item[]): Promise<void> {
     await live.versions.prepare(live.tree.runs)
-    const windows = live.tree.runs.map((each) => lookBackMs(live.versions.of(each).snapshot))
-    if (Math.max(...windows) === 0) return commit(actor, live, batch)
-    const turn = lookingBack.then(() => commit(actor, live, batch))
+    const looksBack = live.tree.runs.some((each) => lookBackMs(live.versions.of(each).snapshot) > 0)
+    if (!looksBack) return commit(actor, live, batch, [])
+    const turn = lookingBack.then(async () => commit(actor, live, batch, await callsElsewhere(live)))
     lookingBack = turn.catch(() => {})
     return turn
   }
 
-  async function commit(actor: Actor, live: Live, batch: readonly Item[]): Promise<void> {
-    const { draft, results } = apply(live, await worldOf(actor, live), batch)
+  async function commit(
+    actor: Actor,
+    live: Live,
+    batch: readonly Item[],
+    elsewhere: readonly CallRow[],
+  ): Promise<void> {
+    const { draft, results } = apply(live, worldOf(actor, live, elsewhere), batch)
     const turn = draft.turn()
     if (turn) {
       try {
@@ -200,28 +205,31 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     }
   }
 
-  async function worldOf(actor: Actor, live: Live): Promise<World> {
-    const { versions, tree } = live
-    const now = Math.max(clock.now(), live.lastAt)
-    const elsewhere = await Promise.all(
-      tree.runs.map(async (each) => {
-        const span = lookBackMs(versions.of(each).snapshot)
-        if (span === 0) return []
-        return (await store.calls({ agentId: each.agentId, since: now - span })).filter(
-          (row) => row.sessionId !== tree.session.id,
-        )
-      }),
-    )
+  /** Calls in other sessions of those agents whose policies look back over a window. */
+  async function callsElsewhere({ versions, tree, lastAt }: Live): Promise<readonly CallRow[]> {
+    const now = Math.max(clock.now(), lastAt)
+    const found = new Map<string, CallRow>()
+    for (const run of tree.runs) {
+      const span = lookBackMs(versions.of(run).snapshot)
+      if (span === 0) continue
+      for (const row of await store.calls({ agentId: run.agentId, since: now - span }))
+        if (row.sessionId !== tree.session.id) found.set(callKey(row.runId, row.callId), row)
+    }
+    return [...found.values()]
+  }
+
+  function worldOf(actor: Actor, live: Live, elsewhere: readonly CallRow[]): World {
+    const { versions } = live
     return {
-      now,
+      now: Math.max(clock.now(), live.lastAt),
       ids: parts.ids,
       snapshotOf: (each) => cache.get(each.agentVersionId)?.snapshot ?? versions.of(each).snapshot,
       childOf: (bound) => versions.childOf(bound),
       routeOf: (agent, tool) => parts.tools.route(agent, tool),
       describedBy: (tool) => described.get(tool),
       stepsOf: (id) => live.steps.get(id) ?? [],
-      calls: [...live.calls.values()],
-      callsElsewhere: [...new Map(elsewhere.flat().map((row) => [`${row.runId} ${row.callId}`, row])).values()],
+      calls: live.calls,
+      callsElsewhere: elsewhere,
       worker: parts.worker,
       maySend: sends && !closing,
       mostOutput: ({ model }) => parts.providers.mostOutput(model, live.tree.session.id),
@@ -234,21 +242,23 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   /** Begins what the tree asks for and is not under way, and calls off what it no longer asks for. */
   function begin(actor: Actor, live: Live): void {
     const wanted = effectsOf(live.tree)
-    const keys = new Set(wanted.map((effect) => effect.key))
-    for (const [key, { controller }] of actor.inFlight) {
-      if (keys.has(key)) continue
-      controller.abort()
-      actor.inFlight.delete(key)
-    }
+    if (actor.inFlight.size > 0) callOff(actor, new Set(wanted.map((effect) => effect.key)))
     if (closing || !sends) return
     for (const effect of wanted) {
       if (actor.inFlight.has(effect.key)) continue
       const controller = new AbortController()
       const flight = { controller, signal: controller.signal, meter: createMeter() }
       actor.inFlight.set(effect.key, flight)
-      const done = watch(actor, live, effect, flight)
+      const done: Promise<unknown> = watch(actor, live, effect, flight).then(() => underWay.delete(done))
       underWay.add(done)
-      void done.finally(() => underWay.delete(done))
+    }
+  }
+
+  function callOff({ inFlight }: Actor, wanted: ReadonlySet<string>): void {
+    for (const [key, { controller }] of inFlight) {
+      if (wanted.has(key)) continue
+      controller.abort()
+      inFlight.delete(key)
     }
   }
 

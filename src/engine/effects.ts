@@ -88,11 +88,12 @@ export async function perform(
   }
   const { turn, attempt } = effect
   try {
-    const provider = parts.providers.choose(scene.snapshot, scene.snapshot.model, scene.run.sessionId)
-    const attachments = await attach(parts.store, parts.blobs, scene.run.workspaceId, filesOf(scene.steps))
+    const { run, snapshot, steps } = scene
+    const provider = parts.providers.choose(snapshot, snapshot.model, run.sessionId)
+    const attachments = await attach(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
     const tools = await offer(parts.tools, scene, signal)
     const repair = effect.note?.['repair'] === true
-    const request = toRequest({ ...scene, turn, attempt: effect.tries, tools, attachments, repair })
+    const request = toRequest({ run, snapshot, steps, turn, attempt: effect.tries, tools, attachments, repair })
     return { type: 'model.answered', turn, attempt, completion: await complete(provider, request, say, flight) }
   } catch (error) {
     signal.throwIfAborted()

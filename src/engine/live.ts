@@ -3,12 +3,14 @@ import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { Step } from '../spec/step.ts'
 import type { CallRow, Store, Tree, Turn } from '../store/store.ts'
+import { callKey } from './draft.ts'
 import type { Versions } from './versions.ts'
 
 export interface Live {
   tree: Tree
   readonly versions: Versions
   readonly steps: Map<RunId, Step[]>
+  /** By `callKey`. */
   readonly calls: Map<string, CallRow>
   /** Nothing that is said next may be said to be before this. */
   lastAt: Instant
@@ -18,7 +20,7 @@ export function createLive(tree: Tree, steps: readonly Step[], calls: readonly C
   const live: Live = { tree, versions, steps: new Map(), calls: new Map(), lastAt: 0 }
   for (const run of tree.runs) live.lastAt = Math.max(live.lastAt, run.startedAt, run.finishedAt ?? 0)
   for (const step of steps) addStep(live, step)
-  for (const row of calls) live.calls.set(`${row.runId} ${row.callId}`, row)
+  for (const row of calls) live.calls.set(callKey(row.runId, row.callId), row)
   return live
 }
 
@@ -35,27 +37,28 @@ export async function loadLive(
 
 /** Takes over what a saved turn says. */
 export function take(live: Live, turn: Turn, now: Instant): void {
-  const runs = new Map(live.tree.runs.map((run) => [run.id, run]))
-  for (const run of turn.runs) runs.set(run.id, run)
-  const tasks = new Map(live.tree.tasks.map((task) => [task.id, task]))
-  for (const task of turn.tasks) {
-    if (task.status === 'pending') tasks.set(task.id, task)
-    else tasks.delete(task.id)
-  }
   live.tree = {
     session: { ...turn.session, version: turn.session.version + 1 },
-    runs: [...runs.values()],
-    tasks: [...tasks.values()],
+    runs: merge(live.tree.runs, turn.runs),
+    tasks: merge(live.tree.tasks, turn.tasks).filter((task) => task.status === 'pending'),
   }
   for (const step of turn.steps) addStep(live, step)
   for (const end of turn.closedSteps) {
     for (const steps of live.steps.values()) {
-      const at = steps.findIndex((step) => step.id === end.id)
+      const at = steps.findLastIndex((step) => step.id === end.id)
       if (at >= 0) steps[at] = { ...steps[at]!, finishedAt: end.finishedAt, error: end.error }
     }
   }
-  for (const row of turn.calls) live.calls.set(`${row.runId} ${row.callId}`, row)
+  for (const row of turn.calls) live.calls.set(callKey(row.runId, row.callId), row)
   live.lastAt = Math.max(live.lastAt, now)
+}
+
+/** What changed stands where it stood; what is new comes last. */
+function merge<T extends { readonly id: string }>(all: readonly T[], changed: readonly T[]): readonly T[] {
+  if (changed.length === 0) return all
+  const byId = new Map(all.map((each) => [each.id, each]))
+  for (const each of changed) byId.set(each.id, each)
+  return [...byId.values()]
 }
 
 function addStep(live: Live, step: Step): void {

@@ -200,7 +200,7 @@ const worldOf = (parts: EngineParts, version: Version, now: number): World => ({
   routeOf: () => undefined,
   describedBy: () => undefined,
   stepsOf: () => [],
-  calls: [],
+  calls: new Map(),
   callsElsewhere: [],
   maySend: true,
   mostOutput: ({ model }) => parts.providers.mostOutput(model),

@@ -7,9 +7,10 @@ const OUTCOMES = { completed: 'Completed', failed: 'Failed', cancelled: 'Cancell
 /** Status of each run: its own, and `WaitingForHITL` while a descendant waits for a person. */
 export function statusesOf(runs: readonly Run[]): Map<RunId, RunStatus> {
   const statuses = new Map(runs.map((run) => [run.id, ownStatus(run.state)]))
+  const waiting = runs.filter(({ id }) => statuses.get(id) === 'WaitingForHITL')
+  if (waiting.length === 0) return statuses
   const parents = new Map(runs.map((run) => [run.id, run.parentRunId]))
-  for (const run of runs) {
-    if (ownStatus(run.state) !== 'WaitingForHITL') continue
+  for (const run of waiting) {
     for (let above = run.parentRunId; above !== null; above = parents.get(above) ?? null) {
       if (statuses.get(above) === 'Running') statuses.set(above, 'WaitingForHITL')
     }

@@ -36,15 +36,16 @@ export function createVersions(store: Store, cache: VersionCache, workspaceId: W
     childOf: (bound) => (bound.digest === undefined ? late.get(bound.id) : cache.get(keyOf(workspaceId, bound.digest))),
     async prepare(runs) {
       for (const run of runs) {
-        const version = await load(run.agentVersionId, () => store.version(run.agentVersionId))
+        const id = run.agentVersionId
+        const version = cache.get(id) ?? (await load(id, () => store.version(id)))
         if (run.state.at === 'done') continue
         for (const bound of version?.snapshot.agents ?? []) {
           const { digest } = bound
           if (digest !== undefined)
             await load(keyOf(workspaceId, digest), () => store.versionByDigest(workspaceId, digest))
           else {
-            const id = await deployedId(store, workspaceId, bound.id)
-            const deployed = id && (await load(id, () => store.version(id)))
+            const deployedAs = await deployedId(store, workspaceId, bound.id)
+            const deployed = deployedAs && (await load(deployedAs, () => store.version(deployedAs)))
             late.set(bound.id, deployed ?? undefined)
           }
         }

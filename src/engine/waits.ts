@@ -10,6 +10,7 @@ export type Wait = 'person' | 'limit'
 /** What each run waits for, its descendants' waits included. */
 export function waitsOf(runs: readonly Run[], tasks: readonly UserTask[]): ReadonlyMap<RunId, Wait> {
   const waits = new Map<RunId, Wait>()
+  if (!runs.some(ownWait)) return waits
   const parents = new Map(runs.map((run) => [run.id, run.parentRunId]))
   for (const run of runs) {
     const wait = ownWait(run)
