@@ -20,16 +20,22 @@ const FORMS: readonly RegExp[] = [
 /** How each of the forms begins: most texts hold none of these. */
 const BEGINNINGS = /sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|eyJ|-----BEGIN|Bearer/
 
-/** What a text with a credential in it has in it too: one of the beginnings, or so long a value with a digit in it. */
-export const MAY_BE_CREDENTIAL = new RegExp(
-  `${BEGINNINGS.source}|(?<![A-Za-z0-9+/=_.~-])(?=[A-Za-z0-9+/=_.~-]{16})[A-Za-z+/=_.~-]*\\d`,
-)
+/** Words of which one stands in every name that `NAMED` knows. */
+const NAMES = /key|secret|token|passw/i
+/** A run of characters as long as a named value, with a digit in it. */
+const LONG_RUN = /(?<![A-Za-z0-9+/=_.~-])(?=[A-Za-z0-9+/=_.~-]{16})[A-Za-z+/=_.~-]*\d/
+
+/** False for a text in which no credential can be, nor in any part of it: most that is linted. */
+export const mayHoldCredential = (text: string): boolean =>
+  BEGINNINGS.test(text) || (NAMES.test(text) && LONG_RUN.test(text))
 
 /** Characters of the shortest of them: the value of a named one has more. */
 export const SHORTEST_CREDENTIAL = 15
 
 /** How an API key of ours begins, whole or cut. Source: decisions, section 1; lint rules, secret/own-api-key. */
-export const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/
+const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/
+
+export const mayHoldOwnKey = (text: string): boolean => OWN_KEY.test(text)
 
 export interface Credential {
   /** Offset in the text. */

@@ -24,31 +24,48 @@ export interface Source {
   line(number: number): string
 }
 
-export function createSource(path: string, text: string): Source {
-  let starts: number[] | undefined
-  const lines = (): number[] => (starts ??= lineStarts(text))
-  const position = (offset: number): Position => {
-    const table = lines()
-    const at = Math.max(0, Math.min(offset, text.length))
+export const createSource = (path: string, text: string): Source => new Text(path, text)
+
+class Text implements Source {
+  readonly path: string
+  readonly text: string
+  /** Where its lines begin, once somebody has asked. */
+  #starts: readonly number[] | undefined
+
+  constructor(path: string, text: string) {
+    this.path = path
+    this.text = text
+  }
+
+  span(start: number, end: number): Span {
+    return { start: this.#position(start), end: this.#position(Math.max(start, end)) }
+  }
+
+  lineStart(number: number): number | undefined {
+    return this.#lines()[number - 1]
+  }
+
+  line(number: number): string {
+    const lines = this.#lines()
+    const start = lines[number - 1]
+    return start === undefined ? '' : this.text.slice(start, lines[number] ?? this.text.length).replace(/[\r\n]+$/, '')
+  }
+
+  #lines(): readonly number[] {
+    return (this.#starts ??= lineStarts(this.text))
+  }
+
+  #position(offset: number): Position {
+    const lines = this.#lines()
+    const at = Math.max(0, Math.min(offset, this.text.length))
     let low = 0
-    let high = table.length - 1
+    let high = lines.length - 1
     while (low < high) {
       const middle = (low + high + 1) >> 1
-      if (table[middle]! <= at) low = middle
+      if (lines[middle]! <= at) low = middle
       else high = middle - 1
     }
-    return { line: low + 1, column: at - table[low]! + 1, offset: at }
-  }
-  return {
-    path,
-    text,
-    span: (start, end) => ({ start: position(start), end: position(Math.max(start, end)) }),
-    lineStart: (number) => lines()[number - 1],
-    line(number) {
-      const start = lines()[number - 1]
-      if (start === undefined) return ''
-      return text.slice(start, lines()[number] ?? text.length).replace(/[\r\n]+$/, '')
-    },
+    return { line: low + 1, column: at - lines[low]! + 1, offset: at }
   }
 }
 

@@ -17,17 +17,24 @@ export interface WrittenText {
 
 /**
  * Every text of a document, keys and values, and the lines of the instructions and schemas that it names.
- * @param may what all that is looked for has in it: where it is nowhere, the texts are not gone through one by one
+ * @param may false for a text in which what is looked for cannot be: its parts are then not gone through one by one
  */
-export function writtenTexts(workspace: Workspace, document: Document, may: RegExp): readonly WrittenText[] {
-  return [
-    ...(may.test(document.once(searched)) ? document.once(textsIn) : []),
-    ...namedFiles(workspace, document).flatMap((path) => {
-      const text = workspace.text(path)
-      return may.test(text) ? linesOf(path, text) : []
-    }),
-  ]
+export function writtenTexts(
+  workspace: Workspace,
+  document: Document,
+  may: (text: string) => boolean,
+): readonly WrittenText[] {
+  const own = may(document.once(searched)) ? document.once(textsIn) : NOTHING
+  const files = namedFiles(workspace, document)
+  if (files.length === 0) return own
+  const lines = files.flatMap((path) => {
+    const text = workspace.text(path)
+    return may(text) ? linesOf(path, text) : []
+  })
+  return [...own, ...lines]
 }
+
+const NOTHING: readonly WrittenText[] = []
 
 const FILES = [
   'spec.instructions.ref',

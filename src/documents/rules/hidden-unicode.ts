@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { isAscii } from '../scripts.ts'
 import { writtenTexts } from '../texts.ts'
 
 export const hiddenUnicode: Rule = {
@@ -11,7 +12,7 @@ export const hiddenUnicode: Rule = {
   good: { 'tool.yaml': 'kind: Tool\nspec: {description: Pays back.}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
-    for (const each of writtenTexts(workspace, document, HIDDEN)) {
+    for (const each of writtenTexts(workspace, document, mayHide)) {
       const match = HIDDEN.exec(each.text)
       if (match === null) continue
       const { at } = each
@@ -30,6 +31,8 @@ export const hiddenUnicode: Rule = {
     }
   },
 }
+
+const mayHide = (text: string): boolean => !isAscii(text) && HIDDEN.test(text)
 
 /** Tags, bidirectional controls, and what has no width inside a word; joiners of emoji and of some scripts are in their place. */
 const HIDDEN =

@@ -1,4 +1,4 @@
-import { findOwnKey, OWN_KEY } from '../credentials.ts'
+import { findOwnKey, mayHoldOwnKey } from '../credentials.ts'
 import type { Rule } from '../rule.ts'
 import { writtenTexts } from '../texts.ts'
 
@@ -15,7 +15,7 @@ export const ownApiKey: Rule = {
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Call us with svc.}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
-    for (const written of writtenTexts(workspace, document, OWN_KEY)) {
+    for (const written of writtenTexts(workspace, document, mayHoldOwnKey)) {
       const found = findOwnKey(written.text)
       if (found !== undefined)
         report(written.at, `This looks like an API key of svc (${found.shown}).`, {

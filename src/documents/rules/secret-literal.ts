@@ -1,4 +1,4 @@
-import { findCredential, findNamedValue, MAY_BE_CREDENTIAL, SHORTEST_CREDENTIAL } from '../credentials.ts'
+import { findCredential, findNamedValue, mayHoldCredential, SHORTEST_CREDENTIAL } from '../credentials.ts'
 import type { Rule } from '../rule.ts'
 import { writtenTexts } from '../texts.ts'
 
@@ -14,7 +14,7 @@ export const secretLiteral: Rule = {
   good: { 'agent.yaml': 'kind: Agent\nsecrets: {scripted: {fromEnv: VENDOR_KEY}}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
-    for (const written of writtenTexts(workspace, document, MAY_BE_CREDENTIAL)) {
+    for (const written of writtenTexts(workspace, document, mayHoldCredential)) {
       const { text, pointer } = written
       if (text.length < SHORTEST_CREDENTIAL) continue
       // `secret/value-in-from-env` speaks of these.
