@@ -40,28 +40,27 @@ const authorities = new WeakMap<Project, WeakMap<ToolUse, Authority>>()
 function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Authority {
   const { agent } = use
   const tool = toolDocument(workspace, use)
-  const attached = [
-    ...attachmentsOf(workspace, agent).filter(({ binding }) => binding === undefined || binding === use.pointer),
-    ...(tool === undefined ? [] : attachmentsOf(workspace, tool)),
-  ]
-  const boundaries = boundariesOver(workspace, agent)
-  const laid = guardrails.map((path) => workspace.documentsAt(path).filter(({ kind }) => kind === 'Policy'))
-  const all = [
-    ...attached.flatMap(({ policies }) => policies),
-    ...boundaries.flatMap(({ policies }) => policies),
-    ...laid.flat(),
-  ]
-  const policies = [...new Set(all)].filter((policy) => {
-    const scope = scopeOf(policy)
-    return scope === undefined || scope === use.ref?.id
-  })
+  const policies = new Set<Document>()
+  /** False where none of them is among the documents. */
+  const add = (found: readonly Document[]): boolean => {
+    for (const policy of found) {
+      const scope = scopeOf(policy)
+      if (scope === undefined || scope === use.ref?.id) policies.add(policy)
+    }
+    return found.length > 0
+  }
+  let unseen = tool === undefined && use.value['mcp'] === undefined && !use.builtin
+  for (const each of attachmentsOf(workspace, agent))
+    if ((each.binding === undefined || each.binding === use.pointer) && !add(each.policies)) unseen = true
+  for (const each of tool === undefined ? [] : attachmentsOf(workspace, tool)) if (!add(each.policies)) unseen = true
+  let unlinked = false
+  for (const each of boundariesOver(workspace, agent)) if (!add(each.policies)) unlinked = true
+  for (const path of guardrails)
+    if (!add(workspace.documentsAt(path).filter(({ kind }) => kind === 'Policy'))) unseen = true
   return {
-    policies,
-    unseen:
-      attached.some((each) => each.policies.length === 0) ||
-      laid.some((each) => each.length === 0) ||
-      (tool === undefined && use.value['mcp'] === undefined && !use.builtin),
-    synthetic: boundaries.some((each) => each.policies.length === 0) && effectiveClass(workspace, use) !== 'read_only',
+    policies: [...policies],
+    unseen,
+    synthetic: unlinked && effectiveClass(workspace, use) !== 'read_only',
   }
 }
 

@@ -2,6 +2,7 @@
  * What a tool can do to the secrecy of a run: bring private data, bring content of strangers, carry something out.
  * Labels of the Tool document say so; where there are none, names are guessed from. Source: lint rules, "security".
  */
+import { isJsonObject } from '../base/json.ts'
 import { effectiveClass, textAt, toolDocument, type ToolUse } from './bindings.ts'
 import type { Document } from './document.ts'
 import { oncePerObject } from './once.ts'
@@ -54,8 +55,9 @@ function say<K extends keyof Capabilities>(
 }
 
 function labelOf(tool: Document | undefined, name: string): string | undefined {
-  const found = tool?.texts('metadata.labels.*').find(({ key }) => key === name)
-  return found?.value
+  const metadata = tool?.value['metadata']
+  const labels = isJsonObject(metadata) ? metadata['labels'] : undefined
+  return isJsonObject(labels) ? textAt(labels, name) || undefined : undefined
 }
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))

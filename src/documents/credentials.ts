@@ -18,7 +18,7 @@ const FORMS: readonly RegExp[] = [
 ]
 
 /** How each of the forms begins: most texts hold none of these. */
-const BEGINNINGS = /sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|eyJ|-----BEGIN|Bearer/
+const BEGINNINGS = /\b(?:sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|eyJ|Bearer)|-----BEGIN/
 
 /** Words of which one stands in every name that `NAMED` knows. */
 const NAMES = /key|secret|token|passw/i

@@ -3,7 +3,7 @@ import type { JsonValue } from '../base/json.ts'
 import type { Place } from './diagnostic.ts'
 import { keywords } from './schema-faults.ts'
 import type { Document } from './document.ts'
-import { schemasOf } from './schemas.ts'
+import { schemasOf, type SchemaText } from './schemas.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface DescribedText {
@@ -21,10 +21,28 @@ export function describedTexts(workspace: Workspace, document: Document): Descri
     schema === undefined
       ? []
       : keywords(schema.value, 'description').flatMap(({ pointer, value }) =>
-          isText(value) ? [{ text: value, at: schema.spans.placeOf(schema.base + pointer) }] : [],
+          isText(value) ? [new SchemaDescription(value, schema, pointer)] : [],
         ),
   )
   return [...own, ...inner]
 }
 
 const isText = (value: JsonValue): value is string => typeof value === 'string'
+
+/** A text of a schema, whose place is worked out when something is wrong there. */
+class SchemaDescription implements DescribedText {
+  readonly text: string
+  readonly #schema: SchemaText
+  readonly #pointer: string
+
+  constructor(text: string, schema: SchemaText, pointer: string) {
+    this.text = text
+    this.#schema = schema
+    this.#pointer = pointer
+  }
+
+  get at(): Place {
+    const { spans, base } = this.#schema
+    return spans.placeOf(base + this.#pointer)
+  }
+}

@@ -13,8 +13,10 @@ export const inputOf = oncePerObject((workspace, use: ToolUse): SchemaText | und
 })
 
 /** The schema that a binding itself brings. */
-export const ownInput = (workspace: Workspace, { agent, pointer }: Binding): SchemaText | undefined =>
-  at(workspace, agent, `${pointer.slice(1).replaceAll('/', '.')}.input_schema`)
+export const ownInput = (workspace: Workspace, { agent, pointer, value }: Binding): SchemaText | undefined =>
+  value['input_schema'] === undefined
+    ? undefined
+    : at(workspace, agent, `${pointer.slice(1).replaceAll('/', '.')}.input_schema`)
 
 /** The schema of a Tool document. */
 export const toolInput = oncePerObject((workspace, tool: Document): SchemaText | undefined =>

@@ -71,21 +71,42 @@ export function implies(first: Condition, second: Condition, domains: Domains = 
 
 /** What the schema of the arguments says about one of them; undefined where it says nothing plainly. */
 export function domainAt(schema: JsonObject | boolean, segments: readonly Segment[]): Domain | undefined {
-  let here: JsonValue | undefined = schema
-  let required = segments.length > 0
-  for (const segment of segments) {
-    if (!isJsonObject(here) || !('key' in segment)) return undefined
-    const { properties, required: names }: JsonObject = here
-    required &&= Array.isArray(names) && names.includes(segment.key)
-    here = isJsonObject(properties) && Object.hasOwn(properties, segment.key) ? properties[segment.key] : undefined
-  }
-  if (!isJsonObject(here)) return undefined
+  const here = argumentSchema(schema, segments)
+  if (here === undefined) return undefined
+  const required = isAlwaysThere(schema, segments)
   const types = [here['type']].flat().filter((each) => typeof each === 'string')
   const values = valuesOf(here, types)
   const low = bound(here['minimum'], here['exclusiveMinimum'], Math.max)
   const high = bound(here['maximum'], here['exclusiveMaximum'], Math.min)
   const integer = types.length === 1 && types[0] === 'integer'
   return { ...(values && { values }), ...(low && { low }), ...(high && { high }), integer, types, required }
+}
+
+/** The schema of an argument, where that stands there plainly. */
+function argumentSchema(schema: JsonObject | boolean, segments: readonly Segment[]): JsonObject | undefined {
+  let here: JsonValue | undefined = schema
+  for (const segment of segments) {
+    if (!isJsonObject(here) || !('key' in segment)) return undefined
+    const { properties }: JsonObject = here
+    here = isJsonObject(properties) && Object.hasOwn(properties, segment.key) ? properties[segment.key] : undefined
+  }
+  return isJsonObject(here) ? here : undefined
+}
+
+/** True where a schema knows an argument, and lets a call leave it out. */
+export const mayBeAbsent = (schema: JsonObject | boolean, segments: readonly Segment[]): boolean =>
+  argumentSchema(schema, segments) !== undefined && !isAlwaysThere(schema, segments)
+
+/** True where every step to an argument is required. */
+function isAlwaysThere(schema: JsonObject | boolean, segments: readonly Segment[]): boolean {
+  let here: JsonValue | undefined = schema
+  for (const segment of segments) {
+    if (!isJsonObject(here) || !('key' in segment)) return false
+    const { properties, required }: JsonObject = here
+    if (!Array.isArray(required) || !required.includes(segment.key)) return false
+    here = isJsonObject(properties) ? properties[segment.key] : undefined
+  }
+  return segments.length > 0
 }
 
 function valuesOf(schema: JsonObject, types: readonly string[]): readonly JsonValue[] | undefined {

@@ -1,5 +1,5 @@
 /** The forms of references between documents. Source: bundles, section 1; authoring format, "Versioning". */
-import { Range, valid } from 'semver'
+import { parse, Range } from 'semver'
 import { remembering } from './remember.ts'
 
 /** A tool or an agent by logical id, `namespace.name[@range]`. */
@@ -34,11 +34,15 @@ const rangeOf = remembering((text): Range | undefined => {
 })
 
 /** A version fits a range; without a range every release fits. */
-export const fits = (version: string, range: string | undefined): boolean =>
-  range === undefined || isRange(range) ? rangeOf(range ?? '*')!.test(version) : false
+export function fits(version: string, range: string | undefined): boolean {
+  const known = versionOf(version)
+  return known !== null && (range === undefined || isRange(range)) && rangeOf(range ?? '*')!.test(known)
+}
 
 /** An exact semver version: no `v`, no range. */
-export const isVersion = remembering((text) => /^\d/.test(text) && valid(text) !== null)
+export const isVersion = (text: string): boolean => /^\d/.test(text) && versionOf(text) !== null
+
+const versionOf = remembering((text) => parse(text))
 
 /** What `spec.agents[].ref` says. */
 export type AgentRef =

@@ -1,6 +1,6 @@
 import { gatedBindings } from '../attachments.ts'
 import { inputOf } from '../inputs.ts'
-import { domainAt } from '../reasoning.ts'
+import { mayBeAbsent } from '../reasoning.ts'
 import { effectOf } from '../authority.ts'
 import { leavesIn } from '../conditions.ts'
 import type { Rule } from '../rule.ts'
@@ -22,9 +22,7 @@ export const failOpenIfMissing: Rule = {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.ifMissing !== false || leaf.path.root !== 'args') continue
       // Where the schema itself leaves it optional, `policy/optional-field` asks for this.
-      const optional = schemas.some(
-        (schema) => schema !== undefined && domainAt(schema, leaf.path.segments)?.required === false,
-      )
+      const optional = schemas.some((schema) => schema !== undefined && mayBeAbsent(schema, leaf.path.segments))
       if (!optional) report(`${pointer}/if_missing`, `Without ${leaf.path.text} this gate lets the call pass.`)
     }
   },

@@ -15,9 +15,9 @@ export const injectionPhrase: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
-    for (const { text, at } of describedTexts(workspace, document)) {
-      const match = PHRASE.exec(text)
-      if (match !== null) report(at, `This description gives the model orders: "${match[0]}".`)
+    for (const described of describedTexts(workspace, document)) {
+      const match = PHRASE.exec(described.text)
+      if (match !== null) report(described.at, `This description gives the model orders: "${match[0]}".`)
     }
   },
 }

@@ -3,7 +3,7 @@ import { effectOf } from '../authority.ts'
 import { conditionOf, leavesIn } from '../conditions.ts'
 import { inputOf } from '../inputs.ts'
 import { leavesOf } from '../../policy/condition.ts'
-import { domainAt } from '../reasoning.ts'
+import { mayBeAbsent } from '../reasoning.ts'
 import type { Rule } from '../rule.ts'
 
 export const optionalField: Rule = {
@@ -40,7 +40,7 @@ export const optionalField: Rule = {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.path.root !== 'args' || leaf.ifMissing !== undefined || ABSENCE.has(leaf.op)) continue
       if (guarded.has(leaf.path.text) || leaf.path.segments.some((segment) => 'each' in segment)) continue
-      const schema = schemas.find(({ value }) => domainAt(value, leaf.path.segments)?.required === false)
+      const schema = schemas.find(({ value }) => mayBeAbsent(value, leaf.path.segments))
       if (schema === undefined) continue
       const { spans, base } = schema
       report(`${pointer}/field`, `${leaf.path.text} may be left out; this gate then fires.`, {

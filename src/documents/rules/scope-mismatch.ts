@@ -22,18 +22,16 @@ export const scopeMismatch: Rule = {
   },
   crossFile: true,
   check(document, report, { workspace }) {
-    const places = [
-      ...toolsOf(document).map((use) => ({ under: `${use.pointer}/policies/`, id: use.ref?.id })),
-      ...(document.kind === 'Tool' ? [{ under: '/spec/default_policies/', id: document.identity?.id }] : []),
-    ]
-    for (const { at, policies } of attachmentsOf(workspace, document))
-      for (const { under, id } of places) {
-        const policy = policies[0]
-        const scope = policy && scopeOf(policy)
-        if (id === undefined || scope === undefined || scope === id || !at.pointer.startsWith(under)) continue
-        report(at, `${policy!.identity?.id ?? at.value} concerns ${scope} alone; attached to ${id} it never applies.`, {
-          related: [{ path: policy!.path, range: policy!.placeOf('/spec/scope').range, message: 'its scope' }],
-        })
-      }
+    const ids = new Map(toolsOf(document).map(({ pointer, ref }) => [pointer, ref?.id]))
+    const own = document.kind === 'Tool' ? document.identity?.id : undefined
+    for (const { at, binding, policies } of attachmentsOf(workspace, document)) {
+      const id = binding === undefined ? own : ids.get(binding)
+      const policy = policies[0]
+      const scope = policy && scopeOf(policy)
+      if (id === undefined || policy === undefined || scope === undefined || scope === id) continue
+      report(at, `${policy.identity?.id ?? at.value} concerns ${scope} alone; attached to ${id} it never applies.`, {
+        related: [{ path: policy.path, range: policy.placeOf('/spec/scope').range, message: 'its scope' }],
+      })
+    }
   },
 }
