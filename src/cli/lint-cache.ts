@@ -18,9 +18,10 @@ export interface LintCache {
 }
 
 interface Entry {
-  readonly digest: string
-  /** Files that were read or measured. */
-  readonly seen: readonly string[]
+  /** Digest of the list of files. */
+  readonly listing: string
+  /** Files that were read or measured, with the digest of each. */
+  readonly seen: readonly (readonly [path: string, digest: string])[]
   /** Those that hold documents. */
   readonly read: readonly string[]
   readonly focus?: readonly string[]
@@ -51,7 +52,8 @@ export function openLintCache(
       const entry = readEntry(file)
       if (entry === undefined) return undefined
       const files = directoryFiles(directory)
-      if (digestOf(files, entry.seen) !== entry.digest) return undefined
+      if (listingOf(files) !== entry.listing) return undefined
+      if (!entry.seen.every(([path, digest]) => files.digest!(path) === digest)) return undefined
       const { findings, read, focus } = entry
       return {
         workspace: createWorkspace({ root: directory, files, documents: [], findings, read, ...(focus && { focus }) }),
@@ -59,8 +61,8 @@ export function openLintCache(
       }
     },
     keep({ files, read, focus }, findings) {
-      const seen = files.seen?.() ?? []
-      const entry: Entry = { digest: digestOf(files, seen), seen, read, findings, ...(focus && { focus }) }
+      const seen = (files.seen?.() ?? []).map((path) => [path, files.digest!(path)] as const)
+      const entry: Entry = { listing: listingOf(files), seen, read, findings, ...(focus && { focus }) }
       const draft = join(folder, `${randomUUID()}.tmp`)
       try {
         mkdirSync(folder, { recursive: true })
@@ -74,15 +76,10 @@ export function openLintCache(
   }
 }
 
-function digestOf(files: Files, seen: readonly string[]): string {
-  const hash = createHash('sha256').update(JSON.stringify([files.paths, files.links, seen]))
-  for (const path of seen) {
-    const bytes = files.read(path)
-    hash.update(`${bytes?.length ?? -1}:`)
-    if (bytes !== undefined) hash.update(bytes)
-  }
-  return hash.digest('hex')
-}
+const listingOf = ({ paths, links }: Files): string =>
+  createHash('sha256')
+    .update(JSON.stringify([paths, links]))
+    .digest('base64url')
 
 /** Where nothing can be written there is nothing to remove, and that cannot be looked at either. */
 function discard(draft: string): void {

@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
-import type { main } from './main.ts'
+import type * as Main from './main.ts'
 import { tellVersion } from './version.ts'
 
 /** Put in by the build: the name of the program's file, which holds the digest of its content. */
@@ -27,8 +27,10 @@ export async function start(argv: readonly string[]): Promise<void> {
   end(code)
 }
 
-interface Program {
-  readonly main: typeof main
+/** The same in a thread that helps another one. */
+export const help = (): Promise<void> => load('lint').help()
+
+interface Program extends Pick<typeof Main, 'main' | 'help'> {
   /** Keeps what was compiled until now, unless it was read from there. Best effort: what cannot be written is compiled again. */
   readonly keep: () => void
 }
@@ -44,11 +46,11 @@ function load(word: string): Program {
   // The build writes ASCII, which is read in one go.
   const text = `(function (${PARAMETERS.join()}) { ${readFileSync(file, 'latin1')}\n})`
   const script = new Script(text, { filename: file, ...(cachedData && { cachedData }) })
-  const module = { exports: {} as Pick<Program, 'main'> }
+  const module = { exports: {} as Pick<Program, 'main' | 'help'> }
   const svcImport = (name: string): Promise<unknown> => import(name)
   script.runInThisContext()(module.exports, createRequire(file), module, file, __dirname, svcImport)
   return {
-    main: module.exports.main,
+    ...module.exports,
     keep: () => {
       if (cachedData === undefined || script.cachedDataRejected) keepFirst(homes, name, script)
     },

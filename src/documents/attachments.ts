@@ -82,8 +82,15 @@ const gates = oncePerWorkspace((workspace): ReadonlyMap<Document, Gated> => {
 })
 
 /** Policies that are linked to a boundary of an agent, of those that are published with it. */
-export const linkedPolicies = (workspace: Workspace, agent: Document, boundary: string): readonly Document[] =>
-  links(workspace)(agent).get(boundary) ?? []
+export function linkedPolicies(workspace: Workspace, agent: Document, boundary: string): readonly Document[] {
+  workspace.asks(agent, linkedTopic(boundary))
+  return links(workspace)(agent).get(boundary) ?? []
+}
+
+/** Policies are linked to a boundary. */
+export const linkedTopic = (boundary: string): string => `linked ${boundary}`
+/** Agents name a boundary. */
+export const namedTopic = (boundary: string): string => `named ${boundary}`
 
 const links = oncePerWorkspace((workspace) => oncePerGroup(workspace, linksIn))
 
@@ -103,7 +110,7 @@ function linksIn(documents: readonly Document[]): ReadonlyMap<string, readonly D
 function oncePerGroup<T>(workspace: Workspace, compute: (documents: readonly Document[]) => T): (of: Document) => T {
   const known = new Map<readonly Document[], T>()
   return (of) => {
-    const group = workspace.neighbours(of)
+    const group = workspace.nearby(of)
     if (!known.has(group)) known.set(group, compute(group))
     return known.get(group)!
   }

@@ -20,7 +20,8 @@ export function covering(
   const own = conditionOf(policy)
   const calls = gatedBindings(workspace, policy)
   if (own === undefined || calls.length === 0 || !satisfiable(own) || fieldOf(own) === undefined) return undefined
-  return workspace.neighbours(policy).find((other) => {
+  // What gates the same calls is attached where this one is, and so at hand.
+  return workspace.nearby(policy).find((other) => {
     if (other === policy || other.kind !== 'Policy' || !isOf(other, over)) return false
     const condition = conditionOf(other)
     const reached = gatedBindings(workspace, other)

@@ -1,20 +1,31 @@
 /** Where files come from: a directory, or memory. Source: bundles, section 2. */
+import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { parseIgnore } from './ignore.ts'
 
 export interface Files {
+  /** Absolute path of the directory, without links; absent in memory. */
+  readonly root?: string
   /** Regular files, relative, `/` separated, sorted by code unit. */
   readonly paths: readonly string[]
   /** Symbolic links that were met; none is followed. */
   readonly links: readonly string[]
+  has(path: string): boolean
   /** Bytes, or undefined where there is no such regular file. Each file is read once: what is hashed is what is parsed. */
   read(path: string): Uint8Array | undefined
   /** Size in bytes; 0 where there is no such file. */
   size(path: string): number
+  /** Lets go of all bytes that were read; who asks for them again reads them again. */
+  release?(): void
+  /** Digest of what was read from a path, or is there now where nothing was read; empty where there is no such file. */
+  digest?(path: string): string
   /** Every path that was read or measured so far, sorted: what a result depends on beside the list of paths. */
   seen?(): readonly string[]
 }
+
+/** What a directory holds, without the content. */
+export type Listing = Pick<Files, 'paths' | 'links'>
 
 /** Directories that hold no documents, besides those that begin with a dot. */
 const SKIPPED = new Set(['node_modules'])
@@ -25,10 +36,56 @@ export const IGNORE_FILE = '.svcignore'
 /** The files of a directory. `overlay` stands in for, or is added to, what is on the disk. */
 export function directoryFiles(directory: string, overlay: Readonly<Record<string, string>> = {}): Files {
   const root = realpathSync(directory)
+  return listedFiles(root, list(root), overlay)
+}
+
+/** The same without another look at the directory. */
+export function listedFiles(root: string, listing: Listing, overlay: Readonly<Record<string, string>> = {}): Files {
+  const known = new Set(listing.paths)
+  const added = Object.keys(overlay).filter((path) => !known.has(path))
+  const cache = new Map<string, Uint8Array>(Object.entries(overlay).map(([path, text]) => [path, Buffer.from(text)]))
+  const seen = new Set<string>()
+  const digests = new Map<string, string>()
+  const load = (path: string): Uint8Array | undefined =>
+    cache.get(path) ?? (known.has(path) ? readFileSync(join(root, path)) : undefined)
+  const digest = (path: string): string => {
+    const digest = digests.get(path) ?? digestOf(load(path))
+    digests.set(path, digest)
+    return digest
+  }
+  return {
+    root,
+    paths: added.length === 0 ? listing.paths : [...listing.paths, ...added].sort(),
+    links: listing.links,
+    has: (path) => known.has(path) || Object.hasOwn(overlay, path),
+    read(path) {
+      seen.add(path)
+      const bytes = load(path)
+      if (bytes !== undefined) cache.set(path, bytes)
+      return bytes
+    },
+    size(path) {
+      seen.add(path)
+      return cache.get(path)?.length ?? (known.has(path) ? lstatSync(join(root, path)).size : 0)
+    },
+    release() {
+      for (const path of cache.keys()) {
+        if (Object.hasOwn(overlay, path)) continue
+        digest(path)
+        cache.delete(path)
+      }
+    },
+    digest,
+    seen: () => [...seen].sort(),
+  }
+}
+
+const digestOf = (bytes: Uint8Array | undefined): string =>
+  bytes === undefined ? '' : createHash('sha256').update(bytes).digest('base64url')
+
+function list(root: string): Listing {
   const paths: string[] = []
   const links: string[] = []
-  const known = new Set<string>()
-  const seen = new Set<string>()
   const ignored = parseIgnore(readIfThere(join(root, IGNORE_FILE)))
   const visit = (prefix: string): void => {
     const entries = entriesOf(join(root, prefix))
@@ -39,32 +96,11 @@ export function directoryFiles(directory: string, overlay: Readonly<Record<strin
         if (!ignored.matches(path) && !ignored.matches(`${path}/`)) links.push(path)
       } else if (entry.isDirectory()) {
         if (!entry.name.startsWith('.') && !SKIPPED.has(entry.name) && !ignored.matches(`${path}/`)) visit(`${path}/`)
-      } else if (entry.isFile() && !ignored.matches(path)) {
-        paths.push(path)
-        known.add(path)
-      }
+      } else if (entry.isFile() && !ignored.matches(path)) paths.push(path)
     }
   }
   visit('')
-  for (const path of Object.keys(overlay)) if (!known.has(path)) paths.push(path)
-  const cache = new Map<string, Uint8Array>(Object.entries(overlay).map(([path, text]) => [path, Buffer.from(text)]))
-  return {
-    paths: paths.sort(),
-    links: links.sort(),
-    seen: () => [...seen].sort(),
-    read(path) {
-      seen.add(path)
-      const found = cache.get(path)
-      if (found !== undefined || !known.has(path)) return found
-      const bytes = readFileSync(join(root, path))
-      cache.set(path, bytes)
-      return bytes
-    },
-    size(path) {
-      seen.add(path)
-      return cache.get(path)?.length ?? (known.has(path) ? lstatSync(join(root, path)).size : 0)
-    },
-  }
+  return { paths: paths.sort(), links: links.sort() }
 }
 
 /** Files that are in no directory: standard input, an archive, a test. */
@@ -78,6 +114,7 @@ export function memoryFiles(files: Readonly<Record<string, string | Uint8Array>>
   return {
     paths: [...bytes.keys()].sort(),
     links: [],
+    has: (path) => bytes.has(path),
     read: (path) => bytes.get(path),
     size: (path) => bytes.get(path)?.length ?? 0,
   }

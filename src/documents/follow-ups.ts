@@ -227,15 +227,17 @@ const isUnder = ({ related }: Diagnostic, cause: Diagnostic): boolean => {
 
 const areTogether = (workspace: Workspace, one: Diagnostic, other: Diagnostic): boolean => {
   const [document] = workspace.documentsAt(one.path)
-  return document !== undefined && workspace.neighbours(document).some(({ path }) => path === other.path)
+  const [neighbour] = workspace.documentsAt(other.path)
+  return (
+    document !== undefined && neighbour !== undefined && workspace.bundleOf(document) === workspace.bundleOf(neighbour)
+  )
 }
 
 /** True where a path that was looked for in vain would be found from a directory further up. */
 function isAbove(workspace: Workspace, each: Diagnostic): boolean {
-  const paths = new Set(workspace.files.paths)
   const names = namesOf(workspace, each)
   for (let here = directoryOf(each.path); here !== ''; here = directoryOf(here))
-    if (names.some((name) => paths.has(joinPath(directoryOf(here), name)))) return true
+    if (names.some((name) => workspace.files.has(joinPath(directoryOf(here), name)))) return true
   return false
 }
 

@@ -7,7 +7,7 @@ import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from './paths.ts'
 import type { Project, Published, Report, Rule, RuleName, ServerFacts } from './rule.ts'
 import { rules } from './rules/index.ts'
-import { suppress } from './suppress.ts'
+import { suppress, suppressionsIn, type Suppression } from './suppress.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface LintOptions {
@@ -39,38 +39,73 @@ export interface LintOptions {
 
 /** Sorted by file and position; of the files in focus when the workspace has one. Never throws for what is in a document. */
 export function lint(workspace: Workspace, options: LintOptions = {}): Diagnostic[] {
-  const project: Project = {
-    workspace,
-    published: options.published ?? { versions: () => [] },
-    providers: options.providers ?? {},
-    guardrails: options.guardrails ?? [],
-    ...(options.env && { env: options.env }),
-    ...(options.server && { server: options.server }),
-    ...(options.mcp && { mcp: options.mcp }),
-    ...(options.coverage && { coverage: options.coverage }),
-    ...(options.loosened && { loosened: options.loosened }),
-    ...(options.locks && { locks: options.locks }),
-  }
-  const found = [...workspace.findings]
+  const check = createCheck(options)(workspace)
+  // Document by document: what was worked out about one is still at hand for the next rule, and its neighbours are near.
+  const found = [...workspace.findings, ...workspace.documents.flatMap(check)]
+  const sources = new Map(workspace.documents.map(({ source }) => [source.path, source]))
+  return conclude(workspace, found, [...sources.values()].flatMap(suppressionsIn), options)
+}
+
+/** What all rules that are run say of a document, one workspace after the other. Every finding has its rule's own severity. */
+export function createCheck(options: LintOptions): (workspace: Workspace) => (document: Document) => Diagnostic[] {
+  let found: Diagnostic[] = []
   let current: Document | undefined
   const checks = rules.flatMap(({ check, ...rule }) =>
     check !== undefined && isRun(rule, options)
-      ? [{ check, kinds: rule.kinds ?? KINDS, report: reporter(rule, () => current!, found) }]
+      ? [
+          {
+            check,
+            kinds: rule.kinds ?? KINDS,
+            report: reporter(
+              rule,
+              () => current!,
+              (each) => found.push(each),
+            ),
+          },
+        ]
       : [],
   )
   const byKind = new Map(KINDS.map((kind) => [kind, checks.filter(({ kinds }) => kinds.includes(kind))]))
-  // Document by document: what was worked out about one is still at hand for the next rule, and its neighbours are near.
-  for (const document of workspace.documents) {
-    current = document
-    checkDocument(document, byKind.get(document.kind)!, project)
+  return (workspace) => {
+    const project: Project = {
+      workspace,
+      published: options.published ?? { versions: () => [] },
+      providers: options.providers ?? {},
+      guardrails: options.guardrails ?? [],
+      ...(options.env && { env: options.env }),
+      ...(options.server && { server: options.server }),
+      ...(options.mcp && { mcp: options.mcp }),
+      ...(options.coverage && { coverage: options.coverage }),
+      ...(options.loosened && { loosened: options.loosened }),
+      ...(options.locks && { locks: options.locks }),
+    }
+    return (document) => {
+      found = []
+      current = document
+      checkDocument(document, byKind.get(document.kind)!, project)
+      return found
+    }
   }
+}
+
+/**
+ * What is told of all that was found: with the severities that were chosen, once, without what comments silence and what
+ * follows from something else.
+ * @param found those of the files' form first, then document by document
+ */
+export function conclude(
+  workspace: Workspace,
+  found: readonly Diagnostic[],
+  suppressions: readonly Suppression[],
+  options: LintOptions,
+): Diagnostic[] {
   const graded = found.flatMap((each) => {
     const severity = severityOf(each, options)
     return severity === 'off' ? [] : [each.severity === severity ? each : { ...each, severity }]
   })
   const left = new Set(rules.filter((rule) => !isRun(rule, options)).map(({ name }) => name))
   const ran = (name: string): boolean => !left.has(name as RuleName) && options.rules?.[name] !== 'off'
-  const kept = suppress(workspace, unique(graded), ran).filter(({ rule }) => options.rules?.[rule] !== 'off')
+  const kept = suppress(suppressions, unique(graded), ran).filter(({ rule }) => options.rules?.[rule] !== 'off')
   const told = kept.filter(({ path }) => inFocus(workspace, path))
   return sortDiagnostics(withoutFollowUps(workspace, told))
 }
@@ -99,10 +134,10 @@ function isRun(rule: Rule, options: LintOptions): boolean {
 }
 
 /** @param current the document that is checked */
-function reporter(rule: Rule, current: () => Document, into: Diagnostic[]): Report {
+function reporter(rule: Rule, current: () => Document, tell: (found: Diagnostic) => void): Report {
   return (at, message, saying = {}) => {
     const place = typeof at === 'string' ? current().placeOf(at) : at
-    into.push(diagnostic(rule.name, saying.severity ?? rule.severity, place, message, saying))
+    tell(diagnostic(rule.name, saying.severity ?? rule.severity, place, message, saying))
   }
 }
 

@@ -1,5 +1,4 @@
 /** A directory or a set of texts as a workspace. */
-import { realpathSync } from 'node:fs'
 import { diagnostic, type Diagnostic } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import { directoryFiles, memoryFiles, type Files } from './files.ts'
@@ -23,7 +22,7 @@ export interface LoadOptions {
  * @throws the file system's error when the directory cannot be read
  */
 export function loadWorkspace(root: string, options: LoadOptions = {}): Promise<Workspace> {
-  return Promise.resolve().then(() => assemble(realpathSync(root), directoryFiles(root, options.overlay), options))
+  return Promise.resolve().then(() => assemble(directoryFiles(root, options.overlay), options))
 }
 
 /** The same from memory: paths, relative and `/` separated, with their content. */
@@ -31,24 +30,49 @@ export function loadFiles(
   files: Readonly<Record<string, string | Uint8Array>>,
   options: Omit<LoadOptions, 'overlay'> = {},
 ): Workspace {
-  return assemble('', memoryFiles(files), options)
+  return assemble(memoryFiles(files), options)
 }
 
-function assemble(root: string, files: Files, options: LoadOptions): Workspace {
+function assemble(files: Files, options: LoadOptions): Workspace {
+  const { candidates, named, focus } = chosen(files, options)
+  const { root = '' } = files
+  return createWorkspace({ root, files, ...readFiles(files, candidates, named), ...(focus && { focus }) })
+}
+
+export interface Chosen {
+  /** Files that may hold documents. */
+  readonly candidates: readonly string[]
+  /** What was named. */
+  readonly named: ReadonlySet<string>
+  /** What findings are told of; absent = everything. */
+  readonly focus?: readonly string[]
+}
+
+export function chosen(files: Files, options: LoadOptions): Chosen {
   const focus = options.focus
     ?.map((path) => path.replace(/^\.\//, '').replace(/\/+$/, ''))
     .map((path) => (path === '.' ? '' : path))
+  const named = new Set(focus)
   const included = options.include === undefined ? undefined : parseGlobs(options.include)
+  const candidates = files.paths.filter(
+    (path) =>
+      named.has(path) ||
+      (/\.(?:ya?ml|json)$/.test(path) && !OURS_BUT_NO_DOCUMENT.test(path) && included?.matches(path) !== false),
+  )
+  return { candidates, named, ...(focus !== undefined && !named.has('') && { focus }) }
+}
+
+/** Documents of files, what is wrong with their form, and which of the files hold any. */
+export function readFiles(
+  files: Files,
+  paths: readonly string[],
+  names: ReadonlySet<string>,
+): { readonly documents: Document[]; readonly findings: Diagnostic[]; readonly read: string[] } {
   const documents: Document[] = []
   const findings: Diagnostic[] = []
   const read: string[] = []
-  for (const path of files.paths) {
-    const named = focus?.includes(path) ?? false
-    if (
-      !named &&
-      (!/\.(?:ya?ml|json)$/.test(path) || OURS_BUT_NO_DOCUMENT.test(path) || included?.matches(path) === false)
-    )
-      continue
+  for (const path of paths) {
+    const named = names.has(path)
     if (files.size(path) > MAX_FILE_BYTES) {
       if (named || looksLikeOurs(files, path)) {
         read.push(path)
@@ -61,14 +85,7 @@ function assemble(root: string, files: Files, options: LoadOptions): Workspace {
     documents.push(...result.documents)
     findings.push(...result.findings)
   }
-  return createWorkspace({
-    root,
-    files,
-    documents,
-    findings,
-    read,
-    ...(focus !== undefined && !focus.includes('') && { focus }),
-  })
+  return { documents, findings, read }
 }
 
 /** Files of the project that are no documents, whatever is in them. */

@@ -18,25 +18,36 @@ export interface Lock {
  * so there each has its own, with its id in the name; an archive of one of them keeps that name.
  * @param document the Bundle, or what is compiled alone
  */
-export function lockPathOf(workspace: Workspace, { kind, path, identity }: Document): string {
-  const directory = directoryOf(path)
-  const shared = joinPath(directory, LOCK_FILE)
-  if (kind !== 'Agent' || identity === undefined) return shared
-  const own = joinPath(directory, `${identity.id}.${LOCK_FILE}`)
+export function lockPathOf(workspace: Workspace, document: Document): string {
+  const { shared, own } = pathsOf(document)
+  if (own === undefined || workspace.files.has(own)) return own ?? shared
+  const directory = directoryOf(document.path)
+  workspace.asks(document, agentTopic(directory))
   const roots = pathsOfRoots(workspace)
-  const isOther = (each: Document): boolean =>
-    each.kind === 'Agent' &&
-    directoryOf(each.path) === directory &&
-    each.identity?.id !== identity.id &&
-    !roots.includes(each.path)
-  return workspace.files.paths.includes(own) || workspace.documents.some(isOther) ? own : shared
+  const isOther = ({ kind, path, identity }: Document): boolean =>
+    kind === 'Agent' &&
+    directoryOf(path) === directory &&
+    identity?.id !== document.identity?.id &&
+    !roots.includes(path)
+  return workspace.nearby(document).some(isOther) ? own : shared
 }
+
+/** The lock that all that lies in a directory has, and that of an agent alone. */
+function pathsOf({ kind, path, identity }: Document): { readonly shared: string; readonly own?: string } {
+  const at = (name: string): string => joinPath(directoryOf(path), name)
+  return {
+    shared: at(LOCK_FILE),
+    ...(kind === 'Agent' && identity !== undefined && { own: at(`${identity.id}.${LOCK_FILE}`) }),
+  }
+}
+
+/** Agents lie in a directory. */
+export const agentTopic = (directory: string): string => `agent in ${directory}`
 
 /** The lock of the bundle to which a document belongs; undefined where there is none, null for a file that is no lock. */
 export function readLock(workspace: Workspace, document: Document): Lock | null | undefined {
-  const isBundled = workspace.neighbours(document).some(({ kind }) => kind === 'Bundle')
-  const path = isBundled ? joinPath(workspace.bundleDirectory(document), LOCK_FILE) : lockPathOf(workspace, document)
-  if (!workspace.files.paths.includes(path)) return undefined
+  const path = pathOf(workspace, document)
+  if (path === undefined || !workspace.files.has(path)) return undefined
   try {
     const value = JSON.parse(workspace.text(path)) as JsonValue
     if (!isJsonObject(value) || value['lockfile_version'] !== 1 || !Array.isArray(value['members'])) return null
@@ -44,6 +55,14 @@ export function readLock(workspace: Workspace, document: Document): Lock | null 
   } catch {
     return null
   }
+}
+
+function pathOf(workspace: Workspace, document: Document): string | undefined {
+  const bundle = workspace.bundleOf(document)
+  if (bundle !== undefined) return joinPath(bundle, LOCK_FILE)
+  // Most agents that stand alone have no lock, and for these it need not be known which others are beside them.
+  const { shared, own = shared } = pathsOf(document)
+  return workspace.files.has(shared) || workspace.files.has(own) ? lockPathOf(workspace, document) : undefined
 }
 
 /** The same, where it can be read. */

@@ -1,92 +1,90 @@
 /** Comments that silence a finding. Source: lint rules, "Suppress". */
-import { diagnostic, type Diagnostic, type Edit } from './diagnostic.ts'
+import { diagnostic, type Diagnostic, type Edit, type Place } from './diagnostic.ts'
 import type { Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
 import { rules } from './rules/index.ts'
-import type { Workspace } from './workspace.ts'
 
-interface Suppression {
-  readonly source: Source
+export interface Suppression {
+  /** The comment, without what stands before it. */
+  readonly at: Place
   readonly rule: string
   readonly reason: string
-  /** The line it speaks of; undefined for the whole file. */
+  /** The line it speaks of; absent for the whole file. */
   readonly line?: number
-  readonly start: number
-  readonly end: number
+  /** What takes the comment away; none where it silences another rule too. */
+  readonly removal: readonly Edit[]
 }
 
 const COMMENT = /(?:^|[ \t])#[ \t]*svc-lint-disable-(next-line|file)[ \t]+([^\r\n]*)/gm
 /** Rules of these families are silenced with a reason only. */
 const REASON_NEEDED = /^(?:security|authority)\//
 
-/** The findings that no comment silences, and what is wrong with the comments. */
-export function suppress(
-  workspace: Workspace,
-  findings: readonly Diagnostic[],
-  ran: (rule: string) => boolean,
-): Diagnostic[] {
-  const sources = new Map(workspace.documents.map(({ source }) => [source.path, source]))
-  const suppressions = [...sources.values()].flatMap(suppressionsIn)
-  if (suppressions.length === 0) return [...findings]
-  const used = new Set<Suppression>()
-  const kept = findings.filter((finding) => {
-    const by = suppressions.find(
-      ({ source, rule, line }) =>
-        source.path === finding.path &&
-        rule === finding.rule &&
-        (line === undefined || line === finding.range.start.line),
-    )
-    if (by === undefined) return true
-    used.add(by)
-    return REASON_NEEDED.test(finding.rule) && by.reason === ''
-  })
-  return [...kept, ...suppressions.flatMap((each) => fault(each, used.has(each) || !ran(each.rule), suppressions))]
-}
-
-function suppressionsIn(source: Source): readonly Suppression[] {
-  if (!source.text.includes('svc-lint-disable-')) return NONE
+/** What the comments of a file silence. */
+export function suppressionsIn(source: Source): Suppression[] {
+  if (!source.text.includes('svc-lint-disable-')) return []
   return [...source.text.matchAll(COMMENT)].flatMap((match) => {
     const [names = '', reason = ''] = match[2]!.split(/\s+--\s*/, 2)
     const start = match.index + match[0].indexOf('#')
     const end = match.index + match[0].trimEnd().length
-    const line = match[1] === 'file' ? undefined : source.span(start, start).start.line + 1
-    return names
-      .split(/[\s,]+/)
-      .filter((rule) => rule !== '')
-      .map((rule) => ({ source, rule, reason: reason.trim(), ...(line !== undefined && { line }), start, end }))
+    const at = { path: source.path, pointer: '', range: source.span(start, end) }
+    const line = match[1] === 'file' ? undefined : at.range.start.line + 1
+    const silenced = names.split(/[\s,]+/).filter((rule) => rule !== '')
+    return silenced.map((rule) => ({
+      at,
+      rule,
+      reason: reason.trim(),
+      ...(line !== undefined && { line }),
+      removal: silenced.length > 1 ? [] : [removal(source, start, end)],
+    }))
   })
 }
 
-const NONE: readonly Suppression[] = []
+/** The findings that no comment silences, and what is wrong with the comments. */
+export function suppress(
+  suppressions: readonly Suppression[],
+  findings: readonly Diagnostic[],
+  ran: (rule: string) => boolean,
+): Diagnostic[] {
+  if (suppressions.length === 0) return [...findings]
+  const byPath = new Map<string, Suppression[]>()
+  for (const each of suppressions) byPath.set(each.at.path, [...(byPath.get(each.at.path) ?? []), each])
+  const used = new Set<Suppression>()
+  const kept = findings.filter((finding) => {
+    const by = byPath
+      .get(finding.path)
+      ?.find(({ rule, line }) => rule === finding.rule && (line === undefined || line === finding.range.start.line))
+    if (by === undefined) return true
+    used.add(by)
+    return REASON_NEEDED.test(finding.rule) && by.reason === ''
+  })
+  return [...kept, ...suppressions.flatMap((each) => fault(each, used.has(each) || !ran(each.rule)))]
+}
 
-function fault(each: Suppression, used: boolean, all: readonly Suppression[]): Diagnostic[] {
-  const { source, rule, reason, start, end } = each
-  const place = { path: source.path, pointer: '', range: source.span(start, end) }
+function fault({ at, rule, reason, removal }: Suppression, used: boolean): Diagnostic[] {
   if (!rules.some(({ name }) => name === rule)) {
     const names = rules.map(({ name }) => name)
-    return [diagnostic('lint/unknown-rule', 'error', place, `There is no rule "${rule}".${didYouMean(rule, names)}`)]
+    return [diagnostic('lint/unknown-rule', 'error', at, `There is no rule "${rule}".${didYouMean(rule, names)}`)]
   }
   if (REASON_NEEDED.test(rule) && reason === '')
     return [
-      diagnostic('lint/suppression-without-reason', 'error', place, `${rule} is silenced with a reason only.`, {
+      diagnostic('lint/suppression-without-reason', 'error', at, `${rule} is silenced with a reason only.`, {
         fix: `Append the reason: \`${rule} -- reason\`.`,
       }),
     ]
   if (used) return []
   return [
-    diagnostic('lint/unused-suppression', 'warning', place, `Nothing here breaks ${rule}.`, {
-      fix: { description: 'Remove the comment.', edits: removal(each, all) },
+    diagnostic('lint/unused-suppression', 'warning', at, `Nothing here breaks ${rule}.`, {
+      fix: { description: 'Remove the comment.', edits: removal },
     }),
   ]
 }
 
-/** The comment, with its line where nothing else stands there. None where it silences another rule too. */
-function removal({ source, start, end }: Suppression, all: readonly Suppression[]): Edit[] {
-  if (all.filter((each) => each.source === source && each.start === start).length > 1) return []
+/** The comment, with its line where nothing else stands there. */
+function removal(source: Source, start: number, end: number): Edit {
   const line = source.text.lastIndexOf('\n', start - 1) + 1
   const alone = source.text.slice(line, start).trim() === ''
   const next = source.text.indexOf('\n', end)
   const from = alone ? line : source.text.slice(0, start).trimEnd().length
   const to = alone && next >= 0 ? next + 1 : end
-  return [{ path: source.path, range: source.span(from, to), text: '' }]
+  return { path: source.path, range: source.span(from, to), text: '' }
 }

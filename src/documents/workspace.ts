@@ -26,10 +26,18 @@ export interface Workspace {
    * Empty for the workspace's root.
    */
   bundleDirectory(document: Document): string
+  /** Directory of the nearest Bundle document above a file, or that it is; undefined where there is none. */
+  bundleOf(file: Pick<Document, 'path'>): string | undefined
   /** Documents that are published together with this one: those under its bundle's directory, or all where no Bundle stands above it. */
   neighbours(document: Document): readonly Document[]
+  /** Those of them that are at hand: for who has said with `asks` which others would count. */
+  nearby(document: Document): readonly Document[]
+  /** Says that an answer depends on every neighbour of this document that is about a topic. */
+  asks(document: Document, topic: string): void
   /** Documents of a kind with a logical id `namespace.name`: those of the same bundle, or where it has none, of the workspace. */
   find(from: Document, kind: Kind, id: string): readonly Document[]
+  /** Logical ids of all documents of a kind, in the order of the documents: to tell which is near. */
+  ids(kind: Kind): readonly string[]
   /** Resolves a path that a document names. Source: bundles, section 1. */
   resolve(from: Document, written: string, version?: string | number): Resolution
   /** Documents in a file. */
@@ -63,22 +71,38 @@ export interface WorkspaceParts {
   readonly findings: readonly Diagnostic[]
   readonly read: readonly string[]
   readonly focus?: readonly string[]
+  /** Absent = the documents are all there are. */
+  readonly rest?: Rest
+}
+
+/** What is known of the documents that are not at hand, where a workspace is a part of one (`part.ts`). */
+export interface Rest {
+  /** Directories of all Bundle documents. */
+  readonly bundles: ReadonlySet<string>
+  /** Logical ids of all documents by kind; absent while they are not known. */
+  readonly ids?: Readonly<Record<Kind, readonly string[]>>
+  /** True where bundles of this part have documents in the rest. */
+  readonly isSplit: boolean
+  /** True for a file of the rest that may hold documents. */
+  mayHold(path: string): boolean
+  /** Told when an answer depends on documents of the rest that are about a topic. */
+  ask(topic: string): void
 }
 
 export function createWorkspace(parts: WorkspaceParts): Workspace {
-  const { files, documents } = parts
-  const paths = new Set(files.paths)
-  const bundles = new Set(documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)))
+  const { files, documents, rest } = parts
+  const bundles =
+    rest?.bundles ?? new Set(documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)))
   const above = new Map<string, string | undefined>([['', bundles.has('') ? '' : undefined]])
   const bundleOver = (directory: string): string | undefined => {
     if (bundles.has(directory)) return directory
     if (!above.has(directory)) above.set(directory, bundleOver(directoryOf(directory)))
     return above.get(directory)
   }
-  const bundleAbove = ({ path }: Document): string | undefined => bundleOver(directoryOf(path))
-  const bundleDirectory = (document: Document): string => bundleAbove(document) ?? directoryOf(document.path)
-  const groups = groupBy(documents, bundleAbove)
-  const neighbours = (document: Document): readonly Document[] => groups.get(bundleAbove(document)) ?? []
+  const bundleOf = ({ path }: Pick<Document, 'path'>): string | undefined => bundleOver(directoryOf(path))
+  const bundleDirectory = (document: Document): string => bundleOf(document) ?? directoryOf(document.path)
+  const groups = groupBy(documents, bundleOf)
+  const nearby = (document: Document): readonly Document[] => groups.get(bundleOf(document)) ?? []
   const byPath = groupBy(documents, ({ path }) => path)
   const byId = groupBy(
     documents.filter(({ identity }) => identity !== undefined),
@@ -100,7 +124,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
         candidates.some((candidate) => candidate === each || candidate.startsWith(`${each}/`)),
       )
       if (link !== undefined) return { problem: 'link', link }
-      const there = candidates.filter((candidate) => paths.has(candidate))
+      const there = candidates.filter((candidate) => files.has(candidate))
       if (there.length > 1) return { problem: 'ambiguous', candidates: there }
       if (there.length === 1) return { path: there[0]! }
     }
@@ -112,24 +136,62 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     return { problem: 'missing', ...(near !== undefined && { near }) }
   }
 
+  let shown = createSource('', '')
   return {
     ...parts,
     bundleDirectory,
-    neighbours,
+    bundleOf,
+    neighbours(document) {
+      if (rest?.isSplit) rest.ask(topics.bundle(bundleOf(document)))
+      return nearby(document)
+    },
+    nearby,
+    asks(document, topic) {
+      if (rest?.isSplit) rest.ask(topics.within(bundleOf(document), topic))
+    },
     find(from, kind, id) {
       const all = byId.get(`${kind} ${id}`) ?? []
-      if (all.length < 2) return all
-      const near = all.filter((each) => bundleAbove(each) === bundleAbove(from))
+      if (rest === undefined && all.length < 2) return all
+      const near = all.filter((each) => bundleOf(each) === bundleOf(from))
+      if (rest !== undefined && (rest.isSplit || near.length === 0)) rest.ask(topics.id(kind, id))
       return near.length > 0 ? near : all
     },
+    ids(kind) {
+      if (rest?.ids !== undefined) return rest.ids[kind]
+      rest?.ask(topics.ids)
+      return documents.flatMap((each) => (each.kind === kind ? (each.identity?.id ?? []) : []))
+    },
     resolve,
-    documentsAt: (path) => byPath.get(path) ?? [],
+    documentsAt(path) {
+      const found = byPath.get(path)
+      if (found === undefined && rest?.mayHold(path)) rest.ask(topics.path(path))
+      return found ?? []
+    },
     bytes,
     text: (path) => new TextDecoder().decode(bytes(path)),
-    // A byte order mark is left out here as in the documents, so that the places of findings fit.
-    source: (path) => byPath.get(path)?.[0]?.source ?? createSource(path, new TextDecoder().decode(files.read(path))),
+    source(path) {
+      const source = byPath.get(path)?.[0]?.source ?? (shown.path === path ? shown : undefined)
+      // A byte order mark is left out here as in the documents, so that the places of findings fit.
+      shown = source ?? createSource(path, new TextDecoder().decode(files.read(path)))
+      return shown
+    },
   }
 }
+
+/** What documents of different parts meet in. */
+export const topics = {
+  /** All that is in a bundle, or in none. */
+  bundle: (bundle: string | undefined): string => `bundle ${nameOf(bundle)}`,
+  /** Something of which the documents of one bundle speak. */
+  within: (bundle: string | undefined, topic: string): string => `within ${nameOf(bundle)} ${topic}`,
+  id: (kind: Kind, id: string): string => `id ${kind} ${id}`,
+  path: (path: string): string => `path ${path}`,
+  /** The ids of all. */
+  ids: 'ids',
+}
+
+/** The root is a bundle's directory, too. */
+const nameOf = (bundle: string | undefined): string => (bundle === undefined ? '-' : `${bundle}/`)
 
 /** Paths that a reference may mean. More than one that exists is a fault of the bundle. */
 function candidatesOf(path: string, version: string | number | undefined): string[] {

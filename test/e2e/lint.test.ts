@@ -15,6 +15,9 @@ import { join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { lint } from '../../src/documents/lint.ts'
+import { loadFiles, loadWorkspace } from '../../src/documents/load.ts'
+import { formats } from '../../src/documents/report/formats.ts'
 import { whole } from '../documents/whole.ts'
 import { endWithTests, svc, writeProject, type Project } from './binary.ts'
 
@@ -123,4 +126,28 @@ test('--watch tells what changes, once for a save, and ends with 130 at Ctrl-C',
   child.kill('SIGINT')
   expect(await ended).toBe(130)
   expect(said.match(/policy\/attachment-missing/g)).toHaveLength(1)
+})
+
+test('a project that is shared among threads has the findings of one that is linted at once', async () => {
+  const files: Record<string, string> = {}
+  for (let number = 0; number < 60; number++)
+    for (const [path, text] of Object.entries(whole))
+      files[`team-${number}/${path}`] = text
+        .replaceAll(/\bacme\b/g, `acme-${number % 50}`)
+        // Some of them have a fault: alone, across bundles, hushed up.
+        .replaceAll('pay.large-transfer', number % 7 === 3 ? 'pay.larfe-transfer' : 'pay.large-transfer')
+        .replace(/^spec:/m, number % 11 === 5 ? '# svc-lint-disable-file tool/unpinned\nspec:' : 'spec:')
+  const large = writeProject({ 'svc.config.yaml': 'workspace: claims\n', ...files })
+  try {
+    const { stdout, code } = await svc(['lint', '--json'], { cwd: large.directory, env: { XDG_CACHE_HOME: cache } })
+    const { diagnostics } = JSON.parse(stdout) as { diagnostics: unknown[] }
+    const expected = lint(await loadWorkspace(large.directory))
+    expect(expected.length).toBeGreaterThan(10)
+    expect(diagnostics).toEqual(
+      (JSON.parse(formats.json(expected, { workspace: loadFiles(files) })) as { diagnostics: unknown[] }).diagnostics,
+    )
+    expect(code).toBe(1)
+  } finally {
+    large.remove()
+  }
 })

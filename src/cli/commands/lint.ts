@@ -2,13 +2,16 @@ import { basename, join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
 import { lint as check, type LintOptions } from '../../documents/lint.ts'
-import { loadWorkspace } from '../../documents/load.ts'
+import { directoryFiles } from '../../documents/files.ts'
+import { lintInParts } from '../../documents/lint-parts.ts'
+import { loadWorkspace, type LoadOptions } from '../../documents/load.ts'
 import { decode } from '../../documents/read.ts'
 import type { Format } from '../../documents/report/formats.ts'
 import { summarise, type Summary } from '../../documents/report/summary.ts'
 import { rules } from '../../documents/rules/index.ts'
 import type { Workspace } from '../../documents/workspace.ts'
 import type { Call } from '../command.ts'
+import { crewFor } from '../lint-crew.ts'
 import { openLintCache, type LintCache } from '../lint-cache.ts'
 import type { Checked, Mended } from '../lint-fix.ts'
 import { wholeNumber } from '../numbers.ts'
@@ -73,9 +76,10 @@ async function once(call: Call, project: Project, input: Input | undefined, last
     const kept = cacheOf(call, project, texts)
     const before = kept?.recall()
     if (before) return before
-    const workspace = await load(call, project, input, texts)
-    const checked = { workspace, findings: await checkWith(call, project, workspace) }
-    kept?.keep(workspace, checked.findings)
+    const checked = isOfFilesAlone(call, project)
+      ? await checkInParts(call, project, input, texts)
+      : await checkAtOnce(call, project, await load(call, project, input, texts))
+    kept?.keep(checked.workspace, checked.findings)
     return checked
   }
   const fixing = given.flag('fix') || dry ? await import('../lint-fix.ts') : undefined
@@ -139,6 +143,19 @@ async function showFixed(
   }
 }
 
+/** What is read, and what is told of. */
+function chosenBy(
+  { given, cwd }: Pick<Call, 'given' | 'cwd'>,
+  project: Project,
+  input: Input | undefined,
+  overlay: Readonly<Record<string, string>>,
+): LoadOptions {
+  const paths = given.rest(0)
+  const named = paths.map((path) => pathInProject(project, resolve(cwd, path)))
+  const focus = input ? [input.path] : paths.length === 0 ? undefined : named
+  return { ...(project.config.include && { include: project.config.include }), overlay, ...(focus && { focus }) }
+}
+
 /** Everything of the project, of which the named paths are told; standard input stands in for a file. */
 async function load(
   { given, cwd, out, mode }: Call,
@@ -146,10 +163,7 @@ async function load(
   input: Input | undefined,
   overlay: Readonly<Record<string, string>>,
 ): Promise<Workspace> {
-  const options = { ...(project.config.include && { include: project.config.include }), overlay }
-  const paths = given.rest(0)
-  const named = paths.map((path) => pathInProject(project, resolve(cwd, path)))
-  const focus = input ? [input.path] : paths.length === 0 ? undefined : named
+  const { focus, ...options } = chosenBy({ given, cwd }, project, input, overlay)
   const base = given.text('changed')
   if (base === undefined) return await loadWorkspace(project.directory, { ...options, ...(focus && { focus }) })
   const [{ changedSince }, { affectedBy }] = await Promise.all([
@@ -168,7 +182,11 @@ async function load(
   return { ...whole, focus: affected }
 }
 
-/** Undefined where the result depends on more than files: standard input, a registry, the environment, a git base. */
+/** True where what is found depends on files and options: not on a registry, the environment, servers or a git base. */
+const isOfFilesAlone = ({ given }: Pick<Call, 'given'>, project: Project): boolean =>
+  !hasRegistry(project) && !given.flag('check-env') && !given.flag('mcp-live') && given.text('changed') === undefined
+
+/** Undefined where the result depends on more than files that can be read again. */
 function cacheOf(
   { given, cwd, io }: Call,
   project: Project,
@@ -176,8 +194,7 @@ function cacheOf(
 ): LintCache | undefined {
   // The name of the bundled file holds the digest of the program; sources have none.
   const edition = basename(import.meta.url)
-  if (edition.endsWith('.ts') || Object.keys(texts).length > 0 || hasRegistry(project)) return undefined
-  if (given.flag('check-env') || given.flag('mcp-live') || given.text('changed') !== undefined) return undefined
+  if (edition.endsWith('.ts') || Object.keys(texts).length > 0 || !isOfFilesAlone({ given }, project)) return undefined
   const home = io.env['XDG_CACHE_HOME'] || (io.env['HOME'] && join(io.env['HOME'], '.cache'))
   const settings = {
     config: project.config,
@@ -189,25 +206,50 @@ function cacheOf(
   return openLintCache(project, edition, settings, home ? join(home, 'svc') : undefined)
 }
 
-async function checkWith(call: Call, project: Project, workspace: Workspace): Promise<readonly Diagnostic[]> {
-  const { config } = project
+/** Part by part: no more than a bundle is in memory, and other threads help. */
+async function checkInParts(
+  call: Call,
+  project: Project,
+  input: Input | undefined,
+  texts: Readonly<Record<string, string>>,
+): Promise<Checked> {
+  const files = directoryFiles(project.directory, texts)
+  const options = optionsOf(call, project)
+  // Tests are run on what compiles, for which all documents are at hand.
+  if (options.rules?.['policy/untested'] !== 'off' && files.paths.some(isPolicyTest))
+    return await checkAtOnce(call, project, await load(call, project, input, texts))
+  const look = (facts?: Partial<LintOptions>): Promise<Checked> =>
+    lintInParts(files, chosenBy(call, project, input, texts), { ...options, ...facts }, crewFor)
+  // Where there are no tests every policy is untested, which is said of a project without errors.
+  const strictly = { coverage: new Map() }
+  const first = await look(options.strict === true ? strictly : {})
+  const findings = first.findings.filter(({ rule }) => rule !== 'policy/untested')
+  const facts = options.strict === true && isSound(options, findings) ? strictly : {}
+  const locks = await locksFor(project, () => load(call, project, input, texts), options, findings)
+  if (locks !== undefined) return await look({ ...facts, ...locks })
+  return options.strict === true && facts !== strictly ? await look() : first
+}
+
+async function checkAtOnce(call: Call, project: Project, workspace: Workspace): Promise<Checked> {
   const { given, io } = call
   const notebook = createNotebook(true)
   const env = given.flag('check-env')
     ? await (await import('../dot-env.ts')).withDotEnv(io.env, project.directory, workspace)
     : undefined
-  const options: LintOptions = {
+  const options = { ...optionsOf(call, project), published: notebook, ...(env && { env }) }
+  const findings = check(workspace, options)
+  const facts = await factsFor(call, project, workspace, options, notebook, findings)
+  return { workspace, findings: facts ? check(workspace, { ...options, ...facts }) : findings }
+}
+
+function optionsOf({ given }: Call, { config }: Project): LintOptions {
+  return {
     strict: given.flag('strict') || config.lint?.profile === 'strict',
     rules: { ...configured(config.lint?.rules ?? {}), ...severities(given.list('rule')) },
     crossFile: given.choice('cross-file') !== false,
-    published: notebook,
     ...(config.providers && { providers: config.providers }),
     ...(config.guardrails && { guardrails: config.guardrails.map((path) => path.replace(/^\.\//, '')) }),
-    ...(env && { env }),
   }
-  const findings = check(workspace, options)
-  const facts = await factsFor(call, project, workspace, options, notebook, findings)
-  return facts ? check(workspace, { ...options, ...facts }) : findings
 }
 
 /** What more there is to know; undefined where that is nothing. */
@@ -221,7 +263,7 @@ async function factsFor(
 ): Promise<Partial<LintOptions> | undefined> {
   const registry = hasRegistry(project)
     ? await askRegistry(call, project, workspace, options, notebook, findings)
-    : { known: findings, facts: await locksFor(project, workspace, options, findings) }
+    : { known: findings, facts: await locksFor(project, () => workspace, options, findings) }
   const live = call.given.flag('mcp-live')
   const sound = isSound(options, registry.known)
   const tests = sound && options.rules?.['policy/untested'] !== 'off' && workspace.files.paths.some(isPolicyTest)
@@ -258,7 +300,7 @@ async function askRegistry(
       facts: {
         server: await serverFacts(operator),
         ...(isSound(options, known) && { loosened: await loosenings(project, workspace, operator) }),
-        ...(await locksFor(project, workspace, options, known, operator)),
+        ...(await locksFor(project, () => workspace, options, known, operator)),
       },
     }
   })
@@ -271,7 +313,7 @@ const isSound = (options: LintOptions, findings: readonly Diagnostic[]): boolean
 /** How the locks that findings speak of are written anew, where nothing else is in the way. */
 async function locksFor(
   project: Project,
-  workspace: Workspace,
+  whole: () => Workspace | Promise<Workspace>,
   options: LintOptions,
   findings: readonly Diagnostic[],
   operator?: Operator,
@@ -280,7 +322,7 @@ async function locksFor(
   if (stale.length === 0 || findings.some(({ rule, severity }) => severity === 'error' && !ABOUT_LOCK.has(rule)))
     return undefined
   const { freshLocks } = await import('../lint-facts.ts')
-  return { locks: await freshLocks(project, workspace, stale, options.strict === true, operator) }
+  return { locks: await freshLocks(project, await whole(), stale, options.strict === true, operator) }
 }
 
 /** What writing the lock anew mends. */

@@ -22,9 +22,7 @@ export const attachmentMissing: Rule = {
         continue
       }
       if (published.versions('Policy', written).length > 0) continue
-      const ids = workspace.documents
-        .filter(({ kind }) => kind === 'Policy')
-        .flatMap(({ identity }) => identity?.id ?? [])
+      const ids = workspace.ids('Policy')
       const near = nearestId(written, ids)
       report(at, `Policy "${written}" is not in this project.${near === undefined ? '' : ` Did you mean ${near}?`}`, {
         fix: near === undefined ? 'Add its Policy document, or publish it.' : `Write ${near}.`,

@@ -1,5 +1,8 @@
+import { linkedPolicies } from '../attachments.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
+import type { Workspace } from '../workspace.ts'
 
 export const authorityUnresolved: Rule = {
   name: 'authority/unresolved',
@@ -21,13 +24,9 @@ export const authorityUnresolved: Rule = {
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
-    const links = workspace
-      .neighbours(document)
-      .flatMap((each) => (each.kind === 'Policy' ? each.texts('spec.decision.authority_ref') : []))
-      .map(({ value }) => value)
     for (const boundary of document.texts('metadata.governance.authority_boundaries.*')) {
-      if (links.includes(boundary.value)) continue
-      const near = nearest(boundary.value, links)
+      if (linkedPolicies(workspace, document, boundary.value).length > 0) continue
+      const near = nearest(boundary.value, boundariesLinked(workspace, document))
       report(
         boundary,
         `No policy is linked to the boundary "${boundary.value}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
@@ -39,3 +38,10 @@ export const authorityUnresolved: Rule = {
     }
   },
 }
+
+/** The boundaries that policies name. */
+const boundariesLinked = (workspace: Workspace, agent: Document): string[] =>
+  workspace
+    .neighbours(agent)
+    .flatMap((each) => (each.kind === 'Policy' ? each.texts('spec.decision.authority_ref') : []))
+    .map(({ value }) => value)

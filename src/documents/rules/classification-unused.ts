@@ -1,11 +1,11 @@
-import { oncePerWorkspace } from '../once.ts'
 import { leavesIn } from '../conditions.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
 
 export const classificationUnused: Rule = {
   name: 'agent/classification-unused',
   severity: 'info',
-  law: 'Where policies read some classifications of an agent, they read all of them.',
+  law: 'Where policies of a bundle read some classifications of an agent, they read all of them.',
   fix: 'Gate it too, or remove it.',
   source: 'Policies, section 2: `agent.classifications`',
   bad: {
@@ -23,19 +23,19 @@ export const classificationUnused: Rule = {
   check(document, report, { workspace }) {
     const own = document.texts('metadata.governance.classifications.*')
     if (own.length === 0) return
-    const read = classificationsRead(workspace)
+    for (const { value } of own) workspace.asks(document, classificationTopic(value))
+    const read = new Set(workspace.nearby(document).flatMap(classificationsRead))
     if (!own.some(({ value }) => read.has(value))) return
     for (const each of own)
       if (!read.has(each.value)) report(each, `No policy reads the classification "${each.value}".`)
   },
 }
 
-const classificationsRead = oncePerWorkspace(
-  ({ documents }): ReadonlySet<unknown> =>
-    new Set(
-      documents
-        .flatMap(leavesIn)
-        .filter(({ leaf }) => leaf.path.text.startsWith('agent.classifications'))
-        .flatMap(({ leaf }) => (Array.isArray(leaf.value) ? leaf.value : [leaf.value])),
-    ),
-)
+/** What a policy looks for among the classifications of an agent. */
+export const classificationsRead = (policy: Document): readonly unknown[] =>
+  leavesIn(policy)
+    .filter(({ leaf }) => leaf.path.text.startsWith('agent.classifications'))
+    .flatMap(({ leaf }) => (Array.isArray(leaf.value) ? leaf.value : [leaf.value]))
+
+/** What agents that have a classification and policies that read it have in common. */
+export const classificationTopic = (classification: unknown): string => `classification ${String(classification)}`

@@ -18,7 +18,7 @@ export const duplicateIdentity: Rule = {
   check(document, report, { workspace }) {
     const { kind, identity } = document
     if (identity === undefined) return
-    const first = workspace.neighbours(document).find((each) => each.kind === kind && each.identity?.id === identity.id)
+    const [first] = workspace.find(document, kind, identity.id)
     if (first === undefined || first === document) return
     report('/metadata/name', `${kind} ${identity.id} is there already.`, {
       fix: 'Rename one of them, or remove it.',

@@ -43,7 +43,7 @@ export const lockDrift: Rule = {
 
 /** The agent from which the closure begins: that of a Bundle, or one that is compiled alone. */
 function rootOf(workspace: Workspace, document: Document): Document | undefined {
-  const alone = !workspace.neighbours(document).some(({ kind }) => kind === 'Bundle')
+  const alone = workspace.bundleOf(document) === undefined
   if (document.kind === 'Agent') return alone && document.sound ? document : undefined
   const [root] = document.texts('spec.root')
   const found = root && workspace.resolve(document, root.value)

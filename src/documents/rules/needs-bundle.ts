@@ -19,7 +19,7 @@ export const needsBundle: Rule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     if (document.at('spec.agents.*').length === 0) return
-    if (workspace.neighbours(document).some(({ kind }) => kind === 'Bundle')) return
+    if (workspace.bundleOf(document) !== undefined) return
     report(
       '/spec/agents',
       'An Agent with sub-agents needs a Bundle: no Bundle document stands in its directory or above.',

@@ -1,11 +1,12 @@
-import { oncePerWorkspace } from '../once.ts'
+import { namedTopic } from '../attachments.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
 
 export const authorityOrphanRef: Rule = {
   name: 'authority/orphan-ref',
   severity: 'warning',
-  law: 'An `authority_ref` names a boundary that some agent declares.',
+  law: 'An `authority_ref` names a boundary that some agent of its bundle declares.',
   fix: 'Declare the boundary in `metadata.governance.authority_boundaries`, or remove the link.',
   source: 'Policies, section 6',
   bad: {
@@ -20,10 +21,10 @@ export const authorityOrphanRef: Rule = {
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    const declared = boundaries(workspace)
     for (const link of document.texts('spec.decision.authority_ref')) {
-      if (declared.has(link.value)) continue
-      const near = nearest(link.value, declared)
+      workspace.asks(document, namedTopic(link.value))
+      if (workspace.nearby(document).flatMap(boundariesNamed).includes(link.value)) continue
+      const near = nearest(link.value, workspace.neighbours(document).flatMap(boundariesNamed))
       report(
         link,
         `No agent declares the boundary "${link.value}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
@@ -33,9 +34,5 @@ export const authorityOrphanRef: Rule = {
   },
 }
 
-const boundaries = oncePerWorkspace(
-  ({ documents }): ReadonlySet<string> =>
-    new Set(
-      documents.flatMap((each) => each.texts('metadata.governance.authority_boundaries.*')).map(({ value }) => value),
-    ),
-)
+const boundariesNamed = (document: Document): readonly string[] =>
+  document.texts('metadata.governance.authority_boundaries.*').map(({ value }) => value)

@@ -36,9 +36,7 @@ export const toolUnresolved: Rule = {
         continue
       }
       if (use.value['mcp'] !== undefined && namespace !== 'svc') continue
-      const ids = workspace.documents
-        .filter(({ kind }) => kind === 'Tool')
-        .flatMap(({ identity }) => identity?.id ?? [])
+      const ids = workspace.ids('Tool')
       const near = nearest(id, namespace === 'svc' ? BUILTIN_TOOLS : ids)
       report(at, `Tool "${id}" is not in this project.${near === undefined ? '' : ` Did you mean ${near}?`}`, {
         fix:

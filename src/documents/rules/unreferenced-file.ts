@@ -1,6 +1,5 @@
 import { pathsUnder } from '../paths.ts'
 import { pathsIn } from '../path-refs.ts'
-import { oncePerWorkspace } from '../once.ts'
 import type { Rule } from '../rule.ts'
 
 export const unreferencedFile: Rule = {
@@ -19,24 +18,30 @@ export const unreferencedFile: Rule = {
   kinds: ['Bundle'],
   check(document, report, { workspace }) {
     const directory = workspace.bundleDirectory(document)
-    for (const path of pathsUnder(workspace.files.paths, directory)) {
-      if (!OURS.test(path) || workspace.documentsAt(path).length > 0) continue
+    const files = pathsUnder(workspace.files.paths, directory).filter(
+      // What lies in a bundle inside this one is that one's own.
+      (path) =>
+        OURS.test(path) && workspace.bundleOf({ path }) === directory && workspace.documentsAt(path).length === 0,
+    )
+    if (files.length === 0) return
+    const named = [
+      ...workspace
+        .neighbours(document)
+        .flatMap(pathsIn)
+        .map(({ value }) => value),
+      ...pathsUnder(workspace.files.paths, directory)
+        .filter((path) => /(?:^|\/)schemas\/[^/]+\.json$/.test(path))
+        .map((path) => refsOf(workspace.text(path))),
+    ]
+    for (const path of files) {
       // Schema files name each other, and a version may be part of a name: what is mentioned counts as used.
       const stem = /([^/]+?)(?:-[^/]*)?\.[^./]+$/.exec(path)?.[1] ?? path
-      if (!named(workspace).some((text) => text.includes(stem)))
-        report('/spec/root', `Nothing in this bundle names ${path}.`)
+      if (!named.some((text) => text.includes(stem))) report('/spec/root', `Nothing in this bundle names ${path}.`)
     }
   },
 }
 
 /** Directories whose files are there to be named. */
 const OURS = /(?:^|\/)(?:prompts|instructions|schemas)\/[^/]+$/
-
-const named = oncePerWorkspace((workspace) => [
-  ...workspace.documents.flatMap(pathsIn).map(({ value }) => value),
-  ...workspace.files.paths
-    .filter((path) => /(?:^|\/)schemas\/[^/]+\.json$/.test(path))
-    .map((path) => refsOf(workspace.text(path))),
-])
 
 const refsOf = (text: string): string => [...text.matchAll(/"\$ref"\s*:\s*"([^"#]+)/g)].map(([, ref]) => ref).join(' ')

@@ -21,7 +21,7 @@ export const unusedPolicy: Rule = {
   check(document, report, { workspace, guardrails }) {
     if (document.identity === undefined || guardrails.includes(document.path)) return
     if (document.at('spec.decision.authority_ref').length > 0 || attached(workspace).has(document)) return
-    if (workspace.neighbours(document).some(({ kind }) => kind === 'Bundle'))
+    if (workspace.bundleOf(document) !== undefined)
       report('/metadata/name', `${document.identity.id} is attached nowhere, so it decides nothing.`)
   },
 }

@@ -18,9 +18,17 @@ export const unusedTool: Rule = {
   kinds: ['Tool'],
   check(document, report, { workspace }) {
     if (document.identity === undefined) return
-    if (!workspace.neighbours(document).some(({ kind }) => kind === 'Bundle')) return
-    if (!bound(workspace).has(document.identity.id)) report('/metadata/name', `No agent binds ${document.identity.id}.`)
+    if (workspace.bundleOf(document) === undefined) return
+    if (!bound(workspace).has(document)) report('/metadata/name', `No agent binds ${document.identity.id}.`)
   },
 }
 
-const bound = oncePerWorkspace(({ documents }) => new Set(documents.flatMap(toolsOf).map(({ ref }) => ref?.id)))
+/** Of whatever version: that none fits is another fault. */
+const bound = oncePerWorkspace(
+  (workspace) =>
+    new Set(
+      workspace.documents
+        .flatMap(toolsOf)
+        .flatMap(({ agent, ref }) => (ref === undefined ? [] : workspace.find(agent, 'Tool', ref.id))),
+    ),
+)

@@ -1,0 +1,89 @@
+/** Threads that share the work of a lint. Source: performance, "What works", 7, and goal G15. */
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import type { Files } from '../documents/files.ts'
+import { alone, createShare, type Crew, type Order } from '../documents/lint-parts.ts'
+import type { PartReport, Round } from '../documents/part.ts'
+
+/** Files from which on another thread does more than its start costs. */
+const WORTH_A_THREAD = 400
+const MAX_THREADS = 4
+
+/** What a round is told with. */
+export interface Call {
+  readonly round: Round
+  /** First the number of the next part that nobody has taken, then for each helper whether it has begun. */
+  readonly taken: Int32Array
+  /** Place of this helper in `taken`. */
+  readonly place: number
+}
+
+export interface Answer {
+  readonly reports: readonly (readonly [part: number, report: PartReport])[]
+  /** What was read for it, with the digest of each. */
+  readonly seen: readonly (readonly [path: string, digest: string])[]
+}
+
+/** This thread and as many more as are worth it; this one alone where no other can be started. */
+export function crewFor(order: Order, own: Files): Crew {
+  const share = createShare(order, own)
+  const seen = new Map<string, string>()
+  const start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs')
+  const threads = Math.min(availableParallelism(), MAX_THREADS)
+  if (order.candidates.length < WORTH_A_THREAD || threads < 2 || !existsSync(start)) return alone(share)
+  const helpers = Array.from({ length: threads - 1 }, () => hire(start, order))
+  return {
+    seen,
+    async run(round) {
+      const taken = new Int32Array(new SharedArrayBuffer(4 * (1 + helpers.length)))
+      const answers = helpers.map((helper, at) => helper.ask({ round, taken, place: at + 1 }))
+      const reports = new Map(share.run(round, () => Atomics.add(taken, 0, 1)))
+      for (const [at, answer] of answers.entries()) {
+        // A helper that has not begun is not waited for: nothing is left that it could take.
+        if (Atomics.load(taken, at + 1) === 0) continue
+        const found = await answer
+        for (const [number, report] of found?.reports ?? []) reports.set(number, report)
+        for (const [path, digest] of found?.seen ?? []) seen.set(path, digest)
+      }
+      // What a helper took with it when it failed.
+      const lost = round.parts.flatMap((_, number) => (reports.has(number) ? [] : [number]))
+      for (const [number, report] of share.run(round, () => lost.shift() ?? round.parts.length))
+        reports.set(number, report)
+      return round.parts.map((_, number) => reports.get(number)!)
+    },
+    close() {
+      for (const helper of helpers) helper.dismiss()
+    },
+  }
+}
+
+interface Helper {
+  /** Undefined when it failed. */
+  ask(call: Call): Promise<Answer | undefined>
+  dismiss(): void
+}
+
+function hire(start: string, order: Order): Helper {
+  const worker = new Worker(`require(${JSON.stringify(start)}).help()`, { eval: true, workerData: order })
+  worker.unref()
+  let failed = false
+  const open: ((found: Answer | undefined) => void)[] = []
+  worker.on('message', (found: Answer) => open.shift()!(found))
+  const fail = (): void => {
+    failed = true
+    for (const answer of open.splice(0)) answer(undefined)
+  }
+  worker.on('error', fail)
+  worker.on('exit', fail)
+  return {
+    ask(call) {
+      if (failed) return Promise.resolve(undefined)
+      worker.postMessage(call)
+      return new Promise((resolve) => open.push(resolve))
+    },
+    dismiss: () => void worker.terminate(),
+  }
+}

@@ -1,0 +1,182 @@
+/** Findings of a project that is linted part by part, on one thread or several. They are those of `lint`, whatever the division. */
+import type { Kind } from '../spec/document.ts'
+import type { Diagnostic } from './diagnostic.ts'
+import { listedFiles, type Files, type Listing } from './files.ts'
+import { conclude, createCheck, type LintOptions } from './lint.ts'
+import { chosen, readFiles, type Chosen, type LoadOptions } from './load.ts'
+import { lintPart, type Identity, type PartReport, type Round } from './part.ts'
+import { createUnions, divide, likelyBundles, type Sizes } from './parts.ts'
+import { createWorkspace, type Workspace } from './workspace.ts'
+
+/** All that a thread needs to take a share of the work. It can be sent to another one. */
+export interface Order extends Pick<Chosen, 'candidates' | 'named'> {
+  readonly root: string
+  readonly listing: Listing
+  readonly overlay: Readonly<Record<string, string>>
+  readonly options: LintOptions
+}
+
+export interface Share {
+  /** Lints the parts that it gets. @param next the number of a part that nobody has taken; beyond the last there is none */
+  run(round: Round, next: () => number): (readonly [part: number, report: PartReport])[]
+}
+
+export function createShare(
+  { root, listing, overlay, candidates, named, options }: Order,
+  files: Files = listedFiles(root, listing, overlay),
+): Share & { readonly files: Files } {
+  const setting = { root, files, named, candidates: new Set(candidates), check: createCheck(options) }
+  return {
+    files,
+    run(round, next) {
+      const reports: [number, PartReport][] = []
+      for (let number = next(); number < round.parts.length; number = next())
+        reports.push([number, lintPart(setting, round.parts[number]!, round)])
+      return reports
+    },
+  }
+}
+
+/** Who lints the parts of a round. */
+export interface Crew {
+  /** Reports by the number of the part. */
+  run(round: Round): Promise<readonly PartReport[]>
+  /** What others than this thread have read, by path, with the digest of each. */
+  readonly seen?: ReadonlyMap<string, string>
+  close?(): void
+}
+
+/** Works alone. */
+export const alone = (share: Share): Crew => ({
+  run(round) {
+    let taken = 0
+    return Promise.resolve(share.run(round, () => taken++).map(([, report]) => report))
+  },
+})
+
+/** @param crewOf who does it, given the order and the files of this thread; absent = this thread alone */
+export async function lintInParts(
+  files: Files,
+  load: LoadOptions,
+  options: LintOptions,
+  crewOf: (order: Order, files: Files) => Crew = (order, own) => alone(createShare(order, own)),
+  sizes?: Sizes,
+): Promise<{ readonly workspace: Workspace; readonly findings: Diagnostic[] }> {
+  const { candidates, named, focus } = chosen(files, load)
+  const { root = '', paths, links } = files
+  const order = { root, listing: { paths, links }, overlay: load.overlay ?? {}, candidates, named, options }
+  const crew = crewOf(order, files)
+  try {
+    const { reports, ...known } = await outcomeOf(crew, candidates, likelyBundles(candidates), sizes)
+    const form = byPath(
+      reports.flatMap((report) => report.form),
+      ({ path }) => path,
+    )
+    const found = byPath(
+      reports.flatMap((report) => report.findings!),
+      ([path]) => path,
+    )
+    const suppressions = byPath(
+      reports.flatMap((report) => report.suppressions),
+      ({ at }) => at.path,
+    )
+    const workspace = distant({
+      ...known,
+      root,
+      files: together(files, crew.seen),
+      findings: form,
+      read: reports.flatMap((report) => report.read).sort(),
+      named,
+      ...(focus && { focus }),
+    })
+    const all = [...form, ...found.flatMap(([, each]) => each)]
+    return { workspace, findings: conclude(workspace, all, suppressions, options) }
+  } finally {
+    crew.close?.()
+  }
+}
+
+/** The files of this thread, with what the others have read. */
+const together = (files: Files, others: ReadonlyMap<string, string> = new Map()): Files => ({
+  ...files,
+  digest: (path) => others.get(path) ?? files.digest!(path),
+  seen: () => [...new Set([...files.seen!(), ...others.keys()])].sort(),
+})
+
+interface Outcome {
+  readonly reports: readonly PartReport[]
+  readonly bundles: readonly string[]
+  readonly ids: Readonly<Record<Kind, readonly string[]>>
+}
+
+async function outcomeOf(
+  crew: Crew,
+  candidates: readonly string[],
+  bundles: readonly string[],
+  sizes: Sizes | undefined,
+): Promise<Outcome> {
+  const parts = divide(candidates, bundles, sizes)
+  const reports = await crew.run({ parts, bundles })
+  const seen = new Set(reports.flatMap((report) => report.bundles))
+  if (seen.size === bundles.length && bundles.every((each) => seen.has(each)))
+    return await settle(crew, bundles, parts, reports)
+  // A Bundle by another name, or another document by a Bundle's: now it is known.
+  return await outcomeOf(crew, candidates, [...seen], sizes)
+}
+
+/** Lints together what has to do with each other, until nothing more does. */
+async function settle(
+  crew: Crew,
+  bundles: readonly string[],
+  parts: Round['parts'],
+  first: readonly PartReport[],
+): Promise<Outcome> {
+  const ids = idsOf(first.flatMap(({ identities }) => identities))
+  const known = createUnions(parts)
+  for (const [number, report] of first.entries()) known.note(number, report)
+  const reports = new Map(first.map((report, number) => [String(number), report]))
+  for (;;) {
+    const unions = known.unions().map((union) => ({ ...union, name: union.members.join() }))
+    const open = unions.filter(({ name }) => reports.get(name)?.findings === undefined)
+    if (open.length === 0) return { reports: unions.map(({ name }) => reports.get(name)!), bundles, ids }
+    const more = await crew.run({ parts: open.map(({ part }) => part), bundles, ids })
+    for (const [at, { name, members }] of open.entries()) {
+      reports.set(name, more[at]!)
+      known.note(members[0]!, more[at]!)
+    }
+  }
+}
+
+/** In the order of the documents. */
+function idsOf(identities: readonly Identity[]): Record<Kind, readonly string[]> {
+  const sorted = byPath(identities, ({ path }) => path)
+  const of = (kind: Kind): string[] => sorted.flatMap((each) => (each.kind === kind ? [each.id] : []))
+  return { Agent: of('Agent'), Tool: of('Tool'), Policy: of('Policy'), Bundle: of('Bundle') }
+}
+
+/** What stands in one file stays in its order. */
+const byPath = <T>(all: readonly T[], pathOf: (each: T) => string): T[] =>
+  all.toSorted((a, b) => (pathOf(a) < pathOf(b) ? -1 : pathOf(a) > pathOf(b) ? 1 : 0))
+
+/** A workspace whose documents are read again where one is asked for: few are, once all are linted. */
+function distant({
+  bundles,
+  ids,
+  named,
+  ...parts
+}: Pick<Workspace, 'root' | 'files' | 'findings' | 'read' | 'focus'> &
+  Pick<Outcome, 'bundles' | 'ids'> &
+  Pick<Chosen, 'named'>): Workspace {
+  const rest = { bundles: new Set(bundles), ids, isSplit: false, mayHold: () => false, ask: () => undefined }
+  const workspace = createWorkspace({ ...parts, documents: [], rest })
+  const read = new Set(parts.read)
+  const known = new Map<string, ReturnType<Workspace['documentsAt']>>()
+  return {
+    ...workspace,
+    documentsAt(path) {
+      const documents = known.get(path) ?? (read.has(path) ? readFiles(parts.files, [path], named).documents : [])
+      known.set(path, documents)
+      return documents
+    },
+  }
+}

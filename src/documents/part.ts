@@ -1,0 +1,158 @@
+/**
+ * A part of the documents, linted without the rest, so that a project of any size takes the memory of its largest bundle
+ * and its bundles can be linted side by side. Whatever a rule asks beyond the part is noted as a topic; parts that meet in
+ * a topic are linted together afterwards (`parts.ts`), so that no finding depends on how the files were divided.
+ */
+import type { Kind } from '../spec/document.ts'
+import { attachmentsOf, linkedTopic, namedTopic, scopeOf } from './attachments.ts'
+import { boundariesOf } from './authority.ts'
+import { toolDocument, toolsOf } from './bindings.ts'
+import { edgesOf } from './closure.ts'
+import type { Diagnostic } from './diagnostic.ts'
+import type { Document } from './document.ts'
+import type { Files } from './files.ts'
+import type { createCheck } from './lint.ts'
+import { readFiles } from './load.ts'
+import { agentTopic } from './lock-file.ts'
+import { directoryOf } from './paths.ts'
+import { classificationsRead, classificationTopic } from './rules/classification-unused.ts'
+import { skeletonOf } from './scripts.ts'
+import { suppressionsIn, type Suppression } from './suppress.ts'
+import { createWorkspace, topics, type Workspace } from './workspace.ts'
+
+/** Files that may hold documents, sorted. */
+export interface Part {
+  readonly paths: readonly string[]
+  /** True where other files of the same bundle are elsewhere. */
+  readonly isSplit: boolean
+}
+
+/** What is said of all parts of a round. */
+export interface Round {
+  readonly parts: readonly Part[]
+  /** Directories of Bundle documents: at first as far as the names of files tell. */
+  readonly bundles: readonly string[]
+  /** Absent in the first round, in which a part that asks for something else is left for the next. */
+  readonly ids?: Readonly<Record<Kind, readonly string[]>>
+}
+
+export interface PartReport {
+  /** Files with documents, good or bad. */
+  readonly read: readonly string[]
+  /** What is wrong with their form. */
+  readonly form: readonly Diagnostic[]
+  /** What rules say of the documents of a file, where they say anything; absent when it takes the rest to know. */
+  readonly findings?: readonly (readonly [path: string, found: readonly Diagnostic[]])[]
+  readonly suppressions: readonly Suppression[]
+  readonly identities: readonly Identity[]
+  /** Directories of its Bundle documents. */
+  readonly bundles: readonly string[]
+  /** What its documents are about. */
+  readonly holds: readonly string[]
+  /** What of the rest it depends on. */
+  readonly asks: readonly string[]
+}
+
+export interface Identity {
+  readonly kind: Kind
+  readonly id: string
+  readonly path: string
+  /** The same for ids that people may take for one another. */
+  readonly looks: string
+}
+
+/** What a part is linted with. */
+export interface Setting {
+  readonly root: string
+  readonly files: Files
+  /** Files that were named by themselves. */
+  readonly named: ReadonlySet<string>
+  /** Every file that may hold documents. */
+  readonly candidates: ReadonlySet<string>
+  readonly check: ReturnType<typeof createCheck>
+}
+
+export function lintPart({ root, files, named, candidates, check }: Setting, part: Part, round: Round): PartReport {
+  const { documents, findings, read } = readFiles(files, part.paths, named)
+  const asks = new Set<string>()
+  const own = new Set(part.paths)
+  const workspace = createWorkspace({
+    root,
+    files,
+    documents,
+    findings,
+    read,
+    rest: {
+      bundles: new Set(round.bundles),
+      ...(round.ids && { ids: round.ids }),
+      isSplit: part.isSplit,
+      mayHold: (path) => candidates.has(path) && !own.has(path),
+      ask: (topic) => asks.add(topic),
+    },
+  })
+  const holds = new Set(documents.flatMap((document) => topicsOf(workspace, document)))
+  for (const document of documents) askFor(workspace, document)
+  const isReady = (): boolean => round.ids !== undefined || [...asks].every((topic) => holds.has(topic))
+  const found = isReady() ? findingsOf(documents, check(workspace)) : undefined
+  const sources = new Map(documents.map(({ source }) => [source.path, source]))
+  files.release?.()
+  return {
+    read,
+    form: findings,
+    ...(found && isReady() && { findings: found }),
+    suppressions: [...sources.values()].flatMap(suppressionsIn),
+    identities: documents.flatMap(({ kind, path, identity }) =>
+      identity === undefined ? [] : [{ kind, path, id: identity.id, looks: skeletonOf(identity.id) }],
+    ),
+    bundles: documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)),
+    holds: [...holds],
+    asks: [...asks],
+  }
+}
+
+/** What documents of other parts may ask for. */
+function topicsOf(workspace: Workspace, document: Document): readonly string[] {
+  const { kind, identity } = document
+  const bundle = workspace.bundleOf(document)
+  const boundaries = document.texts('metadata.governance.authority_boundaries.*')
+  const links = document.texts('spec.decision.authority_ref')
+  const within = [
+    ...boundaries.map(({ value }) => namedTopic(value)),
+    ...links.map(({ value }) => linkedTopic(value)),
+    ...classificationsRead(document).map(classificationTopic),
+    ...(kind === 'Agent' ? [agentTopic(directoryOf(document.path))] : []),
+  ]
+  return [
+    ...(identity === undefined ? [] : [topics.id(kind, identity.id)]),
+    topics.bundle(bundle),
+    ...within.map((topic) => topics.within(bundle, topic)),
+  ]
+}
+
+/**
+ * Asks for all that a document names. Rules ask the same, but not each of them is run, and what is named must know of it:
+ * a policy is judged by the agents that it gates.
+ */
+function askFor(workspace: Workspace, document: Document): void {
+  const { kind, identity } = document
+  const scope = kind === 'Policy' ? scopeOf(document) : undefined
+  if (identity !== undefined) workspace.find(document, kind, identity.id)
+  if (scope !== undefined) workspace.find(document, 'Tool', scope)
+  for (const { value } of document.texts('spec.decision.authority_ref')) workspace.asks(document, namedTopic(value))
+  for (const { value } of document.texts('metadata.governance.classifications.*'))
+    workspace.asks(document, classificationTopic(value))
+  for (const use of toolsOf(document)) toolDocument(workspace, use)
+  attachmentsOf(workspace, document)
+  boundariesOf(workspace, document)
+  edgesOf(workspace, document)
+}
+
+function findingsOf(
+  documents: readonly Document[],
+  check: (document: Document) => readonly Diagnostic[],
+): (readonly [string, readonly Diagnostic[]])[] {
+  return documents.flatMap((document) => {
+    const found = check(document)
+    return found.length === 0 ? [] : [[document.path, found] as const]
+  })
+}
