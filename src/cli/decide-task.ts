@@ -13,6 +13,8 @@ import { talkScreen } from './list.ts'
 import type { Operator } from './operator.ts'
 import { outputUnderReview } from './output-review.ts'
 import { readOption } from './options.ts'
+import { RemoteError } from './remote.ts'
+import { drawProbe } from './task-desk.ts'
 import { explainTask } from './why.ts'
 
 export interface Desk {
@@ -66,7 +68,12 @@ const saidOf = (decision: Decision): string =>
 
 type Asked = Decision | 'later' | 'again'
 
-async function ask({ call, client, agent }: Desk, runId: string, task: UserTask, signal: AbortSignal): Promise<Asked> {
+async function ask(
+  { call, client, operator, agent }: Desk,
+  runId: string,
+  task: UserTask,
+  signal: AbortSignal,
+): Promise<Asked> {
   const { io } = call
   const screen = talkScreen(call)
   const { content } = task
@@ -95,15 +102,28 @@ async function ask({ call, client, agent }: Desk, runId: string, task: UserTask,
       screen.lines(...drawTimeline(screen, items, runs))
       return 'again'
     }
+    case 'p':
+      screen.lines(...(await lookWith(operator, task)))
+      return 'again'
     case 'l':
       return 'later'
     default: {
       const option = content.options?.[Number(key) - 1]
       if (!option) return 'again'
       return task.kind === 'anomaly_review'
-        ? await askOutcome(call, option.id, signal)
+        ? await askOutcome(call, task, option.id, signal)
         : { selectedOptionId: option.id }
     }
+  }
+}
+
+/** What the tool that the author named for looking says; why not, where it cannot be asked. */
+async function lookWith(operator: Operator | undefined, { userTaskId }: UserTask): Promise<readonly string[]> {
+  try {
+    return drawProbe(await operator!.call('POST /tasks/:id/probe', { id: userTaskId, body: undefined }))
+  } catch (error) {
+    if (isFailure(error) || error instanceof RemoteError) return [safeText(error.message)]
+    throw error
   }
 }
 
@@ -151,9 +171,15 @@ function changesOf(before: JsonValue, edited: JsonObject): string[] {
 }
 
 /** Of a call whose outcome nobody knows: where it happened, what it answered is what the model is told. */
-async function askOutcome({ io }: Call, optionId: string, signal: AbortSignal): Promise<Decision> {
+async function askOutcome(
+  { io }: Call,
+  { content }: UserTask,
+  optionId: string,
+  signal: AbortSignal,
+): Promise<Decision> {
   if (optionId !== 'happened') return { selectedOptionId: optionId }
-  const typed = (await io.prompts.text('Its result, as JSON or text (empty: none):', signal)).trim()
+  const otherwise = content.context?.['probe'] === undefined ? 'none' : 'what a probe found'
+  const typed = (await io.prompts.text(`Its result, as JSON or text (empty: ${otherwise}):`, signal)).trim()
   return { selectedOptionId: optionId, ...(typed !== '' && { metadata: { 'svc/result': jsonOrText(typed) } }) }
 }
 

@@ -6,8 +6,8 @@ import { fail } from '../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { pendingTasks, type SvcClient, type UserTask } from '../client/index.ts'
 import type { MessageAccepted, TaskContent } from '../spec/api.ts'
-import type { InboxItem } from '../spec/operator.ts'
-import { safeText } from '../terminal/text.ts'
+import type { InboxItem, ProbeView } from '../spec/operator.ts'
+import { safeJson, safeText } from '../terminal/text.ts'
 import { shortId } from '../terminal/time.ts'
 import type { Call } from './command.ts'
 import { exitOfCode } from './exit.ts'
@@ -39,6 +39,8 @@ export interface TaskDesk {
    * @throws RefusedAnswer
    */
   answer(item: InboxItem, answer: JsonObject, metadata: JsonObject): Promise<{ verdict: Verdict; told: Told }>
+  /** Looks whether the call of an `anomaly_review` happened. @throws Failure `usage` with an API key */
+  probe(item: InboxItem): Promise<ProbeView>
 }
 
 export async function withTaskDesk<T>(call: Call, work: (desk: TaskDesk) => Promise<T>): Promise<T> {
@@ -60,6 +62,7 @@ export async function withTaskDesk<T>(call: Call, work: (desk: TaskDesk) => Prom
 function operatorDesk(operator: Operator, as: string | undefined): TaskDesk {
   return {
     find: (text) => taskOf(text, operator),
+    probe: ({ userTaskId }) => operator.call('POST /tasks/:id/probe', { id: userTaskId, body: undefined }),
     async answer(item, answer, metadata) {
       const body = { ...bodyOf(item, answer, metadata), ...(as !== undefined && { as }) }
       const { url } = await operator.call('GET /status', {})
@@ -93,6 +96,9 @@ function apiDesk(client: SvcClient, runId: string): TaskDesk {
           candidates: found.map(({ userTaskId, kind }) => `${userTaskId} (${kind})`).join(', '),
         })
       return toItem(found[0]!)
+    },
+    probe() {
+      throw fail('usage', { what: 'Only an operator looks whether a call happened.' }, { fix: 'svc inbox --operator' })
     },
     async answer(item, answer, metadata) {
       const { status: runStatus, duplicate } = accepted(
@@ -161,6 +167,12 @@ const toItem = ({ userTaskId, kind, runId, apiCompletable, content }: UserTask):
 /** What the run does now, as the last words of an answer. */
 export const nextOf = ({ runId }: InboxItem, { served }: Told, then = 'continues'): string =>
   served ? `run ${shortId(runId)} ${then}` : `run ${shortId(runId)} goes on when a server runs: svc dev or svc serve`
+
+/** What a look came to: the call in one line, the result in the next. */
+export const drawProbe = ({ name, arguments: given, result, isError }: ProbeView): [string, string] => [
+  safeText(`${name} ${JSON.stringify(given)}`),
+  `${isError ? 'failed: ' : ''}${safeJson(result)}`,
+]
 
 /** `acme.refunds amount 180`. */
 export function subjectOf({ tool, kind, args }: InboxItem): string {

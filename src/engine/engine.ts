@@ -1,6 +1,6 @@
 /** The doors of the engine: all that the server, the operator application and the demo may ask of it. */
 import type { Clock } from '../base/clock.ts'
-import type { AgentId, Ids, RunId, SessionId, WorkspaceId } from '../base/ids.ts'
+import type { AgentId, Ids, RunId, SessionId, TaskId, WorkspaceId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Log } from '../base/log.ts'
 import type { Redactor } from '../base/secret.ts'
@@ -14,6 +14,7 @@ import type { TriggerType } from '../spec/session.ts'
 import type { Answer } from '../spec/task.ts'
 import type { StartLimits, Store } from '../store/store.ts'
 import type { Toolbox } from '../tools/tool.ts'
+import type { Probed } from './probe.ts'
 import type { PagedConversation } from './timeline.ts'
 
 export interface StartRequest {
@@ -69,6 +70,13 @@ export interface Engine {
    * @param hidden true while the trigger hides the timeline: a key's `userTaskId` is then `task_not_found`
    */
   answer(runId: RunId, answer: Answer, hidden?: boolean): Promise<MessageAccepted>
+  /**
+   * Looks whether the call of an `anomaly_review` happened, with the tool that the author named for it.
+   * @throws Failure `not_found` where no such review waits, `validation_failed` where there is no such tool
+   *
+   * Source: reliability, "Records and protocol".
+   */
+  probe(taskId: TaskId, principal: Principal, signal: AbortSignal): Promise<Probed>
   /** Ends the run and its descendants; a terminal run keeps its status. */
   cancel(
     runId: RunId,

@@ -9,6 +9,7 @@ import { createBell } from './bell.ts'
 import { createDriver } from './drive.ts'
 import type { Engine, EngineParts } from './engine.ts'
 import { follow } from './follow.ts'
+import { probe } from './look.ts'
 import { start } from './start.ts'
 import { conversationOf } from './timeline.ts'
 
@@ -29,6 +30,7 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       return start(parts, request, (turn) => driver.adopt(turn))
     },
     answer: (runId, given, hidden = false) => answer(parts, driver, runId, given, hidden),
+    probe: (taskId, principal, signal) => probe(parts, driver, taskId, principal, signal),
     async cancel(runId, principal, reason) {
       const run = await store.run(runId)
       if (!run) throw fail('not_found', { what: 'run' })

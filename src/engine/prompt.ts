@@ -207,6 +207,8 @@ function resultsOf(steps: readonly Step[]): CompletionRequest['run']['results'] 
   )
   return steps.flatMap((step) => {
     const callId = textOf(step.content['tool_call_id'])
+    // What a person looked up is no result of the model's.
+    if (step.content['probe_of'] !== undefined) return []
     if (step.type === 'ToolResult') {
       return [
         {

@@ -9,6 +9,7 @@ import type { UserTask } from '../spec/task.ts'
 import { isSafe, toolNamed } from './bindings.ts'
 import { idempotencyKeyOf, type Draft } from './draft.ts'
 import { routeToPerson } from './gate.ts'
+import { probeFor } from './probe.ts'
 import { reviewedResult } from './reviewed.ts'
 import { openStepOf, settleCall, toolError } from './settle.ts'
 
@@ -78,6 +79,8 @@ const REVIEW_OPTIONS = [
 function review(draft: Draft, id: RunId, turn: number, call: Call, why: string): Call {
   const tool = toolNamed(draft.snapshot(id), call.name)
   const sent = call.state.at === 'sent' ? call.state : undefined
+  const key = idempotencyKeyOf(id, turn, call.index)
+  const offered = probeFor(draft.snapshot(id), call, key)
   const task = draft.openTask({
     runId: id,
     kind: 'anomaly_review',
@@ -95,9 +98,10 @@ function review(draft: Draft, id: RunId, turn: number, call: Call, why: string):
     argumentsDigest: call.argumentsDigest,
     options: REVIEW_OPTIONS,
     context: {
-      idempotency_key: idempotencyKeyOf(id, turn, call.index),
+      idempotency_key: key,
       attempt: call.attempt,
       ...(sent && { sent_at: iso(sent.sentAt), not_after: iso(sent.notAfter) }),
+      ...(offered && { probe: offered }),
     },
     ...(sent?.worker !== undefined && { worker: sent.worker }),
   })
@@ -111,7 +115,7 @@ export function reconcile(draft: Draft, id: RunId, turn: number, call: Call, tas
   const answer = task.answer!
   switch (answer.selectedOptionId) {
     case 'happened': {
-      const result = reviewedResult(answer, toolNamed(draft.snapshot(id), call.name)?.outputSchema)
+      const result = reviewedResult(task, answer, toolNamed(draft.snapshot(id), call.name)?.outputSchema)
       return settleCall(draft, id, turn, call, { outcome: 'executed', result })
     }
     case 'retry': {

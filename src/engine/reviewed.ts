@@ -1,19 +1,23 @@
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
+import type { UserTask } from '../spec/task.ts'
 import { checkValue } from '../tools/check.ts'
+import { foundBy } from './probe.ts'
 
 /**
  * The result that a person gives to a call that happened: `metadata["svc/result"]`, else `textValue` as the text it is or as
- * the JSON it says. The tool's output schema tells the two apart; without one, text that says an object or a list is JSON.
+ * the JSON it says, else what was found when somebody looked. The tool's output schema tells text and JSON apart; without
+ * one, text that says an object or a list is JSON.
  */
 export function reviewedResult(
+  task: UserTask,
   answer: { readonly metadata?: JsonObject; readonly textValue?: string },
   schema: JsonSchema | undefined,
 ): JsonValue {
   const given = answer.metadata?.['svc/result']
   if (given !== undefined) return given
   const text = answer.textValue
-  if (text === undefined) return null
+  if (text === undefined) return foundBy(task) ?? null
   const parsed = parse(text)
   if (parsed === undefined) return text
   if (schema === undefined) return typeof parsed === 'object' && parsed !== null ? parsed : text

@@ -79,7 +79,7 @@ export const toolError = (error: string, message: string, more: JsonObject = {})
   ...more,
 })
 
-const errorText = (result: JsonValue): string => {
+export const errorText = (result: JsonValue): string => {
   if (isJsonObject(result) && typeof result['message'] === 'string') return result['message']
   return typeof result === 'string' ? result : JSON.stringify(result)
 }

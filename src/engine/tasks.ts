@@ -255,7 +255,7 @@ function whyNoReview(draft: Draft, task: UserTask, answer: Answer): Failure | un
   const call = callOf(draft, task)
   const schema = call && toolNamed(draft.snapshot(task.runId), call.name)?.outputSchema
   if (selectedOptionId !== 'happened' || schema === undefined) return undefined
-  const errors = checkValue(schema, reviewedResult(answer, schema))
+  const errors = checkValue(schema, reviewedResult(task, answer, schema))
   return errors.length === 0 ? undefined : wrong(`The result does not match the output schema: ${sayErrors(errors)}.`)
 }
 

@@ -129,6 +129,15 @@ export interface InboxItem {
   readonly task?: TaskContent
 }
 
+/** What was asked and found with the tool that an author named for looking. */
+export interface ProbeView {
+  readonly userTaskId: string
+  readonly name: string
+  readonly arguments: JsonObject
+  readonly result: JsonValue
+  readonly isError: boolean
+}
+
 export interface RunView {
   readonly runId: string
   readonly sessionId: string
@@ -311,6 +320,8 @@ export interface OperatorRoutes {
     answer: List<InboxItem>
   }
   'GET /tasks/:id': { query: Record<string, never>; answer: InboxItem }
+  /** Looks whether a call of unknown outcome happened, with the read-only tool that its author named. */
+  'POST /tasks/:id/probe': { body: undefined; answer: ProbeView }
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
   'GET /decisions': { query: { run?: string; agent?: string; since?: string }; answer: List<RecordedDecision> }
   /** The log, a line of JSON each, oldest first; `http`: the requests instead of everything else. */

@@ -37,6 +37,11 @@ const LOOK: readonly CardKey[] = [
 ]
 const WHY: CardKey = { key: 'w', says: '[w]hy' }
 
+const PROBE: CardKey = { key: 'p', says: '[p]robe' }
+
+const choicesOf = ({ options = [] }: TaskContent): readonly CardKey[] =>
+  options.map((_, at) => ({ key: `${at + 1}`, says: `[${at + 1}]` }))
+
 /** Keys that answer this task. None of them is a default. */
 export function keysOf(task: TaskContent): readonly CardKey[] {
   switch (task.kind) {
@@ -44,9 +49,10 @@ export function keysOf(task: TaskContent): readonly CardKey[] {
       return [...DECIDE, ...(task.on_modify === 'reject' ? [] : [{ key: 'e', says: '[e]dit arguments' }]), WHY, ...LOOK]
     case 'escalation':
       return [...DECIDE, WHY, ...LOOK]
+    case 'anomaly_review':
+      return [...choicesOf(task), ...(task.context?.['probe'] === undefined ? [] : [PROBE]), ...LOOK]
     default:
-      if (task.options && task.options.length > 0 && task.options.length <= 9)
-        return [...task.options.map((_, at) => ({ key: `${at + 1}`, says: `[${at + 1}]` })), ...LOOK]
+      if (task.options && task.options.length > 0 && task.options.length <= 9) return [...choicesOf(task), ...LOOK]
       return [{ key: 't', says: '[t]ype the answer' }, ...LOOK]
   }
 }

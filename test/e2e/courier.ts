@@ -41,7 +41,17 @@ export async function openCourier({
     let text = ''
     request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
     request.on('end', () => {
-      const call = JSON.parse(text) as { tool: string; idempotency_key: string; run: { id: string } }
+      const call = JSON.parse(text) as {
+        tool: string
+        idempotency_key: string
+        arguments: { idempotency_key?: string }
+        run: { id: string }
+      }
+      if (call.tool === 'acme.find') {
+        const key = call.arguments.idempotency_key
+        response.end(JSON.stringify(arrivals.some((each) => each.key === key) ? { done: key } : {}))
+        return
+      }
       arrivals.push({ tool: call.tool, key: call.idempotency_key, runId: call.run.id })
       setTimeout(() => response.end(JSON.stringify({ done: call.idempotency_key })), callMs())
     })
@@ -79,10 +89,10 @@ export async function openCourier({
 
 export const ENDED: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Cancelled'])
 
-const tool = (name: string, sideEffectClass?: string): string => `
+const tool = (name: string, sideEffectClass?: string, label = ''): string => `
 apiVersion: svc/v1
 kind: Tool
-metadata: { name: ${name}, namespace: acme, version: 1.0.0 }
+metadata: { name: ${name}, namespace: acme, version: 1.0.0, labels: { ${label} } }
 spec: { description: Does ${name}., ${sideEffectClass === undefined ? '' : `side_effect_class: ${sideEffectClass}`} }
 `
 
@@ -111,7 +121,10 @@ spec: { root: courier.yaml }
   'look.yaml': tool('look', 'read_only'),
   'put.yaml': tool('put', 'idempotent_write'),
   'post.yaml': tool('post', classOfPost),
-  'pay.yaml': tool('pay', 'irreversible_action'),
+  'pay.yaml': tool('pay', 'irreversible_action', 'svc/probe: acme.find'),
+  'find.yaml': `${tool('find', 'read_only').trimEnd().replace(/ \}$/, '')}
+  , input_schema: { inline: { type: object, properties: { idempotency_key: { type: string } } } } }
+`,
   'stamp.yaml': tool('stamp'),
   'courier.yaml': agent(
     'courier',
@@ -121,6 +134,7 @@ spec: { root: courier.yaml }
     - ref: acme.put@^1
     - ref: acme.post@^1
     - ref: acme.pay@^1
+    - ref: acme.find@^1
   agents:
     - ref: helper.yaml
 `,

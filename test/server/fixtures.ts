@@ -245,6 +245,7 @@ export function openHouse(
       asked.cancels.push({ runId, reason })
       return { runId, status: 'Cancelled' }
     },
+    probe: () => Promise.reject(new Error('not asked here')),
     follow: (runId, after, signal) => (doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)),
     conversation: (sessionId) => doors.conversation!(sessionId),
     recover: async () => 0,

@@ -203,6 +203,11 @@ test.each([
     '1234cl',
   ],
   [
+    'anomaly_review with a probe',
+    { kind: 'anomaly_review', options: [{ id: 'happened', label: '' }], context: { probe: { name: 'find' } } },
+    '1pcl',
+  ],
+  [
     'more options than digits',
     { kind: 'multi_option', options: Array.from({ length: 10 }, (_, at) => ({ id: `${at}`, label: '' })) },
     'tcl',

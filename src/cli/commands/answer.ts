@@ -7,7 +7,7 @@ import type { Call } from '../command.ts'
 import { jsonOrText, valueOf } from '../decide-task.ts'
 import { metadataOf } from '../metadata.ts'
 import { readOption } from '../options.ts'
-import { nextOf, withTaskDesk } from '../task-desk.ts'
+import { drawProbe, nextOf, withTaskDesk } from '../task-desk.ts'
 
 export async function answer(call: Call): Promise<void> {
   const { given, mode, out } = call
@@ -20,6 +20,10 @@ export async function answer(call: Call): Promise<void> {
         { what: `Task ${shortId(item.userTaskId)} asks for an approval.` },
         { fix: `svc approve ${shortId(item.userTaskId)}   or   svc reject ${shortId(item.userTaskId)} --reason …` },
       )
+    if (given.flag('probe')) {
+      const probed = await desk.probe(item)
+      return mode.json ? await out.json(probed) : drawProbe(probed).forEach((line) => out.line(line))
+    }
     const value = await read(call, item)
     const { textValue, ...chosen } = value
     const isOutcome = item.kind === 'anomaly_review' && typeof textValue === 'string'

@@ -109,6 +109,7 @@ import { policyCost } from './policy-cost.ts'
 import { prefixUrl } from './prefix-url.ts'
 import { toolPrerelease } from './prerelease.ts'
 import { privateResultFull } from './private-result-full.ts'
+import { probeUnusable } from './probe-unusable.ts'
 import { providerTypo } from './provider-typo.ts'
 import { purposeAsPrompt } from './purpose-as-prompt.ts'
 import { quorumUnreachable } from './quorum-unreachable.ts'
@@ -268,6 +269,7 @@ export const rules: readonly Rule[] = [
   inputWidened,
   noInputSchema,
   idempotencyKey,
+  probeUnusable,
   tooManyTools,
   unusedTool,
   mcpServerUndeclared,

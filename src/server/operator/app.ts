@@ -19,7 +19,7 @@ import { deploy, publish } from './publish.ts'
 import { cancelRun, getConversation, getRun, listRuns, sendMessage, startRun, streamRun } from './runs.ts'
 import { getSession, listSessions } from './sessions.ts'
 import { getStatus } from './status.ts'
-import { getTask, listTasks } from './tasks.ts'
+import { getTask, listTasks, probeTask } from './tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './triggers.ts'
 import { yank } from './yank.ts'
 
@@ -54,6 +54,7 @@ const ROUTES: { readonly [R in keyof OperatorRoutes]: Act<R> } = {
   'GET /files/content': getFile,
   'GET /tasks': listTasks,
   'GET /tasks/:id': getTask,
+  'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /logs': streamLogs,
   'POST /backup': backup,

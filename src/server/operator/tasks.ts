@@ -49,6 +49,13 @@ export const getTask: Act<'GET /tasks/:id'> = async ({ services, id }) => {
   throw absent('user task')
 }
 
+export const probeTask: Act<'POST /tasks/:id/probe'> = async ({ services, operator, id, call }) => {
+  const found = await taskById(services, id)
+  if (!found) throw absent('user task')
+  const { durationMs: _, ...probed } = await services.engine.probe(found.task.id, operator, call.request.signal)
+  return { userTaskId: found.task.id, ...probed }
+}
+
 async function withRuns({ store }: Services, tasks: readonly UserTask[]): Promise<InboxItem[]> {
   const items: InboxItem[] = []
   for (const task of tasks) {
