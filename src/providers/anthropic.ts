@@ -2,12 +2,14 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type {
   ContentBlockParam,
+  JSONOutputFormat,
   MessageCreateParamsStreaming,
   MessageParam,
   RawMessageStreamEvent,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type { JsonSchema } from '../spec/snapshot.ts'
 import { objectSchema, parseArguments, vendorOptions } from './arguments.ts'
 import { boundWithThinking, thinkingBudget } from './bound.ts'
 import type { Completion, CompletionRequest, Message, MessagePart, ModelCall, Provider } from './provider.ts'
@@ -22,7 +24,8 @@ export function createAnthropic(parts: SdkParts): Provider {
       const client = await loading
       const gathered = gather()
       try {
-        const stream = await client.messages.create(toRequest(request), { signal })
+        const format = await formatOf(request.outputSchema)
+        const stream = await client.messages.create(toRequest(request, format), { signal })
         for await (const event of stream) {
           const text = gathered.add(event)
           if (text !== '') yield { type: 'text', text }
@@ -56,7 +59,7 @@ async function connect({ key, baseUrl, fetch }: SdkParts): Promise<Anthropic> {
   })
 }
 
-function toRequest(request: CompletionRequest): MessageCreateParamsStreaming {
+function toRequest(request: CompletionRequest, format: JSONOutputFormat | undefined): MessageCreateParamsStreaming {
   const { model, tools } = request
   const { temperature, top_p, stop_sequences } = model.parameters ?? {}
   const budget = thinkingBudget(model)
@@ -75,10 +78,38 @@ function toRequest(request: CompletionRequest): MessageCreateParamsStreaming {
     ...(temperature !== undefined && { temperature }),
     ...(top_p !== undefined && { top_p }),
     ...(stop_sequences !== undefined && { stop_sequences: [...stop_sequences] }),
+    ...(format && { output_config: { format } }),
     ...(budget > 0 && { thinking: { type: 'enabled' as const, budget_tokens: budget } }),
     ...vendorOptions(model.provider_options),
     stream: true,
   }
+}
+
+/**
+ * Structured output where the schema can be enforced: what the vendor cannot check is told to the model in words, and the
+ * engine validates what comes in any case.
+ */
+async function formatOf(schema: JsonSchema | undefined): Promise<JSONOutputFormat | undefined> {
+  if (schema === undefined || typeof schema === 'boolean' || schema['type'] !== 'object' || !isListed(schema))
+    return undefined
+  const { transformJSONSchema } = await import('@anthropic-ai/sdk/lib/transform-json-schema')
+  return { type: 'json_schema', schema: transformJSONSchema(schema) }
+}
+
+/**
+ * Every value in it has a type, and every object lists its properties: the vendor takes no other property, so an object that
+ * is a map would come empty. It resolves no schema that refers to itself either.
+ */
+function isListed(schema: JsonValue): boolean {
+  if (!isJsonObject(schema) || '$ref' in schema) return false
+  const { type, properties, items, anyOf, oneOf, allOf } = schema
+  const choices = anyOf ?? oneOf ?? allOf
+  if (Array.isArray(choices)) return choices.every(isListed)
+  if ('enum' in schema || 'const' in schema) return true
+  if (type === 'array') return items !== undefined && isListed(items)
+  if (type !== 'object') return typeof type === 'string'
+  if (!isJsonObject(properties) || 'patternProperties' in schema) return false
+  return (schema['additionalProperties'] ?? false) === false && Object.values(properties).every(isListed)
 }
 
 /** User and assistant take turns: results of tools are the user's, and neighbours of one role are one message. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
 import { createTransport } from '../../src/base/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
 import { createAnthropic } from '../../src/providers/anthropic.ts'
@@ -211,4 +212,40 @@ test('an abort in the middle of a stream ends it with the reason', async () => {
   await expect(async () => {
     while (!(await stream.next()).done);
   }).rejects.toThrow('cancelled')
+})
+
+test('a strict output is asked for as structured output; what the vendor cannot check is told in words', async () => {
+  const provider = await start([{ say: '{}' }])
+  const outputSchema = {
+    type: 'object',
+    properties: { count: { type: 'integer', minimum: 1 }, mood: { enum: ['good', 'bad'] } },
+    required: ['count'],
+  }
+  await complete(provider, requestWith({ model, outputSchema }))
+  expect(fake.requests[0]?.body).toMatchObject({
+    output_config: {
+      format: {
+        type: 'json_schema',
+        schema: {
+          type: 'object',
+          properties: { count: { type: 'integer', description: '{minimum: 1}' }, mood: { enum: ['good', 'bad'] } },
+          required: ['count'],
+          additionalProperties: false,
+        },
+      },
+    },
+  })
+})
+
+test.each<[string, JsonObject | boolean]>([
+  ['no object', { type: 'array', items: { type: 'string' } }],
+  ['anything', true],
+  ['a map', { type: 'object', properties: { by_name: { type: 'object', additionalProperties: { type: 'string' } } } }],
+  ['open', { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: true }],
+  ['untyped within', { type: 'object', properties: { a: {} } }],
+  ['recursive', { type: 'object', properties: { child: { $ref: '#' } } }],
+])('an output that is %s is validated by the engine alone', async (_, outputSchema) => {
+  const provider = await start([{ say: '{}' }])
+  await complete(provider, requestWith({ model, outputSchema }))
+  expect(fake.requests[0]?.body).not.toHaveProperty('output_config')
 })
