@@ -132,7 +132,7 @@ function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known:
   switch (item.type) {
     case 'UserMessage':
     case 'Reasoning':
-      return { text: saysOf(content) }
+      return item.error === null ? { text: saysOf(content) } : { text: safeText(item.error), style: theme.bad }
     case 'PolicyDecision':
       return decisionOf(canvas, content)
     case 'ToolCall':

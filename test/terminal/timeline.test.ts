@@ -97,6 +97,14 @@ test('a pipe gets every line whole', () => {
   ])
 })
 
+test('a completion that gave no answer says why', () => {
+  expect(
+    drawTimeline(canvasOf(80), timeline(['Reasoning', { text: '' }, { error: 'The model is busy.' }]), runs, {
+      offsetMinutes: 0,
+    }),
+  ).toEqual(['  1  10:42:01  Reasoning        The model is busy.'])
+})
+
 test('results without their calls stand for themselves', () => {
   expect(
     drawTimeline(canvasOf(80), [refund[4]!, refund[8]!, refund[11]!, refund[2]!], runs, { offsetMinutes: 0 }),
