@@ -166,7 +166,10 @@ export const failures = {
     say: () => 'The arguments are not the ones that were reviewed.',
     fix: 'Look at the task again, then answer.',
   },
-  not_an_approver: { exit: EXIT.denied, say: () => 'This approver may not decide this task.' },
+  not_an_approver: {
+    exit: EXIT.denied,
+    say: (a: { why: string }) => `This approver may not decide this task: ${a.why}.`,
+  },
 
   // Store and engine
   run_moved_on: {

@@ -215,9 +215,10 @@ function whyNoVote(draft: Draft, task: UserTask, answer: Answer): Failure | unde
     task.approverRole !== undefined &&
     !(answer.by.type === 'operator' && answer.by.roles.includes(task.approverRole))
   ) {
-    return fail('not_an_approver')
+    return fail('not_an_approver', { why: `it takes a person with the role ${task.approverRole}` })
   }
-  if (task.separationOfDuties && approverOf(answer.by) === starterOf(draft)) return fail('not_an_approver')
+  if (task.separationOfDuties && approverOf(answer.by) === starterOf(draft))
+    return fail('not_an_approver', { why: 'who started the run does not decide what it may do' })
   if (answer.approved === false) return undefined
   if (task.comprehensionRequired && answer.metadata?.['svc/acknowledged'] !== true)
     return fail('acknowledgement_required')

@@ -43,20 +43,26 @@ afterAll(async () => {
   project.remove()
 })
 
-const REFUSED = 'error[not_an_approver]: This approver may not decide this task.'
+const REFUSED = 'error[not_an_approver]: This approver may not decide this task'
+const NO_ROLE = `${REFUSED}: it takes a person with the role finance.`
+const STARTED = `${REFUSED}: who started the run does not decide what it may do.`
 const INVALID = 'error[invalid_operator_key]: The operator credential is not valid.'
 
 test('two persons of the role decide, each once, and not the one who started the run', async () => {
   const { stdout } = await as('ana', 'run', 'acme.refund-desk', 'order=A-1', 'amount:=1500', '--detach')
   await run(['runs', 'get', '@last', '--wait=pause'])
-  expect(told(await run(['approve', '@waiting']))).toEqual([4, '', REFUSED])
-  expect(told(await as('carl', 'approve', '@waiting'))).toEqual([4, '', REFUSED])
-  expect(told(await as('ana', 'approve', '@waiting'))).toEqual([4, '', REFUSED])
+  expect(told(await run(['approve', '@waiting']))).toEqual([4, '', NO_ROLE])
+  expect(told(await as('carl', 'approve', '@waiting'))).toEqual([4, '', NO_ROLE])
+  expect(told(await as('ana', 'approve', '@waiting'))).toEqual([4, '', STARTED])
   const byKey = await svc(['approve', '@waiting', '--run', stdout.trim(), '--url', server.url], {
     env: { SVC_API_KEY: apiKey },
   })
-  expect(told(byKey)).toEqual([4, '', REFUSED])
-  expect(told(await as('ben', 'approve', '@waiting', '--as', 'ana@acme.example'))).toEqual([4, '', REFUSED])
+  expect(told(byKey)).toEqual([4, '', NO_ROLE])
+  expect(told(await as('ben', 'approve', '@waiting', '--as', 'ana@acme.example'))).toEqual([
+    4,
+    '',
+    `${REFUSED}: the request is not by ana@acme.example.`,
+  ])
   expect((await as('ben', 'inbox', '--mine', '--count')).stdout).toBe('1\n')
   const first = 'approved acme.refunds amount 1500 (1 of 2)'
   expect(told(await as('ben', 'approve', '@waiting', '--as', 'BEN@acme.example'))).toEqual([0, first, ''])
@@ -74,8 +80,8 @@ test('without a server the same holds', async () => {
   expect((await as('dora', 'run', 'acme.refund-desk', 'order=A-2', 'amount:=180', '--detach')).code).toBe(0)
   await run(['runs', 'get', '@last', '--wait=pause'])
   await server.stop()
-  expect(told(await run(['reject', '@waiting', '--no-reason']))).toEqual([4, '', REFUSED])
-  expect(told(await as('dora', 'approve', '@waiting'))).toEqual([4, '', REFUSED])
+  expect(told(await run(['reject', '@waiting', '--no-reason']))).toEqual([4, '', NO_ROLE])
+  expect(told(await as('dora', 'approve', '@waiting'))).toEqual([4, '', STARTED])
   expect(told(await as('ben', 'approve', '@waiting'))).toEqual([0, 'approved acme.refunds amount 180 (1 of 1)', ''])
   server = await serve(['--data', project.data], { cwd: project.directory })
   const ended = await run(['runs', 'get', '@last', '--wait=terminal', '--json', '--jq', '.status'])
@@ -177,7 +183,7 @@ describe('without a credential', () => {
   test('who starts a run at this machine does not approve it, whichever command he takes', async () => {
     expect((await here('run', 'acme.refund-desk', 'order=B-1', 'amount:=180', '--detach')).code).toBe(0)
     const { runId, userTaskId } = await waiting()
-    expect(told(await here('approve', '@waiting'))).toEqual([4, '', REFUSED])
+    expect(told(await here('approve', '@waiting'))).toEqual([4, '', STARTED])
     const raw = await post(`runs/${runId}/messages`, { runId, userTaskId, approved: true })
     expect(JSON.parse(raw.stdout)).toMatchObject({ status: 'WaitingForHITL', code: 'not_an_approver' })
     const byKey = await svc(['approve', '@waiting', '--run', runId, '--url', open.url], {
@@ -190,7 +196,7 @@ describe('without a credential', () => {
     const { agentId } = await svcJson<{ agentId: string }>(['agents', 'show', 'acme.refund-desk', '--data', local.data])
     expect((await post(`agents/${agentId}/runs`, { input: { order: 'B-2', amount: 180 } })).code).toBe(0)
     await waiting()
-    expect(told(await here('approve', '@waiting'))).toEqual([4, '', REFUSED])
+    expect(told(await here('approve', '@waiting'))).toEqual([4, '', STARTED])
     expect((await here('runs', 'cancel', '@waiting', '--yes')).code).toBe(0)
   })
 

@@ -309,7 +309,7 @@ test('nobody answers under another name by typing it', async () => {
     await operator('POST /runs/:id/messages', { id: runId, body: { text: 'Yes', as: 'bo@acme.example' } }),
   ).toEqual({
     status: 'Running',
-    error: 'This approver may not decide this task.',
+    error: 'This approver may not decide this task: the request is not by bo@acme.example.',
     code: 'not_an_approver',
   })
   expect(asked.answers).toEqual([])

@@ -117,7 +117,7 @@ export const sendMessage: Act<'POST /runs/:id/messages'> = async ({ services, op
   const message = parseMessage({ runId: run.id, ...(body as object) }, run.id)
   const same = as === undefined || as === operator.id || (proved && as.toLowerCase() === operator.id)
   if (!same && (proved || !services.development)) {
-    const { code, message: error } = fail('not_an_approver')
+    const { code, message: error } = fail('not_an_approver', { why: `the request is not by ${as}` })
     return { status: run.status, error, code }
   }
   await checkFiles(services, services.workspace.id, message.files ?? [])
