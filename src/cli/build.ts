@@ -81,13 +81,18 @@ export async function build({
       ...(update !== undefined && { update }),
       ...(askMcp && { askMcp }),
     })
-    const all = [...findings, ...compiled.findings]
+    // What both found at one place is told once, in the words of lint, which knows what was probably meant.
+    const told = new Set(findings.map(keyOf))
+    const all = [...findings, ...compiled.findings.filter((each) => !told.has(keyOf(each)))]
     return all.some(({ severity }) => severity === 'error')
       ? { workspace, findings: all }
       : { workspace, findings: all, compiled, as: compileAs }
   }
   return await compileAs(prerelease)
 }
+
+const keyOf = ({ rule, severity, path, range }: Diagnostic): string =>
+  `${rule} ${severity} ${path} ${range.start.offset}`
 
 interface Opened {
   readonly workspace: Workspace

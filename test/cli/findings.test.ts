@@ -29,3 +29,18 @@ test('what others lack because of a file that cannot be read is not told', async
   expect(stderr.match(/ (error|warn|info) {2}\S+/g)).toEqual([' error  doc/syntax'])
   expect(stderr).toMatch(/\nerror\[documents_have_errors\]: 1 error in 1 file\.\n$/)
 })
+
+test('what lint and compile both find is told once', async () => {
+  const file = join(cwd, 'agents/refund-desk.yaml')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('- refunds-above-limit', '- refunds-above-limits'))
+  for (const [strict, code] of [
+    [[], 0],
+    [['--strict'], 1],
+  ] as const) {
+    const ran = await svc(['compile', ...strict], { cwd })
+    expect(ran.code).toBe(code)
+    expect(ran.stderr.match(/ {2}authority\/unresolved\n.*/g)).toEqual([
+      '  authority/unresolved\n  No policy is linked to the boundary "refunds-above-limits". Did you mean "refunds-above-limit"?',
+    ])
+  }
+})
