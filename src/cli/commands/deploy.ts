@@ -26,15 +26,11 @@ export async function deploy(call: Call): Promise<void> {
     const body = { agent: agent.agentId, ...(version !== undefined && { version }), ...(rollback && { rollback }) }
     const deployed = await operator.call('POST /deploy', { body })
     const { from, to, runningOnOld } = deployed
-    const { agents } = await publishedClosure(operator, `${agent.name}@${to}`)
-    const edges = lateEdgesOf([...agents.values()])
-    if (mode.json) {
-      await out.json(deployed)
-      return await tellUndeployed(call, operator, edges)
-    }
     const keep =
       runningOnOld > 0 ? ` (${runningOnOld} ${runningOnOld === 1 ? 'run keeps' : 'runs keep'} running on ${from})` : ''
-    out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${keep}`)
-    await tellUndeployed(call, operator, edges)
+    if (mode.json) await out.json(deployed)
+    else out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${keep}`)
+    const { agents } = await publishedClosure(operator, `${agent.name}@${to}`)
+    await tellUndeployed(call, operator, lateEdgesOf([...agents.values()]))
   })
 }

@@ -133,7 +133,9 @@ export async function publishPath(call: Caller, publishing: Publishing): Promise
   for (const [file, text] of Object.entries(texts)) await writeFile(join(workspace.root, file), text)
   const body = { bundle, deploy, ...(message !== undefined && { message }) }
   const answer = await operator.call('POST /publish', { body })
-  return { plan, ...root, answer, ...(deploy && { late: lateEdgesOf(bundle.agents, { workspace, cwd: call.cwd }) }) }
+  if (!deploy) return { plan, ...root, answer }
+  const documents = isArchivePath(path) ? undefined : { workspace, cwd: call.cwd }
+  return { plan, ...root, answer, late: lateEdgesOf(bundle.agents, documents) }
 }
 
 /** The build, after `--bump`; `texts` are the files that it rewrites. */
