@@ -35,7 +35,7 @@ function copier(turns: readonly Turn[], ids: Ids): () => Turn[] {
     turns.flatMap(({ session, runs, steps, tasks }) => [
       session.id,
       ...[...runs, ...tasks].map(({ id }) => id),
-      ...steps.flatMap(({ id, eventId }) => [id, eventId]),
+      ...steps.map(({ id }) => id),
     ]),
   )
   const pieces = JSON.stringify(turns).split(new RegExp(`(${[...own].join('|')})`))

@@ -1,7 +1,7 @@
 /** Runs of sub-agents: how one begins, and what its end means to the call that asked for it. */
 import type { RunId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { Call, Run } from '../spec/run.ts'
+import { NOTHING_USED, type Call, type Run } from '../spec/run.ts'
 import type { Step } from '../spec/step.ts'
 import type { Version } from '../store/store.ts'
 import { agentNamed, textOf } from './bindings.ts'
@@ -22,17 +22,7 @@ export function newRun(
     llmModel: version.snapshot.model.name,
     state: { at: 'thinking', turn: 1, attempt: 1 },
     status: 'Running',
-    usage: {
-      inputTokens: 0,
-      outputTokens: 0,
-      iterations: 0,
-      waitedMs: 0,
-      waitingSince: null,
-      grants: {},
-      outputAttempts: 0,
-      tainted: false,
-      refusals: {},
-    },
+    usage: NOTHING_USED,
     lastSequence: 0,
     output: null,
     error: null,

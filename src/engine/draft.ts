@@ -3,7 +3,7 @@
  * clock, a store or the network; a draft that is thrown away has done nothing.
  */
 import type { Instant } from '../base/clock.ts'
-import type { EventId, Ids, RunId, StepId, TaskId } from '../base/ids.ts'
+import type { Ids, RunId, StepId, TaskId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Completion } from '../providers/provider.ts'
 import type { EventKind } from '../spec/event.ts'
@@ -153,7 +153,6 @@ export function createDraft(tree: Tree, world: World): Draft {
         id: world.ids.next(),
         sessionId: session.id,
         runId: id,
-        eventId: world.ids.next<'event'>() as EventId,
         type,
         sequence,
         ordinal: ++lastOrdinal,

@@ -141,6 +141,19 @@ export interface Usage {
   readonly refusals: Readonly<Record<string, number>>
 }
 
+/** What a run has used when it begins. */
+export const NOTHING_USED: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  iterations: 0,
+  waitedMs: 0,
+  waitingSince: null,
+  grants: {},
+  outputAttempts: 0,
+  tainted: false,
+  refusals: {},
+}
+
 export interface Run {
   readonly id: RunId
   readonly sessionId: SessionId

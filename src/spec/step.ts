@@ -3,7 +3,7 @@
  * Source: HTTP API, "Timeline item"; decisions, section 6. Content keys are those of the interface (snake_case).
  */
 import type { Instant } from '../base/clock.ts'
-import type { EventId, RunId, SessionId, StepId } from '../base/ids.ts'
+import type { RunId, SessionId, StepId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 
 export const STEP_TYPES = [
@@ -45,7 +45,6 @@ export interface Step {
   readonly id: StepId
   readonly sessionId: SessionId
   readonly runId: RunId
-  readonly eventId: EventId
   readonly type: StepType
   /** 1-based, per run. */
   readonly sequence: number

@@ -1,6 +1,6 @@
 /** How a step is shown. Source: HTTP API, "Timeline item"; decisions, section 6. */
 import { iso, isoOrNull } from '../base/clock.ts'
-import type { AgentId, VersionId, WorkspaceId } from '../base/ids.ts'
+import { eventIdOf, type AgentId, type VersionId, type WorkspaceId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { TimelineItem } from './api.ts'
 import type { Step } from './step.ts'
@@ -28,7 +28,7 @@ export function toTimelineItem(step: Step, owner: StepOwner, content: JsonObject
       tenant_id: owner.workspaceId,
       agent_id: owner.agentId,
       agent_version_id: owner.agentVersionId,
-      event_id: step.eventId,
+      event_id: eventIdOf(step.id),
     }),
     tokensUsed: step.tokensUsed,
     error: step.error,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agentIdOf, createIds, isUuid, versionIdOf } from '../../src/base/ids.ts'
+import { agentIdOf, createIds, eventIdOf, isUuid, versionIdOf, type StepId } from '../../src/base/ids.ts'
 
 test('ids of one maker sort in the order they were made, also within a millisecond and when the clock steps back', () => {
   const times = [1000, 1000, 1000, 999, 5, 1001]
@@ -24,4 +24,10 @@ test('ids of agents and versions are the same on every machine', () => {
   expect(versionIdOf('default', 'acme.refund-desk', 'sha256:aa')).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   )
+})
+
+test('the event of a step has its id in version 8', () => {
+  const step = '01a1fd3f-fc66-7002-a6fe-cd3e155b0c64' as StepId
+  expect(eventIdOf(step)).toBe('01a1fd3f-fc66-8002-a6fe-cd3e155b0c64')
+  expect(isUuid(eventIdOf(step))).toBe(true)
 })

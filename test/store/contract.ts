@@ -4,6 +4,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, nameId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
 import type { RunId } from '../../src/base/ids.ts'
+import { NOTHING_USED, type Usage } from '../../src/spec/run.ts'
 import type { Step } from '../../src/spec/step.ts'
 import { toTimelineItem } from '../../src/spec/timeline-item.ts'
 import type { IdempotencyClaim, Store, Timer, TurnEvent } from '../../src/store/store.ts'
@@ -190,6 +191,31 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await store.save(aTurn(idle, { busy: false }))
         expect(await store.busySessions()).toEqual([sessionId('early'), sessionId('late')])
       })
+    })
+
+    test.each<[string, Partial<Usage>]>([
+      ['nothing', {}],
+      ['tokens alone', { inputTokens: 20, outputTokens: 5 }],
+      ['a wait since the beginning of time', { waitingSince: 0, onLimit: true, heldMs: 0 }],
+      [
+        'everything',
+        {
+          inputTokens: 1,
+          outputTokens: 2,
+          iterations: 3,
+          waitedMs: 4,
+          waitingSince: NOW,
+          grants: { max_tokens_per_run: 1 },
+          outputAttempts: 5,
+          tainted: true,
+          refusals: { 'sha256:1': 2 },
+        },
+      ],
+    ])('reads of a run that used %s what it used', async (_, used) => {
+      const session = await started('a')
+      const run = aRun(session, { usage: { ...NOTHING_USED, ...used } })
+      await store.save(aTurn(session, { runs: [run] }))
+      expect(await store.run(run.id)).toEqual(run)
     })
 
     describe('lists of sessions and runs', () => {

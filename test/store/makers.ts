@@ -6,7 +6,7 @@ import type { StoredEvent } from '../../src/spec/event.ts'
 import type { StoredFile } from '../../src/spec/file.ts'
 import type { ApiKey, OperatorKey, Trigger } from '../../src/spec/key.ts'
 import type { PolicySet } from '../../src/spec/policy-set.ts'
-import type { Run } from '../../src/spec/run.ts'
+import { NOTHING_USED, type Run } from '../../src/spec/run.ts'
 import type { Session } from '../../src/spec/session.ts'
 import type { Snapshot } from '../../src/spec/snapshot.ts'
 import type { Step } from '../../src/spec/step.ts'
@@ -77,17 +77,7 @@ export const aRun = (session: Session, about: Partial<Run> = {}): Run => ({
   input: session.input,
   state: { at: 'thinking', turn: 1, attempt: 1 },
   status: session.status,
-  usage: {
-    inputTokens: 0,
-    outputTokens: 0,
-    iterations: 0,
-    waitedMs: 0,
-    waitingSince: null,
-    grants: {},
-    outputAttempts: 0,
-    tainted: false,
-    refusals: {},
-  },
+  usage: NOTHING_USED,
   lastSequence: 0,
   output: session.output,
   error: null,
@@ -136,7 +126,6 @@ export const aStep = (session: Session, ordinal: number, about: Partial<Step> = 
   id: nameId('step', session.id, String(ordinal)),
   sessionId: session.id,
   runId: session.rootRunId,
-  eventId: nameId('event', session.id, String(ordinal)),
   type: 'Reasoning',
   sequence: ordinal,
   ordinal,

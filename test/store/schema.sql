@@ -141,7 +141,6 @@ CREATE TABLE step (
   run_n integer not null references run (n),
   sequence integer not null check (sequence > 0),
   id text not null,
-  event_id text not null,
   type text not null,
   content text not null check (json_valid(content)),
   hidden text check (json_valid(hidden)),
@@ -354,13 +353,6 @@ begin
     and not exists (select 1 from step where result_digest = old.result_digest);
 end;
 
-CREATE TRIGGER step_only_ends
-before update of session_n, ordinal, run_n, sequence, id, event_id, type, content, hidden, tokens_used, started_at, result_digest
-on step
-begin
-  select raise(abort, 'of a step only its end is written later');
-end;
-
 CREATE TABLE operator_key (
   id text primary key,
   workspace_id text not null,
@@ -376,3 +368,9 @@ CREATE TABLE operator_key (
 ) strict;
 
 CREATE INDEX operator_key_of_workspace on operator_key (workspace_id);
+
+CREATE TRIGGER step_only_ends
+before update of session_n, ordinal, run_n, sequence, id, type, content, hidden, tokens_used, started_at, result_digest on step
+begin
+  select raise(abort, 'of a step only its end is written later');
+end;

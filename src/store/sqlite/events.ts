@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { AgentId, EventId, RunId, SessionId, StepId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import type { AgentId, RunId, SessionId, StepId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { EventKind, StoredEvent } from '../../spec/event.ts'
 import type { Run } from '../../spec/run.ts'
@@ -23,7 +23,7 @@ export function openEvents(db: Database): Events {
   )
   const after = db.prepare<{ sessionId: string; after: number; limit: number }, Row>(
     `select e.seq, r.id as run_id, a.workspace_id, a.id as agent_id, r.version_id, e.ts, e.kind, e.subject, e.data, e.ordinal,
-       t.id as step_id, t.sequence, t.event_id, t.type, t.content, l.result, t.tokens_used, t.error, t.started_at, t.finished_at
+       t.id as step_id, t.sequence, t.type, t.content, l.result, t.tokens_used, t.error, t.started_at, t.finished_at
      from event e
        join run r on r.n = e.run_n
        join agent a on a.n = r.agent_n
@@ -62,7 +62,6 @@ interface Row {
   ordinal: number | null
   step_id: StepId
   sequence: number
-  event_id: EventId
   type: StepType
   content: string
   result: string | null
@@ -102,7 +101,6 @@ function toItem(row: Row, ordinal: number, owner: Owner): JsonObject {
       id: row.step_id,
       sessionId: owner.sessionId,
       runId: owner.runId,
-      eventId: row.event_id,
       type: row.type,
       sequence: row.sequence,
       ordinal,

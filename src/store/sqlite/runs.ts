@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import { isTerminal } from '../../spec/run.ts'
+import { isTerminal, NOTHING_USED } from '../../spec/run.ts'
 import type { ErrorCode, Run, RunState, RunStatus, Usage } from '../../spec/run.ts'
 import type { RunFilter, Store } from '../store.ts'
 import type { Agents } from './agents.ts'
@@ -115,6 +116,16 @@ export function openRuns(db: Database, agents: Agents): Runs {
   }
 }
 
+/** Most runs use few of the things that are counted: the others are not written down. */
+function used(usage: Usage): JsonObject {
+  const found: JsonObject = {}
+  for (const [name, value] of Object.entries(usage)) {
+    const isUsed = isJsonObject(value) ? Object.keys(value).length > 0 : value !== NOTHING_USED[name as keyof Usage]
+    if (isUsed) found[name] = value
+  }
+  return found
+}
+
 const onlyOpen = ({ status, waiting }: RunFilter): boolean =>
   waiting === true || (status !== undefined && !status.some(isTerminal))
 
@@ -126,7 +137,7 @@ const changing = (run: Run) =>
   [
     toText(run.state),
     run.status,
-    toText(run.usage),
+    toText(used(run.usage)),
     run.llmModel,
     run.lastSequence,
     toText(run.output),
@@ -183,7 +194,7 @@ const toRun = (row: Row): Run => ({
   input: toObject(row.input),
   state: JSON.parse(row.state) as RunState,
   status: row.status,
-  usage: JSON.parse(row.usage) as Usage,
+  usage: { ...NOTHING_USED, ...(JSON.parse(row.usage) as Partial<Usage>) },
   lastSequence: row.last_sequence,
   output: toValue(row.output),
   error: row.error,

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { EventId, RunId, SessionId, StepId } from '../../base/ids.ts'
+import type { RunId, SessionId, StepId } from '../../base/ids.ts'
 import type { Step, StepType } from '../../spec/step.ts'
 import type { StepEnd, Store } from '../store.ts'
 import { toObject, toText } from './json-column.ts'
@@ -15,9 +15,8 @@ export function openSteps(db: Database): Steps {
   const results = openResults(db)
   const insert = db.prepare(
     `insert into step (
-       session_n, ordinal, run_n, sequence, id, event_id, type, content, result_digest, hidden, tokens_used, error, started_at,
-       finished_at
-     ) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       session_n, ordinal, run_n, sequence, id, type, content, result_digest, hidden, tokens_used, error, started_at, finished_at
+     ) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const close = db.prepare(
     `update step
@@ -51,7 +50,6 @@ export function openSteps(db: Database): Steps {
         runN,
         step.sequence,
         step.id,
-        step.eventId,
         step.type,
         content,
         resultDigest,
@@ -67,7 +65,7 @@ export function openSteps(db: Database): Steps {
 }
 
 const SELECT = `
-  select t.id, s.id as session_id, r.id as run_id, t.event_id, t.type, t.sequence, t.ordinal, t.content, l.result,
+  select t.id, s.id as session_id, r.id as run_id, t.type, t.sequence, t.ordinal, t.content, l.result,
     t.hidden, t.tokens_used, t.error, t.started_at, t.finished_at
   from step t
     join run r on r.n = t.run_n
@@ -78,7 +76,6 @@ interface Row {
   id: StepId
   session_id: SessionId
   run_id: RunId
-  event_id: EventId
   type: StepType
   sequence: number
   ordinal: number
@@ -95,7 +92,6 @@ const toStep = (row: Row): Step => ({
   id: row.id,
   sessionId: row.session_id,
   runId: row.run_id,
-  eventId: row.event_id,
   type: row.type,
   sequence: row.sequence,
   ordinal: row.ordinal,
