@@ -206,6 +206,144 @@ describe('a fix', () => {
   })
 })
 
+describe('a gate on what strangers wrote', () => {
+  const tools = `apiVersion: svc/v1
+kind: Tool
+metadata: { name: read, namespace: crm, version: 1.0.0, labels: { svc/data: private } }
+spec: { description: Reads., side_effect_class: read_only }
+---
+apiVersion: svc/v1
+kind: Tool
+metadata: { name: fetch, namespace: web, version: 1.0.0, labels: { svc/content: untrusted } }
+spec: { description: Fetches., side_effect_class: read_only }
+---
+apiVersion: svc/v1
+kind: Tool
+metadata: { name: send, namespace: mail, version: 1.0.0, labels: { svc/egress: external } }
+spec: { description: Sends., side_effect_class: idempotent_write }
+`
+  const others = '  tools:\n    - ref: crm.read@^1\n    - ref: web.fetch@^1\n'
+
+  test.each([
+    [
+      'a block',
+      '    - ref: mail.send@^1 # out\n      as: send\n',
+      '    - policies: [acme.tainted-send]\n      ref: mail.send@^1 # out\n      as: send\n',
+    ],
+    [
+      'braces',
+      '    - { ref: mail.send@^1 } # out\n',
+      '    - { policies: [acme.tainted-send], ref: mail.send@^1 } # out\n',
+    ],
+    [
+      'a block that has others',
+      '    - ref: mail.send@^1\n      policies:\n        - acme.hours # by day\n',
+      '    - ref: mail.send@^1\n      policies:\n        - acme.tainted-send\n        - acme.hours # by day\n',
+    ],
+    [
+      'brackets that have others',
+      '    - ref: mail.send@^1\n      policies: [acme.hours]\n',
+      '    - ref: mail.send@^1\n      policies: [acme.tainted-send, acme.hours]\n',
+    ],
+  ])('is offered with its policy: %s', (_, before, after) => {
+    const hours =
+      'apiVersion: svc/v1\nkind: Policy\nmetadata: { name: hours, namespace: acme, version: 1.0.0 }\nspec: { conditions: { field: svc.failure, op: exists, value: true }, decision: { type: allow } }\n'
+    const files = { 'a.yaml': agent(others + before), 't.yaml': tools, 'hours.yaml': hours }
+    const { workspace, findings } = judged(files, 'security/lethal-trifecta')
+    expect(findings.map(({ fix }) => [fix?.description, fix?.unsafe])).toEqual([
+      ['Write policies/tainted-send.yaml, which asks a person once strangers have been read.', true],
+    ])
+    expect(fixed(files, 'security/lethal-trifecta')).toEqual(files)
+    const accepted = findings.map(({ fix, ...finding }) => ({
+      ...finding,
+      fix: { description: fix!.description, edits: fix!.edits },
+    }))
+    const mended = { ...files, ...Object.fromEntries(applyFixes(workspace, accepted)) } as Record<string, string>
+    expect(mended['a.yaml']).toBe(agent(others + after))
+    expect(mended['policies/tainted-send.yaml']).toBe(`apiVersion: svc/v1
+kind: Policy
+metadata:
+  name: tainted-send
+  namespace: acme
+  version: 1.0.0
+spec:
+  description: Asks a person before mail.send once the run has read what strangers wrote.
+  scope: tool:mail.send
+  conditions:
+    field: run.taint
+    op: eq
+    value: true
+  decision:
+    type: require_approval
+    reason: This run has read content of strangers
+    timeout:
+      after_minutes: 60
+      default: deny
+`)
+    expect(
+      judged(mended).findings.filter(({ path, rule }) => path.startsWith('policies/') || /trifecta/.test(rule)),
+    ).toEqual([])
+  })
+})
+
+describe('the fixes that the reference marks', () => {
+  /** Left out: what only the command line can write (locks), and what has no example in text (UTF-16). */
+  const MARKED = [
+    'doc/kind-unknown',
+    'doc/api-version',
+    'doc/unknown-key',
+    'doc/misplaced-key',
+    'doc/unquoted-scalar',
+    'doc/yaml11-boolean',
+    'doc/anchor-across-policy',
+    'doc/version-without-ref',
+    'doc/bom',
+    'id/invalid-semver',
+    'model/base-url-insecure',
+    'model/secret-implicit-missing',
+    'model/stop-empty',
+    'secret/unused',
+    'output/schema-without-json',
+    'output/on-invalid-without-schema',
+    'tool/unpinned',
+    'tool/wire-name-invalid',
+    'mcp/server-unused',
+    'mcp/header-ignored',
+    'policy/attachment-duplicate',
+    'policy/scope-syntax',
+    'policy/condition-syntax',
+    'policy/condition-field',
+    'policy/field-not-in-schema',
+    'policy/type-mismatch',
+    'policy/redundant-leaf',
+    'policy/block-alias',
+    'approval/on-reject-value',
+    'approval/on-modify-value',
+    'approval/fields-ignored',
+    'authority/duplicate',
+    'security/hidden-unicode',
+    'lint/unused-suppression',
+  ]
+  const UNSAFE = [
+    'limits/missing-loop',
+    'schema/open-object',
+    'tool/class-lowered',
+    'policy/case-sensitive-email',
+    'security/lethal-trifecta',
+  ]
+  const bad = (name: string): Files => complete(rules.find((rule) => rule.name === name)!.bad)
+  const offered = (name: string) =>
+    judged(bad(name), name).findings.flatMap(({ fix }) => (fix?.edits.length ? [fix] : []))
+
+  test.each(MARKED)('%s mends itself', (name) => {
+    expect(offered(name).filter((fix) => !fix.unsafe)).not.toEqual([])
+  })
+
+  test.each(UNSAFE)('%s offers what a person must judge', (name) => {
+    expect(offered(name).filter((fix) => fix.unsafe)).not.toEqual([])
+  })
+})
+
 describe('the safe fixes of every rule', () => {
   const shown = rules.flatMap((rule) => {
     const files = complete(rule.bad)

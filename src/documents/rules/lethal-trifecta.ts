@@ -1,6 +1,7 @@
 import { isGated } from '../authority.ts'
 import { toolsOf, type ToolUse } from '../bindings.ts'
 import { capabilitiesOf, type Capabilities, type Confidence } from '../capabilities.ts'
+import { taintGate } from '../taint-gate.ts'
 import { closureOf, edgesOf } from '../closure.ts'
 import type { Document } from '../document.ts'
 import type { Project, Rule } from '../rule.ts'
@@ -47,6 +48,7 @@ export const lethalTrifecta: Rule = {
           message: use === data ? 'private data' : 'content of strangers',
         })),
         ...(!sure && { severity: 'warning' }),
+        fix: taintGate(project.workspace, egress) ?? 'Gate the way out, split the agent, or gate on `run.taint`.',
       },
     )
   },
