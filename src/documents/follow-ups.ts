@@ -136,7 +136,12 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   },
   'bundle/root-missing': { document: true },
   'bundle/lock-missing': { after: TOOL_NAMES },
-  'bundle/unreferenced-file': { users: PATH_USERS, document: true, after: SCHEMA_FAULTS, gaps: GAPS },
+  'bundle/unreferenced-file': {
+    users: PATH_USERS,
+    document: true,
+    after: ['agent/instructions-missing-file', ...SCHEMA_FAULTS],
+    gaps: GAPS,
+  },
   'security/blanket-allow-irreversible': { lacks: ['spec.conditions'], rests: true },
   'security/irreversible-without-approval': { rests: true },
   'security/write-without-approval': { rests: true },
@@ -266,7 +271,8 @@ const plainName = (written: string): string =>
 function speaksOf({ message, path, rule }: Diagnostic, name: string): boolean {
   if (path.endsWith(name)) return true
   const said = message.split(/[\s"`',;:]+/).map((word) => word.replace(/[.?]$/, '').replace(/@.*$/, ''))
-  return said.includes(rule === 'id/file-name' ? (readLogicalRef(name)?.name ?? name) : name)
+  const wanted = rule === 'id/file-name' ? (readLogicalRef(name)?.name ?? name) : name
+  return said.some((word) => word === wanted || word.endsWith(`/${wanted}`))
 }
 
 /** A file that cannot be read may hold what a finding misses when it says the name, or is called so. */
