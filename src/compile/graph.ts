@@ -80,9 +80,13 @@ async function follow(
         `An agent outside the bundle is pinned to one version; "${ref.range}" is a range.`,
       )
     case 'floating':
-      return report(work, 'subagent/ref-form', at, `"${binding.ref}" names no version.`, {
-        fix: `Write ${ref.id}@1.2.3, or add late_bound: true.`,
-      })
+      return report(
+        work,
+        work.workspace.find(at.document, 'Agent', ref.id).length > 0 ? 'subagent/ref-form' : 'bundle/external-unpinned',
+        at,
+        `"${binding.ref}" names no version.`,
+        { fix: `Write ${ref.id}@1.2.3, or add late_bound: true.` },
+      )
     default:
       return report(
         work,

@@ -208,7 +208,7 @@ function wrongType(file: Spans, pointer: string, wanted: readonly string[]): Dia
   }
   if (wanted.includes('boolean') && typeof found === 'string' && /^(?:yes|no|on|off|y|n)$/i.test(found)) {
     const meant = /^(?:yes|on|y)$/i.test(found)
-    return say('doc/schema', `${name} must be true or false; YAML 1.2 reads \`${found}\` as text.`, {
+    return say('doc/yaml11-boolean', `${name} must be true or false; YAML 1.2 reads \`${found}\` as text.`, {
       fix: replacement(place, meant),
     })
   }

@@ -455,7 +455,10 @@ verifies('authoring.agent-binding', () => {
     'Agent',
     [child({ ref: 'acme.clerk@1.0.0' }), alone],
     [child({ ref: 'acme.clerk', late_bound: true }), alone],
-    [child({ ref: 'acme.clerk' }), `${alone} subagent/ref-form: "acme.clerk" names no version.`],
+    [
+      child({ ref: 'acme.clerk' }),
+      `${alone} bundle/external-unpinned: acme.clerk is not in this project, and no version is chosen.`,
+    ],
     [
       child({ ref: 'acme.clerk@^1.0.0' }),
       `${alone} subagent/range: "^1.0.0" is no exact version; a sub-agent is pinned.`,

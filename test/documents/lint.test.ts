@@ -191,6 +191,21 @@ describe('across files', () => {
   )
 })
 
+test.each([
+  ['an agent of nobody here', 'ops.notifier', 'bundle/external-unpinned'],
+  ['an agent of the project', 'acme.clerk', 'subagent/ref-form'],
+])('a sub-agent without a version is one fault: %s', (_, ref, rule) => {
+  const files = complete({
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': `kind: Agent\nspec:\n  agents: [{ref: ${ref}, description: Tells.}]\n`,
+    'clerk.yaml': 'kind: Agent\nmetadata: {name: clerk, namespace: acme, version: "1.0.0"}\n',
+  })
+  for (const crossFile of [true, false])
+    expect(
+      lint(loadFiles(files), { crossFile }).flatMap((each) => (each.severity === 'error' ? [each.rule] : [])),
+    ).toEqual([rule])
+})
+
 describe('a comment that silences', () => {
   const tool = (comment: string, version = 'v1'): string =>
     `${comment}\napiVersion: svc/v1\nkind: Tool\nmetadata:\n  name: refund\n  namespace: pay\n  # svc-lint-disable-next-line id/invalid-semver -- kept\n  version: ${version}\nspec: {}\n`

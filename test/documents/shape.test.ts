@@ -186,7 +186,9 @@ describe('each fault is told once', () => {
     [
       'a boolean of YAML 1.1',
       policy('  decision: {type: deny, comprehension_required: yes}\n'),
-      ['doc/schema [yes] spec.decision.comprehension_required must be true or false; YAML 1.2 reads `yes` as text.'],
+      [
+        'doc/yaml11-boolean [yes] spec.decision.comprehension_required must be true or false; YAML 1.2 reads `yes` as text.',
+      ],
     ],
     [
       'several faults',

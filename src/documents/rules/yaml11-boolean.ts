@@ -15,7 +15,7 @@ export const yaml11Boolean: Rule = {
     for (const use of everyNode(document)) {
       const { node, pointer } = use
       if (!node.plain || typeof node.value !== 'string' || !/^(?:yes|no|on|off)$/i.test(node.value)) continue
-      // Where the schema wants a truth value, the shape check says it; in these a word is meant as a word.
+      // Where the schema wants a truth value, the shape check says it, as an error; in these a word is meant as a word.
       if (BOOLEAN.test(pointer) || TEXTS.test(pointer)) continue
       const place = placeOfNode(document, use)
       report(place, `\`${node.value}\` without quotes is a text, not a truth value.`, {
