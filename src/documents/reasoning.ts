@@ -69,6 +69,35 @@ export function implies(first: Condition, second: Condition, domains: Domains = 
   return !one.some((a) => other.some((b) => possible([...a, ...b], domains)))
 }
 
+/**
+ * True when whatever makes the condition true is held to a bound on some argument, or on what was done before. A least value,
+ * an exception and presence are no bounds, nor is what the schema says already.
+ */
+export function isBounding(condition: Condition, domains: Domains): boolean {
+  const ways = branches(condition, true)
+  return ways === undefined || ways.every((branch) => branch.some((each) => isBound(each, domains)))
+}
+
+function isBound({ leaf, holds }: Literal, domains: Domains): boolean {
+  const { path, op, value } = leaf
+  if (path.root === 'history') return true
+  if (path.root !== 'args' || (holds && alwaysTrue({ leaf }, domains))) return false
+  if (op === 'exists') return (value === false) === holds
+  if (path.fn === undefined && domains(path)?.values !== undefined) return true
+  if (UNBOUNDED.includes(op)) return !holds
+  return holds && !(op in ANY_TEXT && ANY_TEXT[op]!.test(String(value)))
+}
+
+/** Comparisons that leave everything beyond a value, or all but some values. */
+const UNBOUNDED: readonly Operator[] = ['gt', 'gte', 'ne', 'not_in']
+/** Values with which a comparison of texts says nothing. */
+const ANY_TEXT: Readonly<Partial<Record<Operator, RegExp>>> = {
+  starts_with: /^$/,
+  ends_with: /^$/,
+  contains: /^$/,
+  matches: /^\^?(?:\.[*+])?\$?$/,
+}
+
 /** What the schema of the arguments says about one of them; undefined where it says nothing plainly. */
 export function domainAt(schema: JsonObject | boolean, segments: readonly Segment[]): Domain | undefined {
   const here = argumentSchema(schema, segments)

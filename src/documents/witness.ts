@@ -1,7 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { leavesOf, type Condition, type Leaf } from '../policy/condition.ts'
+import { operator } from '../policy/operators.ts'
+import { step } from '../policy/path.ts'
 
-/** A call that the schema allows, for people: ` (for example {"amount":1})`; empty where none can be made up plainly. */
-export function witnessOf(schema: JsonObject | boolean | undefined): string {
+/**
+ * A call that the schema allows, for people: ` (for example {"amount":1})`; empty where none can be made up plainly.
+ * @param condition of which every comparison is to hold for it
+ */
+export function witnessOf(schema: JsonObject | boolean | undefined, condition?: Condition): string {
   const properties = isJsonObject(schema) ? schema['properties'] : undefined
   const required = isJsonObject(schema) ? schema['required'] : undefined
   if (!isJsonObject(properties) || !Array.isArray(required)) return ''
@@ -9,8 +15,15 @@ export function witnessOf(schema: JsonObject | boolean | undefined): string {
     .filter((name) => typeof name === 'string')
     .map((name) => [name, sample(properties[name])] as const)
   if (pairs.length === 0 || pairs.some(([, value]) => value === undefined)) return ''
-  return ` (for example ${JSON.stringify(Object.fromEntries(pairs))})`
+  const args = Object.fromEntries(pairs) as JsonObject
+  const holds = condition === undefined || leavesOf(condition).every((leaf) => isTrueOf(leaf, args))
+  return holds ? ` (for example ${JSON.stringify(args)})` : ''
 }
+
+const isTrueOf = ({ path, op, value }: Leaf, args: JsonObject): boolean =>
+  path.root !== 'args' ||
+  (path.fn === undefined &&
+    operator(op).judge(value, 'unknown')(path.segments.reduce(step, args as JsonValue | undefined)) === 'true')
 
 function sample(schema: JsonValue | undefined): JsonValue | undefined {
   if (!isJsonObject(schema)) return undefined

@@ -206,6 +206,78 @@ test.each([
     ).toEqual([rule])
 })
 
+describe('an irreversible action passes without an approval', () => {
+  const wire = (properties: string, conditions: readonly string[]): string[] =>
+    lint(
+      loadFiles(
+        complete({
+          'agent.yaml': `kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [${conditions.map((_, at) => `pay.grant-${at}`).join(', ')}]}]\n`,
+          'tool.yaml': `kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\nspec: {side_effect_class: irreversible_action, input_schema: {inline: {type: object, required: [amount, currency], properties: ${properties}, additionalProperties: false}}}\n`,
+          ...Object.fromEntries(
+            conditions.map((condition, at) => [
+              `grant-${at}.yaml`,
+              `kind: Policy\nmetadata: {name: grant-${at}, namespace: pay, version: "1.0.0"}\nspec: {conditions: ${condition}, decision: {type: allow}}\n`,
+            ]),
+          ),
+        }),
+      ),
+    ).flatMap(({ rule, message }) => (rule === 'security/irreversible-without-approval' ? [message] : []))
+  const OPEN = '{amount: {type: number}, currency: {enum: [EUR, USD]}, to: {type: string}}'
+  const CLOSED = '{amount: {type: integer, minimum: 1, maximum: 90}, currency: {enum: [EUR, USD]}, to: {type: string}}'
+
+  test.each<[what: string, properties: string, ...conditions: string[]]>([
+    ['from any amount on', OPEN, '{field: args.amount, op: gt, value: 0}'],
+    ['but for one receiver', OPEN, '{field: args.to, op: ne, value: "x"}'],
+    ['where an argument is there', OPEN, '{field: args.amount, op: exists, value: true}'],
+    ['whatever is not below', OPEN, '{not: {field: args.amount, op: lt, value: 5}}'],
+    ['of all currencies that there are', OPEN, '{field: args.currency, op: in, value: [EUR, USD]}'],
+    ['below what the schema allows', CLOSED, '{field: args.amount, op: lte, value: 100}'],
+    ['for whatever begins with nothing', OPEN, '{field: args.to, op: starts_with, value: ""}'],
+    ['for whatever matches', OPEN, '{field: args.to, op: matches, value: "^.*$"}'],
+    [
+      'below a bound, or at the top',
+      OPEN,
+      '{any: [{field: args.amount, op: lte, value: 5}, {field: run.depth, op: eq, value: 0}]}',
+    ],
+    [
+      'by one grant or by another',
+      OPEN,
+      '{field: args.currency, op: eq, value: EUR}',
+      '{field: args.currency, op: eq, value: USD}',
+    ],
+  ])('%s', (_, properties, ...conditions) => {
+    expect(wire(properties, conditions)).toEqual([
+      expect.stringMatching(/^pay\.wire cannot be undone, and is done without an approval/),
+    ])
+  })
+
+  test('and a call shows it where one is easily made up', () => {
+    expect([
+      ...wire(OPEN, ['{field: args.amount, op: gt, value: 0}']),
+      ...wire(OPEN, ['{field: args.amount, op: gt, value: 100}']),
+    ]).toEqual([
+      'pay.wire cannot be undone, and is done without an approval (for example {"amount":1,"currency":"EUR"}).',
+      'pay.wire cannot be undone, and is done without an approval.',
+    ])
+  })
+
+  test.each<[what: string, properties: string, ...conditions: string[]]>([
+    ['up to an amount', OPEN, '{field: args.amount, op: lte, value: 50}'],
+    [
+      'between amounts',
+      OPEN,
+      '{all: [{field: args.amount, op: gt, value: 0}, {field: args.amount, op: lt, value: 50}]}',
+    ],
+    ['not above an amount', OPEN, '{not: {field: args.amount, op: gt, value: 50}}'],
+    ['in one currency', OPEN, '{field: args.currency, op: eq, value: EUR}'],
+    ['in all currencies but one', OPEN, '{field: args.currency, op: ne, value: EUR}'],
+    ['to some receivers', OPEN, '{field: args.to, op: starts_with, value: "DE"}'],
+    ['twice a day', OPEN, '{field: history.args.amount.count, op: lt, value: 2, window: 24h}'],
+  ])('only within a bound: %s', (_, properties, ...conditions) => {
+    expect(wire(properties, conditions)).toEqual([])
+  })
+})
+
 describe('a comment that silences', () => {
   const tool = (comment: string, version = 'v1'): string =>
     `${comment}\napiVersion: svc/v1\nkind: Tool\nmetadata:\n  name: refund\n  namespace: pay\n  # svc-lint-disable-next-line id/invalid-semver -- kept\n  version: ${version}\nspec: {}\n`

@@ -2,16 +2,15 @@ import { authorityOver, effectOf, stops } from '../authority.ts'
 import { effectiveClass, toolsOf } from '../bindings.ts'
 import { conditionOf } from '../conditions.ts'
 import { inputOf } from '../inputs.ts'
-import { leavesOf } from '../../policy/condition.ts'
-import { alwaysTrue, domainAt } from '../reasoning.ts'
+import { alwaysTrue, domainAt, isBounding, type Domains } from '../reasoning.ts'
 import type { Rule } from '../rule.ts'
 import { witnessOf } from '../witness.ts'
 
 export const irreversibleWithoutApproval: Rule = {
   name: 'security/irreversible-without-approval',
   severity: 'error',
-  law: 'What lets an irreversible action pass without an approval looks at its arguments.',
-  fix: 'Require an approval, or bound the grant by an argument.',
+  law: 'What lets an irreversible action pass without an approval holds its arguments to a bound.',
+  fix: 'Require an approval, or bound the grant: a greatest amount, a list of receivers.',
   source: 'Policies, section 4: an irreversible action needs one approval; a grant lifts it',
   bad: {
     'agent.yaml':
@@ -36,19 +35,30 @@ export const irreversibleWithoutApproval: Rule = {
       const { policies, unseen, synthetic } = authorityOver(project, use)
       if (unseen || synthetic || policies.some(stops)) continue
       const schema = inputOf(project.workspace, use)?.value
-      const grant = policies.find((policy) => {
+      const domains: Domains = (path) =>
+        schema === undefined || path.root !== 'args' ? undefined : domainAt(schema, path.segments)
+      // Without conditions it is `security/blanket-allow-irreversible`.
+      const grants = policies.flatMap((policy) => {
         const condition = effectOf(policy) === 'grant' ? conditionOf(policy) : undefined
-        // Without conditions it is `security/blanket-allow-irreversible`.
-        if (condition === undefined) return false
-        const blind = !leavesOf(condition).some(({ path }) => path.root === 'args' || path.root === 'history')
-        return blind || (schema !== undefined && alwaysTrue(condition, (path) => domainAt(schema, path.segments)))
+        return condition === undefined ? [] : [{ policy, condition }]
       })
+      const together = { any: grants.map(({ condition }) => condition) }
+      const [grant] =
+        grants.length > 0 && alwaysTrue(together, domains)
+          ? grants
+          : grants.filter(({ condition }) => !isBounding(condition, domains))
       if (grant === undefined) continue
       report(
         `${use.pointer}/ref`,
-        `${use.ref?.id ?? 'A tool'} cannot be undone, and is done without an approval${witnessOf(schema)}.`,
+        `${use.ref?.id ?? 'A tool'} cannot be undone, and is done without an approval${witnessOf(schema, grant.condition)}.`,
         {
-          related: [{ path: grant.path, range: grant.placeOf('/spec/decision/type').range, message: 'the grant' }],
+          related: [
+            {
+              path: grant.policy.path,
+              range: grant.policy.placeOf('/spec/decision/type').range,
+              message: 'the grant',
+            },
+          ],
         },
       )
     }
