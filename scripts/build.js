@@ -102,10 +102,12 @@ async function buildProgram(directory, define) {
   })
   // A script that is not a module of its own cannot import: what starts it does so in its name.
   const packages = Object.values(metafile.outputs)[0].imports.filter(({ kind }) => kind === 'dynamic-import')
-  const text = packages.reduce(
+  const imported = packages.reduce(
     (code, { path }) => code.replaceAll(`import("${path}")`, `svcImport("${path}")`),
     outputFiles[0].text,
   )
+  // It is read as Latin-1. esbuild escapes other letters in strings and leaves those in regular expressions.
+  const text = imported.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   const file = `cli-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.cjs`
   mkdirSync(directory, { recursive: true })
   writeFileSync(`${directory}/${file}`, text)

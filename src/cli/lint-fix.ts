@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Diagnostic } from '../documents/diagnostic.ts'
 import { applyFixes } from '../documents/fix.ts'
+import type { Contents } from '../documents/files.ts'
 import type { Workspace } from '../documents/workspace.ts'
 
 /** A fix may uncover another fault; more rounds than this mean that two fixes undo each other. */
@@ -20,11 +21,11 @@ export interface Mended extends Checked {
   readonly fixed: number
 }
 
-/** @param check reads and lints the workspace with texts that stand in for files */
-export async function mend(
-  check: (overlay: Readonly<Record<string, string>>) => Promise<Checked>,
-  given: Readonly<Record<string, string>>,
-): Promise<Mended> {
+/**
+ * @param check reads and lints the workspace with contents that stand in for files
+ * @param given contents that stand in for files from the beginning
+ */
+export async function mend(check: (overlay: Contents) => Promise<Checked>, given: Contents): Promise<Mended> {
   let texts: Record<string, string> = {}
   let checked = await check(given)
   const before = checked.findings.length

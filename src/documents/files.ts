@@ -33,17 +33,20 @@ const SKIPPED = new Set(['node_modules'])
 /** A list of ignored paths beside the documents. */
 export const IGNORE_FILE = '.svcignore'
 
+/** Contents by path. */
+export type Contents = Readonly<Record<string, string | Uint8Array>>
+
 /** The files of a directory. `overlay` stands in for, or is added to, what is on the disk. */
-export function directoryFiles(directory: string, overlay: Readonly<Record<string, string>> = {}): Files {
+export function directoryFiles(directory: string, overlay: Contents = {}): Files {
   const root = realpathSync(directory)
   return listedFiles(root, list(root), overlay)
 }
 
 /** The same without another look at the directory. */
-export function listedFiles(root: string, listing: Listing, overlay: Readonly<Record<string, string>> = {}): Files {
+export function listedFiles(root: string, listing: Listing, overlay: Contents = {}): Files {
   const known = new Set(listing.paths)
   const added = Object.keys(overlay).filter((path) => !known.has(path))
-  const cache = new Map<string, Uint8Array>(Object.entries(overlay).map(([path, text]) => [path, Buffer.from(text)]))
+  const cache = new Map(Object.entries(overlay).map(([path, content]) => [path, bytesOf(content)]))
   const seen = new Set<string>()
   const digests = new Map<string, string>()
   const load = (path: string): Uint8Array | undefined =>
@@ -104,13 +107,8 @@ function list(root: string): Listing {
 }
 
 /** Files that are in no directory: standard input, an archive, a test. */
-export function memoryFiles(files: Readonly<Record<string, string | Uint8Array>>): Files {
-  const bytes = new Map(
-    Object.entries(files).map(([path, content]) => [
-      path,
-      typeof content === 'string' ? Buffer.from(content) : content,
-    ]),
-  )
+export function memoryFiles(files: Contents): Files {
+  const bytes = new Map(Object.entries(files).map(([path, content]) => [path, bytesOf(content)]))
   return {
     paths: [...bytes.keys()].sort(),
     links: [],
@@ -119,6 +117,9 @@ export function memoryFiles(files: Readonly<Record<string, string | Uint8Array>>
     size: (path) => bytes.get(path)?.length ?? 0,
   }
 }
+
+const bytesOf = (content: string | Uint8Array): Uint8Array =>
+  typeof content === 'string' ? Buffer.from(content) : content
 
 /** What a server keeps may lie in the project under any name; none of it was written by an author. */
 const isDataDirectory = (entries: readonly Dirent[]): boolean =>

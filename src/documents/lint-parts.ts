@@ -1,7 +1,7 @@
 /** Findings of a project that is linted part by part, on one thread or several. They are those of `lint`, whatever the division. */
 import type { Kind } from '../spec/document.ts'
 import type { Diagnostic } from './diagnostic.ts'
-import { listedFiles, type Files, type Listing } from './files.ts'
+import { listedFiles, type Files, type Listing, type Contents } from './files.ts'
 import { conclude, createCheck, type LintOptions } from './lint.ts'
 import { chosen, readFiles, type Chosen, type LoadOptions } from './load.ts'
 import { lintPart, type Identity, type PartReport, type Round } from './part.ts'
@@ -12,7 +12,7 @@ import { createWorkspace, type Workspace } from './workspace.ts'
 export interface Order extends Pick<Chosen, 'candidates' | 'named'> {
   readonly root: string
   readonly listing: Listing
-  readonly overlay: Readonly<Record<string, string>>
+  readonly overlay: Contents
   readonly options: LintOptions
 }
 

@@ -1,7 +1,7 @@
 /** A directory or a set of texts as a workspace. */
 import { diagnostic, type Diagnostic } from './diagnostic.ts'
 import type { Document } from './document.ts'
-import { directoryFiles, memoryFiles, type Files } from './files.ts'
+import { directoryFiles, memoryFiles, type Contents, type Files } from './files.ts'
 import { parseGlobs } from './ignore.ts'
 import { readDocuments } from './read.ts'
 import { createSource } from './source.ts'
@@ -13,8 +13,8 @@ export interface LoadOptions {
   readonly focus?: readonly string[]
   /** Globs of the files that may hold documents; absent = every `.yaml`, `.yml` and `.json`. */
   readonly include?: readonly string[]
-  /** Texts that stand in for files, by path: what an editor or standard input holds. */
-  readonly overlay?: Readonly<Record<string, string>>
+  /** What stands in for files, by path: what an editor or standard input holds. */
+  readonly overlay?: Contents
 }
 
 /**
@@ -26,10 +26,7 @@ export function loadWorkspace(root: string, options: LoadOptions = {}): Promise<
 }
 
 /** The same from memory: paths, relative and `/` separated, with their content. */
-export function loadFiles(
-  files: Readonly<Record<string, string | Uint8Array>>,
-  options: Omit<LoadOptions, 'overlay'> = {},
-): Workspace {
+export function loadFiles(files: Contents, options: Omit<LoadOptions, 'overlay'> = {}): Workspace {
   return assemble(memoryFiles(files), options)
 }
 

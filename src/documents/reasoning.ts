@@ -85,7 +85,7 @@ function isBound({ leaf, holds }: Literal, domains: Domains): boolean {
   if (op === 'exists') return (value === false) === holds
   if (path.fn === undefined && domains(path)?.values !== undefined) return true
   if (UNBOUNDED.includes(op)) return !holds
-  return holds && !(op in ANY_TEXT && ANY_TEXT[op]!.test(String(value)))
+  return holds && !(typeof value === 'string' && ANY_TEXT[op]?.test(value))
 }
 
 /** Comparisons that leave everything beyond a value, or all but some values. */

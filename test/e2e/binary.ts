@@ -19,7 +19,7 @@ export interface Ran {
 export interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  readonly input?: string
+  readonly input?: string | Uint8Array
   /** Where the process dies: `SVC_FAILPOINT`, in the build for tests. */
   readonly failpoint?: string
 }

@@ -151,3 +151,43 @@ test('a project that is shared among threads has the findings of one that is lin
     large.remove()
   }
 })
+
+/** In which encodings documents come, and what is said of them. */
+const TOOL = 'apiVersion: svc/v1\nkind: Tool\nmetadata: { name: café, namespace: pay, version: 1.0.0 }\nspec: {}\n'
+const utf16 = Buffer.from(TOOL, 'utf16le')
+test.each<[encoding: string, bytes: Uint8Array, line: string]>([
+  ['Latin-1', Buffer.from(TOOL, 'latin1'), 'error  doc/not-utf8  The file is not UTF-8.'],
+  [
+    'UTF-16, little end first',
+    Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]),
+    'error  doc/not-utf8  The file is UTF-16, not UTF-8.',
+  ],
+  [
+    'UTF-16, big end first',
+    Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from(utf16).swap16()]),
+    'error  doc/not-utf8  The file is UTF-16, not UTF-8.',
+  ],
+  ['UTF-16 without a mark', utf16, 'error  doc/not-utf8  The file is not UTF-8.'],
+])(
+  '%s is told of a file alone in a directory, of a file by name and of standard input alike',
+  async (_, bytes, line) => {
+    const alone = writeProject({})
+    try {
+      const cwd = alone.directory
+      writeFileSync(join(cwd, 'tool.yaml'), bytes)
+      const told = { code: 1, stdout: `tool.yaml:1:1  ${line}\n` }
+      expect(await svc(['lint', '--format', 'compact'], { cwd })).toMatchObject(told)
+      expect(await svc(['lint', 'tool.yaml', '--format', 'compact'], { cwd })).toMatchObject(told)
+      const argv = ['lint', '-', '--stdin-filename', 'tool.yaml', '--format', 'compact']
+      expect(await svc(argv, { cwd, input: bytes })).toMatchObject(told)
+    } finally {
+      alone.remove()
+    }
+  },
+)
+
+test('the program is read as Latin-1, so it is ASCII', () => {
+  const dist = resolve(import.meta.dirname, '../../dist')
+  const [program] = readdirSync(dist).filter((name) => /^cli-\w+\.cjs$/.test(name))
+  expect(/[^\0-\x7f]/.exec(readFileSync(join(dist, program!), 'utf8'))?.[0]).toBeUndefined()
+})

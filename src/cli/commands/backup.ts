@@ -14,6 +14,7 @@ import { answersOperator } from '../operator-socket.ts'
 import { openProject, type Project } from '../project.ts'
 import { remoteError } from '../remote.ts'
 import { sizeOf } from '../size.ts'
+import { stdinBytes } from '../stdin-bytes.ts'
 
 /** The name appears when the archive is whole. */
 export async function backup(call: Call): Promise<void> {
@@ -123,10 +124,8 @@ async function fromFile(path: string, typed: string): Promise<ReadableStream<Uin
   return Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>
 }
 
-async function fromStdin({ stdin }: Call['io']): Promise<ReadableStream<Uint8Array>> {
-  const bytes = stdin.bytes ? await stdin.bytes() : Buffer.from(await stdin.text())
-  return new Blob([new Uint8Array(bytes)]).stream()
-}
+const fromStdin = async (io: Call['io']): Promise<ReadableStream<Uint8Array>> =>
+  new Blob([new Uint8Array(await stdinBytes(io))]).stream()
 
 /** @throws Failure `usage` where a person would have to confirm and nobody can be asked */
 export async function reset(call: Call): Promise<void> {

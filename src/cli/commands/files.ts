@@ -13,6 +13,7 @@ import { wholeNumber } from '../numbers.ts'
 import { OPERATOR_URL, withOperator } from '../operator.ts'
 import { openProject } from '../project.ts'
 import { remoteError } from '../remote.ts'
+import { stdinBytes } from '../stdin-bytes.ts'
 import { openTarget } from '../target.ts'
 
 interface Uploaded {
@@ -38,8 +39,7 @@ export async function filesUpload(call: Call): Promise<void> {
   try {
     const items: Uploaded[] = []
     for (const file of files) {
-      const source =
-        file === '-' ? new Uint8Array((await io.stdin.bytes?.()) ?? Buffer.from(await io.stdin.text())) : file
+      const source = file === '-' ? new Uint8Array(await stdinBytes(io)) : file
       const bytes = typeof source === 'string' ? await bytesOf(resolve(cwd, source), source) : source.length
       if (most !== undefined && bytes > most)
         throw fail('file_too_large', { limit: most }, { fix: `${file} has ${bytes} bytes.` })

@@ -10,6 +10,7 @@ import type { Workspace } from '../../documents/workspace.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
 import { openDocuments, pathInProject } from '../project-path.ts'
+import { stdinBytes, writeOut } from '../stdin-bytes.ts'
 
 /** Name of the document on standard input, for what is told of it. */
 const STDIN = 'stdin.yaml'
@@ -20,7 +21,7 @@ export async function fmt(call: Call): Promise<number> {
   const stdin = paths.length === 1 && paths[0] === '-'
   const name = given.text('stdin-filename') ?? STDIN
   const { workspace, directory } = stdin
-    ? { workspace: loadFiles({ [name]: await io.stdin.text() }, { focus: [name] }), directory: cwd }
+    ? { workspace: loadFiles({ [name]: await stdinBytes(io) }, { focus: [name] }), directory: cwd }
     : await open(call, paths)
   const texts = textsOf(workspace)
   if (texts.size === 0) throw fail('no_documents', { where: paths.join(', ') || directory })
@@ -40,7 +41,7 @@ export async function fmt(call: Call): Promise<number> {
     }
     if (diff && after?.changed) out.line(unifiedDiff(path, workspace.text(path), after.text).trimEnd())
     else if (check && after?.changed) out.line(stdin ? (given.text('stdin-filename') ?? '-') : path)
-    else if (stdin && !check && !diff) io.stdout.write(after?.text ?? workspace.text(path))
+    else if (stdin && !check && !diff) writeOut(io, after ? Buffer.from(after.text) : before)
     else if (after?.changed) await writeFile(join(directory, path), after.text)
   }
   const unchanged = texts.size - changed.length

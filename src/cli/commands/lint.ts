@@ -2,7 +2,7 @@ import { basename, join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
 import { lint as check, type LintOptions } from '../../documents/lint.ts'
-import { directoryFiles } from '../../documents/files.ts'
+import { directoryFiles, type Contents } from '../../documents/files.ts'
 import { lintInParts } from '../../documents/lint-parts.ts'
 import { loadWorkspace, type LoadOptions } from '../../documents/load.ts'
 import { decode } from '../../documents/read.ts'
@@ -21,6 +21,7 @@ import { isPolicyTest } from '../policy/test-path.ts'
 import { openDocuments, pathInProject } from '../project-path.ts'
 import { createNotebook, hasRegistry, serverFacts, type Notebook } from '../registry.ts'
 import { nearest } from '../nearest.ts'
+import { stdinBytes, writeOut } from '../stdin-bytes.ts'
 
 export async function lint(call: Call): Promise<number> {
   const { given, cwd, io } = call
@@ -32,7 +33,7 @@ export async function lint(call: Call): Promise<number> {
   const input = stdin
     ? {
         path: pathInProject(project, resolve(cwd, given.text('stdin-filename') ?? 'stdin.yaml')),
-        text: await io.stdin.text(),
+        bytes: await stdinBytes(io),
       }
     : undefined
   if (!given.flag('watch')) return await once(call, project, input)
@@ -58,7 +59,7 @@ export async function lint(call: Call): Promise<number> {
 
 interface Input {
   readonly path: string
-  readonly text: string
+  readonly bytes: Uint8Array
 }
 
 /** What was told last; one save may be several changes of files. */
@@ -71,8 +72,8 @@ async function once(call: Call, project: Project, input: Input | undefined, last
   const maxWarnings = wholeNumber(given.text('max-warnings'), 'max-warnings')
   const started = io.clock.monotonic()
   const dry = given.flag('fix-dry-run')
-  const overlay = input === undefined ? {} : { [input.path]: input.text }
-  const look = async (texts: Readonly<Record<string, string>>): Promise<Checked> => {
+  const overlay = input === undefined ? {} : { [input.path]: input.bytes }
+  const look = async (texts: Contents): Promise<Checked> => {
     const kept = cacheOf(call, project, texts)
     const before = kept?.recall()
     if (before) return before
@@ -124,17 +125,19 @@ async function tell(call: Call, workspace: Workspace, findings: readonly Diagnos
 
 /** Standard input comes back mended; what a dry run would do to files is drawn as a difference. */
 async function showFixed(
-  { out }: Call,
+  { out, io }: Call,
   project: Project,
   input: Input | undefined,
   texts: Readonly<Record<string, string>>,
   dry: boolean,
 ): Promise<void> {
-  if (input !== undefined && !dry) return out.line((texts[input.path] ?? input.text).replace(/\n$/, ''))
+  const mended = input && texts[input.path]
+  if (input !== undefined && !dry)
+    return mended === undefined ? writeOut(io, input.bytes) : out.line(mended.replace(/\n$/, ''))
   const { unifiedDiff } = await import('../../documents/fmt/diff.ts')
   const before = await loadWorkspace(project.directory, {
     focus: [],
-    ...(input && { overlay: { [input.path]: input.text } }),
+    ...(input && { overlay: { [input.path]: input.bytes } }),
   })
   for (const [path, text] of Object.entries(texts)) {
     const { source } = decode({ path, bytes: before.files.read(path) ?? new Uint8Array() })
@@ -148,7 +151,7 @@ function chosenBy(
   { given, cwd }: Pick<Call, 'given' | 'cwd'>,
   project: Project,
   input: Input | undefined,
-  overlay: Readonly<Record<string, string>>,
+  overlay: Contents,
 ): LoadOptions {
   const paths = given.rest(0)
   const named = paths.map((path) => pathInProject(project, resolve(cwd, path)))
@@ -161,7 +164,7 @@ async function load(
   { given, cwd, out, mode }: Call,
   project: Project,
   input: Input | undefined,
-  overlay: Readonly<Record<string, string>>,
+  overlay: Contents,
 ): Promise<Workspace> {
   const { focus, ...options } = chosenBy({ given, cwd }, project, input, overlay)
   const base = given.text('changed')
@@ -187,11 +190,7 @@ const isOfFilesAlone = ({ given }: Pick<Call, 'given'>, project: Project): boole
   !hasRegistry(project) && !given.flag('check-env') && !given.flag('mcp-live') && given.text('changed') === undefined
 
 /** Undefined where the result depends on more than files that can be read again. */
-function cacheOf(
-  { given, cwd, io }: Call,
-  project: Project,
-  texts: Readonly<Record<string, string>>,
-): LintCache | undefined {
+function cacheOf({ given, cwd, io }: Call, project: Project, texts: Contents): LintCache | undefined {
   // The name of the bundled file holds the digest of the program; sources have none.
   const edition = basename(import.meta.url)
   if (edition.endsWith('.ts') || Object.keys(texts).length > 0 || !isOfFilesAlone({ given }, project)) return undefined
@@ -207,12 +206,7 @@ function cacheOf(
 }
 
 /** Part by part: no more than a bundle is in memory, and other threads help. */
-async function checkInParts(
-  call: Call,
-  project: Project,
-  input: Input | undefined,
-  texts: Readonly<Record<string, string>>,
-): Promise<Checked> {
+async function checkInParts(call: Call, project: Project, input: Input | undefined, texts: Contents): Promise<Checked> {
   const files = directoryFiles(project.directory, texts)
   const options = optionsOf(call, project)
   // Tests are run on what compiles, for which all documents are at hand.
