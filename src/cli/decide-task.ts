@@ -50,6 +50,8 @@ export async function decideTask(desk: Desk, runId: string, task: UserTask, sign
       return 'answered'
     }
     out.say(`error[${answer.code ?? 'conflict'}]: ${safeText(answer.error)}`)
+    if (answer.code === 'not_an_approver')
+      out.hint('the run waits for somebody else, and goes on here when they have decided')
     if (!MENDABLE.has(answer.code)) return 'gone'
   }
 }
