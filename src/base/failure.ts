@@ -201,9 +201,14 @@ export const failures = {
     say: (a: { errors: number; files: number }) =>
       `${a.errors} ${a.errors === 1 ? 'error' : 'errors'} in ${a.files} ${a.files === 1 ? 'file' : 'files'}.`,
   },
+  file_unreadable: {
+    exit: EXIT.bad,
+    say: (a: { path: string; why: string }) => `${a.path} cannot be read: ${a.why}.`,
+  },
   no_documents: {
     exit: EXIT.absent,
-    say: (a: { where: string }) => `No svc document was found in ${a.where}.`,
+    say: (a: { where: string; why?: string }) =>
+      `No svc document was found in ${a.where}${a.why === undefined ? '' : `: ${a.why}`}.`,
     fix: 'svc init writes a first project.',
   },
   compile_failed: { exit: EXIT.bad, say: (a: { what: string }) => a.what },

@@ -1,6 +1,8 @@
-import { relative } from 'node:path'
+import { lstat, readdir, stat } from 'node:fs/promises'
+import { basename, dirname, relative, resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import type { Call } from './command.ts'
+import { nearest } from './nearest.ts'
 import { openProject, type Project } from './project.ts'
 
 /**
@@ -30,4 +32,27 @@ export function pathInProject({ directory }: Pick<Project, 'directory'>, path: s
       { fix: 'Start svc in its project, or with -C.' },
     )
   return found
+}
+
+/**
+ * Refuses paths at which no document can stand: one that is misspelt must not pass for one without faults.
+ * @throws Failure `no_documents`
+ */
+export async function needPaths(cwd: string, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const whole = resolve(cwd, path)
+    const [own, there] = await Promise.all([lstat, stat].map((look) => look(whole).catch(() => undefined)))
+    // The walk of a project follows no link; one that leads to a project is the user's own way there.
+    const isLink = own?.isSymbolicLink() === true && !relative(cwd, whole).startsWith('..')
+    if (!isLink && (there?.isFile() || there?.isDirectory())) continue
+    const why =
+      own === undefined
+        ? 'there is no such file'
+        : isLink
+          ? 'it is a symbolic link, and none is followed'
+          : 'it is no regular file; `-` is standard input'
+    const near = own ? undefined : nearest(basename(whole), await readdir(dirname(whole)).catch(() => []))
+    const fix = near === undefined ? 'Without a path all documents of the project are read.' : `Did you mean ${near}?`
+    throw fail('no_documents', { where: path, why }, { fix })
+  }
 }

@@ -87,7 +87,7 @@ export function diagnostic(
   return {
     rule,
     severity,
-    message,
+    message: shortened(message),
     ...(saying.why !== undefined && { why: saying.why }),
     ...(fix !== undefined && { fix }),
     path: place.path,
@@ -97,6 +97,12 @@ export function diagnostic(
     docs: `svc explain ${rule}`,
   }
 }
+
+/** Characters of a message; names that authors choose may be longer than any sentence. */
+const LONGEST = 800
+
+const shortened = (message: string): string =>
+  message.length <= LONGEST ? message : `${message.slice(0, LONGEST / 2)} … ${message.slice(-LONGEST / 2)}`
 
 /** By file, then position, then severity and rule: the order in which every report lists findings. */
 export function sortDiagnostics(findings: readonly Diagnostic[]): Diagnostic[] {

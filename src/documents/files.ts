@@ -1,6 +1,6 @@
 /** Where files come from: a directory, or memory. Source: bundles, section 2. */
 import { createHash } from 'node:crypto'
-import { lstatSync, readdirSync, readFileSync, realpathSync, type Dirent } from 'node:fs'
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, realpathSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { parseIgnore } from './ignore.ts'
 
@@ -12,8 +12,15 @@ export interface Files {
   /** Symbolic links that were met; none is followed. */
   readonly links: readonly string[]
   has(path: string): boolean
-  /** Bytes, or undefined where there is no such regular file. Each file is read once: what is hashed is what is parsed. */
+  /**
+   * Bytes, or undefined where there is no such regular file or this user may not read it. Each file is read once: what is hashed
+   * is what is parsed.
+   */
   read(path: string): Uint8Array | undefined
+  /** Why a file that is there could not be read. */
+  refusal?(path: string): string | undefined
+  /** The first 4 KiB of a file, for one that is too large to be read. */
+  head(path: string): Uint8Array
   /** Size in bytes; 0 where there is no such file. */
   size(path: string): number
   /** Lets go of all bytes that were read; who asks for them again reads them again. */
@@ -49,8 +56,14 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
   const cache = new Map(Object.entries(overlay).map(([path, content]) => [path, bytesOf(content)]))
   const seen = new Set<string>()
   const digests = new Map<string, string>()
+  const refused = new Map<string, string>()
+  const reading = <T>(path: string, from: (whole: string) => T): T | undefined => {
+    const { value, refusal } = attempt(() => from(join(root, path)))
+    if (refusal !== undefined) refused.set(path, refusal)
+    return value
+  }
   const load = (path: string): Uint8Array | undefined =>
-    cache.get(path) ?? (known.has(path) ? readFileSync(join(root, path)) : undefined)
+    cache.get(path) ?? (known.has(path) ? reading(path, (whole) => readFileSync(whole)) : undefined)
   const digest = (path: string): string => {
     const digest = digests.get(path) ?? digestOf(load(path))
     digests.set(path, digest)
@@ -69,8 +82,11 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
     },
     size(path) {
       seen.add(path)
-      return cache.get(path)?.length ?? (known.has(path) ? lstatSync(join(root, path)).size : 0)
+      if (cache.has(path) || !known.has(path)) return cache.get(path)?.length ?? 0
+      return lstatSync(join(root, path), { throwIfNoEntry: false })?.size ?? 0
     },
+    refusal: (path) => refused.get(path),
+    head: (path) => reading(path, firstOf) ?? new Uint8Array(),
     release() {
       for (const path of cache.keys()) {
         if (Object.hasOwn(overlay, path)) continue
@@ -89,7 +105,7 @@ const digestOf = (bytes: Uint8Array | undefined): string =>
 function list(root: string): Listing {
   const paths: string[] = []
   const links: string[] = []
-  const ignored = parseIgnore(readIfThere(join(root, IGNORE_FILE)))
+  const ignored = parseIgnore(new TextDecoder().decode(attempt(() => readFileSync(join(root, IGNORE_FILE))).value))
   const visit = (prefix: string): void => {
     const entries = entriesOf(join(root, prefix))
     if (prefix !== '' && isDataDirectory(entries)) return
@@ -114,6 +130,7 @@ export function memoryFiles(files: Contents): Files {
     links: [],
     has: (path) => bytes.has(path),
     read: (path) => bytes.get(path),
+    head: (path) => bytes.get(path)?.subarray(0, HEAD_BYTES) ?? new Uint8Array(),
     size: (path) => bytes.get(path)?.length ?? 0,
   }
 }
@@ -127,21 +144,30 @@ const isDataDirectory = (entries: readonly Dirent[]): boolean =>
 
 const DATA_FILES = ['data.db', 'lock.db']
 
-function entriesOf(directory: string): Dirent[] {
+/** A directory that this user may not read holds nothing for him; one that has just been removed, for nobody. */
+const entriesOf = (directory: string): Dirent[] =>
+  attempt(() => readdirSync(directory, { withFileTypes: true })).value ?? []
+
+/** What was read; or why not, unless the file has just been removed, as editors and builds do. */
+function attempt<T>(read: () => T): { readonly value?: T; readonly refusal?: string } {
   try {
-    return readdirSync(directory, { withFileTypes: true })
+    return { value: read() }
   } catch (error) {
-    // A directory that this user may not read holds nothing for him.
-    if ((error as NodeJS.ErrnoException).code === 'EACCES') return []
-    throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    if (code === 'ENOENT' || code === 'ENOTDIR') return {}
+    return { refusal: code === 'EACCES' || code === 'EPERM' ? 'permission denied' : code }
   }
 }
 
-function readIfThere(path: string): string {
+function firstOf(path: string): Uint8Array {
+  const file = openSync(path, 'r')
   try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw error
+    const head = new Uint8Array(HEAD_BYTES)
+    return head.subarray(0, readSync(file, head))
+  } finally {
+    closeSync(file)
   }
 }
+
+const HEAD_BYTES = 4096

@@ -153,7 +153,9 @@ export function withoutFollowUps(workspace: Workspace, findings: readonly Diagno
   if (findings.length < 2) return findings
   const causesOf = causesAmong(findings)
   const shown = new Set<string>()
+  const unread = findings.filter(({ rule }) => rule === 'doc/syntax')
   return findings.filter((each) => {
+    if (unread.some((cause) => isPartOf(each, cause))) return false
     const row = FOLLOW_UPS[each.rule as RuleName]
     if (row === undefined) return true
     if (row.once && isShown(each, shown)) return false
@@ -199,6 +201,14 @@ function isShown({ rule, related }: Diagnostic, shown: Set<string>): boolean {
   for (const place of first === undefined ? [] : [first, ...others]) shown.add(place)
   return before
 }
+
+/** True for what a rule says of a value that could not be read: an alias of nothing, a number that is none. */
+const isPartOf = (each: Diagnostic, { path, range: { start, end } }: Diagnostic): boolean =>
+  each.rule !== 'doc/syntax' &&
+  each.path === path &&
+  start.offset <= each.range.start.offset &&
+  each.range.end.offset <= end.offset &&
+  start.offset < end.offset
 
 function explains(workspace: Workspace, cause: Diagnostic, each: Diagnostic, row: FollowUp): boolean {
   const rule = cause.rule as RuleName

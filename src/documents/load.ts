@@ -1,7 +1,7 @@
 /** A directory or a set of texts as a workspace. */
-import { diagnostic, type Diagnostic } from './diagnostic.ts'
+import { diagnostic, type Diagnostic, type Place } from './diagnostic.ts'
 import type { Document } from './document.ts'
-import { directoryFiles, memoryFiles, type Contents, type Files } from './files.ts'
+import { directoryFiles, IGNORE_FILE, memoryFiles, type Contents, type Files } from './files.ts'
 import { parseGlobs } from './ignore.ts'
 import { readDocuments } from './read.ts'
 import { createSource } from './source.ts'
@@ -70,14 +70,14 @@ export function readFiles(
   const read: string[] = []
   for (const path of paths) {
     const named = names.has(path)
-    if (files.size(path) > MAX_FILE_BYTES) {
-      if (named || looksLikeOurs(files, path)) {
-        read.push(path)
-        findings.push(tooLarge(path))
-      }
+    const bytes = bytesIn(files, path, named)
+    if (bytes === undefined) continue
+    if (!(bytes instanceof Uint8Array)) {
+      read.push(path)
+      findings.push(bytes)
       continue
     }
-    const result = readDocuments({ path, bytes: files.read(path)! }, { named })
+    const result = readDocuments({ path, bytes }, { named })
     if (result.documents.length > 0 || result.findings.length > 0) read.push(path)
     documents.push(...result.documents)
     findings.push(...result.findings)
@@ -88,19 +88,24 @@ export function readFiles(
 /** Files of the project that are no documents, whatever is in them. */
 const OURS_BUT_NO_DOCUMENT = /(?:^|\/)(?:svc\.config\.ya?ml|package(?:-lock)?\.json|tsconfig[^/]*\.json)$/
 
-/** A large file of someone else's is none of our business. */
-const looksLikeOurs = (files: Files, path: string): boolean => {
-  const head = new TextDecoder().decode(files.read(path)!.subarray(0, 4096))
-  return /^[\s{,]*["']?apiVersion["']?\s*:\s*["']?svc\b/im.test(head)
+/** What a file holds, or why that is not looked at: it is too large, or this user may not read what may be a document. */
+function bytesIn(files: Files, path: string, named: boolean): Uint8Array | Diagnostic | undefined {
+  if (files.size(path) > MAX_FILE_BYTES) return named || looksLikeOurs(files.head(path)) ? tooLarge(path) : undefined
+  const bytes = files.read(path)
+  const refusal = bytes === undefined ? files.refusal?.(path) : undefined
+  if (refusal === undefined) return bytes
+  return diagnostic('doc/syntax', 'error', atTop(path), `The file cannot be read: ${refusal}.`, {
+    fix: `Let it be read, or name it in ${IGNORE_FILE}.`,
+  })
 }
 
+/** A large file of someone else's is none of our business. */
+const looksLikeOurs = (head: Uint8Array): boolean =>
+  /^[\s{,]*["']?apiVersion["']?\s*:\s*["']?svc\b/im.test(new TextDecoder().decode(head))
+
 const tooLarge = (path: string): Diagnostic =>
-  diagnostic(
-    'doc/too-large',
-    'error',
-    { path, pointer: '', range: createSource(path, '').span(0, 0) },
-    `The file is larger than ${MAX_FILE_BYTES / 1024} KiB.`,
-    {
-      fix: 'Move long texts to files of their own and name them with `ref`.',
-    },
-  )
+  diagnostic('doc/too-large', 'error', atTop(path), `The file is larger than ${MAX_FILE_BYTES / 1024} KiB.`, {
+    fix: 'Move long texts to files of their own and name them with `ref`.',
+  })
+
+const atTop = (path: string): Place => ({ path, pointer: '', range: createSource(path, '').span(0, 0) })

@@ -3,6 +3,7 @@ import { diagnostic, type Diagnostic, type Edit, type Place } from './diagnostic
 import type { Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
 import { rules } from './rules/index.ts'
+import { readYaml, type Node } from './yaml.ts'
 
 export interface Suppression {
   /** The comment, without what stands before it. */
@@ -22,9 +23,12 @@ const REASON_NEEDED = /^(?:security|authority)\//
 /** What the comments of a file silence. */
 export function suppressionsIn(source: Source): Suppression[] {
   if (!source.text.includes('svc-lint-disable-')) return []
+  const texts = readYaml(source).roots.flatMap(textsIn)
   return [...source.text.matchAll(COMMENT)].flatMap((match) => {
     const [names = '', reason = ''] = match[2]!.split(/\s+--\s*/, 2)
     const start = match.index + match[0].indexOf('#')
+    // What a text says to a model, or another's description, silences nothing.
+    if (isInside(texts, start)) return []
     const end = match.index + match[0].trimEnd().length
     const at = { path: source.path, pointer: '', range: source.span(start, end) }
     const line = match[1] === 'file' ? undefined : at.range.start.line + 1
@@ -37,6 +41,37 @@ export function suppressionsIn(source: Source): Suppression[] {
       removal: silenced.length > 1 ? [] : [removal(source, start, end)],
     }))
   })
+}
+
+interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where texts stand that may hold a `#`, in order. */
+function textsIn(root: Node): Stretch[] {
+  const texts: Stretch[] = []
+  const visit = (node: Node): void => {
+    if (node.alias) return
+    if (typeof node.value === 'string' && !node.plain) texts.push(node)
+    for (const member of node.members ?? []) {
+      texts.push(member)
+      visit(member.node)
+    }
+    for (const item of node.items ?? []) visit(item)
+  }
+  visit(root)
+  return texts
+}
+
+function isInside(texts: readonly Stretch[], offset: number): boolean {
+  let [low, high] = [0, texts.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (texts[middle]!.end <= offset) low = middle + 1
+    else high = middle
+  }
+  return low < texts.length && texts[low]!.start <= offset
 }
 
 /** The findings that no comment silences, and what is wrong with the comments. */

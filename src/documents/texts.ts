@@ -52,9 +52,11 @@ const namedFiles = oncePerObject((workspace, document: Document): readonly strin
   }),
 )
 
-/** All texts as one, in which what is looked for is found by one search: the file itself, unless something in it is escaped. */
+/** All texts as one, in which what is looked for is found by one search: the document as it is written, unless something in it is escaped. */
 function searched(document: Document): string {
-  const { text } = document.source
+  const { source, root } = document
+  // Only its own part of the file: there may be thousands of others in it.
+  const text = source.text.slice(root.start, root.end)
   if (!text.includes('\\')) return text
   return document
     .once(textsIn)

@@ -44,7 +44,7 @@ export interface Workspace {
   documentsAt(path: string): readonly Document[]
   /**
    * Bytes of a file by its path in the workspace, as `resolve` gives it.
-   * @throws Failure `not_found`
+   * @throws Failure `not_found`, `file_unreadable`
    */
   bytes(path: string): Uint8Array
   /** The same as text. */
@@ -111,8 +111,9 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
 
   const bytes = (path: string): Uint8Array => {
     const found = files.read(path)
-    if (found === undefined) throw fail('not_found', { what: `file ${path}` })
-    return found
+    if (found !== undefined) return found
+    const why = files.refusal?.(path)
+    throw why === undefined ? fail('not_found', { what: `file ${path}` }) : fail('file_unreadable', { path, why })
   }
   const resolve = (from: Document, written: string, version?: string | number): Resolution => {
     const checked = checkPath(written)

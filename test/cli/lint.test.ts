@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { svc, temporary } from './recording-io.ts'
@@ -53,6 +53,35 @@ const rulesOf = (stdout: string): string[] =>
   (JSON.parse(stdout) as { diagnostics: { path: string; rule: string }[] }).diagnostics.map(
     ({ path, rule }) => `${path} ${rule}`,
   )
+
+test.each([
+  [
+    'that is not there, with its neighbour',
+    'agents/desk.yml',
+    'agents/desk.yml: there is no such file.',
+    'Did you mean desk.yaml?',
+  ],
+  [
+    'that is no file',
+    'pipe.yaml',
+    'pipe.yaml: it is no regular file; `-` is standard input.',
+    'Without a path all documents of the project are read.',
+  ],
+  [
+    'that is a link',
+    'link.yaml',
+    'link.yaml: it is a symbolic link, and none is followed.',
+    'Without a path all documents of the project are read.',
+  ],
+])('a path %s is told beside paths with documents', async (_, path, what, remedy) => {
+  execFileSync('mkfifo', [join(cwd, 'pipe.yaml')])
+  symlinkSync('tools/lookup.yaml', join(cwd, 'link.yaml'))
+  for (const command of ['lint', 'fmt'])
+    expect(await svc([command, 'tools/lookup.yaml', path], { cwd })).toMatchObject({
+      code: 5,
+      stderr: `error[no_documents]: No svc document was found in ${what}\n  fix:  ${remedy}\n`,
+    })
+})
 
 test('all findings come in one run, by file and line, and an error is exit 1', async () => {
   const { code, stdout } = await svc(['lint', '--json'], { cwd })

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
@@ -77,6 +78,33 @@ describe('a directory', () => {
       'bundle.yaml bundle/symlink "prompts" in this bundle is a symbolic link.',
       'bundle.yaml bundle/symlink "t.yaml" in this bundle is a symbolic link.',
     ])
+  })
+
+  test('reads regular files only: a pipe is not waited for', async () => {
+    write({ 't.yaml': tool('a') })
+    execFileSync('mkfifo', [join(root, 'pipe.yaml')])
+    expect((await loadWorkspace(root)).documents.map(({ path }) => path)).toEqual(['t.yaml'])
+  })
+
+  // Who may read everything meets no such file.
+  test.skipIf(process.getuid?.() === 0)('tells of a file that may not be read', async () => {
+    write({ 't.yaml': tool('a'), 'u.yaml': tool('b'), 'closed/v.yaml': tool('c') })
+    chmodSync(join(root, 'u.yaml'), 0)
+    chmodSync(join(root, 'closed'), 0)
+    const { documents, findings } = await loadWorkspace(root)
+    chmodSync(join(root, 'closed'), 0o700)
+    expect(documents.map(({ path }) => path)).toEqual(['t.yaml'])
+    expect(findings.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      'u.yaml: The file cannot be read: permission denied.',
+    ])
+  })
+
+  test('does without a file that is removed meanwhile', async () => {
+    write({ 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md}\n', 'system.md': 'one' })
+    const workspace = await loadWorkspace(root)
+    rmSync(join(root, 'system.md'))
+    expect(workspace.files.read('system.md')).toBeUndefined()
+    expect(workspace.files.size('system.md')).toBe(0)
   })
 
   test('reads a file once: later changes are not seen', async () => {

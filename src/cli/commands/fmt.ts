@@ -9,7 +9,7 @@ import { isUnder } from '../../documents/paths.ts'
 import type { Workspace } from '../../documents/workspace.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
-import { openDocuments, pathInProject } from '../project-path.ts'
+import { needPaths, openDocuments, pathInProject } from '../project-path.ts'
 import { stdinBytes, writeOut } from '../stdin-bytes.ts'
 
 /** Name of the document on standard input, for what is told of it. */
@@ -56,6 +56,7 @@ async function open(
   call: Call,
   paths: readonly string[],
 ): Promise<{ readonly workspace: Workspace; readonly directory: string }> {
+  await needPaths(call.cwd, paths)
   const project = await openDocuments(call, paths[0] === undefined ? undefined : resolve(call.cwd, paths[0]))
   const { directory, config } = project
   const workspace = await loadWorkspace(directory, {

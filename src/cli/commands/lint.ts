@@ -18,7 +18,7 @@ import { wholeNumber } from '../numbers.ts'
 import type { Project } from '../project.ts'
 import type { Operator } from '../operator.ts'
 import { isPolicyTest } from '../policy/test-path.ts'
-import { openDocuments, pathInProject } from '../project-path.ts'
+import { needPaths, openDocuments, pathInProject } from '../project-path.ts'
 import { createNotebook, hasRegistry, serverFacts, type Notebook } from '../registry.ts'
 import { nearest } from '../nearest.ts'
 import { stdinBytes, writeOut } from '../stdin-bytes.ts'
@@ -29,6 +29,7 @@ export async function lint(call: Call): Promise<number> {
   const stdin = paths.length === 1 && paths[0] === '-'
   if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
     throw fail('usage', { what: 'Standard input is read once: --watch and --changed need files.' })
+  if (!stdin) await needPaths(cwd, paths)
   const project = await openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
   const input = stdin
     ? {

@@ -11,7 +11,8 @@ export const yaml11Boolean: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: yes}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: true}}\n' },
   check(document, report) {
-    if (!ALONE.test(document.source.text)) return
+    const { source, root } = document
+    if (!ALONE.test(source.text.slice(root.start, root.end))) return
     for (const use of everyNode(document)) {
       const { node, pointer } = use
       if (!node.plain || typeof node.value !== 'string' || !/^(?:yes|no|on|off)$/i.test(node.value)) continue
