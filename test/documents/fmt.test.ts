@@ -49,7 +49,7 @@ describe('order', () => {
   test('JSON becomes JSON', () => {
     expect(
       formatted(
-        '{"kind":"Tool","spec":{"input_schema":{"inline":{"b":[1.50],"a":{}}},"description":"x"},"apiVersion":"svc/v1"}',
+        '{"kind":"Tool","spec":{"input_schema":{"inline":{"b":[1.50,12345678901234567890,-0,1E5],"a":{}}},"description":"x"},"apiVersion":"svc/v1"}',
         'tool.json',
       ),
     ).toBe(`{
@@ -60,7 +60,10 @@ describe('order', () => {
     "input_schema": {
       "inline": {
         "b": [
-          1.5
+          1.50,
+          12345678901234567890,
+          -0,
+          1E5
         ],
         "a": {}
       }

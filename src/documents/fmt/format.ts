@@ -28,7 +28,7 @@ export function format(file: FileInput): Formatted {
   if (reading.findings.length > 0) return { findings: reading.findings }
   const { path } = file
   const json = path.endsWith('.json')
-  const text = json ? printJson(reading.roots[0]) : settled(source.text)
+  const text = json ? printJson(reading.roots[0], source.text) : settled(source.text)
   if (typeof text !== 'string') return text
   const changed = text !== source.text || findings.length > 0
   if (!changed || json) return { text, changed }
