@@ -154,8 +154,9 @@ export function withoutFollowUps(workspace: Workspace, findings: readonly Diagno
   const causesOf = causesAmong(findings)
   const shown = new Set<string>()
   const unread = findings.filter(({ rule }) => rule === 'doc/syntax')
+  const mistyped = findings.filter(({ rule, message }) => rule === 'doc/schema' && message.includes(', but is '))
   return findings.filter((each) => {
-    if (unread.some((cause) => isPartOf(each, cause))) return false
+    if (unread.some((cause) => isPartOf(each, cause)) || mistyped.some((cause) => isBelow(each, cause))) return false
     const row = FOLLOW_UPS[each.rule as RuleName]
     if (row === undefined) return true
     if (row.once && isShown(each, shown)) return false
@@ -209,6 +210,10 @@ const isPartOf = (each: Diagnostic, { path, range: { start, end } }: Diagnostic)
   start.offset <= each.range.start.offset &&
   each.range.end.offset <= end.offset &&
   start.offset < end.offset
+
+/** True for what a rule says of the members of a list where a mapping is wanted, and the like. */
+const isBelow = (each: Diagnostic, { path, pointer }: Diagnostic): boolean =>
+  !each.rule.startsWith('doc/') && each.path === path && each.pointer.startsWith(`${pointer}/`)
 
 function explains(workspace: Workspace, cause: Diagnostic, each: Diagnostic, row: FollowUp): boolean {
   const rule = cause.rule as RuleName
@@ -311,7 +316,7 @@ function isTouched(workspace: Workspace, cause: Diagnostic, key: string, of?: Di
   const { path, pointer, rule, message } = cause
   const segments = segmentsOf(pointer)
   const wanted = key.split('.')
-  if (rule === 'doc/misplaced-key') return wanted.includes(segments.at(-1)!)
+  if (rule === 'doc/misplaced-key') return wanted.includes(segments.at(-1)!) || message.includes(`\`${key}.`)
   const stray = rule === 'doc/unknown-key'
   const parent = stray ? segments.slice(0, -1) : segments
   const missed = of?.path === path ? segmentsOf(of.pointer) : ['elsewhere']

@@ -12,6 +12,10 @@ interface Habit {
   readonly say: string
   /** Key of the same mapping that was meant, so that it is not missed as well. */
   readonly meant?: string
+  /** True where the key that was meant takes the same value. */
+  readonly rename?: true
+  /** The kinds of which it is said; absent = Agent. */
+  readonly of?: readonly string[]
   /** True for a key that the format forbids by name. */
   readonly forbidden?: true
 }
@@ -65,15 +69,79 @@ const HABITS: readonly Habit[] = [
     keys: ['max_tokens', 'maxTokens'],
     say: 'One answer is capped by `parameters.max_output_tokens`.',
   },
-  { at: 'spec.model', keys: ['model', 'id'], say: 'The model is named by `name`.', meant: 'name' },
+  { at: 'spec.model', keys: ['model', 'id'], say: 'The model is named by `name`.', meant: 'name', rename: true },
+  {
+    at: 'spec.model.parameters',
+    keys: ['max_tokens', 'maxTokens', 'max_completion_tokens'],
+    say: 'One answer is capped by `max_output_tokens`.',
+    meant: 'max_output_tokens',
+    rename: true,
+  },
+  {
+    at: 'spec.model.parameters',
+    keys: ['stop'],
+    say: 'The texts are listed in `stop_sequences`.',
+    meant: 'stop_sequences',
+    rename: true,
+  },
+  {
+    at: 'spec',
+    of: ['tool'],
+    keys: ['parameters', 'input', 'inputs', 'arguments', 'schema'],
+    say: 'The arguments are described by `input_schema`: `{ inline: … }`, or a file: `{ ref: schemas/NAME.json }`.',
+    meant: 'input_schema',
+  },
+  {
+    at: 'spec',
+    of: ['tool'],
+    keys: ['url', 'endpoint', 'http', 'command', 'mcp', 'server', 'transport', 'route'],
+    say: 'A tool contract does not say where the tool runs: that stands in svc.config.yaml under `tools`, or in `mcp` of the binding.',
+  },
+  {
+    at: 'metadata',
+    of: ['tool', 'policy', 'bundle'],
+    keys: ['annotations', 'owner', 'governance'],
+    say: 'Only an Agent has it; `labels` describe every document.',
+  },
+  {
+    at: 'spec.decision.timeout',
+    of: ['policy'],
+    keys: ['minutes'],
+    say: 'The time is given by `after_minutes`.',
+    meant: 'after_minutes',
+    rename: true,
+  },
+  {
+    at: 'spec.decision.timeout',
+    of: ['policy'],
+    keys: ['action', 'then', 'decision'],
+    say: 'What happens then is said by `default`.',
+    meant: 'default',
+    rename: true,
+  },
+  {
+    at: 'spec',
+    of: ['bundle'],
+    keys: ['agent', 'main', 'entry', 'entrypoint'],
+    say: 'The root Agent is named by `root`.',
+    meant: 'root',
+    rename: true,
+  },
+  {
+    at: 'spec',
+    of: ['bundle'],
+    keys: ['agents', 'documents', 'members', 'files', 'include'],
+    say: 'A bundle is the directory of its document; only the root Agent is named: `root: agents/NAME.yaml`.',
+    meant: 'root',
+  },
 ]
 
 /** What is known of a key that stands in a mapping where it does not belong. */
-export function habitAt(parent: string, key: string): Habit | undefined {
+export function habitAt(schema: string, parent: string, key: string): Habit | undefined {
   const place = segmentsOf(parent)
     .map((segment) => (/^\d+$/.test(segment) ? '*' : segment))
     .join('.')
-  return HABITS.find(({ at, keys }) => at === place && keys.includes(key))
+  return HABITS.find(({ at, of = ['agent'], keys }) => of.includes(schema) && at === place && keys.includes(key))
 }
 
 const SCHEMA_SPEC = /\/(?:input_schema|output_schema)$|^\/output\/schema$/
@@ -110,6 +178,7 @@ const WRAPPED: readonly (readonly [RegExp, string])[] = [
   [/^\/spec\/(?:tools|agents)\/\d+$/, 'ref'],
   [SCHEMA_SPEC, 'ref'],
   [/^\/secrets\/[^/]+$/, 'fromEnv'],
+  [/^\/spec\/decision$/, 'type'],
 ]
 
 /** The key under which a text was surely meant to stand; undefined where nobody can tell. */

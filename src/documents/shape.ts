@@ -12,7 +12,7 @@ import { bareSchema, habitAt, wrapped, wrapperOf } from './habits.ts'
 import { moveOf } from './insertion.ts'
 import { agent, bundle, config, policy, policytest, scenario, tool } from './generated/validators.js'
 import { inWords, pointerTo, segmentsOf } from './pointer.ts'
-import { removalOf } from './removal.ts'
+import { nodeAt, removalOf } from './removal.ts'
 import { nearest } from './suggest.ts'
 import type { Spans } from './document.ts'
 
@@ -56,7 +56,7 @@ export function checkShape(schema: SchemaName, file: Spans): Diagnostic[] {
     if (!told.has(pointer))
       findings.push(diagnostic('doc/schema', 'error', file.placeOf(pointer), `${nameOf(pointer)} needs ${names}.`))
   for (const error of errors) {
-    const found = explain(file, error)
+    const found = explain(schema, file, error)
     if (found !== undefined) findings.push(found)
   }
   return findings
@@ -100,7 +100,7 @@ const conditional = (error: ErrorObject): boolean => ['base_url', 'header'].incl
 
 const missingProperty = (error: ErrorObject): string => String(error.params['missingProperty'])
 
-function explain(file: Spans, error: ErrorObject): Diagnostic | undefined {
+function explain(schema: SchemaName, file: Spans, error: ErrorObject): Diagnostic | undefined {
   const pointer = error.instancePath
   const name = nameOf(pointer)
   const say = (message: string, saying?: Saying): Diagnostic =>
@@ -109,7 +109,7 @@ function explain(file: Spans, error: ErrorObject): Diagnostic | undefined {
     case 'additionalProperties':
       return undefined
     case 'type':
-      return wrongType(file, pointer, [error.params['type'] as string | string[]].flat())
+      return wrongType(schema, file, pointer, [error.params['type'] as string | string[]].flat())
     case 'required':
       if (missingProperty(error) === 'base_url')
         return say('`base_url` is missing: an openai-compatible provider has no address of its own.', {
@@ -187,7 +187,7 @@ function choiceAt(pointer: string, error: ErrorObject): readonly string[] {
   return ['ref', 'inline']
 }
 
-function wrongType(file: Spans, pointer: string, wanted: readonly string[]): Diagnostic {
+function wrongType(schema: SchemaName, file: Spans, pointer: string, wanted: readonly string[]): Diagnostic {
   const found = valueAt(file.root.value, pointer)
   const name = nameOf(pointer)
   const place = file.placeOf(pointer)
@@ -202,7 +202,7 @@ function wrongType(file: Spans, pointer: string, wanted: readonly string[]): Dia
     }
     return say(
       'doc/unquoted-scalar',
-      `${name} must be a text, but ${written} without quotes is a ${typeof found}${typeof found === 'number' && String(found) !== written ? ` (${found})` : ''}.`,
+      `${name} must be a text, but ${written} without quotes is a ${typeNames[typeof found]}${typeof found === 'number' && String(found) !== written ? ` (${found})` : ''}.`,
       { fix },
     )
   }
@@ -212,16 +212,60 @@ function wrongType(file: Spans, pointer: string, wanted: readonly string[]): Dia
       fix: replacement(place, meant),
     })
   }
-  const wrapper = wanted.includes('object') && typeof found === 'string' ? wrapperOf(pointer, found) : undefined
-  if (wrapper !== undefined)
-    return say('doc/schema', `${name} must be a mapping, but is a text.`, {
-      fix: { description: `Write it under \`${wrapper}\`.`, edits: wrapped(file, pointer, wrapper) },
-    })
   const what = found === null ? 'empty' : articleFor(typeNames[typeOf(found)]!)
+  const fix = otherType(schema, file, pointer, wanted, found)
   return say(
     'doc/schema',
     `${name} must be ${wanted.map((each) => articleFor(typeNames[each] ?? each)).join(' or ')}, but is ${what}.`,
+    fix === undefined ? {} : { fix },
   )
+}
+
+/** How a value is written as one of the wanted type; undefined where nobody can tell what is meant. */
+function otherType(
+  schema: SchemaName,
+  file: Spans,
+  pointer: string,
+  wanted: readonly string[],
+  found: JsonValue | undefined,
+): string | Fix | undefined {
+  const place = file.placeOf(pointer)
+  const range = file.spanOf(pointer) ?? place.range
+  const written = file.source.text.slice(range.start.offset, range.end.offset)
+  const instead = (text: string, description: string): Fix => ({
+    description,
+    edits: written.includes('\n') ? [] : [{ path: place.path, range, text }],
+  })
+  if (typeof found === 'string') {
+    const value = unquoted(found, wanted)
+    if (value !== undefined) return replacement(place, value, `Write ${found} without quotes.`)
+    const wrapper = wanted.includes('object') ? wrapperOf(pointer, found) : undefined
+    if (wrapper !== undefined)
+      return { description: `Write it under \`${wrapper}\`.`, edits: wrapped(file, pointer, wrapper) }
+    if (wanted.includes('array') && found.trim() !== '')
+      return instead(
+        `[${/^["']|^[\w.@/-]+$/.test(written) ? written : JSON.stringify(found)}]`,
+        'Write it as the only item of a list.',
+      )
+  }
+  if (Array.isArray(found) && wanted.includes('string')) {
+    const only = nodeAt(file.root, [...segmentsOf(pointer), '0'])
+    if (found.length !== 1 || typeof found[0] !== 'string' || only === undefined || only.alias) return undefined
+    return instead(file.source.text.slice(only.start, only.end), 'Write the text without brackets.')
+  }
+  if (wanted.includes('array') && isJsonObject(found))
+    return 'Write each entry as an item of a list, with `-` before it.'
+  if (!wanted.includes('object')) return undefined
+  if (pointer === '/spec/conditions') return 'Write the comparisons under `all` or `any`.'
+  const names = keysAt(keys[schema], pointer)
+  return names.length === 0 ? undefined : `Its keys are ${listOf(names, 'and')}.`
+}
+
+/** The number or truth value that a text spells, where one of these is wanted. */
+function unquoted(text: string, wanted: readonly string[]): number | boolean | undefined {
+  if (wanted.includes('boolean') && /^(?:true|false)$/.test(text)) return text === 'true'
+  const isNumber = wanted.includes('number') ? /^-?\d{1,15}(?:\.\d+)?$/ : /^-?\d{1,15}$/
+  return (wanted.includes('number') || wanted.includes('integer')) && isNumber.test(text) ? Number(text) : undefined
 }
 
 /** The one word that begins so: `irreversible` is `irreversible_action`. */
@@ -241,7 +285,9 @@ function notAllowed(file: Spans, pointer: string, allowed: readonly string[]): D
     place,
     `${inWords(pointer)} must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
     {
-      ...(near !== undefined && { fix: replacement(place, near) }),
+      ...(near !== undefined
+        ? { fix: replacement(place, near) }
+        : allowed.length === 1 && { fix: `Write ${allowed[0]}.` }),
     },
   )
 }
@@ -256,11 +302,13 @@ function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Se
   const table = keys[schema]
   const here = keysAt(table, parent)
   const near = nearest(key, here)
-  const habit = habitAt(parent, key)
+  const habit = habitAt(schema, parent, key)
   if (habit !== undefined) {
     if (habit.meant !== undefined) meant.add(pointerTo(parent, habit.meant))
     const message = habit.forbidden ? `A tool binding must not set \`${key}\`.` : `\`${key}\` is no key of ${where}.`
-    return diagnostic('doc/unknown-key', 'error', place, message, { fix: habit.say })
+    const renamed = habit.rename !== true || present(file.root.value, parent, habit.meant!)
+    const fix = renamed ? habit.say : replacement(place, habit.meant!)
+    return diagnostic('doc/unknown-key', 'error', place, message, { fix })
   }
   if (key === '<<')
     return diagnostic('doc/unknown-key', 'error', place, 'Merge keys are not read: YAML 1.2 has none.', {

@@ -96,7 +96,9 @@ export function readYaml(source: Source): Reading {
       'doc/syntax',
       offset,
       offset + 1,
-      sentence(PLAINLY[error.reason] ?? error.reason),
+      UNSTARTABLE.test(source.text[offset] ?? '')
+        ? `A text without quotes cannot begin with "${source.text[offset]}".`
+        : sentence(PLAINLY[error.reason] ?? error.reason),
       advice(source.text, offset),
     )
   }
@@ -397,11 +399,42 @@ function jsonFault(text: string): { readonly offset: number; readonly message: s
 
 const sentence = (reason: string): string => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
 
+/** What to do about a text that cannot be read, where its author's slip can be told. */
 function advice(text: string, offset: number): string | undefined {
-  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset + 1)
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1
+  const line = text.slice(lineStart, offset + 1)
   if (/^\s*\t/.test(line)) return 'Indent with spaces; YAML forbids tabs there.'
-  const char = text[offset]
-  if (char === '@' || char === '`' || char === '%')
-    return `Put the value in quotes: "${char}" cannot begin a plain text.`
+  if (UNSTARTABLE.test(text[offset] ?? '')) return 'Put the value in quotes.'
+  if (text[offset] === ':' && /^\s*(?:- )?[^\s:]+: \S/.test(line)) return 'Put the value in quotes: it has a colon.'
+  const above = text.slice(0, lineStart).trimEnd()
+  const before = above.slice(above.lastIndexOf('\n') + 1)
+  const opened = openAtEnd(before)
+  if (opened !== undefined) return `Close the ${opened} of the line above.`
+  const glued = /^\s*(?:- )?([A-Za-z_]\w*):[^\s:/]/.exec(before)?.[1]
+  if (glued !== undefined) return `Write a space behind the colon of \`${glued}:\`.`
+  const [own, other] = [indentOf(text.slice(lineStart)), indentOf(before)]
+  if (offset === lineStart + own && own < other)
+    return `Lines of one mapping are indented alike: the line above by ${other} spaces, this one by ${own}.`
   return undefined
 }
+
+/** The quote or bracket that a line opens and does not close. */
+function openAtEnd(line: string): string | undefined {
+  const open: string[] = []
+  let quote: string | undefined
+  for (let at = 0; at < line.length; at++) {
+    const char = line[at]!
+    if (quote !== undefined) {
+      if (char === quote && line[at - 1] !== '\\') quote = undefined
+    } else if (/["']/.test(char) && /^[\s,[{]?$/.test(line[at - 1] ?? '')) quote = char
+    else if (char === '#' && /^\s?$/.test(line[at - 1] ?? '')) break
+    else if (char === '{' || char === '[') open.push(char)
+    else if (char === '}' || char === ']') open.pop()
+  }
+  return quote ?? open.at(-1)
+}
+
+/** What YAML keeps for itself at the beginning of a value. */
+const UNSTARTABLE = /[@`%]/
+
+const indentOf = (line: string): number => /^ */.exec(line)![0].length

@@ -103,6 +103,25 @@ describe('a number where a text should be is at most one finding', () => {
 })
 
 describe('what follows from a fault', () => {
+  test.each([
+    [
+      'secrets that are a list',
+      'agents/desk.yaml',
+      'secrets:\n  model-key: { fromEnv: MODEL_KEY }\n  search-key: { fromEnv: SEARCH_KEY }\n',
+      'secrets: [model-key, search-key]\n',
+      'doc/schema',
+    ],
+    [
+      'a decision of which only the type is written',
+      'policies/few-estimates.yaml',
+      'decision: { type: deny, reason: Estimates are not delegated further. }',
+      'type: deny',
+      'doc/misplaced-key',
+    ],
+  ])('is not told: %s', (_, file, from, to, rule) => {
+    expect(found({ [file]: whole[file]!.replace(from, to) })).toEqual([`${file} ${rule}`])
+  })
+
   const misspelt = { 'agents/desk.yaml': whole['agents/desk.yaml']!.replace('ref: pay.transfer', 'ref: pay.tranfer') }
 
   test('is told when the fault itself is not', () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { applyFixes } from '../../src/documents/fix.ts'
+import { loadFiles } from '../../src/documents/load.ts'
 import { readDocuments } from '../../src/documents/read.ts'
 
 const agent = (spec: string, beside = ''): string => `apiVersion: svc/v1
@@ -225,6 +227,184 @@ describe('each fault is told once', () => {
     ],
   ])('%s', (_, text, expected) => {
     expect(shape(text)).toEqual(expected)
+  })
+})
+
+/** One line a finding: what is underlined, message, remedy; and the file after `--fix`, where that writes anything. */
+const mended = (text: string): (string | undefined)[] => {
+  const workspace = loadFiles({ 'x.yaml': text }, { focus: ['x.yaml'] })
+  const found = workspace.findings.map(
+    ({ range, message, fix }) =>
+      `[${text.slice(range.start.offset, range.end.offset)}] ${message} ${fix?.description ?? ''}`,
+  )
+  const fixed = applyFixes(workspace, workspace.findings).get('x.yaml')
+  const lines = fixed?.split('\n').filter((line) => !text.split('\n').includes(line))
+  return [...found, ...(lines ?? [])]
+}
+
+const tool = (spec: string): string =>
+  `apiVersion: svc/v1\nkind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.0.0"}\nspec: ${spec}\n`
+const bundle = (spec: string): string =>
+  `apiVersion: svc/v1\nkind: Bundle\nmetadata: {name: all, namespace: pay, version: "1.0.0"}\nspec: ${spec}\n`
+
+describe('what was meant is said, and written where that is certain', () => {
+  test.each<[string, string, string[]]>([
+    [
+      'a number in quotes',
+      agent('  limits: {max_tokens_per_run: "500"}\n'),
+      [
+        '["500"] spec.limits.max_tokens_per_run must be a whole number, but is a text. Write 500 without quotes.',
+        '  limits: {max_tokens_per_run: 500}',
+      ],
+    ],
+    [
+      'a fraction in quotes where a whole number is wanted',
+      agent('  limits: {max_tokens_per_run: "0.5"}\n'),
+      ['["0.5"] spec.limits.max_tokens_per_run must be a whole number, but is a text. '],
+    ],
+    [
+      'a truth value in quotes',
+      policy('  decision: {type: deny, comprehension_required: "true"}\n'),
+      [
+        '["true"] spec.decision.comprehension_required must be a truth value, but is a text. Write true without quotes.',
+        '  decision: {type: deny, comprehension_required: true}',
+      ],
+    ],
+    [
+      'one text where a list is wanted',
+      agent('  default_policies: pay.limit\n'),
+      [
+        '[pay.limit] spec.default_policies must be a list, but is a text. Write it as the only item of a list.',
+        '  default_policies: [pay.limit]',
+      ],
+    ],
+    [
+      'a list of one text where a text is wanted',
+      policy('  scope: [tool:pay.refund]\n'),
+      [
+        '[scope] spec.scope must be a text, but is a list. Write the text without brackets.',
+        '  scope: tool:pay.refund',
+      ],
+    ],
+    [
+      'a list of several texts where one is wanted',
+      policy('  scope: [tool:pay.refund, tool:pay.wire]\n'),
+      ['[scope] spec.scope must be a text, but is a list. '],
+    ],
+    [
+      'tools by name',
+      agent('  tools: {refund: {ref: pay.refund}}\n'),
+      [
+        '[tools] spec.tools must be a list, but is a mapping. Write each entry as an item of a list, with `-` before it.',
+      ],
+    ],
+    [
+      'a model as a text',
+      agent('  model: large\n'),
+      [
+        '[large] spec.model must be a mapping, but is a text. Its keys are `provider`, `name`, `base_url`, `secret`, `parameters`, `reasoning` and `provider_options`.',
+      ],
+    ],
+    [
+      'a decision as a word',
+      policy('  decision: deny\n'),
+      ['[deny] spec.decision must be a mapping, but is a text. Write it under `type`.', '  decision: { type: deny }'],
+    ],
+    [
+      'conditions as a list',
+      policy('  conditions: [{field: args.a, op: eq, value: 1}]\n'),
+      ['[conditions] spec.conditions must be a mapping, but is a list. Write the comparisons under `all` or `any`.'],
+    ],
+    [
+      'another transport',
+      agent('  mcp_servers: [{name: s, url: "https://x", transport: sse}]\n'),
+      ['[sse] spec.mcp_servers[0].transport must be `streamable_http`, but is "sse". Write streamable_http.'],
+    ],
+    [
+      'the cap of an answer as elsewhere',
+      agent('  model: {provider: scripted, name: s, parameters: {max_tokens: 5}}\n'),
+      [
+        '[max_tokens] `max_tokens` is no key of spec.model.parameters. Write max_output_tokens.',
+        '  model: {provider: scripted, name: s, parameters: {max_output_tokens: 5}}',
+      ],
+    ],
+    [
+      'the time of a decision as elsewhere',
+      policy('  decision: {type: require_approval, timeout: {minutes: 5, default: deny}}\n'),
+      [
+        '[minutes] `minutes` is no key of spec.decision.timeout. Write after_minutes.',
+        '  decision: {type: require_approval, timeout: {after_minutes: 5, default: deny}}',
+      ],
+    ],
+    [
+      'the arguments of a tool as elsewhere',
+      tool('{parameters: {type: object}}'),
+      [
+        '[parameters] `parameters` is no key of spec. The arguments are described by `input_schema`: `{ inline: … }`, or a file: `{ ref: schemas/NAME.json }`.',
+      ],
+    ],
+    [
+      'where a tool runs',
+      tool('{url: "https://x"}'),
+      [
+        '[url] `url` is no key of spec. A tool contract does not say where the tool runs: that stands in svc.config.yaml under `tools`, or in `mcp` of the binding.',
+      ],
+    ],
+    [
+      'annotations of a Tool',
+      tool('{}').replace('version:', 'annotations: {a: b}, version:'),
+      ['[annotations] `annotations` is no key of metadata. Only an Agent has it; `labels` describe every document.'],
+    ],
+    [
+      'the members of a bundle',
+      bundle('{agents: [a.yaml]}'),
+      [
+        '[agents] `agents` is no key of spec. A bundle is the directory of its document; only the root Agent is named: `root: agents/NAME.yaml`.',
+      ],
+    ],
+    [
+      'the root of a bundle as elsewhere',
+      bundle('{entrypoint: a.yaml}'),
+      ['[entrypoint] `entrypoint` is no key of spec. Write root.', 'spec: {root: a.yaml}'],
+    ],
+    [
+      'a text that begins with what YAML keeps for itself',
+      policy('  description: @team only\n'),
+      ['[@] A text without quotes cannot begin with "@". Put the value in quotes.'],
+    ],
+    [
+      'a text with a colon',
+      policy('  description: Refunds: large ones\n'),
+      [
+        '[:] This does not continue the mapping: a colon too many, or wrong indentation. Put the value in quotes: it has a colon.',
+      ],
+    ],
+    [
+      'a key that is glued to its value',
+      policy('  description:large\n  scope: tool:pay.refund\n'),
+      [
+        '[:] This does not continue the mapping: a colon too many, or wrong indentation. Write a space behind the colon of `description:`.',
+      ],
+    ],
+    [
+      'a quote that is not closed',
+      policy('  description: "large\n  scope: tool:pay.refund\n'),
+      ['[s] A bracket or quote is not closed, or the next line is indented too little. Close the " of the line above.'],
+    ],
+    [
+      'a bracket that is not closed',
+      policy('  allow: [EUR, "[USD]"\n  scope: tool:pay.refund\n'),
+      ['[s] A bracket or quote is not closed, or the next line is indented too little. Close the [ of the line above.'],
+    ],
+    [
+      'lines that are indented unlike each other',
+      policy('   description: large\n  scope: tool:pay.refund\n'),
+      [
+        '[s] This does not continue the mapping: a colon too many, or wrong indentation. Lines of one mapping are indented alike: the line above by 3 spaces, this one by 2.',
+      ],
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(mended(text)).toEqual(expected)
   })
 })
 

@@ -13,7 +13,7 @@ export const limitsNonPositive: Rule = {
     for (const limit of document.at('spec.limits.*')) {
       if (typeof limit.value !== 'number' || limit.value > 0) continue
       report(limit, `${limit.key} must be greater than zero, but is ${limit.value}.`, {
-        fix: 'Remove it for no limit.',
+        fix: limit.key === 'max_subagent_depth' ? 'Remove it for the default, 5.' : 'Remove it for no limit.',
       })
     }
   },
