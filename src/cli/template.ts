@@ -134,13 +134,18 @@ const noFiles = (error: NodeJS.ErrnoException): string[] => {
 
 /** Editors find the schemas here; lint looks into no directory that begins with a dot. */
 const SCHEMA_DIRECTORY = '.schemas'
-const SCHEMAS = ['agent', 'tool', 'policy', 'bundle', 'config'].map((kind) => `${kind}.schema.json`)
+const SCHEMAS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest'].map(
+  (kind) => `${kind}.schema.json`,
+)
 
 /** The first line of a document, which tells an editor its schema; empty for every other file. */
 function editorHeader(path: string, text: string): string {
   if (!/\.ya?ml$/.test(path)) return ''
   const said = /^apiVersion: *svc\/v1$/m.test(text) ? /^kind: *(Agent|Tool|Policy|Bundle)$/m.exec(text)?.[1] : undefined
-  const kind = basename(path) === 'svc.config.yaml' ? 'config' : said?.toLowerCase()
+  const kind =
+    basename(path) === 'svc.config.yaml'
+      ? 'config'
+      : (said?.toLowerCase() ?? /\.(scenario|policytest)\.yaml$/.exec(path)?.[1])
   if (kind === undefined) return ''
   const up = relative(dirname(path), '.').replaceAll('\\', '/')
   const directory = up === '' ? `./${SCHEMA_DIRECTORY}` : `${up}/${SCHEMA_DIRECTORY}`

@@ -44,9 +44,49 @@ test.each(kinds)('%s has a title and a description, and compiles', async (kind) 
   expect(validator(schema)).toBeTypeOf('function')
 })
 
-test.each(kinds.slice(0, 8))('every key at the top of %s is described', async (kind) => {
-  for (const [key, each] of Object.entries((await schemaOf(kind)).properties ?? {}))
-    expect([key, 'description' in each || '$ref' in each || 'const' in each]).toEqual([key, true])
+interface Part {
+  readonly $ref?: string
+  readonly title?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Part>>
+  readonly items?: Part
+  readonly additionalProperties?: Part | boolean
+  readonly $defs?: Readonly<Record<string, Part>>
+}
+
+/** Every place of a schema at which an editor says something: keys, items of lists, names that authors choose, definitions. */
+function parts(schema: Part, at = ''): [string, Part][] {
+  const { items, additionalProperties: named } = schema
+  const below: [string, Part][] = [
+    ...Object.entries(schema.properties ?? {}).map(([key, each]): [string, Part] => [`${at}.${key}`, each]),
+    ...(items === undefined ? [] : [[`${at}[]`, items] as [string, Part]]),
+    ...(typeof named === 'object' ? [[`${at}.*`, named] as [string, Part]] : []),
+    ...Object.entries(schema.$defs ?? {}).map(([key, each]): [string, Part] => [`#${key}`, each]),
+  ]
+  return [[at, schema], ...below.flatMap(([path, each]) => parts(each, path))]
+}
+
+test.each(kinds.slice(0, 8))(
+  'all that may stand in %s is described, and each mapping of fields has a name',
+  async (kind) => {
+    const all = parts((await schemaOf(kind)) as Part)
+    const isDescribed = ({ $ref, description }: Part): boolean => $ref !== undefined || (description ?? '') !== ''
+    expect(all.filter(([, part]) => !isDescribed(part)).map(([path]) => path)).toEqual([])
+    // Types that are made from the schemas of documents are named by the titles.
+    const named = ['agent', 'tool', 'policy', 'bundle'].includes(kind) ? all : []
+    const nameless = named.filter(([, { properties, title }]) => properties !== undefined && title === undefined)
+    expect(nameless.map(([path]) => path)).toEqual([])
+  },
+)
+
+test.each(kinds.slice(0, 7))('the examples and defaults in %s fit', async (kind) => {
+  const schema = (await schemaOf(kind)) as Part
+  for (const [path, part] of parts(schema) as [string, Part & { examples?: unknown[]; default?: unknown }][]) {
+    const values = [...(part.examples ?? []), ...('default' in part ? [part.default] : [])]
+    if (values.length === 0) continue
+    const fits = new Ajv2020({ strict: false }).compile({ ...part, $defs: schema.$defs })
+    expect([path, values.filter((value) => !fits(value))]).toEqual([path, []])
+  }
 })
 
 test('the schema of events pairs each kind with its subjects', async () => {

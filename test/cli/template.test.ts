@@ -63,11 +63,15 @@ describe('svc init', () => {
       'bundle.yaml ./.schemas/bundle.schema.json',
       'policies/large-refunds.yaml ../.schemas/policy.schema.json',
       'policies/refund-limit.yaml ../.schemas/policy.schema.json',
+      'policies/refund.policytest.yaml ../.schemas/policytest.schema.json',
+      ...['approve', 'edited', 'reject', 'small', 'timeout', 'two-approvers'].map(
+        (name) => `scenarios/${name}.scenario.yaml ../.schemas/scenario.schema.json`,
+      ),
       'svc.config.yaml ./.schemas/config.schema.json',
       'tools/orders-lookup.yaml ../.schemas/tool.schema.json',
       'tools/refunds.yaml ../.schemas/tool.schema.json',
     ])
-    for (const kind of ['agent', 'tool', 'policy', 'bundle', 'config'])
+    for (const kind of ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest'])
       expect(written[`.schemas/${kind}.schema.json`]).toBe(
         readFileSync(join(ROOT, `schemas/${kind}.schema.json`), 'utf8'),
       )
@@ -88,7 +92,8 @@ describe('svc init', () => {
     await svc(['init', 'claims', '--name', 'globex.claims-desk'], { cwd })
     const directory = join(cwd, 'claims')
     expect(existsSync(join(directory, 'agents/claims-desk.yaml'))).toBe(true)
-    expect(Object.entries(tree(directory)).filter(([, text]) => /acme\.(?!example)|refund-desk/.test(text))).toEqual([])
+    const own = Object.entries(tree(directory)).filter(([path]) => !path.startsWith('.schemas/'))
+    expect(own.filter(([, text]) => /acme\.(?!example)|refund-desk/.test(text))).toEqual([])
     expect(await svc(['lint'], { cwd: directory })).toMatchObject({
       code: 0,
       stdout: '',

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json.ts'
+import { readDocuments } from '../../src/documents/read.ts'
 import { hasShape, type SchemaName } from '../../src/documents/shape.ts'
 import { KINDS, type Kind } from '../../src/spec/document.ts'
-import { at, changed, closed, fields, full, type Field } from './format-table.ts'
+import { allows, at, beside, changed, closed, fields, full, isMapping, type Field } from './format-table.ts'
 
 const isValid = (kind: Kind, document: JsonValue): boolean => hasShape(kind.toLowerCase() as SchemaName, document)
 
@@ -72,20 +73,8 @@ function pairs(kind: Kind, document: JsonValue): Mutation[] {
   ]
 }
 
-/** Fields that the tables describe together with others, beside those that stand in them alone. */
-const BESIDE: Readonly<Record<string, readonly string[]>> = {
-  'Agent spec.instructions': ['text'],
-  'Agent spec.model': ['provider', 'base_url'],
-  'Agent spec.model.parameters': ['top_p'],
-  'Agent spec.mcp_servers.0.auth': ['header'],
-}
-
 const hasField = (kind: Kind, path: Field['path'], name: string): boolean =>
-  fields.some((field) => field.kind === kind && pathOf(field) === [...path, name].join('.')) ||
-  (BESIDE[`${kind} ${path.join('.')}`] ?? []).includes(name)
-
-const isMapping = (value: JsonValue | undefined): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  [...fields, ...beside].some((field) => field.kind === kind && pathOf(field) === [...path, name].join('.'))
 
 test('what the tables allow is valid', () => {
   fc.assert(
@@ -106,3 +95,74 @@ test('a valid document with one change that the tables forbid is invalid', () =>
     { numRuns: 1000 },
   )
 })
+
+/** Every place of a document, those inside free-form values too. */
+function places(document: JsonValue, path: Field['path'] = []): Field['path'][] {
+  if (typeof document !== 'object' || document === null) return [path]
+  const below = Array.isArray(document)
+    ? document.flatMap((each, index) => places(each, [...path, index]))
+    : Object.entries(document).flatMap(([key, each]) => places(each, [...path, key]))
+  return [path, ...below]
+}
+
+const names = [...new Set([...fields, ...beside].map(({ path }) => String(path.at(-1))))]
+const anyName = fc.oneof(fc.constantFrom(...names), fc.constantFrom('banana', 'Kind', 'inputSchema', ''))
+const anyValue = fc.oneof(
+  fc.constantFrom(...[...fields, ...beside].flatMap(({ good, bad }) => [...good, ...bad])),
+  fc.constantFrom('vendor_b-compatible', 'openai-compatible', 'header', 'bearer', 'https://llm.example/v1'),
+  fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<JsonValue>,
+)
+
+type Change = { readonly at: number; readonly to: number; readonly name: string; readonly value: JsonValue } & {
+  readonly act: 'drop' | 'retype' | 'add' | 'misplace' | 'append'
+}
+
+const change: fc.Arbitrary<Change> = fc.record({
+  act: fc.constantFrom('drop', 'retype', 'add', 'misplace', 'append'),
+  at: fc.nat(),
+  to: fc.nat(),
+  name: anyName,
+  value: anyValue,
+})
+
+/** A document after one change at any place, whether the tables forbid it or not. */
+function after(document: JsonValue, { act, at: index, to, name, value }: Change): JsonValue {
+  const all = places(document).filter((path) => path.length > 0)
+  if (all.length === 0) return document
+  const place = all[index % all.length]!
+  const here = at(document, place)!
+  const mappings = [[], ...all].filter((path) => isMapping(at(document, path)))
+  switch (act) {
+    case 'drop':
+      return typeof place.at(-1) === 'number' ? document : changed(document, place, undefined)
+    case 'retype':
+      return changed(document, place, value)
+    case 'add':
+      return changed(document, [...mappings[to % mappings.length]!, name], value)
+    case 'misplace':
+      return changed(document, [...mappings[to % mappings.length]!, String(place.at(-1))], here)
+    case 'append':
+      return Array.isArray(here) ? changed(document, place, [...here, value]) : document
+  }
+}
+
+test('a document that is changed anywhere is valid where the tables allow it, and nowhere else', () => {
+  const verdicts = { valid: 0, invalid: 0 }
+  fc.assert(
+    fc.property(validDocument, fc.array(change, { minLength: 1, maxLength: 3 }), ({ kind, document }, changes) => {
+      const mutant = changes.reduce(after, document)
+      const valid = allows(kind, mutant)
+      verdicts[valid ? 'valid' : 'invalid']++
+      expect(isValid(kind, mutant)).toBe(valid)
+      // What is said of an invalid document is never nothing, whatever was left out as a follow-up.
+      expect(told(mutant)).toBe(!valid)
+    }),
+    { numRuns: 3000 },
+  )
+  expect(Math.min(verdicts.valid, verdicts.invalid)).toBeGreaterThan(600)
+})
+
+const told = (document: JsonValue): boolean =>
+  readDocuments({ path: 'x.json', text: JSON.stringify(document) }, { named: true }).findings.some(
+    ({ severity }) => severity === 'error',
+  )

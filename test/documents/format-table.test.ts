@@ -4,7 +4,7 @@ import { lint } from '../../src/documents/lint.ts'
 import { loadFiles } from '../../src/documents/load.ts'
 import { hasShape, type SchemaName } from '../../src/documents/shape.ts'
 import { KINDS, type Kind } from '../../src/spec/document.ts'
-import { changed, closed, fields, full } from './format-table.ts'
+import { allows, beside, changed, closed, fields, full } from './format-table.ts'
 
 const schemaOf = (kind: Kind): SchemaName => kind.toLowerCase() as SchemaName
 
@@ -147,6 +147,12 @@ describe('the tables of the authoring format', () => {
 
   test.each(all)('%s', (_, kind, document, valid) => {
     expect(hasShape(schemaOf(kind), document)).toBe(valid)
+    expect(allows(kind, document)).toBe(valid)
+  })
+
+  test.each([...fields, ...beside])('the type of a field says the same as its examples: $says', (field) => {
+    expect(field.good.map(field.accepts)).toEqual(field.good.map(() => true))
+    expect(field.bad.map(field.accepts)).toEqual(field.bad.map(() => false))
   })
 
   test.each(all.filter(([, , , valid]) => !valid))('lint says what is wrong: %s', (_, __, document) => {

@@ -11,49 +11,116 @@ export interface Field {
   readonly required: boolean
   readonly good: readonly JsonValue[]
   readonly bad: readonly JsonValue[]
+  /** The type as a function, for values that nobody thought of. What stands below in rows of its own is judged there. */
+  readonly accepts: (value: JsonValue) => boolean
 }
 
-interface Type {
-  readonly says: string
-  readonly good: readonly JsonValue[]
-  readonly bad: readonly JsonValue[]
+interface Type extends Pick<Field, 'says' | 'good' | 'bad' | 'accepts'> {}
+
+const isText = (value: JsonValue | undefined): value is string => typeof value === 'string'
+const isFilled = (value: JsonValue | undefined): boolean => isText(value) && value !== ''
+const isLabel = (value: JsonValue | undefined): boolean => isText(value) || typeof value === 'number'
+const isListOf = (value: JsonValue, each: (item: JsonValue) => boolean): boolean =>
+  Array.isArray(value) && value.every(each)
+export const isMapping = (value: JsonValue | undefined): value is Record<string, JsonValue> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const hasOnly = (value: Record<string, JsonValue>, ...names: string[]): boolean =>
+  Object.keys(value).every((name) => names.includes(name))
+
+const ONE_OF_EACH: Readonly<Record<string, JsonValue>> = {
+  string: 'x',
+  number: 1,
+  boolean: true,
+  null: null,
+  array: [],
+  object: {},
 }
 
-const text: Type = { says: 'string', good: ['x', ''], bad: [1, true, null, [], {}] }
-const filled: Type = { says: 'non-empty string', good: ['x', 'a longer text'], bad: ['', 1, true, null, [], {}] }
-const integer: Type = { says: 'integer', good: [1, 7, 100000], bad: ['1', 1.5, true, null, []] }
-const number: Type = { says: 'number', good: [0, 0.5, 1], bad: ['1', true, null, []] }
-const boolean: Type = { says: 'boolean', good: [true, false], bad: ['true', 'yes', 1, null] }
+/** A value of each type of JSON but those named. */
+const notOf = (...types: string[]): JsonValue[] =>
+  Object.entries(ONE_OF_EACH).flatMap(([type, value]) => (types.includes(type) ? [] : [value]))
+
+const text: Type = { says: 'string', good: ['x', ''], bad: notOf('string'), accepts: isText }
+const filled: Type = {
+  says: 'non-empty string',
+  good: ['x', 'a longer text', ' '],
+  bad: ['', ...notOf('string')],
+  accepts: isFilled,
+}
+const integer: Type = {
+  says: 'integer',
+  good: [1, 7, 100000, 0, -1, 2.0],
+  bad: [1.5, '1', ...notOf('number')],
+  accepts: Number.isInteger,
+}
+const number: Type = {
+  says: 'number',
+  good: [0, 0.5, 1, -3],
+  bad: ['1', ...notOf('number')],
+  accepts: (value) => typeof value === 'number',
+}
+const boolean: Type = {
+  says: 'boolean',
+  good: [true, false],
+  bad: ['true', 'yes', 0, ...notOf('boolean')],
+  accepts: (value) => typeof value === 'boolean',
+}
 const map: Type = {
   says: 'map of string to string',
-  good: [{}, { a: 'b' }],
-  bad: [[], 'x', { a: 1 }, { a: null }, { a: {} }],
+  good: [{}, { a: 'b' }, { 'svc/A b': '' }],
+  bad: [{ a: 1 }, { a: null }, { a: true }, { a: {} }, { a: ['b'] }, ...notOf('object')],
+  accepts: (value) => isMapping(value) && Object.values(value).every(isText),
 }
 const filledList: Type = {
   says: 'array of non-empty strings',
-  good: [[], ['a'], ['a', 'b']],
-  bad: ['a', [''], [1], {}],
+  good: [[], ['a'], ['a', 'b'], ['a', 'a']],
+  bad: [[''], ['a', ''], [1], [null], [['a']], [{ ref: 'policies/a.yaml' }], ...notOf('array')],
+  accepts: (value) => isListOf(value, isFilled),
 }
-const textList: Type = { says: 'array of string', good: [[], ['a'], ['']], bad: ['a', [1], {}] }
-const free: Type = { says: 'object, free-form', good: [{}, { anything: [1, { at: 'all' }] }], bad: [[], 'x', 1, null] }
-const label: Type = { says: 'string or number', good: ['2', 2, 1.5], bad: [true, null, [], {}] }
+const textList: Type = {
+  says: 'array of string',
+  good: [[], ['a'], ['']],
+  bad: [[1], [null], [['a']], [{}], ...notOf('array')],
+  accepts: (value) => isListOf(value, isText),
+}
+const free: Type = {
+  says: 'object, free-form',
+  good: [{}, { anything: [1, { at: 'all' }, null] }],
+  bad: notOf('object'),
+  accepts: isMapping,
+}
+const label: Type = {
+  says: 'string or number',
+  good: ['2', '', 2, 1.5],
+  bad: notOf('string', 'number'),
+  accepts: isLabel,
+}
+const SECRET_NAME = /^[a-z][a-z0-9_-]*$/
 const secretName: Type = {
   says: 'string matching ^[a-z][a-z0-9_-]*$',
   good: ['vendor', 'a_b-1'],
-  bad: ['Vendor', '1a', '_a', 'a.b', 'a b', '', 1, null],
+  bad: ['Vendor', '1a', '_a', '-a', 'a.b', 'a b', 'ä', 'a\n', '', ...notOf('string')],
+  accepts: (value) => isText(value) && SECRET_NAME.test(value),
 }
 const oneOf = (...words: string[]): Type => ({
   says: words.map((word) => `\`${word}\``).join(', '),
   good: words,
-  bad: ['other', words[0]!.toUpperCase(), `${words[0]} `, '', 1, null, [words[0]!]],
+  bad: ['other', words[0]!.toUpperCase(), `${words[0]} `, '', [words[0]!], ...notOf('string')],
+  accepts: (value) => isText(value) && words.includes(value),
 })
 const constant = (word: string): Type => ({
   says: `constant \`${word}\``,
   good: [word],
-  bad: [`${word}x`, word.toUpperCase(), '', 1, null],
+  bad: [`${word}x`, ` ${word}`, word.toUpperCase(), '', ...notOf('string')],
+  accepts: (value) => value === word,
 })
-const mapping: Type = { says: 'object', good: [], bad: [[], 'x', 1, null] }
-const list: Type = { says: 'array', good: [[]], bad: [{}, 'x', 1, null] }
+const mapping: Type = { says: 'object', good: [], bad: notOf('object'), accepts: isMapping }
+const list: Type = {
+  says: 'array',
+  good: [[]],
+  bad: [['x'], [null], [[]], ...notOf('array')],
+  accepts: (value) => isListOf(value, isMapping),
+}
 const schemaSpec: Type = {
   says: 'schema spec: exactly one of `ref` or `inline`',
   good: [
@@ -61,26 +128,54 @@ const schemaSpec: Type = {
     { ref: 'a.json', version: '2' },
     { ref: 'a.json', version: 2 },
     { inline: { type: 'object' } },
+    { inline: { anything: null } },
   ],
   bad: [
     {},
     { version: 2 },
     { ref: '' },
     { ref: 1 },
+    { ref: null },
     { inline: {} },
     { inline: [] },
+    { inline: true },
+    { inline: null },
     { ref: 'a.json', inline: { type: 'object' } },
+    { ref: 'a.json', inline: {} },
     { ref: 'a.json', version: true },
+    { ref: 'a.json', version: null },
     { ref: 'a.json', other: 1 },
+    { type: 'object' },
     'a.json',
+    1,
     [],
     null,
   ],
+  accepts: (value) =>
+    isMapping(value) &&
+    hasOnly(value, 'ref', 'inline', 'version') &&
+    'ref' in value !== 'inline' in value &&
+    (!('ref' in value) || isFilled(value['ref'])) &&
+    (!('inline' in value) || (isMapping(value['inline']) && Object.keys(value['inline']).length > 0)) &&
+    (!('version' in value) || isLabel(value['version'])),
 }
 const attachments: Type = {
   says: 'array of policy attachments: a non-empty string or an object with `ref`',
   good: [[], ['a.b'], [{ ref: 'policies/a.yaml' }], ['a.b', { ref: 'p.yaml' }]],
-  bad: [[''], [1], [{}], [{ ref: '' }], [{ ref: 'p.yaml', version: '1' }], [null], 'a.b', {}],
+  bad: [
+    [''],
+    [1],
+    [null],
+    [['a.b']],
+    [{}],
+    [{ ref: '' }],
+    [{ ref: null }],
+    [{ id: 'a.b' }],
+    [{ ref: 'p.yaml', version: '1' }],
+    ...notOf('array'),
+  ],
+  accepts: (value) =>
+    isListOf(value, (each) => isFilled(each) || (isMapping(each) && hasOnly(each, 'ref') && isFilled(each['ref']))),
 }
 const sideEffect = oneOf('read_only', 'idempotent_write', 'non_idempotent_write', 'irreversible_action')
 
@@ -99,6 +194,7 @@ function rows(
       required,
       good: type.good,
       bad: type.bad,
+      accepts: type.accepts,
     })),
   )
 }
@@ -192,7 +288,14 @@ export const fields: readonly Field[] = [
     max_loop_iterations: [integer],
     max_wall_clock_seconds: [integer],
     max_hitl_wait_minutes: [integer],
-    max_subagent_depth: [{ ...integer, says: 'integer, minimum 1', bad: [...integer.bad, 0, -1] }],
+    max_subagent_depth: [
+      {
+        says: 'integer, minimum 1',
+        good: [1, 7],
+        bad: [...integer.bad, 0, -1],
+        accepts: (value) => Number.isInteger(value) && Number(value) >= 1,
+      },
+    ],
     on_limit: [oneOf('halt', 'escalate')],
   }),
   ...rows(['Tool'], 'spec', {
@@ -225,6 +328,14 @@ export const fields: readonly Field[] = [
     default: [oneOf('deny', 'allow', 'escalate'), REQUIRED],
   }),
   ...rows(['Bundle'], 'spec', { root: [filled, REQUIRED] }),
+]
+
+/** Fields that stand in place of others, or beside certain values of others only. */
+export const beside: readonly Field[] = [
+  ...rows(['Agent'], 'spec.instructions', { text: [filled] }),
+  ...rows(['Agent'], 'spec.model', { provider: [filled, REQUIRED], base_url: [filled] }),
+  ...rows(['Agent'], 'spec.model.parameters', { top_p: [number] }),
+  ...rows(['Agent'], 'spec.mcp_servers.0.auth', { header: [filled] }),
 ]
 
 const identity = { name: 'desk', namespace: 'acme', version: '1.0.0', labels: { team: 'claims' } }
@@ -362,3 +473,53 @@ export function at(document: JsonValue, path: Path): JsonValue | undefined {
     document,
   )
 }
+
+/** Providers that are reached at an address of their own; the second name is that of the real world. */
+const COMPATIBLE = ['vendor_b-compatible', 'openai-compatible']
+
+/** What the format says of several fields together. */
+function areTogether(document: JsonValue): boolean {
+  const [instructions, model] = [at(document, ['spec', 'instructions']), at(document, ['spec', 'model'])]
+  if (isMapping(instructions) && 'ref' in instructions === 'text' in instructions) return false
+  if (isMapping(model)) {
+    if (COMPATIBLE.some((each) => each === model['provider']) !== 'base_url' in model) return false
+    const parameters = model['parameters']
+    if (isMapping(parameters) && 'temperature' in parameters && 'top_p' in parameters) return false
+  }
+  const servers = at(document, ['spec', 'mcp_servers'])
+  return (
+    !Array.isArray(servers) ||
+    servers.every((server) => {
+      const auth = at(server, ['auth'])
+      return !isMapping(auth) || auth['scheme'] !== 'header' || 'header' in auth
+    })
+  )
+}
+
+/** The verdict of the tables on any value, worked out from them alone. */
+export function allows(kind: Kind, document: JsonValue): boolean {
+  const own = [...fields, ...beside].filter((field) => field.kind === kind)
+  const isAt = (field: Field, path: Path): boolean => path.every((key, index) => field.path[index] === key)
+  const visit = (path: Path, value: JsonValue): boolean => {
+    const below = own.filter((field) => field.path.length > path.length && isAt(field, path))
+    const row = own.find((field) => field.path.length === path.length && isAt(field, path))
+    if (row !== undefined && !row.accepts(value)) return false
+    if (below.length === 0) return true
+    const keys = [...new Set(below.map((field) => field.path[path.length]!))]
+    // Every item of a list is as the one of the tables, and so is every secret.
+    if (keys[0] === 0) return isListOf(value, (item) => visit([...path, 0], item))
+    if (!isMapping(value)) return false
+    if (path[0] === 'secrets' && path.length === 1)
+      return Object.entries(value).every(([name, each]) => SECRET_NAME.test(name) && visit([...path, keys[0]!], each))
+    const required = below.filter((field) => field.required && field.path.length === path.length + 1)
+    return (
+      Object.keys(value).every((key) => keys.includes(key)) &&
+      required.every((field) => isInstead(field) || Object.hasOwn(value, field.path.at(-1)!)) &&
+      Object.entries(value).every(([key, each]) => visit([...path, key], each))
+    )
+  }
+  return visit([], document) && (kind !== 'Agent' || areTogether(document))
+}
+
+/** True for what is required in the full document because nothing stands in its place there. */
+const isInstead = ({ kind, path }: Field): boolean => kind === 'Agent' && path.join('.') === 'spec.instructions.ref'

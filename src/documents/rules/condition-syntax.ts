@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 import { LEAF_KEYS } from '../../policy/condition.ts'
-import { OPERATORS } from '../../policy/operators.ts'
+import { operatorOf, OPERATORS } from '../../policy/operators.ts'
 import { conditionProblems } from '../conditions.ts'
 import { replacement } from '../diagnostic.ts'
 import type { Document } from '../document.ts'
@@ -18,8 +18,10 @@ export const conditionSyntax: Rule = {
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   kinds: ['Policy'],
   check(document, report) {
-    for (const { code, pointer, message } of conditionProblems(document))
-      if (code === 'syntax') report(...meant(document, pointer, message))
+    const problems = conditionProblems(document).filter(({ code }) => code === 'syntax')
+    const strays = new Set(problems.filter(isStray).map(({ pointer }) => parentOf(pointer)))
+    // What a comparison lacks beside a key that nobody knows, that key was surely meant to be.
+    for (const { pointer, message } of problems) if (!strays.has(pointer)) report(...meant(document, pointer, message))
   },
 }
 
@@ -33,6 +35,14 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   values: 'value',
 }
 
+/** What other formats call the ways to combine. */
+const COMBINED: Readonly<Record<string, string>> = { and: 'all', every: 'all', or: 'any', some: 'any' }
+const NEGATED: readonly string[] = ['none', 'nor', 'nand']
+
+const isStray = ({ message }: { readonly message: string }): boolean => message.startsWith('A comparison has no key')
+
+const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
+
 /** The same with the key or the operator that was surely meant. */
 function meant(document: Document, pointer: string, message: string): Parameters<Report> {
   const [found] = document.at(dotted(pointer))
@@ -44,12 +54,30 @@ function meant(document: Document, pointer: string, message: string): Parameters
       ? [found, message]
       : [found, `There is no operator "${found.value}". Did you mean "${near}"?`, { fix: replacement(found, near) }]
   }
-  if (!message.startsWith('A comparison has no key')) return [found, message]
+  if (!isStray({ message })) return [found, message]
   const place = { ...found, range: found.keyRange }
-  const holder = document.at(dotted(pointer.slice(0, pointer.lastIndexOf('/'))))[0]?.value
+  const holder = document.at(dotted(parentOf(pointer)))[0]?.value
+  if (!isJsonObject(holder)) return [place, message]
+  const form = COMBINED[key]
+  if (Object.keys(holder).length === 1 && form !== undefined)
+    return [place, `A condition has no key "${key}". Did you mean \`${form}\`?`, { fix: replacement(place, form) }]
+  if (Object.keys(holder).length === 1 && NEGATED.includes(key))
+    return [
+      place,
+      `A condition has no key "${key}".`,
+      { fix: 'Write `not: { any: [ … ] }`, or `not: { all: [ … ] }`.' },
+    ]
   const near = SYNONYMS[key] ?? nearest(key, LEAF_KEYS)
-  if (near === undefined || !isJsonObject(holder) || Object.hasOwn(holder, near)) return [place, message]
-  return [place, `A comparison has no key "${key}". Did you mean \`${near}\`?`, { fix: replacement(place, near) }]
+  if (near !== undefined && !Object.hasOwn(holder, near))
+    return [place, `A comparison has no key "${key}". Did you mean \`${near}\`?`, { fix: replacement(place, near) }]
+  const op = operatorOf(key) ?? nearest(key, Object.keys(OPERATORS))
+  if (op !== undefined && !Object.hasOwn(holder, 'op') && !Object.hasOwn(holder, 'value'))
+    return [
+      place,
+      `A comparison has no key "${key}".`,
+      { fix: `Write \`op: ${op}\`, and what it compares with as \`value\`.` },
+    ]
+  return [place, message]
 }
 
 const dotted = (pointer: string): string => segmentsOf(pointer).join('.')
