@@ -194,6 +194,25 @@ describe('--changed', () => {
     )
   })
 
+  test('tells of the documents that led to one that is gone, or is called otherwise', async () => {
+    git('init', '-b', 'main')
+    git('add', '-A')
+    git('commit', '-m', 'first')
+    const told = async (): Promise<string[]> =>
+      rulesOf((await svc(['lint', '--changed', 'main', '--json'], { cwd })).stdout).filter((each) =>
+        /unresolved/.test(each),
+      )
+    rmSync(join(cwd, 'tools/lookup.yaml'))
+    expect(await told()).toEqual(['agents/desk.yaml tool/unresolved'])
+    writeFileSync(join(cwd, 'tools/lookup.yaml'), TOOL.replaceAll('lookup', 'search'))
+    expect(await told()).toEqual(['agents/desk.yaml tool/unresolved'])
+    rmSync(join(cwd, 'tools/lookup.yaml'))
+    writeFileSync(join(cwd, 'tools/moved.yaml'), TOOL)
+    const { stderr } = await svc(['lint', '--changed', 'main'], { cwd })
+    expect(stderr).toContain('2 of 3 files affected by 2 changed files\n')
+    expect(await told()).toEqual([])
+  })
+
   test('refuses a base that git does not know', async () => {
     git('init', '-b', 'main')
     git('add', '-A')
@@ -203,6 +222,28 @@ describe('--changed', () => {
       stderr: expect.stringContaining('git cannot compare with "nowhere"') as string,
     })
   })
+})
+
+test('what is wrong in a file that was not named is not told, and policy tests wait for it', async () => {
+  writeFileSync(join(cwd, 'policies/limit.yaml'), FIXED)
+  writeFileSync(
+    join(cwd, 'policies/limit.policytest.yaml'),
+    'agent: acme.desk\ncalls:\n  - {tool: pay.lookup, args: {amount: 700}, expect: deny}\n',
+  )
+  writeFileSync(join(cwd, 'agents/desk.yaml'), AGENT.replace('pay.lookup@^1', 'pay.lookup@^2'))
+  const { code, stdout, stderr } = await svc(['lint', 'policies/limit.yaml', '--format', 'compact'], { cwd })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+  expect(stderr).toMatch(/^0 errors, 0 warnings in 1 file \(\d+ ms\)\n$/)
+})
+
+test('a pipeline is told of files from the root of its repository', async () => {
+  const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: home }
+  const below = cwd.slice(home.length + 1)
+  const { stdout } = await svc(['lint', 'policies'], { cwd, env })
+  expect(stdout).toContain(`::error file=${below}/policies/limit.yaml,line=4,`)
+  expect(stdout).toMatch(/^policies\/limit\.yaml:4:/)
+  const { stdout: sarif } = await svc(['lint', 'policies', '--format', 'sarif'], { cwd, env })
+  expect(sarif).toContain(`"uri":"${below}/policies/limit.yaml"`)
 })
 
 describe('severities', () => {

@@ -1,4 +1,4 @@
-import { basename, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
 import { lint as check, type LintOptions } from '../../documents/lint.ts'
@@ -90,7 +90,7 @@ async function once(call: Call, project: Project, input: Input | undefined, last
   const summary = summarise(findings, workspace)
   if (summary.files === 0) {
     if (given.text('changed') === undefined)
-      throw fail('no_documents', { where: given.rest(0).join(', ') || project.directory })
+      throw fail('no_documents', { where: input ? 'standard input' : given.rest(0).join(', ') || project.directory })
     if (!mode.json) out.hint('no document is affected')
   }
   if (fixing && result.texts) {
@@ -103,13 +103,19 @@ async function once(call: Call, project: Project, input: Input | undefined, last
     if (last.told === telling) return code
     last.told = telling
   }
-  await tell(call, workspace, findings, input !== undefined && fixing !== undefined && !dry)
+  await tell(call, project, workspace, findings, input !== undefined && fixing !== undefined && !dry)
   if (!mode.json) out.hint(told(summary, io.clock.monotonic() - started, result.fixed))
   return code
 }
 
 /** @param aside true where standard output has the fixed document */
-async function tell(call: Call, workspace: Workspace, findings: readonly Diagnostic[], aside: boolean): Promise<void> {
+async function tell(
+  call: Call,
+  project: Project,
+  workspace: Workspace,
+  findings: readonly Diagnostic[],
+  aside: boolean,
+): Promise<void> {
   const { given, mode, out, io } = call
   const format = (mode.json ? 'json' : (given.text('format') ?? 'text')) as Format
   // A clean run, the usual one, has nothing to draw.
@@ -117,11 +123,28 @@ async function tell(call: Call, workspace: Workspace, findings: readonly Diagnos
   const { formats } = await import('../../documents/report/formats.ts')
   const color = (aside ? mode.color.stderr : mode.color.stdout) > 0
   if (mode.json) return await out.json(JSON.parse(formats.json(findings, { workspace, color })))
-  const text = formats[format](findings, { workspace, color }).trimEnd()
+  const placed = inRepository(findings, project.directory, io.env)
+  const text = formats[format](OF_REPOSITORY.has(format) ? placed : findings, { workspace, color }).trimEnd()
   const line = aside ? out.say : out.line
   if (text !== '') line(text)
   if (given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true' && findings.length > 0)
-    line(formats.github(findings).trimEnd())
+    line(formats.github(placed).trimEnd())
+}
+
+/** Formats whose readers look for the files from the root of the repository. */
+const OF_REPOSITORY: ReadonlySet<Format> = new Set(['github', 'gitlab', 'sarif'])
+
+/** The findings with their paths from the root that the pipeline names, where the project lies below it. */
+function inRepository(
+  findings: readonly Diagnostic[],
+  directory: string,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Diagnostic[] {
+  const root = env['GITHUB_WORKSPACE'] || env['CI_PROJECT_DIR']
+  const below = root ? relative(resolve(root), directory).replaceAll('\\', '/') : ''
+  if (below === '' || below.startsWith('..') || isAbsolute(below)) return findings
+  const placed = <T extends { readonly path: string }>(each: T): T => ({ ...each, path: `${below}/${each.path}` })
+  return findings.map((each) => ({ ...placed(each), related: each.related.map(placed) }))
 }
 
 /** Standard input comes back mended; what a dry run would do to files is drawn as a difference. */
@@ -175,10 +198,21 @@ async function load(
     import('../../documents/dependents.ts'),
   ])
   const whole = await loadWorkspace(project.directory, options)
-  const changed = await changedSince(project.directory, base)
-  const affected = affectedBy(whole, changed).filter(
-    (path) => focus === undefined || focus.some((each) => each === '' || path === each || path.startsWith(`${each}/`)),
+  const { paths: changed, before } = await changedSince(project.directory, base, (path) =>
+    /\.(?:ya?ml|json)$/.test(path),
   )
+  // Who led to a document before is concerned when it is gone, or is called otherwise.
+  const former =
+    Object.keys(before).length > 0
+      ? await loadWorkspace(project.directory, { ...options, overlay: { ...overlay, ...before } })
+      : whole
+  const affected = [...new Set([former, whole].flatMap((each) => affectedBy(each, changed)))]
+    .sort()
+    .filter(
+      (path) =>
+        whole.files.has(path) &&
+        (focus === undefined || focus.some((each) => each === '' || path === each || path.startsWith(`${each}/`))),
+    )
   const documents = affected.filter((path) => whole.read.includes(path))
   if (!mode.json && Object.keys(overlay).length === 0)
     out.hint(`${documents.length} of ${whole.read.length} files affected by ${counted(changed.length, 'changed file')}`)
@@ -261,7 +295,12 @@ async function factsFor(
     : { known: findings, facts: await locksFor(project, () => workspace, options, findings) }
   const live = call.given.flag('mcp-live')
   const sound = isSound(options, registry.known)
-  const tests = sound && options.rules?.['policy/untested'] !== 'off' && workspace.files.paths.some(isPolicyTest)
+  const tests =
+    sound &&
+    options.rules?.['policy/untested'] !== 'off' &&
+    workspace.files.paths.some(isPolicyTest) &&
+    // What is wrong in files that nobody asked about is not told, but keeps tests from running.
+    isSound(options, workspace.focus === undefined ? registry.known : check(unfocused(workspace), options))
   if (!live && !tests && options.strict !== true) return registry.facts
   const { askServers, runPolicyTests } = await import('../lint-facts.ts')
   return {
@@ -299,6 +338,11 @@ async function askRegistry(
       },
     }
   })
+}
+
+function unfocused(workspace: Workspace): Workspace {
+  const { focus: _, ...whole } = workspace
+  return whole
 }
 
 /** Tests are run, and versions compared, on what compiles. */
