@@ -91,7 +91,7 @@ describe('every rule', () => {
     (_, rule) => {
       for (const sentence of [rule.law, rule.fix]) expect(sentence).toMatch(/^[^a-z\s].*\.$/s)
       expect(rule.source).toMatch(
-        /^(?:Authoring format|Policies|Bundles|Decisions|Security|HTTP API|Lint rules|JSON Schema|YAML 1\.2)\b/,
+        /^(?:Authoring format|Policies|Bundles|Decisions|Reliability|Security|HTTP API|Lint rules|JSON Schema|YAML 1\.2)\b/,
       )
     },
   )
