@@ -7,8 +7,13 @@ import type { Workspace } from './workspace.ts'
  */
 export function applyFixes(workspace: Workspace, findings: readonly Diagnostic[]): ReadonlyMap<string, string> {
   const byPath = new Map<string, Edit[]>()
-  for (const { fix } of findings) {
+  const renamed = new Set(
+    findings.flatMap(({ rule, fix, path }) => (rule === RENAMED && fix?.edits.length ? [path] : [])),
+  )
+  for (const { rule, fix, path } of findings) {
     if (fix === undefined || fix.unsafe) continue
+    // A key that is renamed may be the home that a misplaced one would make a second time: linting again tells.
+    if (rule === 'doc/misplaced-key' && renamed.has(path)) continue
     const edits = fix.edits.filter((edit) => !(byPath.get(edit.path) ?? []).some((each) => isSame(each, edit)))
     if (edits.some((edit) => (byPath.get(edit.path) ?? []).some((each) => overlap(each, edit)))) continue
     for (const edit of edits) byPath.set(edit.path, [...(byPath.get(edit.path) ?? []), edit])
@@ -26,6 +31,8 @@ export function applyFixes(workspace: Workspace, findings: readonly Diagnostic[]
   }
   return fixed
 }
+
+const RENAMED = 'doc/unknown-key'
 
 /** What is inserted at a place stands in front of what replaces it. */
 const byPlace = (one: Edit, other: Edit): number =>

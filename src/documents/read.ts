@@ -184,13 +184,15 @@ function wrongVersion(document: Document, found: JsonValue | undefined): Diagnos
     return diagnostic('doc/api-version', 'error', place, `\`apiVersion: ${API_VERSION}\` is missing.`, {
       fix: `Add \`apiVersion: ${API_VERSION}\`.`,
     })
+  // What is left empty has no place of its own, and a list or mapping is shown by its key.
+  const isWritten = place.range.end.offset > place.range.start.offset && (typeof found !== 'object' || found === null)
   return diagnostic(
     'doc/api-version',
     'error',
     place,
     `apiVersion must be \`${API_VERSION}\`, but is ${JSON.stringify(found)}.`,
     {
-      fix: replacement(place, API_VERSION),
+      fix: isWritten ? replacement(place, API_VERSION) : `Write ${API_VERSION}.`,
     },
   )
 }

@@ -371,3 +371,30 @@ describe('the safe fixes of every rule', () => {
       )
   })
 })
+
+describe('apiVersion', () => {
+  test.each([
+    ['of another version is written anew', ' svc/v2', ' svc/v1'],
+    ['that is null is written', ' ~', ' svc/v1'],
+    ['that is left empty stays, since no edit is certain', '', ''],
+    ['that is a list stays: its key is not what is wrong', ' [svc/v1]', ' [svc/v1]'],
+  ])('%s', (_, before, after) => {
+    const text = (version: string): string =>
+      `apiVersion:${version}\nkind: Tool\nmetadata: { name: refund, namespace: pay, version: 1.2.0 }\nspec: {}\n`
+    expect(fixed({ 'tool.yaml': text(before) }, 'doc/api-version')['tool.yaml']).toBe(text(after))
+  })
+})
+
+test('a key that is renamed and one that is moved to it do not make the same mapping twice', () => {
+  const text = (metadata: string, decision: string): string =>
+    `apiVersion: svc/v1\nkind: Policy\nmetadata: { name: limit, namespace: pay, version: 1.0.0${metadata} }\nspec:\n${decision}`
+  const before = text(', reason: Large. }', '  decisio:\n    type: deny\n').replace(' } }', ' }')
+  const { workspace, findings } = judged({ 'policy.yaml': before })
+  expect(findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(['doc/misplaced-key', 'doc/unknown-key']))
+  const once = applyFixes(workspace, findings).get('policy.yaml')!
+  expect(once).toBe(before.replace('decisio:', 'decision:'))
+  const again = judged({ 'policy.yaml': once })
+  expect(applyFixes(again.workspace, again.findings).get('policy.yaml')).toBe(
+    text('', '  decision:\n    reason: Large.\n    type: deny\n'),
+  )
+})
