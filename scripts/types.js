@@ -14,6 +14,8 @@ const LEFT_OUT = ['oneOf', 'allOf', 'if', 'then', 'else', 'not', '$id']
 const plain = (value) => {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
+  // What is said beside a reference would make another type of the same name.
+  if (typeof value.$ref === 'string') return { $ref: value.$ref }
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => !LEFT_OUT.includes(key))
@@ -31,8 +33,9 @@ for (const kind of KINDS) {
     format: true,
     style: { semi: false, singleQuote: true, printWidth: 120 },
   })
+  const plural = `${title.replace(/y$/, 'ie')}s`
   parts.push(
-    `export namespace ${title}s {\n${text.trimEnd().replaceAll(/^(?=.)/gm, '  ')}\n}\nexport type ${title} = ${title}s.${title}\n`,
+    `export namespace ${plural} {\n${text.trimEnd().replaceAll(/^(?=.)/gm, '  ')}\n}\nexport type ${title} = ${plural}.${title}\n`,
   )
 }
 writeFileSync(

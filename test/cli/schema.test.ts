@@ -89,6 +89,13 @@ test.each(kinds.slice(0, 7))('the examples and defaults in %s fit', async (kind)
   }
 })
 
+test('the types name each part of the documents once', async () => {
+  const { stdout: types } = await svc(['schema', '--types'], { cwd: home })
+  const names = [...types.matchAll(/export (?:interface|type) (\w+)/g)].map(([, name]) => name!)
+  expect(names.filter((name) => /\d$/.test(name))).toEqual([])
+  expect(names).toEqual(expect.arrayContaining(['Agent', 'ModelParameters', 'SubAgentBinding', 'Decision', 'Document']))
+})
+
 test('the schema of events pairs each kind with its subjects', async () => {
   const { allOf = [] } = await schemaOf('event')
   const pairs = allOf.map((each) => [each.if.properties.kind.const, each.then.properties.subject.enum])

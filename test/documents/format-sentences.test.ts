@@ -193,7 +193,7 @@ const all: Row[] = [
   // Sub-agents
   ['A sub-agent is a bundle-local path', childRef('ref: agents/child.yaml')],
   ['A sub-agent is floating when `late_bound` is true', childRef('ref: ops.notifier, late_bound: true')],
-  ['A sub-agent is not floating otherwise', childRef('ref: ops.notifier'), 'subagent/ref-form'],
+  ['A sub-agent is not floating otherwise', childRef('ref: ops.notifier'), 'bundle/external-unpinned'],
   ['A late-bound sub-agent has no path', childRef('ref: agents/child.yaml, late_bound: true'), 'subagent/ref-form'],
   ['A late-bound sub-agent has no version', childRef('ref: ops.notifier@1.0.0, late_bound: true'), 'subagent/ref-form'],
   ['A sub-agent is pinned by a version, not by a constraint', childRef('ref: ops.notifier@^1.0'), 'subagent/range'],
