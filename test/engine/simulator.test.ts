@@ -10,14 +10,14 @@ import { isJsonObject, type JsonObject } from '../../src/base/json.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Step } from '../../src/spec/step.ts'
-import type { UserTask } from '../../src/spec/task.ts'
-import type { Answer } from '../../src/spec/task.ts'
+import { isOperatorOnly, type Answer, type UserTask } from '../../src/spec/task.ts'
 import {
   boundAgent,
   builtin,
   key,
   openBench,
   operator,
+  overloaded,
   policy,
   returns,
   snapshotOf,
@@ -32,6 +32,10 @@ import {
 import { mortal, type Crash } from './mortal.ts'
 
 const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
+
+const ROUNDS = 80
+/** A budget that a lost completion has gone far beyond is granted again and again, but not for ever. */
+const PATIENCE = 50
 
 const CLASSES: Readonly<Record<string, SideEffectClass | undefined>> = {
   look: 'read_only',
@@ -57,6 +61,8 @@ interface PlannedCall {
 interface Plan {
   readonly root: readonly (readonly PlannedCall[])[]
   readonly child: readonly PlannedCall[]
+  /** What comes of one completion after the other, in the order in which they are asked for. */
+  readonly completions: readonly ('answers' | 'busy' | 'breaks off' | 'falls silent')[]
   /** Tokens that the root and its children may use, and whether an operator is asked for more. */
   readonly budget: number | null
   readonly asks: boolean
@@ -73,13 +79,19 @@ const call: fc.Arbitrary<PlannedCall> = fc.record({
   takes: fc.integer({ min: 0, max: 6 }),
   outcome: fc.constantFrom('returned', 'returned', 'returned', 'failed', 'lost', 'never arrived'),
 })
+/** A value in a third of all plans. */
+const sometimes = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+  fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
 const plan: fc.Arbitrary<Plan> = fc.record({
   root: fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
   child: fc.array(call, { maxLength: 2 }),
-  budget: fc.option(fc.integer({ min: 1, max: 9000 }), { freq: 1 }),
+  completions: fc.array(fc.constantFrom('answers', 'answers', 'answers', 'busy', 'breaks off', 'falls silent'), {
+    maxLength: 8,
+  }),
+  budget: sometimes(fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 200, max: 9000 }))),
   asks: fc.boolean(),
   people: fc.array(fc.boolean(), { maxLength: 6 }),
-  cancelled: fc.option(fc.integer({ min: 0, max: 6 }), { freq: 4 }),
+  cancelled: sometimes(fc.integer({ min: 0, max: 6 })),
   crashes: fc.array(fc.record({ at: fc.integer({ min: 1, max: 50 }), after: fc.boolean() }), { maxLength: 3 }),
 })
 
@@ -93,7 +105,7 @@ interface History {
 }
 
 async function live(
-  { root, child, budget, asks, people, cancelled, crashes }: Plan,
+  { root, child, completions, budget, asks, people, cancelled, crashes }: Plan,
   classes = CLASSES,
 ): Promise<History> {
   const world = mortal(crashes)
@@ -105,14 +117,19 @@ async function live(
     return { ...undeclared, ...(given && { sideEffectClass: given }) }
   })
   const two = { on: ['sign'], entry: policy('two', { obligations: { approvals_required: 2 } }) }
-  const helper = snapshotOf({ name: 'child', tools, policies: [two] })
+  const helper = snapshotOf({ name: 'child', tools, policies: [two], limits: { max_wall_clock_seconds: 600 } })
   const agent = snapshotOf({
     name: 'root',
     tools: [...tools, builtin('ask_user')],
     agents: [boundAgent(helper)],
     policies: [two],
-    ...(budget !== null && { limits: { max_tokens_per_run: budget, on_limit: asks ? 'escalate' : 'halt' } }),
+    limits: {
+      max_wall_clock_seconds: 1200,
+      on_limit: asks ? 'escalate' : 'halt',
+      ...(budget !== null && { max_tokens_per_run: budget }),
+    },
   })
+  const left = [...completions]
   const say = (calls: readonly PlannedCall[], turn: number): Said => ({
     calls: calls.map(({ name, again, ...how }, at) => ({
       name,
@@ -122,7 +139,18 @@ async function live(
   const played =
     (script: readonly (readonly PlannedCall[])[]): Model =>
     ({ run }) =>
-      world.send(() => (run.turn <= script.length ? say(script[run.turn - 1]!, run.turn) : 'Done.'))
+      world.send(() => {
+        switch (left.shift()) {
+          case 'busy':
+            return overloaded
+          case 'breaks off':
+            return { text: 'Half of', after: overloaded }
+          case 'falls silent':
+            return { text: 'Half of', after: 'silence' }
+          default:
+            return run.turn <= script.length ? say(script[run.turn - 1]!, run.turn) : 'Done.'
+        }
+      })
   const bench = await openBench({
     agents: [agent, helper],
     models: { root: played(root), child: played(child.length > 0 ? [child] : []) },
@@ -149,7 +177,7 @@ async function live(
   const opinions = [...people]
   const opinion = (): boolean => opinions.shift() ?? true
   let session: SessionId | undefined
-  for (let round = 0; round < 80; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     await turns(20)
     if (world.isDead()) {
       world.revive()
@@ -168,8 +196,9 @@ async function live(
     for (const task of await bench.store.tasksOfSession(session)) {
       if (task.status !== 'pending' || world.isDead()) continue
       const given: Partial<Answer> =
-        task.kind === 'anomaly_review' ? review(task, effects, opinion) : { approved: opinion(), by: key() }
-      await bench.engine.answer(task.runId, { taskId: task.id, by: operator(), ...given }).catch(() => {})
+        task.kind === 'anomaly_review' ? review(task, effects, opinion) : { approved: opinion() && round < PATIENCE }
+      const by = isOperatorOnly(task.kind) ? operator() : key()
+      await bench.engine.answer(task.runId, { taskId: task.id, by, ...given }).catch(() => {})
       if (task.approvalsRequired === 2)
         await bench.engine.answer(task.runId, { taskId: task.id, approved: opinion(), by: operator() }).catch(() => {})
     }
