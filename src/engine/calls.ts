@@ -287,8 +287,7 @@ export function childEnded(
   here: Calling,
   event: EventOf<'child.ended'>,
 ): RunState | undefined {
-  const call = here.calls.find((each) => each.state.at === 'delegated' && each.state.child === event.child)
-  return call && proceed(draft, id, replace(here, receive(draft, id, here.turn, call, event.child)))
+  return forEachWaiting(draft, id, here, event.child, (call) => receive(draft, id, here.turn, call, event.child))
 }
 
 export function childAsked(
@@ -297,8 +296,20 @@ export function childAsked(
   here: Calling,
   event: EventOf<'child.asked'>,
 ): RunState | undefined {
-  const call = here.calls.find((each) => each.state.at === 'delegated' && each.state.child === event.child)
-  return call && proceed(draft, id, replace(here, hearQuestion(draft, id, here.turn, call, event)))
+  return forEachWaiting(draft, id, here, event.child, (call) => hearQuestion(draft, id, here.turn, call, event))
+}
+
+/** Several calls wait for one child where it had asked several things at once. */
+function forEachWaiting(
+  draft: Draft,
+  id: RunId,
+  here: Calling,
+  child: RunId,
+  tell: (call: Call) => Call,
+): RunState | undefined {
+  const isWaiting = ({ state }: Call): boolean => state.at === 'delegated' && state.child === child
+  if (!here.calls.some(isWaiting)) return undefined
+  return proceed(draft, id, { ...here, calls: here.calls.map((call) => (isWaiting(call) ? tell(call) : call)) })
 }
 
 export function answeredQuestion(

@@ -83,7 +83,8 @@ function attend(draft: Draft, id: RunId, here: Thinking, given: readonly ModelCa
     return state.at === 'thinking' ? { ...state, note: { reminded: true } } : state
   }
   for (const question of passed) escalateQuestion(draft, question)
-  const waits = passed.map((question, at) => waitFor(question, given.length + at))
+  const first = passed.filter(({ child }, at) => passed.findIndex((each) => each.child === child) === at)
+  const waits = first.map((question, at) => waitFor(question, given.length + at))
   return begin(draft, id, { ...calling, calls: [...calling.calls, ...waits] })
 }
 

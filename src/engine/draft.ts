@@ -143,9 +143,12 @@ export function createDraft(tree: Tree, world: World): Draft {
     changedTask: (id) => changedTasks.get(id),
     statusNow: (id) => statusesOf([...runs.values()]).get(id)!,
     stepsOf: (id) => [...world.stepsOf(id).map(asClosed), ...steps.filter((step) => step.runId === id)],
-    lastStep: (id, fits) =>
-      steps.findLast((step) => step.runId === id && fits(step)) ??
-      world.stepsOf(id).findLast((step) => fits(asClosed(step))),
+    lastStep(id, fits) {
+      const fresh = steps.findLast((step) => step.runId === id && fits(step))
+      if (fresh) return fresh
+      const stored = world.stepsOf(id).findLast((step) => fits(asClosed(step)))
+      return stored && asClosed(stored)
+    },
     step(id, type, content, { open = false, silent = false, tokens, error, hidden } = {}) {
       const sequence = (lastSequences.get(id) ?? runs.get(id)!.lastSequence) + 1
       lastSequences.set(id, sequence)

@@ -40,6 +40,7 @@ export function end(draft: Draft, id: RunId, done: Done): void {
     end(draft, child.id, cancelled('The run that asked for it ended.'))
   }
   leaveCalls(draft, before)
+  leaveDelegations(draft, id)
   for (const task of draft.tasks()) {
     if (task.runId === id || isAwaited(before, task.id))
       draft.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
@@ -112,5 +113,17 @@ function leaveCalls(draft: Draft, run: Run): void {
         call.state.at === 'sent' ? 'The run ended before the outcome was known.' : 'The run ended first.',
       )
     }
+  }
+}
+
+/** A delegation whose child asked has its answer for now and is no call that waits, but its step is open until the child ends. */
+function leaveDelegations(draft: Draft, id: RunId): void {
+  for (const child of draft.childrenOf(id)) {
+    const open = draft.lastStep(
+      id,
+      ({ type, finishedAt, content }) =>
+        type === 'SubAgentCall' && finishedAt === null && content['child_run_id'] === child.id,
+    )
+    if (open) draft.closeStep(open, 'The run ended first.')
   }
 }

@@ -147,6 +147,13 @@ function messagesOf(steps: readonly Step[], attachments: Attachments): Message[]
       const result = results.get(textOf(step.content['tool_call_id']))
       if (result?.role === 'tool')
         later.push({ role: 'user', parts: [textPart(`A sub-agent has ended. ${result.content}`)] })
+    } else if (
+      step.type === 'ToolResult' &&
+      step.content['probe_of'] === undefined &&
+      !asked.has(textOf(step.content['tool_call_id']))
+    ) {
+      // Nor for this: the child that it waits for has asked again.
+      later.push({ role: 'user', parts: [textPart(`A sub-agent asks. ${JSON.stringify(step.content['result'])}`)] })
     } else if (step.type === 'OutputValidation' && step.content['valid'] === false) {
       later.push({ role: 'user', parts: [textPart(complaint(step))] })
     }

@@ -15,6 +15,8 @@ export interface Question {
   readonly child: RunId
   readonly callId: string
   readonly requestId: string
+  readonly question: string
+  readonly context: JsonValue
 }
 
 /** Questions of children that nobody has taken up. */
@@ -22,7 +24,9 @@ export const openQuestions = (runs: readonly Run[], parent: RunId): readonly Que
   runs.flatMap(({ id, parentRunId, state }) =>
     parentRunId === parent && state.at === 'calling'
       ? state.calls.flatMap((call) =>
-          call.state.at === 'asking' ? [{ child: id, callId: call.id, requestId: call.state.requestId }] : [],
+          call.state.at === 'asking'
+            ? [{ child: id, callId: call.id, requestId: call.state.requestId, ...questionOf(call) }]
+            : [],
         )
       : [],
   )
@@ -46,14 +50,15 @@ export function askParent(draft: Draft, id: RunId, turn: number, call: Call): Ca
 }
 
 /** The parent's call that waits for the child has its answer for now: the question. */
-export function hearQuestion(draft: Draft, id: RunId, turn: number, call: Call, event: EventOf<'child.asked'>): Call {
-  const result: JsonObject = {
-    status: 'question',
-    request_id: event.requestId,
-    question: event.question,
-    ...(event.context !== null && { context: event.context }),
-  }
-  taintFrom(draft, id, event.child)
+export function hearQuestion(
+  draft: Draft,
+  id: RunId,
+  turn: number,
+  call: Call,
+  asked: Pick<Question, 'child' | 'requestId' | 'question' | 'context'>,
+): Call {
+  const result: JsonObject = { status: 'question', ...told(asked) }
+  taintFrom(draft, id, asked.child)
   // The delegation itself stays open until the child ends; a move that took up an earlier question has its answer now.
   const open = openStepOf(draft, id, call.id)
   if (open?.type === 'ToolCall') draft.closeStep(open)
@@ -69,16 +74,7 @@ export function takeUp(draft: Draft, id: RunId, turn: number, call: Call): Call 
     note,
   } = call.arguments as { request_id: string; answer?: string; note?: string }
   const question = openQuestions(draft.runs(), id).find((each) => each.requestId === requestId)
-  const isTaken = draft
-    .calls()
-    .some(
-      (row) =>
-        row.runId === id &&
-        row.callId !== call.id &&
-        row.state === 'delegated' &&
-        requestIn(row.arguments) === requestId,
-    )
-  if (!question || isTaken) {
+  if (!question || isTaken(draft, id, call, requestId, ['delegated'])) {
     const result = toolError('unknown_request', `No sub-agent waits for an answer to ${requestId}.`)
     return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
@@ -107,16 +103,40 @@ export function takeUp(draft: Draft, id: RunId, turn: number, call: Call): Call 
       by: 'parent',
     })
   } else escalateQuestion(draft, question, note)
+  // A child that asked several things at once waits for the answer to each: this call answers with what it asks still.
+  const other = openQuestions(draft.runs(), id).find(
+    (each) =>
+      each.child === question.child &&
+      each.requestId !== requestId &&
+      !isTaken(draft, id, call, each.requestId, ['proposed', 'delegated']),
+  )
+  if (other) return hearQuestion(draft, id, turn, call, other)
   const next: Call = { ...call, state: { at: 'delegated', child: question.child } }
   draft.record(id, turn, next)
   return next
 }
 
+/** True where another call of the run that stands so takes up the same question. */
+const isTaken = (draft: Draft, id: RunId, call: Call, requestId: string, states: readonly string[]): boolean =>
+  draft
+    .calls()
+    .some(
+      (row) =>
+        row.runId === id &&
+        row.callId !== call.id &&
+        states.includes(row.state) &&
+        (row.ref === ANSWER_SUBAGENT || row.ref === ESCALATE_TO_PERSON) &&
+        requestIn(row.arguments) === requestId,
+    )
+
 /** Puts a question before an operator, as a task of the root. */
-export function escalateQuestion(draft: Draft, { child, callId, requestId }: Question, note?: string): void {
+export function escalateQuestion(
+  draft: Draft,
+  { child, callId, requestId, question, context }: Question,
+  note?: string,
+): void {
   const { state, agentName } = draft.run(child)
   if (state.at !== 'calling') return
-  const { question, context } = questionOf(state.calls.find((call) => call.id === callId)!)
   const task = draft.openTask({
     runId: draft.session().rootRunId,
     kind: 'aitl_escalation',
@@ -166,6 +186,7 @@ export const refuseUntilAnswered = (
     result: toolError(
       'question_pending',
       `Not executed: a sub-agent waits for an answer (${open.map((each) => each.requestId).join(', ')}). Use answer_subagent or escalate_to_person first.`,
+      { questions: open.map(told) },
     ),
     isError: true,
   })
@@ -193,3 +214,10 @@ function questionOf(call: Call): { question: string; context: JsonValue } {
   const given = isJsonObject(call.arguments) ? call.arguments : {}
   return { question: textOf(given['question']), context: given['context'] ?? null }
 }
+
+/** A question as the parent's model reads it. */
+const told = ({ requestId, question, context }: Pick<Question, 'requestId' | 'question' | 'context'>): JsonObject => ({
+  request_id: requestId,
+  question,
+  ...(context !== null && { context }),
+})

@@ -327,3 +327,89 @@ test('a stream of a child carries the child and the session, and ends with the c
   )!
   expect(await read(childRun, last.seq)).toEqual([])
 })
+
+test('a parent that is cancelled while it thinks about a question leaves no step open', async () => {
+  const child = snapshotOf({ name: 'child' })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: {
+      root: ({ run }) => (run.turn === 1 ? { calls: [ask('child')] } : new Promise(() => {})),
+      child: () => ({ calls: [{ name: 'ask_parent', args: { question: 'Which?' } }] }),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.seen(run, (event) => event.subject === 'engine.aitl.requested')
+  await turns()
+  await bench.engine.cancel(run, operator())
+  await bench.ended(run)
+  const steps = await bench.store.stepsOfSession((await bench.store.run(run))!.sessionId)
+  expect(steps.filter(({ finishedAt }) => finishedAt === null)).toEqual([])
+  expect(steps.find(({ type }) => type === 'SubAgentCall')!.error).toBe('The run ended first.')
+})
+
+/** A child that asks two things at once, and a parent that does with its questions what `answer` says. */
+async function twoQuestions(answer: (turn: number, open: JsonObject[]) => ReturnType<Model>) {
+  const child = snapshotOf({ name: 'child' })
+  const both = ['First?', 'Second?'].map((question) => ({ name: 'ask_parent', args: { question } }))
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: {
+      root: ({ run }) => {
+        if (run.turn === 1) return { calls: [ask('child')] }
+        const asked = run.results.map(({ result }) => result as JsonObject)
+        return answer(
+          run.turn,
+          asked.filter(({ status }) => status === 'question'),
+        )
+      },
+      child: ({ run }) =>
+        run.turn === 1
+          ? { calls: both }
+          : run.results.flatMap(({ result }) => (result as { answer?: string }).answer ?? []).join(' '),
+    },
+  })
+  return { bench, run: await bench.start('root') }
+}
+const answering = ({ request_id, question }: JsonObject) => ({
+  name: 'answer_subagent',
+  args: { request_id: request_id!, answer: `${question as string} Yes.` },
+})
+
+test('a child that asks two things at once is answered one after the other', async () => {
+  const { bench, run } = await twoQuestions((turn, open) =>
+    turn < 4 ? { calls: [answering(open.at(-1)!)] } : 'The child has ended.',
+  )
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'The child has ended.' })
+  const results = (await bench.items(run)).filter(({ type }) => type === 'SubAgentResult')
+  expect(results.map(({ content }) => content['output'])).toEqual(['First? Yes. Second? Yes.'])
+})
+
+test('two questions of one child that are taken up together have its end as the result of both calls', async () => {
+  let second: JsonObject | undefined
+  const { bench, run } = await twoQuestions((turn, open) => {
+    if (turn === 2) return { calls: [{ name: 'nothing' }] }
+    if (turn > 3) return 'The child has ended.'
+    return { calls: [open[0]!, second!].map(answering) }
+  })
+  void bench
+    .seen(run, (event) => event.subject === 'engine.aitl.requested' && event.data['question'] === 'Second?')
+    .then(({ data }) => (second = { request_id: data['requestId']!, question: 'Second?' }))
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'The child has ended.' })
+  const results = (await bench.items(run)).filter(({ type }) => type === 'SubAgentResult')
+  expect(results.map(({ content }) => content['output'])).toEqual(
+    Array.from({ length: 2 }, () => 'First? Yes. Second? Yes.'),
+  )
+})
+
+test('two questions that the parent passes over go to a person, and the parent waits once', async () => {
+  const { bench, run } = await twoQuestions((turn) => (turn === 2 ? 'I pass.' : 'The child has ended.'))
+  await bench.asked(run, 2)
+  for (const { id, prompt } of await bench.store.tasksOfSession((await bench.store.run(run))!.sessionId))
+    await bench.engine.answer(run, { taskId: id, by: operator(), textValue: `${prompt} Perhaps.` })
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'The child has ended.' })
+  const results = (await bench.items(run)).filter(({ type }) => type === 'SubAgentResult')
+  expect(results.map(({ content }) => content['output'])).toEqual(['First? Perhaps. Second? Perhaps.'])
+})
