@@ -49,6 +49,13 @@ const SAFE: ReadonlySet<string> = new Set(['look', 'put'])
 /** Nothing of these happens before a person has said so; `sign` needs two. */
 const GATED: Readonly<Record<string, number>> = { pay: 1, sign: 2 }
 
+/** Arguments of what is no tool of a class. */
+const SAID: Readonly<Record<string, JsonObject>> = {
+  child: { message: 'go' },
+  ask_parent: { question: 'So?' },
+  ask_user: { message: 'Where to?' },
+}
+
 interface PlannedCall {
   readonly name: string
   /** True for one that says what another one may have said before. */
@@ -73,18 +80,22 @@ interface Plan {
   readonly crashes: readonly Crash[]
 }
 
-const call: fc.Arbitrary<PlannedCall> = fc.record({
-  name: fc.constantFrom(...Object.keys(CLASSES), 'child', 'ask_user'),
-  again: fc.boolean(),
-  takes: fc.integer({ min: 0, max: 6 }),
-  outcome: fc.constantFrom('returned', 'returned', 'returned', 'failed', 'lost', 'never arrived'),
-})
+const callOf = (...others: string[]): fc.Arbitrary<PlannedCall> =>
+  fc.record({
+    name: fc.constantFrom(...Object.keys(CLASSES), ...others),
+    again: fc.boolean(),
+    takes: fc.integer({ min: 0, max: 6 }),
+    outcome: fc.constantFrom('returned', 'returned', 'returned', 'failed', 'lost', 'never arrived'),
+  })
 /** A value in a third of all plans. */
 const sometimes = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
 const plan: fc.Arbitrary<Plan> = fc.record({
-  root: fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
-  child: fc.array(call, { maxLength: 2 }),
+  root: fc.array(fc.array(callOf('child', 'child', 'ask_user'), { minLength: 1, maxLength: 3 }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  child: fc.array(callOf('ask_parent', 'ask_parent', 'ask_parent'), { maxLength: 2 }),
   completions: fc.array(fc.constantFrom('answers', 'answers', 'answers', 'busy', 'breaks off', 'falls silent'), {
     maxLength: 8,
   }),
@@ -133,7 +144,7 @@ async function live(
   const say = (calls: readonly PlannedCall[], turn: number): Said => ({
     calls: calls.map(({ name, again, ...how }, at) => ({
       name,
-      args: { n: again ? 0 : turn * 10 + at, ...how, message: 'go' },
+      args: SAID[name] ?? { n: again ? 0 : turn * 10 + at, ...how },
     })),
   })
   const played =
@@ -196,7 +207,11 @@ async function live(
     for (const task of await bench.store.tasksOfSession(session)) {
       if (task.status !== 'pending' || world.isDead()) continue
       const given: Partial<Answer> =
-        task.kind === 'anomaly_review' ? review(task, effects, opinion) : { approved: opinion() && round < PATIENCE }
+        task.kind === 'anomaly_review'
+          ? review(task, effects, opinion)
+          : task.kind === 'aitl_escalation'
+            ? { textValue: 'So.' }
+            : { approved: opinion() && round < PATIENCE }
       const by = isOperatorOnly(task.kind) ? operator() : key()
       await bench.engine.answer(task.runId, { taskId: task.id, by, ...given }).catch(() => {})
       if (task.approvalsRequired === 2)
@@ -224,7 +239,12 @@ const ofType = (steps: readonly Step[], type: Step['type']): readonly Step[] =>
 const subjects = (events: readonly StoredEvent[], pattern: RegExp): number =>
   events.filter(({ subject }) => pattern.test(subject)).length
 
-async function check({ bench, session, effects, sent }: History): Promise<void> {
+interface Told {
+  readonly events: readonly StoredEvent[]
+  readonly steps: readonly Step[]
+}
+
+async function check({ bench, session, effects, sent }: History): Promise<Told> {
   const ended = (await bench.store.session(session))!
   expect(ended.status).toMatch(/^(Completed|Cancelled|Failed)$/)
   const runs = await bench.store.runsOf(session)
@@ -247,7 +267,9 @@ async function check({ bench, session, effects, sent }: History): Promise<void> 
     expect(isJsonObject(told) ? told['error'] : undefined).toBeUndefined()
     const needed = GATED[name]
     if (needed === undefined) continue
-    const dispatched = steps.find((step) => step.type === 'ToolCall' && step.content['tool_call_id'] === id)!
+    const dispatched = steps.find(
+      (step) => step.type === 'ToolCall' && step.runId === runId && step.content['tool_call_id'] === id,
+    )!
     const tasks = (await bench.store.tasksOfSession(session)).filter(
       (task) => task.callId === id && task.runId === runId && task.kind === 'approval',
     )
@@ -281,23 +303,46 @@ async function check({ bench, session, effects, sent }: History): Promise<void> 
   expect(await bench.store.busySessions()).toEqual([])
   expect(await bench.store.nextTimerAt()).toBeUndefined()
   await bench.engine.close(0)
+  return { events, steps }
 }
+
+/** What histories are worth nothing without: each of these is met, or the plans are too tame. */
+const RARE: readonly { name: string; of(events: readonly StoredEvent[], steps: readonly Step[]): boolean }[] = [
+  { name: 'a child', of: (_, steps) => ofType(steps, 'SubAgentCall').length > 0 },
+  { name: 'a question', of: (events) => subjects(events, /^engine\.aitl\.escalated$/) > 0 },
+  { name: 'a limit', of: (_, steps) => ofType(steps, 'LimitReached').length > 0 },
+  { name: 'a quorum', of: (events) => subjects(events, /^engine\.user_task\.voted$/) > 0 },
+  { name: 'a completion called off', of: (_, steps) => steps.some(({ error }) => error?.startsWith('Called off')) },
+  {
+    name: 'an unknown outcome',
+    of: (_, steps) => ofType(steps, 'UserTaskReq').some(({ content }) => content['kind'] === 'anomaly_review'),
+  },
+]
 
 /** Each call of a run that completed has one result. */
 function checkResults(own: readonly Step[]): void {
   const calls = ofType(own, 'Reasoning').flatMap((step) => step.content['tool_calls'] as unknown as { id: string }[])
+  const asked = new Set<unknown>(calls.map(({ id }) => id))
   const results = own.filter((step) => step.type === 'ToolResult' || step.type === 'SubAgentResult')
-  expect(results).toHaveLength(calls.length)
-  expect(new Set(results.map((step) => step.content['tool_call_id']))).toEqual(new Set(calls.map(({ id }) => id)))
+  // What a child comes to after its question was escalated by itself is the result of no call.
+  const told = results.map((step) => step.content['tool_call_id']).filter((id) => asked.has(id))
+  expect(told).toHaveLength(asked.size)
+  expect(new Set(told)).toEqual(asked)
 }
 
 test(
   `${SCHEDULES} random histories keep every promise`,
   async () => {
+    const met = new Set<string>()
     await fc.assert(
-      fc.asyncProperty(plan, async (each) => check(await live(each))),
+      fc.asyncProperty(plan, async (each) => {
+        const history = await live(each)
+        const { events, steps } = await check(history)
+        for (const rare of RARE) if (rare.of(events, steps)) met.add(rare.name)
+      }),
       { numRuns: SCHEDULES, endOnFailure: false },
     )
+    expect([...met].toSorted()).toEqual(RARE.map(({ name }) => name).toSorted())
   },
   60_000 + SCHEDULES * 500,
 )
@@ -317,7 +362,7 @@ test('tools that call themselves safer than they are break a promise in some his
   const lying = { ...CLASSES, post: 'read_only', stamp: 'read_only' } as const
   await expect(
     fc.assert(
-      fc.asyncProperty(plan, async (each) => check(await live(each, lying))),
+      fc.asyncProperty(plan, async (each) => void (await check(await live(each, lying)))),
       { numRuns: 200, endOnFailure: true },
     ),
   ).rejects.toThrow('Property failed')
