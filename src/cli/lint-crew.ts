@@ -34,10 +34,14 @@ export function crewFor(order: Order, own: Files): Crew {
   const start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs')
   const threads = Math.min(availableParallelism(), MAX_THREADS)
   if (order.candidates.length < WORTH_A_THREAD || threads < 2 || !existsSync(start)) return alone(share)
-  const helpers = Array.from({ length: threads - 1 }, () => hire(start, order))
+  let helpers: readonly Helper[] = []
   return {
     seen,
     async run(round) {
+      // What is all one part is nothing to share.
+      const wanted = Math.min(threads, round.parts.length) - 1
+      if (helpers.length < wanted)
+        helpers = [...helpers, ...Array.from({ length: wanted - helpers.length }, () => hire(start, order))]
       const taken = new Int32Array(new SharedArrayBuffer(4 * (1 + helpers.length)))
       const answers = helpers.map((helper, at) => helper.ask({ round, taken, place: at + 1 }))
       const reports = new Map(share.run(round, () => Atomics.add(taken, 0, 1)))

@@ -5,7 +5,7 @@ import { listedFiles, type Files, type Listing, type Contents } from './files.ts
 import { conclude, createCheck, type LintOptions } from './lint.ts'
 import { chosen, readFiles, type Chosen, type LoadOptions } from './load.ts'
 import { lintPart, type Identity, type PartReport, type Round } from './part.ts'
-import { createUnions, divide, likelyBundles, type Sizes } from './parts.ts'
+import { createUnions, divide, likelyBundles, type Sizes, type Union } from './parts.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
 
 /** All that a thread needs to take a share of the work. It can be sent to another one. */
@@ -25,7 +25,8 @@ export function createShare(
   { root, listing, overlay, candidates, named, options }: Order,
   files: Files = listedFiles(root, listing, overlay),
 ): Share & { readonly files: Files } {
-  const setting = { root, files, named, candidates: new Set(candidates), check: createCheck(options) }
+  const { guardrails = [] } = options
+  const setting = { root, files, named, candidates: new Set(candidates), guardrails, check: createCheck(options) }
   return {
     files,
     run(round, next) {
@@ -136,7 +137,7 @@ async function settle(
   for (const [number, report] of first.entries()) known.note(number, report)
   const reports = new Map(first.map((report, number) => [String(number), report]))
   for (;;) {
-    const unions = known.unions().map((union) => ({ ...union, name: union.members.join() }))
+    const unions = known.unions().map((union) => ({ ...union, name: nameOf(union) }))
     const open = unions.filter(({ name }) => reports.get(name)?.findings === undefined)
     if (open.length === 0) return { reports: unions.map(({ name }) => reports.get(name)!), bundles, ids }
     const more = await crew.run({ parts: open.map(({ part }) => part), bundles, ids })
@@ -146,6 +147,9 @@ async function settle(
     }
   }
 }
+
+/** What was linted together, and with what at hand. */
+const nameOf = ({ members, part }: Union): string => [...members, ...(part.beside ?? [])].join('\0')
 
 /** In the order of the documents. */
 function idsOf(identities: readonly Identity[]): Record<Kind, readonly string[]> {

@@ -16,6 +16,7 @@ import { readFiles } from './load.ts'
 import { agentTopic } from './lock-file.ts'
 import { directoryOf } from './paths.ts'
 import { classificationsRead, classificationTopic } from './rules/classification-unused.ts'
+import { isBound } from './rules/unused-tool.ts'
 import { skeletonOf } from './scripts.ts'
 import { suppressionsIn, type Suppression } from './suppress.ts'
 import { createWorkspace, topics, type Workspace } from './workspace.ts'
@@ -23,8 +24,10 @@ import { createWorkspace, topics, type Workspace } from './workspace.ts'
 /** Files that may hold documents, sorted. */
 export interface Part {
   readonly paths: readonly string[]
-  /** True where other files of the same bundle are elsewhere. */
+  /** True where some belong to no bundle, and so do files of other parts. */
   readonly isSplit: boolean
+  /** Files of other parts whose documents are at hand, too, without being linted here. */
+  readonly beside?: readonly string[]
 }
 
 /** What is said of all parts of a round. */
@@ -59,6 +62,8 @@ export interface Identity {
   readonly path: string
   /** The same for ids that people may take for one another. */
   readonly looks: string
+  /** True for a tool of which nothing is said that depends on who binds it: to know it, who does need not be known. */
+  readonly isPlain: boolean
 }
 
 /** What a part is linted with. */
@@ -69,17 +74,25 @@ export interface Setting {
   readonly named: ReadonlySet<string>
   /** Every file that may hold documents. */
   readonly candidates: ReadonlySet<string>
+  /** Files of the operator's own policies, which every part is judged by. */
+  readonly guardrails: readonly string[]
   readonly check: ReturnType<typeof createCheck>
 }
 
-export function lintPart({ root, files, named, candidates, check }: Setting, part: Part, round: Round): PartReport {
+export function lintPart(
+  { root, files, named, candidates, guardrails, check }: Setting,
+  part: Part,
+  round: Round,
+): PartReport {
   const { documents, findings, read } = readFiles(files, part.paths, named)
   const asks = new Set<string>()
   const own = new Set(part.paths)
+  const near = new Set([...(part.beside ?? []), ...guardrails].filter((path) => candidates.has(path) && !own.has(path)))
+  const beside = readFiles(files, [...near], named).documents
   const workspace = createWorkspace({
     root,
     files,
-    documents,
+    documents: inOrder([...documents, ...beside]),
     findings,
     read,
     rest: {
@@ -101,32 +114,45 @@ export function lintPart({ root, files, named, candidates, check }: Setting, par
     form: findings,
     ...(found && isReady() && { findings: found }),
     suppressions: [...sources.values()].flatMap(suppressionsIn),
-    identities: documents.flatMap(({ kind, path, identity }) =>
-      identity === undefined ? [] : [{ kind, path, id: identity.id, looks: skeletonOf(identity.id) }],
-    ),
+    identities: documents.flatMap((document) => identityOf(workspace, document)),
     bundles: documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)),
     holds: [...holds],
     asks: [...asks],
   }
 }
 
+/** By path; what stands in one file stays in its order. */
+const inOrder = (documents: readonly Document[]): readonly Document[] =>
+  documents.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+
+function identityOf(workspace: Workspace, document: Document): Identity[] {
+  const { kind, path, identity } = document
+  if (identity === undefined) return []
+  const isPlain = kind === 'Tool' && !isJudgedByUse(workspace, document)
+  return [{ kind, path, id: identity.id, looks: skeletonOf(identity.id), isPlain }]
+}
+
+/** True where rules about a tool, or about what its file brings along, look at the agents that bind it. */
+const isJudgedByUse = (workspace: Workspace, tool: Document): boolean =>
+  tool.at('spec.input_schema').length === 0 ||
+  attachmentsOf(workspace, tool).length > 0 ||
+  workspace.documentsAt(tool.path).length > 1 ||
+  (workspace.bundleOf(tool) !== undefined && !isBound(workspace, tool))
+
 /** What documents of other parts may ask for. */
 function topicsOf(workspace: Workspace, document: Document): readonly string[] {
   const { kind, identity } = document
-  const bundle = workspace.bundleOf(document)
+  const id = identity === undefined ? [] : [topics.id(kind, identity.id)]
+  if (workspace.bundleOf(document) !== undefined) return id
   const boundaries = document.texts('metadata.governance.authority_boundaries.*')
   const links = document.texts('spec.decision.authority_ref')
-  const within = [
+  const among = [
     ...boundaries.map(({ value }) => namedTopic(value)),
     ...links.map(({ value }) => linkedTopic(value)),
     ...classificationsRead(document).map(classificationTopic),
     ...(kind === 'Agent' ? [agentTopic(directoryOf(document.path))] : []),
   ]
-  return [
-    ...(identity === undefined ? [] : [topics.id(kind, identity.id)]),
-    topics.bundle(bundle),
-    ...within.map((topic) => topics.within(bundle, topic)),
-  ]
+  return [...id, topics.loose, ...among.map(topics.among)]
 }
 
 /**

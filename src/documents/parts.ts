@@ -1,4 +1,5 @@
 /** How the files of a project are divided into parts, and which of these have to do with each other. */
+import { groupBy } from './group.ts'
 import { directoryOf } from './paths.ts'
 import type { Part, PartReport } from './part.ts'
 import { topics } from './workspace.ts'
@@ -6,7 +7,7 @@ import { topics } from './workspace.ts'
 export interface Sizes {
   /** Files of a part: smaller bundles are put together, since each part has its price. */
   readonly few: number
-  /** A bundle with more files than these is divided itself. */
+  /** More files that belong to no bundle are divided. */
   readonly many: number
 }
 
@@ -27,21 +28,20 @@ export function divide(paths: readonly string[], bundles: readonly string[], { f
     if (group === undefined) groups.set(bundle, [path])
     else group.push(path)
   }
+  const loose = groups.get('') ?? []
   const parts: Part[] = []
+  if (loose.length > many) {
+    groups.delete('')
+    for (let at = 0; at < loose.length; at += few) parts.push({ paths: loose.slice(at, at + few), isSplit: true })
+  }
   let small: string[] = []
   for (const group of groups.values()) {
-    if (group.length > many) {
-      for (let at = 0; at < group.length; at += few) parts.push({ paths: group.slice(at, at + few), isSplit: true })
-      continue
-    }
     small.push(...group)
     if (small.length < few) continue
-    parts.push({ paths: small, isSplit: false })
+    parts.push({ paths: small.toSorted(), isSplit: false })
     small = []
   }
-  return [...parts, { paths: small, isSplit: false }]
-    .filter((part) => part.paths.length > 0)
-    .map((part) => ({ ...part, paths: part.paths.toSorted() }))
+  return small.length === 0 ? parts : [...parts, { paths: small.toSorted(), isSplit: false }]
 }
 
 /** The directory with a slash; empty where there is none. */
@@ -52,7 +52,7 @@ function bundleOver(bundles: ReadonlySet<string>, directory: string): string {
   }
 }
 
-/** Parts that were linted together. */
+/** Parts that are linted together. */
 export interface Union {
   readonly members: readonly number[]
   readonly part: Part
@@ -74,41 +74,62 @@ export function createUnions(parts: readonly Part[]): {
     const [first, second] = [leaderOf(one), leaderOf(other)]
     leaders[Math.max(first, second)] = Math.min(first, second)
   }
-  const holders = new Map<string, number[]>()
+  const holders = new Map<string, Set<number>>()
   const askers = new Map<string, Set<number>>()
-  const looks = new Map<string, { readonly id: string; readonly parts: number[]; alike: boolean }>()
-  for (const [number, { paths }] of parts.entries()) for (const path of paths) holders.set(topics.path(path), [number])
+  const looks = new Map<string, Set<number>>()
+  const likes = new Map<string, Set<string>>()
+  const tools = new Map<string, { readonly paths: Set<string>; isPlain: boolean }>()
+  for (const [number, { paths }] of parts.entries()) for (const path of paths) add(holders, topics.path(path), number)
   return {
     note(number, { holds, asks, identities }) {
-      for (const topic of holds) holders.set(topic, [...(holders.get(topic) ?? []), number])
-      for (const topic of asks) askers.set(topic, (askers.get(topic) ?? new Set()).add(number))
-      for (const each of identities) {
-        const key = `${each.kind} ${each.looks}`
-        const known = looks.get(key) ?? { id: each.id, parts: [], alike: false }
-        looks.set(key, known)
-        known.parts.push(number)
-        if (known.id !== each.id) known.alike = true
+      for (const topic of holds) add(holders, topic, number)
+      for (const topic of asks) add(askers, topic, number)
+      for (const { kind, id, path, looks: look, isPlain } of identities) {
+        add(looks, `${kind} ${look}`, number)
+        add(likes, `${kind} ${look}`, id)
+        if (kind !== 'Tool') continue
+        const tool = tools.get(topics.id(kind, id)) ?? { paths: new Set(), isPlain: true }
+        tools.set(topics.id(kind, id), tool)
+        tool.paths.add(path)
+        tool.isPlain &&= isPlain
       }
     },
     unions() {
-      for (const [topic, asking] of askers)
-        for (const holder of holders.get(topic) ?? []) for (const asker of asking) join(asker, holder)
-      for (const { parts: all, alike } of looks.values()) if (alike) for (const each of all) join(each, all[0]!)
-      const members = new Map<number, number[]>()
-      for (const number of parts.keys()) {
-        const leader = leaderOf(number)
-        members.set(leader, [...(members.get(leader) ?? []), number])
+      const beside = new Map<number, Set<string>>()
+      for (const [topic, asking] of askers) {
+        const tool = tools.get(topic)
+        for (const asker of asking)
+          if (tool?.isPlain) for (const path of tool.paths) add(beside, asker, path)
+          else for (const holder of holders.get(topic) ?? []) join(asker, holder)
       }
-      return [...members.values()].map((all) => ({
-        members: all,
-        part:
-          all.length === 1
-            ? parts[all[0]!]!
-            : {
-                paths: all.flatMap((each) => parts[each]!.paths).sort(),
-                isSplit: all.some((each) => parts[each]!.isSplit),
-              },
+      for (const [look, alike] of looks) {
+        const [first, ...others] = likes.get(look)!.size > 1 ? alike : []
+        for (const other of others) join(other, first!)
+      }
+      return [...groupBy(parts.keys(), leaderOf).values()].map((members) => ({
+        members,
+        part: union(parts, members, beside),
       }))
     },
   }
+}
+
+function union(
+  parts: readonly Part[],
+  members: readonly number[],
+  known: ReadonlyMap<number, ReadonlySet<string>>,
+): Part {
+  const own = new Set(members.flatMap((each) => parts[each]!.paths))
+  const beside = new Set(members.flatMap((each) => [...(known.get(each) ?? [])]).filter((path) => !own.has(path)))
+  return {
+    paths: [...own].sort(),
+    isSplit: members.some((each) => parts[each]!.isSplit),
+    ...(beside.size > 0 && { beside: [...beside].sort() }),
+  }
+}
+
+function add<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
+  const set = sets.get(key)
+  if (set === undefined) sets.set(key, new Set([value]))
+  else set.add(value)
 }

@@ -81,7 +81,7 @@ export interface Rest {
   readonly bundles: ReadonlySet<string>
   /** Logical ids of all documents by kind; absent while they are not known. */
   readonly ids?: Readonly<Record<Kind, readonly string[]>>
-  /** True where bundles of this part have documents in the rest. */
+  /** True where documents of no bundle are in this part and in the rest. */
   readonly isSplit: boolean
   /** True for a file of the rest that may hold documents. */
   mayHold(path: string): boolean
@@ -143,12 +143,12 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     bundleDirectory,
     bundleOf,
     neighbours(document) {
-      if (rest?.isSplit) rest.ask(topics.bundle(bundleOf(document)))
+      if (rest?.isSplit && bundleOf(document) === undefined) rest.ask(topics.loose)
       return nearby(document)
     },
     nearby,
     asks(document, topic) {
-      if (rest?.isSplit) rest.ask(topics.within(bundleOf(document), topic))
+      if (rest?.isSplit && bundleOf(document) === undefined) rest.ask(topics.among(topic))
     },
     find(from, kind, id) {
       const all = byId.get(`${kind} ${id}`) ?? []
@@ -181,18 +181,15 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
 
 /** What documents of different parts meet in. */
 export const topics = {
-  /** All that is in a bundle, or in none. */
-  bundle: (bundle: string | undefined): string => `bundle ${nameOf(bundle)}`,
-  /** Something of which the documents of one bundle speak. */
-  within: (bundle: string | undefined, topic: string): string => `within ${nameOf(bundle)} ${topic}`,
+  /** All documents of no bundle: a bundle is always in one part. */
+  loose: 'loose',
+  /** Something of which some of these speak. */
+  among: (topic: string): string => `loose ${topic}`,
   id: (kind: Kind, id: string): string => `id ${kind} ${id}`,
   path: (path: string): string => `path ${path}`,
   /** The ids of all. */
   ids: 'ids',
 }
-
-/** The root is a bundle's directory, too. */
-const nameOf = (bundle: string | undefined): string => (bundle === undefined ? '-' : `${bundle}/`)
 
 /** Paths that a reference may mean. More than one that exists is a fault of the bundle. */
 function candidatesOf(path: string, version: string | number | undefined): string[] {

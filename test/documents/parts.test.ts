@@ -33,6 +33,15 @@ describe('a project that is linted part by part has the findings of one that is 
     for (const sizes of SIZES) expect(await inParts(files, STRICT, sizes)).toEqual(expected)
   })
 
+  test('policies that the operator laid over all of them', async () => {
+    const guardrails = ['team-1/policies/large-transfer.yaml']
+    const options = { guardrails, strict: true }
+    const files = Object.fromEntries(
+      [1, 2, 3].flatMap((team) => Object.entries(whole).map(([path, text]) => [`team-${team}/${path}`, text])),
+    )
+    for (const sizes of SIZES) expect(await inParts(files, options, sizes)).toEqual(lint(loadFiles(files), options))
+  })
+
   test('whatever lies beside and above each other', async () => {
     const placed = fc.array(
       fc.record({

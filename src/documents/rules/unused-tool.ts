@@ -1,6 +1,8 @@
 import { toolsOf } from '../bindings.ts'
 import { oncePerWorkspace } from '../once.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
+import type { Workspace } from '../workspace.ts'
 
 export const unusedTool: Rule = {
   name: 'tool/unused-document',
@@ -19,9 +21,12 @@ export const unusedTool: Rule = {
   check(document, report, { workspace }) {
     if (document.identity === undefined) return
     if (workspace.bundleOf(document) === undefined) return
-    if (!bound(workspace).has(document)) report('/metadata/name', `No agent binds ${document.identity.id}.`)
+    if (!isBound(workspace, document)) report('/metadata/name', `No agent binds ${document.identity.id}.`)
   },
 }
+
+/** True where an agent at hand binds a tool. */
+export const isBound = (workspace: Workspace, tool: Document): boolean => bound(workspace).has(tool)
 
 /** Of whatever version: that none fits is another fault. */
 const bound = oncePerWorkspace(
