@@ -107,8 +107,7 @@ export const idempotencyKeyOf = (run: RunId, turn: number, index: number): strin
 
 export function createDraft(tree: Tree, world: World): Draft {
   const { now } = world
-  const before = new Map(tree.runs.map((run) => [run.id, run]))
-  const runs = new Map(before)
+  const runs = new Map(tree.runs.map((run) => [run.id, run]))
   const tasks = new Map<TaskId, UserTask>(tree.tasks.map((task) => [task.id, task]))
   const changedTasks = new Map<TaskId, UserTask>()
   const changedCalls = new Map<string, CallRow>()
@@ -181,8 +180,16 @@ export function createDraft(tree: Tree, world: World): Draft {
       draft.event(step.runId, 'step', `engine.step.${what}`, { step: item })
     },
     event(id, kind, subject, data = {}) {
-      const about = { sessionId: session.id, runId: id }
-      events.push({ ...about, seq: ++lastSeq, ts: now, kind, subject, data: { ...about, ...data } })
+      const sessionId = session.id
+      events.push({
+        sessionId,
+        runId: id,
+        seq: ++lastSeq,
+        ts: now,
+        kind,
+        subject,
+        data: { sessionId, runId: id, ...data },
+      })
     },
     openTask(given) {
       const task: UserTask = {
@@ -249,7 +256,8 @@ export function createDraft(tree: Tree, world: World): Draft {
       for (const [id, lastSequence] of lastSequences) runs.set(id, { ...runs.get(id)!, lastSequence })
       const all = [...runs.values()]
       const alarms = [...timers.values()]
-      const changedRuns = all.filter((run) => run !== before.get(run.id))
+      const before = new Set(tree.runs)
+      const changedRuns = all.filter((run) => !before.has(run))
       if (changedRuns.length === 0 && events.length === 0 && alarms.length === 0 && changedTasks.size === 0)
         return undefined
       const root = runs.get(session.rootRunId)!

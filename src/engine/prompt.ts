@@ -197,7 +197,9 @@ function editedArguments(steps: readonly Step[]): Map<string, JsonValue> {
     if (step.type !== 'ToolCall') continue
     const id = textOf(step.content['tool_call_id'])
     const sent = step.content['arguments'] ?? null
-    if (asked.has(id) && JSON.stringify(asked.get(id)) !== JSON.stringify(sent)) edited.set(id, sent)
+    // Nearly always the same value, not only an equal one.
+    if (!asked.has(id) || asked.get(id) === sent) continue
+    if (JSON.stringify(asked.get(id)) !== JSON.stringify(sent)) edited.set(id, sent)
   }
   return edited
 }
