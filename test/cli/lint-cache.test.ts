@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -31,12 +31,16 @@ afterEach(() => {
 })
 
 const project = () => ({ directory, dataDirectory: join(directory, '.svc') })
-const cache = (edition = 'lint-A.js', settings: unknown = {}) => openLintCache(project(), edition, settings, home)
+/** Long after the files were written, or shortly. */
+const [LATER, SOON] = [60_000, 0]
+const cache = (edition = 'lint-A.js', settings: unknown = {}, after = SOON) =>
+  openLintCache(project(), edition, settings, Date.now() + after, home)
 
-async function linted(): Promise<string> {
+async function linted(after = SOON): Promise<string> {
+  const kept = cache(undefined, undefined, after)
   const workspace = await loadWorkspace(directory)
   const findings = lint(workspace)
-  cache().keep(workspace, findings)
+  kept.keep({ workspace, findings })
   return reportText(findings, { workspace })
 }
 
@@ -46,6 +50,52 @@ test('what was said is said again, with the lines of the files', async () => {
   const recalled = cache().recall()!
   expect(reportText(recalled.findings, { workspace: recalled.workspace })).toBe(said)
   expect(recalled.workspace.read).toEqual(['agent.yaml'])
+  expect(recalled.summary).toEqual({ ok: false, files: 1, errors: 1, warnings: 0, fixable: 0 })
+})
+
+test('how it was drawn is kept beside it', async () => {
+  await linted()
+  const kept = cache()
+  const recalled = kept.recall()!
+  expect(recalled.drawn).toBeUndefined()
+  kept.keep(recalled, { as: 'text', text: 'agent.yaml:7:55  error' })
+  expect(cache().recall()).toMatchObject({ drawn: { as: 'text', text: 'agent.yaml:7:55  error' } })
+  expect(cache().recall()?.findings).toHaveLength(2)
+})
+
+/** Makes the kept digests those of other files: who reads a file finds that it is another. */
+function otherDigests(): void {
+  const [name] = readdirSync(join(home, 'lint'))
+  const file = join(home, 'lint', name!)
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/"digest":"[^"]*"/g, '"digest":"other"'))
+}
+
+test('a file that looks as it did long after it was written is not read again', async () => {
+  await linted(LATER)
+  otherDigests()
+  expect(cache(undefined, undefined, LATER).recall()).toBeDefined()
+  utimesSync(join(directory, 'agent.yaml'), 0, 0)
+  expect(cache(undefined, undefined, LATER).recall()).toBeUndefined()
+})
+
+test('a file that was written just before is read, since it may have changed again in the same moment', async () => {
+  await linted()
+  expect(cache().recall()).toBeDefined()
+  otherDigests()
+  expect(cache().recall()).toBeUndefined()
+})
+
+test('a file that was read again is not read a third time', async () => {
+  await linted()
+  expect(cache(undefined, undefined, LATER).recall()).toBeDefined()
+  otherDigests()
+  expect(cache(undefined, undefined, LATER).recall()).toBeDefined()
+})
+
+test('a file that was written anew as it was is the same', async () => {
+  await linted(LATER)
+  writeFileSync(join(directory, 'agent.yaml'), AGENT)
+  expect(cache(undefined, undefined, LATER).recall()).toBeDefined()
 })
 
 test.each<readonly [string, () => void]>([
@@ -77,12 +127,15 @@ test('a damaged entry is no result', async () => {
   await linted()
   const [name] = readdirSync(join(home, 'lint'))
   const file = join(home, 'lint', name!)
-  writeFileSync(file, readFileSync(file, 'utf8').slice(0, 40))
-  expect(cache().recall()).toBeUndefined()
+  const whole = readFileSync(file, 'utf8')
+  for (const length of [40, whole.length - 10]) {
+    writeFileSync(file, whole.slice(0, length))
+    expect(cache().recall()).toBeUndefined()
+  }
 })
 
 test('the results of many projects do not pile up', async () => {
   const workspace = await loadWorkspace(directory)
-  for (let at = 0; at < 70; at++) cache(`lint-${at}.js`).keep(workspace, [])
+  for (let at = 0; at < 70; at++) cache(`lint-${at}.js`).keep({ workspace, findings: [] })
   expect(readdirSync(join(home, 'lint'))).toHaveLength(64)
 })

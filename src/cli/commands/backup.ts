@@ -8,6 +8,7 @@ import { iso } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { silentLog } from '../../base/log.ts'
 import type { Call } from '../command.ts'
+import { counted } from '../counted.ts'
 import { confirm } from '../confirm.ts'
 import { OPERATOR_URL, withOperator } from '../operator.ts'
 import { answersOperator } from '../operator-socket.ts'
@@ -175,5 +176,3 @@ async function refuseRunning({ dataDirectory, target }: Project): Promise<void> 
   if (await answersOperator(dataDirectory))
     throw fail('store_locked', { directory: dataDirectory }, { fix: 'Stop the server that runs on it first.' })
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
