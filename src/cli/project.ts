@@ -72,7 +72,7 @@ async function readProject(file: string): Promise<Config> {
   } catch (error) {
     throw fail('config_invalid', { what: `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).` })
   }
-  return configIn(text, file)
+  return await configIn(text, file)
 }
 
 async function nearest(from: string): Promise<string | undefined> {

@@ -4,7 +4,6 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fail } from '../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import { readConfig } from '../documents/config.ts'
 import type { Config } from '../spec/config.ts'
 import type { Io } from './io.ts'
 
@@ -18,11 +17,13 @@ export const userConfigFile = (env: Io['env']): string => join(userDirectory(env
 export async function readUserConfig(env: Io['env']): Promise<Config> {
   const file = userConfigFile(env)
   const text = await readFile(file, 'utf8').catch(() => '')
-  return text === '' ? {} : configIn(text, file)
+  return text === '' ? {} : await configIn(text, file)
 }
 
 /** The configuration in a file's text. @throws Failure `config_invalid` with the place of the first error */
-export function configIn(text: string, file: string): Config {
+export async function configIn(text: string, file: string): Promise<Config> {
+  // Where there is none, nothing is loaded that reads documents.
+  const { readConfig } = await import('../documents/config.ts')
   const { config, findings } = readConfig(text, file)
   const first = findings.find((each) => each.severity === 'error')
   if (config && !first) return config

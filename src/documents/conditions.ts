@@ -37,7 +37,7 @@ export interface LeafUse {
 export const leavesIn = (policy: Document): readonly LeafUse[] => policy.once(readLeaves)
 
 function readLeaves(policy: Document): readonly LeafUse[] {
-  const known = knownLeaves(policy)
+  const known = policy.once(knownLeaves)
   return policy.once(comparisons).flatMap(({ pointer, value }, index) => {
     const leaf = known === undefined ? leafOf(value) : known[index]
     return leaf === undefined ? [] : [{ pointer, leaf }]
@@ -107,7 +107,7 @@ export interface FieldUse {
 export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.once(readFields)
 
 function readFields(policy: Document): readonly FieldUse[] {
-  const known = knownLeaves(policy)
+  const known = policy.once(knownLeaves)
   return policy.once(comparisons).flatMap(({ pointer, value }, index) => {
     const leaf = known?.[index]
     // With `each` a leaf speaks of the elements of what is written.

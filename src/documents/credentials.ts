@@ -74,7 +74,7 @@ const SHORTEST_NAMED = 16
 
 /** A value beside the name of a secret is one when it is random: that is what keeps `password: your-password-here` out. */
 function findNamed(text: string): Credential | undefined {
-  if (text.length < SHORTEST_NAMED) return undefined
+  if (text.length < SHORTEST_NAMED || !NAMES.test(text)) return undefined
   const match = NAMED.exec(text)
   const value = match?.[1]
   if (!match || value === undefined || !isRandom(value)) return undefined

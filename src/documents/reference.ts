@@ -14,11 +14,12 @@ export interface LogicalRef {
 
 const LOGICAL = /^([^\s@/]+)\.([^\s@/.]+)(?:@([^]*))?$/
 
-export function readLogicalRef(text: string): LogicalRef | undefined {
-  const [, namespace, name, range] = LOGICAL.exec(text) ?? []
-  if (namespace === undefined || name === undefined) return undefined
+export const readLogicalRef = remembering((text): LogicalRef | undefined => {
+  const match = LOGICAL.exec(text)
+  if (match === null) return undefined
+  const [, namespace = '', name = '', range] = match
   return { id: `${namespace}.${name}`, namespace, name, ...(range !== undefined && { range }) }
-}
+})
 
 export const isLogicalId = (text: string): boolean => readLogicalRef(text)?.range === undefined && LOGICAL.test(text)
 

@@ -38,8 +38,12 @@ test('--help loads the parser of arguments', () => {
   expect(loadedBy(...LINE).packages).toEqual(['commander', 'fastest-levenshtein', 'std-env'])
 })
 
+test('lint of what has not changed loads no parser', () => {
+  expect(loadedBy(...LINE, 'cli/commands/lint.ts').packages).toEqual(['commander', 'fastest-levenshtein', 'std-env'])
+})
+
 test('lint loads neither a second parser, nor a schema compiler, nor the server', () => {
-  expect(loadedBy(...LINE, 'cli/commands/lint.ts').packages).toEqual([
+  expect(loadedBy(...LINE, 'cli/commands/lint.ts', 'cli/lint-check.ts').packages).toEqual([
     'commander',
     'fastest-levenshtein',
     'ipaddr.js',
