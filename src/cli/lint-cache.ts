@@ -127,13 +127,13 @@ export function openLintCache(
       if (head === undefined || lines[1]?.length !== head.size) return undefined
       const files = directoryFiles(directory)
       if (listingOf(files) !== head.listing) return undefined
-      const seen = head.seen.map((each) => {
+      const seen: Seen[] = []
+      for (const each of head.seen) {
         const stamp = stampOf(each.path)
-        if (stamp !== undefined && stamp === each.stamp) return each
-        if (files.digest!(each.path) !== each.digest) return undefined
-        return stamp === undefined ? each : { ...each, stamp }
-      })
-      if (!seen.every((each) => each !== undefined)) return undefined
+        const looksTheSame = stamp !== undefined && stamp === each.stamp
+        if (!looksTheSame && files.digest!(each.path) !== each.digest) return undefined
+        seen.push(looksTheSame || stamp === undefined ? each : { ...each, stamp })
+      }
       // What was too young then is not looked into again.
       if (seen.some((each, at) => each !== head.seen[at])) write([JSON.stringify({ ...head, seen }), ...lines.slice(1)])
       return recalled(directory, files, head, lines)
