@@ -1,24 +1,116 @@
 /** What credentials look like. Source: lint rules, secret/literal. */
 
-/** Forms that vendors give their keys, so that scanners may find them. */
-const FORMS: readonly RegExp[] = [
-  /\bsk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{16,}/,
-  /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/,
-  /\bgh[pousr]_[A-Za-z0-9]{20,}/,
-  /\bgithub_pat_[A-Za-z0-9_]{20,}/,
-  /\bglpat-[A-Za-z0-9_-]{16,}/,
-  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
-  /\bAIza[A-Za-z0-9_-]{30,}/,
-  /\bhf_[A-Za-z0-9]{20,}/,
-  /\bnpm_[A-Za-z0-9]{30,}/,
-  /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/,
-  /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/,
-  /\bBearer [A-Za-z0-9._~+/-]{20,}/,
+/** How keys of vendors begin, literally, and how they go on: vendors give them a form so that scanners may find them. */
+const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
+  // Models and what serves them.
+  ...['ant-', 'proj-', 'svcacct-', 'admin-', 'or-v1-', 'lf-', 'live-', 'test-'].map(
+    (kind) => [`sk-${kind}`, /[A-Za-z0-9_-]{12,}/] as const,
+  ),
+  ['sk-', /(?:[A-Za-z0-9]{20,}|(?=[A-Za-z_-]*\d[A-Za-z0-9_-]*\d)[A-Za-z0-9]{8,}[A-Za-z0-9_-]{8,})/],
+  ['hf_', /[A-Za-z0-9]{20,}/],
+  ['api_org_', /[A-Za-z]{30,}/],
+  ['gsk_', /[A-Za-z0-9]{40,}/],
+  ['xai-', /[A-Za-z0-9]{60,}/],
+  ['pplx-', /[A-Za-z0-9]{40,}/],
+  ['r8_', /[A-Za-z0-9]{37}/],
+  ['nvapi-', /[\w-]{50,}/],
+  ['tvly-', /[A-Za-z0-9-]{24,}/],
+  ['lsv2_', /(?:pt|sk)_[0-9a-f]{32}/],
+  ['csk-', /[a-z0-9]{40,}/],
+  // Clouds.
+  ...['AKIA', 'ASIA', 'ABIA', 'ACCA'].map((kind) => [kind, /[A-Z0-9]{16}\b/] as const),
+  ['AIza', /[\w-]{30,}/],
+  ['GOCSPX-', /[\w-]{20,}/],
+  ['ya29.', /[\w-]{20,}/],
+  ['1//0', /[\w-]{30,}/],
+  ['AccountKey=', /[A-Za-z0-9+/]{40,}={0,2}/],
+  ['SharedAccessKey=', /[A-Za-z0-9+/]{30,}={0,2}/],
+  ['sig=', /[A-Za-z0-9%+/]{20,}%3D/],
+  ['LTAI', /[A-Za-z0-9]{20}\b/],
+  ...['dop', 'doo', 'dor'].map((kind) => [`${kind}_v1_`, /[a-f0-9]{40,}/] as const),
+  ['HRKU-', /[\w-]{30,}/],
+  ['dapi', /[a-f0-9]{32}/],
+  ['fo1_', /[\w-]{40,}/],
+  ['tskey-', /[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{20,}/],
+  ['pscale_tkn_', /[\w=.-]{30,}/],
+  ['sbp_', /[a-f0-9]{40}/],
+  // Code, packages and their pipelines.
+  ...['ghp', 'gho', 'ghu', 'ghs', 'ghr'].map((kind) => [`${kind}_`, /[A-Za-z0-9]{20,}/] as const),
+  ['github_pat_', /\w{20,}/],
+  ...['pat', 'dt', 'rt', 'ptt', 'cbt', 'ft', 'soat', 'imt', 'agent', 'oas'].map(
+    (kind) => [`gl${kind}-`, /[\w-]{16,}/] as const,
+  ),
+  ['GR1348941', /[\w-]{20}/],
+  ['npm_', /[A-Za-z0-9]{30,}/],
+  ['pypi-', /AgE[\w-]{20,}/],
+  ['rubygems_', /[a-f0-9]{40,}/],
+  ['dckr_pat_', /[\w-]{20,}/],
+  ['CCIPAT_', /\w{30,}/],
+  ['sgp_', /(?:[a-f0-9]{16}_)?[a-f0-9]{40}/],
+  // Secrets, measures and errors.
+  ...['hvs', 'hvb', 'hvr'].map((kind) => [`${kind}.`, /[\w-]{20,}/] as const),
+  ['dp.pt.', /[A-Za-z0-9]{30,}/],
+  ['ops_eyJ', /[A-Za-z0-9+/]{60,}/],
+  ['AGE-SECRET-KEY-1', /[A-Z0-9]{50,}/],
+  ['glsa_', /\w{30,}/],
+  ['glc_', /[A-Za-z0-9+/]{30,}/],
+  ['sntrys_', /[\w+/=]{40,}/],
+  ['NRAK-', /[A-Z0-9]{27}/],
+  ['dt0c01.', /[A-Z0-9]{24}\.[A-Z0-9]{60,}/i],
+  // Money and shops.
+  ...['sk', 'rk'].flatMap((kind) => ['live', 'test'].map((mode) => [`${kind}_${mode}_`, /[A-Za-z0-9]{16,}/] as const)),
+  ['whsec_', /[A-Za-z0-9+/]{24,}/],
+  ...['at', 'ca', 'pa', 'ss', 'ua'].map((kind) => [`shp${kind}_`, /[a-fA-F0-9]{32}/] as const),
+  ...['atp', 'csp', 'idp'].map((kind) => [`sq0${kind}-`, /[\w-]{22,}/] as const),
+  ['EAAA', /[\w-]{60}/],
+  ['duffel_', /(?:test|live)_[\w-]{40,}/],
+  // Messages and work.
+  ...['a', 'b', 'e', 'o', 'p', 'r', 's'].map((kind) => [`xox${kind}-`, /[A-Za-z0-9-]{10,}/] as const),
+  ['xapp-', /\d-[A-Z0-9]+-\d+-[a-z0-9]+/],
+  ['hooks.slack.com/', /(?:services|workflows|triggers)\/[\w+/]{40,}/],
+  ['discord.com/api/webhooks/', /\d{17,20}\/[\w-]{60,}/],
+  ['SG.', /[\w-]{16,}\.[\w-]{16,}/],
+  ['SK', /[0-9a-f]{32}\b/],
+  ['key-', /[0-9a-f]{32}\b/],
+  ['lin_api_', /[A-Za-z0-9]{32,}/],
+  ['lin_oauth_', /[a-f0-9]{32,}/],
+  ['ntn_', /[A-Za-z0-9]{40,}/],
+  ['secret_', /[A-Za-z0-9]{43}\b/],
+  ...['d', 'o', 'u', 'r'].map((kind) => [`fig${kind}_`, /[\w-]{30,}/] as const),
+  ['PMAK-', /[a-f0-9]{24}-[a-f0-9]{34}/],
+  ...['ATATT3', 'ATCTT3', 'ATBB'].map((kind) => [kind, /[\w=-]{28,}/] as const),
+  ['pat-', /(?:na|eu)\d-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/],
+  // Anybody's.
+  ['eyJ', /[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/],
+  ['Bearer ', /(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}/],
 ]
 
+/** Forms that begin with no word. */
+const OTHERS: readonly RegExp[] = [
+  /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----/,
+  // A bot of Telegram.
+  /\b\d{8,10}:AA[\w-]{33}\b/,
+  // A name and a password in an address, unless they are shown as such.
+  /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'<{]*:(?!(?:pass(?:word)?|pwd|secret|token|\*+|x+|\.+|changeme)@)[^\s/@"'<>{}$]{3,}@/,
+]
+
+const escaped = (text: string): string => text.replaceAll(/[./]/g, String.raw`\$&`)
+const oneOf = (sources: readonly string[]): string => `(?:${sources.join('|')})`
+
 /** How each of the forms begins: most texts hold none of these. */
-const BEGINNINGS = /\b(?:sk-|[rs]k_|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|eyJ|Bearer)|-----BEGIN/
+const BEGINNINGS = new RegExp(
+  String.raw`\b${oneOf(VENDORS.map(([begins]) => escaped(begins)))}|-----BEGIN|:AA|://[^\s/@]*:`,
+)
+const FORMS = new RegExp(
+  [
+    ...VENDORS.map(([begins, follows]) => String.raw`\b${escaped(begins)}${follows.source}`),
+    ...OTHERS.map(({ source }) => source),
+  ].join('|'),
+  'g',
+)
+
+/** What stands in place of a key in examples. */
+const PLACEHOLDER = /([xX*0])\1{7}|your[-_]|[-_]here\b/i
 
 /** Words of which one stands in every name that `NAMED` knows. */
 const NAMES = /key|secret|token|passw/i
@@ -46,7 +138,7 @@ export interface Credential {
 }
 
 export function findCredential(text: string): Credential | undefined {
-  return (BEGINNINGS.test(text) ? findForm(text, FORMS) : undefined) ?? findNamed(text)
+  return (BEGINNINGS.test(text) ? findForm(text) : undefined) ?? findNamed(text)
 }
 
 /** The prefix alone may begin a name: what follows is random. */
@@ -57,17 +149,17 @@ export function findOwnKey(text: string): Credential | undefined {
   return undefined
 }
 
-function findForm(text: string, forms: readonly RegExp[]): Credential | undefined {
-  for (const form of forms) {
-    const match = form.exec(text)
-    if (match !== null) return { start: match.index, text: match[0], shown: `${match[0].slice(0, 6)}…` }
+function findForm(text: string): Credential | undefined {
+  for (const [found] of text.matchAll(FORMS)) {
+    if (PLACEHOLDER.test(found)) continue
+    return { start: text.indexOf(found), text: found, shown: `${found.slice(0, 6)}…` }
   }
   return undefined
 }
 
 /** A name of a secret, and a value that is assigned to it: `password = "…"`. */
 const NAMED =
-  /\b(?:api[_ -]?key|apikey|access[_ -]?key|secret(?:[_-]?key)?|(?:auth|access|refresh)[_-]?token|password|passwd|private[_-]?key)["']?\s*(?:[:=]|\bis\b)\s*["']?([A-Za-z0-9+/=_.~-]{16,})/i
+  /(?:(?:api|app|access|account|client|private)[_ -]?key|secret(?:[_-]?(?:access[_-]?)?key)?|token|password|passwd)["']?\s*(?:[:=]|\bis\b)\s*["']?([A-Za-z0-9+/=_.~-]{16,})/i
 
 /** Characters of a value that is looked at, as `NAMED` says. */
 const SHORTEST_NAMED = 16

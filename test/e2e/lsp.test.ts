@@ -44,7 +44,7 @@ beforeEach(async () => {
   const { capabilities } = await client.sendRequest<{ capabilities: object }>('initialize', {
     processId: process.pid,
     rootUri: pathToFileURL(project.directory).href,
-    capabilities: {},
+    capabilities: { workspace: { workspaceEdit: { documentChanges: true, resourceOperations: ['create'] } } },
   })
   expect(capabilities).toMatchObject({ hoverProvider: true, definitionProvider: true })
   await client.sendNotification('initialized', {})
@@ -146,6 +146,40 @@ test('a safe fix is offered where the finding stands', async () => {
             { range: { start: { line: 1, character: 6 }, end: { line: 1, character: 11 } }, newText: 'Agent' },
           ],
         },
+      },
+    },
+  ])
+})
+
+test('a fix that a person must judge is offered, not preferred, and makes the file that it needs', async () => {
+  const label = (name: string, label: string): string =>
+    `---\napiVersion: svc/v1\nkind: Tool\nmetadata: { name: ${name}, namespace: post, version: 1.0.0, labels: { ${label} } }\nspec: { description: Works., side_effect_class: read_only }\n`
+  const text = `apiVersion: svc/v1
+kind: Agent
+metadata: { name: postman, namespace: post, version: 1.0.0 }
+spec:
+  purpose: Answers letters.
+  instructions: { text: Answer. }
+  model: { provider: scripted, name: s }
+  tools: [{ ref: post.read@^1 }, { ref: post.fetch@^1 }, { ref: post.send@^1 }]
+${label('read', 'svc/data: private')}${label('fetch', 'svc/content: untrusted')}${label('send', 'svc/egress: external')}`
+  await opened('post/agent.yaml', text)
+  const actions = await client.sendRequest<CodeAction[]>('textDocument/codeAction', {
+    textDocument: { uri: uri('post/agent.yaml') },
+    range: { start: { line: 7, character: 66 }, end: { line: 7, character: 66 } },
+    context: { diagnostics: [] },
+  })
+  const gate = actions.filter(({ diagnostics }) => diagnostics?.[0]?.code === 'security/lethal-trifecta')
+  expect(gate).toMatchObject([
+    {
+      title: 'Write policies/tainted-send.yaml, which asks a person once strangers have been read',
+      isPreferred: false,
+      edit: {
+        documentChanges: [
+          { kind: 'create', uri: uri('policies/tainted-send.yaml') },
+          { textDocument: { uri: uri('policies/tainted-send.yaml'), version: null } },
+          { textDocument: { uri: uri('post/agent.yaml'), version: null } },
+        ],
       },
     },
   ])

@@ -46,6 +46,7 @@ export function serveLanguage(
   let known: Checked | undefined
   let told = new Set<string>()
   let dirty = true
+  let canCreate = false
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> = Promise.resolve()
 
@@ -84,7 +85,9 @@ export function serveLanguage(
     timer = setTimeout(() => void settled(), SETTLE_MS)
   }
 
-  connection.onInitialize(async ({ workspaceFolders, rootUri }) => {
+  connection.onInitialize(async ({ workspaceFolders, rootUri, capabilities }) => {
+    const { documentChanges, resourceOperations } = capabilities.workspace?.workspaceEdit ?? {}
+    canCreate = documentChanges === true && resourceOperations?.includes('create') === true
     const uri = workspaceFolders?.[0]?.uri ?? rootUri ?? undefined
     project = await open(uri === undefined ? undefined : fileURLToPath(uri))
     return {
@@ -155,7 +158,7 @@ export function serveLanguage(
     const path = pathOf(uri)
     return (checked?.findings ?? [])
       .filter((each) => each.path === path && touches(toRange(each.range), range))
-      .flatMap((each) => quickFix(each, uriOf))
+      .flatMap((each) => quickFix(each, uriOf, (path) => checked!.workspace.files.paths.includes(path), canCreate))
   })
   connection.onDocumentFormatting(async ({ textDocument: { uri } }) => {
     const path = pathOf(uri)
@@ -169,19 +172,35 @@ export function serveLanguage(
   })
 }
 
-function quickFix(finding: Diagnostic, uriOf: (path: string) => string): CodeAction[] {
+/** @param canCreate true where the editor makes files that an edit asks for; else what needs one is not offered */
+function quickFix(
+  finding: Diagnostic,
+  uriOf: (path: string) => string,
+  isThere: (path: string) => boolean,
+  canCreate: boolean,
+): CodeAction[] {
   const { fix } = finding
   if (fix === undefined || fix.edits.length === 0) return []
   const changes: Record<string, TextEdit[]> = {}
   for (const { path, range, text } of fix.edits)
     (changes[uriOf(path)] ??= []).push({ range: toRange(range), newText: text })
+  const missing = [...new Set(fix.edits.map(({ path }) => path).filter((path) => !isThere(path)))].map(uriOf)
+  if (missing.length > 0 && !canCreate) return []
   return [
     {
       title: fix.description.replace(/\.$/, ''),
       kind: 'quickfix',
       diagnostics: [toDiagnostic(finding, uriOf)],
       isPreferred: fix.unsafe !== true,
-      edit: { changes },
+      edit:
+        missing.length === 0
+          ? { changes }
+          : {
+              documentChanges: [
+                ...missing.map((uri) => ({ kind: 'create' as const, uri })),
+                ...Object.entries(changes).map(([uri, edits]) => ({ textDocument: { uri, version: null }, edits })),
+              ],
+            },
     },
   ]
 }

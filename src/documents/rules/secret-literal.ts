@@ -20,6 +20,8 @@ export const secretLiteral: Rule = {
       // `secret/value-in-from-env` speaks of these.
       if (/^\/secrets\/[^/]+\/fromEnv$/.test(pointer)) continue
       const found = findCredential(text) ?? findNamedValue(pointer, text)
+      // A name and a password in these addresses are `secret/in-url` and `model/base-url-invalid`.
+      if (found?.text.endsWith('@') && /\/(?:url|base_url)$/.test(pointer)) continue
       if (found !== undefined)
         report(written.at, `This looks like a credential (${found.shown}).`, {
           why: 'Everyone who reads the document could use it.',
