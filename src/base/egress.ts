@@ -24,6 +24,8 @@ export interface EgressOptions {
   readonly ownPorts?: ReadonlySet<number>
   /** Keep connections for the next request, for requests that may be repeated. */
   readonly keepAlive?: boolean
+  /** As of the transport. */
+  readonly idleMs?: number
   /** Resolves a name to all its addresses; the system's by default. */
   readonly resolve?: Resolve
 }
@@ -46,6 +48,7 @@ export function createEgress({
   plain = false,
   ownPorts = new Set(),
   keepAlive = false,
+  idleMs,
   resolve = (hostname, done) => systemLookup(hostname, { all: true }, done),
 }: EgressOptions): Fetch {
   const isAllowed = (host: string): boolean => from === 'config' || allowedHosts.includes(host)
@@ -59,9 +62,10 @@ export function createEgress({
   const whyNotOwn = (hostname: string, address: string): string | undefined =>
     isHere(address) ? `${hostname} is an address of this server` : whyNot(hostname, address)
 
-  const open = createTransport({ keepAlive, lookup: checked(resolve, whyNot) })
+  const kept = { keepAlive, ...(idleMs !== undefined && { idleMs }) }
+  const open = createTransport({ ...kept, lookup: checked(resolve, whyNot) })
   /** For ports of our own: no name may lead to this machine. */
-  const away = createTransport({ keepAlive, lookup: checked(resolve, whyNotOwn) })
+  const away = createTransport({ ...kept, lookup: checked(resolve, whyNotOwn) })
 
   const check = (url: URL): void => {
     const host = hostOf(url)

@@ -15,6 +15,8 @@ export interface TransportOptions {
    * only for requests that may be repeated.
    */
   readonly keepAlive: boolean
+  /** A request over whose connection nothing has come or gone for so many milliseconds is given up. Absent = never. */
+  readonly idleMs?: number
   /** Resolves a host name in place of the system; what it refuses is not connected to. */
   readonly lookup?: LookupFunction
 }
@@ -38,7 +40,7 @@ export function isUnsent(error: unknown): boolean {
 }
 
 /** Its requests fail with an UnsentError, or, once they may have been received, with the signal's reason or the socket's error. */
-export function createTransport({ keepAlive, lookup }: TransportOptions): Fetch {
+export function createTransport({ keepAlive, idleMs, lookup }: TransportOptions): Fetch {
   const agents: Readonly<Record<string, Agent>> = {
     'http:': new HttpAgent({ keepAlive }),
     'https:': new HttpsAgent({ keepAlive }),
@@ -57,12 +59,14 @@ export function createTransport({ keepAlive, lookup }: TransportOptions): Fetch 
       signal?.addEventListener('abort', stop, { once: true })
       const release = (): void => signal?.removeEventListener('abort', stop)
       const isSent = watch(request, url.protocol)
+      let givenUp: Error | undefined
+      if (idleMs !== undefined) request.setTimeout(idleMs, () => request.destroy((givenUp = silent(idleMs))))
       request.once('error', (error: NodeJS.ErrnoException) => {
         release()
         if (!isSent()) reject(new UnsentError(sentence(error), error.code, error))
         else reject(signal?.aborted ? signal.reason : error)
       })
-      request.once('response', (response) => resolve(toResponse(response, signal, release)))
+      request.once('response', (response) => resolve(toResponse(response, signal, release, () => givenUp)))
       request.end(body)
     })
 }
@@ -93,7 +97,13 @@ function watch(request: ClientRequest, protocol: string): () => boolean {
 
 const BODILESS = new Set([101, 204, 205, 304])
 
-function toResponse(message: IncomingMessage, signal: AbortSignal | undefined, release: () => void): Response {
+/** @param givenUp why the request was given up, if it was: the message itself only says that it was cut off */
+function toResponse(
+  message: IncomingMessage,
+  signal: AbortSignal | undefined,
+  release: () => void,
+  givenUp: () => Error | undefined,
+): Response {
   const headers = new Headers()
   for (let at = 0; at < message.rawHeaders.length; at += 2)
     headers.append(message.rawHeaders[at]!, message.rawHeaders[at + 1]!)
@@ -119,7 +129,8 @@ function toResponse(message: IncomingMessage, signal: AbortSignal | undefined, r
           if ((controller.desiredSize ?? 0) <= 0) message.pause()
         })
         message.once('end', () => end(() => controller.close()))
-        const broken = (): void => end(() => controller.error(signal?.aborted ? signal.reason : closedEarly()))
+        const broken = (): void =>
+          end(() => controller.error(signal?.aborted ? signal.reason : (givenUp() ?? closedEarly())))
         message.once('error', broken)
         message.once('close', broken)
       },
@@ -130,6 +141,9 @@ function toResponse(message: IncomingMessage, signal: AbortSignal | undefined, r
   )
   return new Response(body, init)
 }
+
+const silent = (ms: number): Error =>
+  Object.assign(new Error(`Nothing came for ${ms / 1000} s.`), { code: 'ETIMEDOUT' })
 
 /** Node's own message is only "aborted". */
 const closedEarly = (): Error => Object.assign(new Error('The connection was closed early.'), { code: 'ECONNRESET' })

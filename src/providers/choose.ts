@@ -43,7 +43,7 @@ export function createProviders({
 }: ProviderParts): Providers {
   /** One client per address and key, so that connections are kept between runs. */
   const clients = new Map<string, Provider>()
-  const way = { allowedHosts, ownPorts, keepAlive: true }
+  const way = { allowedHosts, ownPorts, keepAlive: true, idleMs: SILENCE_MS }
   const ways = {
     document: createEgress({ ...way, from: 'document', plain: true }),
     config: createEgress({ ...way, from: 'config' }),
@@ -91,6 +91,12 @@ export function createProviders({
     mostOutput: (model) => mostOutput(model, typeOf(model)),
   }
 }
+
+/**
+ * How long a model may say nothing, as the vendors' own clients wait for its first word: a connection that is dead without
+ * saying so would else hold its run for ever.
+ */
+const SILENCE_MS = 10 * 60_000
 
 const BASE_URL_VARIABLES: Readonly<Partial<Record<ProviderType, string>>> = {
   openai: 'OPENAI_BASE_URL',

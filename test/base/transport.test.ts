@@ -83,3 +83,11 @@ test('an abort in the middle of a body ends it with the reason', async () => {
   controller.abort(new Error('cancelled'))
   expect(await reading).toEqual(new Error('cancelled'))
 })
+
+test.each(['hang', 'drip'])('a server that falls silent (/%s) is given up, where a bound is set', async (path) => {
+  const fetch = createTransport({ keepAlive: true, idleMs: 50 })
+  await expect(fetch(`${url}/${path}`).then((response) => response.text())).rejects.toMatchObject({
+    message: 'Nothing came for 0.05 s.',
+    code: 'ETIMEDOUT',
+  })
+})
