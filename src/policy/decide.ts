@@ -6,6 +6,7 @@ import type { SideEffectClass } from '../spec/document.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
 import { describeMoment, describeValue } from './describe.ts'
+import type { Evaluator } from './evaluate.ts'
 import { judge, outcomeOf, partsOf, type Outcome, type Verdict } from './judge.ts'
 import { mergeObligations } from './obligations.ts'
 import { argumentAt } from './path.ts'
@@ -34,6 +35,7 @@ interface Considered {
   readonly rule: Rule
   readonly truth: Truth
   readonly outcome: Outcome
+  readonly leaves: Evaluator['leaves']
   /** What its own leaves saw. */
   readonly values: readonly Value[]
   /** The same in words. */
@@ -52,14 +54,15 @@ export function consideredOf(verdict: Verdict): readonly Considered[] {
       const at = only?.[place] ?? place
       const rule = rules[at]!
       const truth = frame[layout.base + at] as Truth
+      const leaves = layout.evaluators[at]?.leaves ?? []
       const values: Value[] = []
       const texts: string[] = []
-      for (const { slot, isMoment } of rule.evaluator?.leaves ?? []) {
+      for (const { slot, subject } of leaves) {
         values.push(frame[slot])
-        const describe = isMoment ? describeMoment : describeValue
+        const describe = subject.isMoment ? describeMoment : describeValue
         texts.push((written[slot] ??= describe(shown(frame[slot]))))
       }
-      all.push({ rule, truth, outcome: outcomeOf(rule, truth, verdict.facts), values, texts })
+      all.push({ rule, truth, leaves, outcome: outcomeOf(rule, truth, verdict.facts), values, texts })
     }
   }
   // The rules of one set are in this order already.

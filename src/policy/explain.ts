@@ -67,11 +67,11 @@ export function explain(sets: Sets, wire: string, facts: Facts, effectiveClass?:
 }
 
 function explainOne(
-  { rule, truth, values, outcome }: ReturnType<typeof consideredOf>[number],
+  { rule, truth, leaves, values, outcome }: ReturnType<typeof consideredOf>[number],
   { args }: Facts,
 ): ExplainedPolicy {
-  const { entry, condition, evaluator } = rule
-  const seen = values.map((value, at): Seen => ({ truth: evaluator!.leaves[at]!.judge(value), value: shown(value) }))
+  const { entry, condition } = rule
+  const seen = values.map((value, at): Seen => ({ truth: leaves[at]!.judge(value), value: shown(value) }))
   return {
     policy: entry.policy,
     version: entry.version,

@@ -8,7 +8,7 @@ import type { Effect, PolicyEntry } from '../spec/policy-set.ts'
 import type { Decision, Facts, Sets } from './decision.ts'
 import type { Frame } from './evaluate.ts'
 import { argumentAt } from './path.ts'
-import { PolicyFault, rulesOf, type Rule, type RuleList } from './rules.ts'
+import { inheritedRulesOf, PolicyFault, rulesOf, type Rule, type RuleList } from './rules.ts'
 import type { Truth } from './truth.ts'
 
 /** What follows from one policy: its effect where it fired, `deny` for a list that the argument is not in, else nothing. */
@@ -56,7 +56,7 @@ export function judge(
   effectiveClass: SideEffectClass | undefined = facts.tool.side_effect_class,
 ): Verdict {
   try {
-    const list = rulesOf(sets.own).of(wire)
+    const list = rulesOf(sets.own, wire)
     if (!list) throw new PolicyFault('not_bound')
     const frame = list.layout.read(facts)
     const own = weigh(list, undefined, frame, facts)
@@ -100,7 +100,7 @@ function settle(
 function inheritedBy({ ancestors }: Sets, own: RuleList, facts: Facts): readonly Part[] {
   const known = new Set(own.rules.map(({ entry }) => entry.id))
   return ancestors.flatMap((set) => {
-    const { inherited: list } = rulesOf(set)
+    const list = inheritedRulesOf(set)
     const only = [...list.rules.keys()].filter((at) => {
       const { id, effect, scope } = list.rules[at]!.entry
       const applies = !known.has(id) && effect !== 'grant' && (scope === undefined || scope === facts.tool.id)
@@ -116,13 +116,14 @@ const GRANTED = 0.5
 
 /** Of the strictest gate that fired: an index of `DECISIONS`, or `GRANTED`. Keeps the truth of each rule in the frame. */
 function weigh({ rules, layout }: RuleList, only: readonly number[] | undefined, frame: Frame, facts: Facts): number {
-  const { base } = layout
+  const { base, evaluators } = layout
   const count = only === undefined ? rules.length : only.length
   let weight = 0
   for (let place = 0; place < count; place++) {
     const at = only === undefined ? place : only[place]!
     const rule = rules[at]!
-    const truth = rule.evaluator === undefined ? 'true' : rule.evaluator.run(frame)
+    const evaluator = evaluators[at]
+    const truth = evaluator === undefined ? 'true' : evaluator.run(frame)
     frame[base + at] = truth
     if (truth === 'false') continue
     const { strictness } = rule

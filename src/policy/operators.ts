@@ -115,6 +115,14 @@ const membership =
   (literal, missing) => {
     const list = new Set<Value>(literal as JsonValue[])
     const kinds = new Set((literal as JsonValue[]).map(kindOf))
+    const [kind] = kinds
+    // Most lists are of one kind.
+    if (kinds.size === 1 && kind !== 'null')
+      return (value) => {
+        if (value === undefined) return missing
+        if (list.has(value)) return inside
+        return typeof value === kind ? outside : 'unknown'
+      }
     return (value) => {
       if (value === undefined) return missing
       if (list.has(value)) return inside

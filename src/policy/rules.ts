@@ -4,7 +4,8 @@ import type { Effect, PolicyEntry, PolicySet } from '../spec/policy-set.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import { readCondition, type Condition } from './condition.ts'
 import { compileDescription, type Description } from './describe.ts'
-import { compileCondition, createGround, type Evaluator, type Ground, type Layout } from './evaluate.ts'
+import { createGround } from './comparison.ts'
+import { layOut, type Layout } from './evaluate.ts'
 import { digestOfSet } from './policy-set.ts'
 
 export interface Rule {
@@ -13,7 +14,6 @@ export interface Rule {
   readonly strictness: number
   /** Absent = always true. */
   readonly condition?: Condition
-  readonly evaluator?: Evaluator
   readonly describe?: Description
   /** What a decision says about it whatever the call. */
   readonly said: Omit<DecidedPolicy, 'matched' | 'condition'>
@@ -24,13 +24,6 @@ export interface RuleList {
   readonly rules: readonly Rule[]
   /** The frame that these rules look at; the truth of each is kept behind `base`, in their order. */
   readonly layout: Layout
-}
-
-export interface Rules {
-  /** Rules that concern a call of this wire name; undefined = nothing is bound to it. */
-  of(wire: string): RuleList | undefined
-  /** Rules that concern calls of descendants too. */
-  readonly inherited: RuleList
 }
 
 /** Something that must not happen and denies the call: `what` is the second half of `policy_error:<what>`. */
@@ -51,21 +44,25 @@ const STRICTNESS: Readonly<Record<Effect, number>> = {
   restrict: 3,
 }
 
-const ready = new WeakMap<PolicySet, Rules>()
-let last: { readonly set: PolicySet; readonly rules: Rules } | undefined
-
 /**
- * The rules of a set, checked against its digest and compiled once for as long as the set is held.
+ * The rules that concern a call of a wire name; undefined = nothing is bound to it.
  * @throws PolicyFault for a set that is not what its digest says or that cannot be compiled
  */
-export function rulesOf(set: PolicySet): Rules {
-  // Calls of one agent follow each other.
-  if (set === last?.set) return last.rules
-  const rules = ready.get(set) ?? compileSet(set)
-  ready.set(set, rules)
-  last = { set, rules }
-  return rules
+export function rulesOf(set: PolicySet, wire: string): RuleList | undefined {
+  // Calls of one tool follow each other.
+  if (last !== undefined && last.set === set && last.wire === wire) return last.list
+  const list = compiled(set).of(wire)
+  if (list) last = { set, wire, list }
+  return list
 }
+
+let last: { readonly set: PolicySet; readonly wire: string; readonly list: RuleList } | undefined
+
+/**
+ * The rules that concern calls of descendants too.
+ * @throws PolicyFault as `rulesOf`
+ */
+export const inheritedRulesOf = (set: PolicySet): RuleList => compiled(set).inherited()
 
 /** The order in which rules are named, whatever order they were written in. */
 export function byName(a: Rule, b: Rule): number {
@@ -75,12 +72,26 @@ export function byName(a: Rule, b: Rule): number {
 
 const nameOf = ({ policy, version, id }: PolicyEntry): string => `${policy}\0${version}\0${id}`
 
-function compileSet(set: PolicySet): Rules {
+/** A set whose conditions have been read; how those of a list are decided together is worked out when it is first asked for. */
+interface Compiled {
+  readonly of: (wire: string) => RuleList | undefined
+  readonly inherited: () => RuleList
+}
+
+const ready = new WeakMap<PolicySet, Compiled>()
+
+/** A set is checked against its digest and compiled once for as long as it is held. */
+function compiled(set: PolicySet): Compiled {
+  const known = ready.get(set) ?? compileSet(set)
+  ready.set(set, known)
+  return known
+}
+
+function compileSet(set: PolicySet): Compiled {
   if (digestOfSet(set) !== set.digest) throw new PolicyFault('digest_mismatch')
   const ground = createGround()
-  const byId = new Map<Digest, Rule>()
-  for (const entry of set.entries) byId.set(entry.id, compileEntry(entry, ground))
-  const pick = (ids: readonly Digest[]): RuleList => {
+  const byId = new Map(set.entries.map((entry) => [entry.id, compileEntry(entry)]))
+  const pick = (ids: readonly Digest[]): (() => RuleList) => {
     const rules = ids
       .map((id) => {
         const rule = byId.get(id)
@@ -88,13 +99,15 @@ function compileSet(set: PolicySet): Rules {
         return rule
       })
       .sort(byName)
-    return { rules, layout: ground.layout(rules.map(({ evaluator }) => evaluator)) }
+    const conditions = rules.map(({ condition }) => condition)
+    let list: RuleList | undefined
+    return () => (list ??= { rules, layout: layOut(conditions, ground) })
   }
   const index = new Map(Object.entries(set.index).map(([wire, ids]) => [wire, pick(ids)]))
-  return { of: (wire) => index.get(wire), inherited: pick(set.inherited) }
+  return { of: (wire) => index.get(wire)?.(), inherited: pick(set.inherited) }
 }
 
-function compileEntry(entry: PolicyEntry, ground: Ground): Rule {
+function compileEntry(entry: PolicyEntry): Rule {
   const said = sayOf(entry)
   const strictness = STRICTNESS[entry.effect]
   if (entry.when === undefined) return { entry, strictness, said }
@@ -106,7 +119,6 @@ function compileEntry(entry: PolicyEntry, ground: Ground): Rule {
     strictness,
     said,
     condition,
-    evaluator: compileCondition(condition, ground),
     describe: compileDescription(condition),
   }
 }

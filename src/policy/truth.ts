@@ -27,9 +27,13 @@ export type Judge = (value: Value) => Truth
 
 /** Strings longer than this, in bytes of UTF-8, are unclear. */
 const MAX_STRING_BYTES = 64 * 1024
+/** Strings of so many characters are not, whatever these are. */
+const SURELY_SHORT = Math.floor(MAX_STRING_BYTES / 3)
 
 export function isOutOfRange(value: Value): value is JsonValue {
   if (typeof value === 'number') return !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)
-  if (typeof value !== 'string' || value.length * 3 <= MAX_STRING_BYTES) return false
-  return value.length > MAX_STRING_BYTES || Buffer.byteLength(value) > MAX_STRING_BYTES
+  return typeof value === 'string' && value.length > SURELY_SHORT && isTooLong(value)
 }
+
+const isTooLong = (value: string): boolean =>
+  value.length > MAX_STRING_BYTES || Buffer.byteLength(value) > MAX_STRING_BYTES

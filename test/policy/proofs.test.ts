@@ -2,15 +2,17 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
+import { createGround } from '../../src/policy/comparison.ts'
 import { readCondition, type Condition, type Leaf } from '../../src/policy/condition.ts'
 import { decide } from '../../src/policy/decide.ts'
-import type { Decision } from '../../src/policy/decision.ts'
-import { evaluate } from '../../src/policy/evaluate.ts'
+import type { Decision, Facts } from '../../src/policy/decision.ts'
+import { evaluate, layOut } from '../../src/policy/evaluate.ts'
 import { isLooser } from '../../src/compile/diff/strictness.ts'
 import { judge } from '../../src/policy/judge.ts'
+import { shown, Unclear, type Value } from '../../src/policy/truth.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { Effect, Obligations, PolicyEntry } from '../../src/spec/policy-set.ts'
-import { hostileArguments, tree } from './arbitrary.ts'
+import { flat, hostileArguments, tree } from './arbitrary.ts'
 import { conditionOf, makeEntry, makeFacts, makeSet, setsOf } from './make.ts'
 
 type Truth = 'true' | 'false' | 'unknown'
@@ -206,6 +208,27 @@ describe('10,000 random trees and hostile arguments', () => {
         expect(truth).toBe(followed(condition!, (leaf) => evaluate({ leaf }, factsWith(args)).truth))
         const negated = { true: 'false', false: 'true', unknown: 'unknown' }
         expect(evaluate({ not: condition! }, factsWith(args)).truth).toBe(negated[truth])
+      }),
+      runs,
+    )
+  })
+
+  test('a condition that is decided alone sees and says what it does among others', () => {
+    const decided = (conditions: readonly (Condition | undefined)[], given: Facts) => {
+      const { read, evaluators } = layOut(conditions, createGround())
+      const frame = read(given)
+      const { run, leaves } = evaluators[0]!
+      return { truth: run(frame), values: leaves.map(({ slot }) => frame[slot]) }
+    }
+    const isSame = (a: Value, b: Value) => a instanceof Unclear === b instanceof Unclear && shown(a) === shown(b)
+    fc.assert(
+      fc.property(fc.oneof(flat, tree), hostileArguments, (when, args) => {
+        const [condition, given] = [conditionOf(when), factsWith(args)]
+        const alone = decided([condition], given)
+        const among = decided([condition, undefined, { not: condition }], given)
+        expect(alone.truth).toBe(among.truth)
+        expect(alone.values).toHaveLength(among.values.length)
+        expect(alone.values.every((value, at) => isSame(value, among.values[at]))).toBe(true)
       }),
       runs,
     )

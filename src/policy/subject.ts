@@ -1,0 +1,91 @@
+/** What comparisons are about, read from the facts of a call. Source: policies, section 2, "Paths". */
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { Leaf } from './condition.ts'
+import type { Facts } from './decision.ts'
+import { FIELDS } from './fields.ts'
+import { FUNCTIONS } from './functions.ts'
+import { step, type Path, type Segment } from './path.ts'
+import { isOutOfRange, Unclear, type Value } from './truth.ts'
+
+export interface Subject {
+  readonly read: Read
+  /** Where it is a member of the arguments, or a member of one: their names, for those who look them up themselves. */
+  readonly names?: readonly [string, string?]
+  /** The value is a time, which people read otherwise than as a number. */
+  readonly isMoment: boolean
+}
+
+type Read = (facts: Facts) => Value
+
+/** The value at a leaf's path, of which its function was taken, up to its first `[*]`. */
+export function compileSubject(leaf: Leaf): Subject {
+  const isMoment = leaf.path.root === 'time'
+  const names = namesOf(leaf)
+  if (!names) return { read: compileRead(leaf), isMoment }
+  const [name, inner] = names
+  return { read: ({ args }) => (isMapping(args) ? below(args[name], inner) : NOTHING), names, isMoment }
+}
+
+/** Something on the way has no members. */
+export const NOTHING = new Unclear()
+
+/** A value as comparisons may use it, or its member. */
+export const below = (value: JsonValue | undefined, name: string | undefined): Value =>
+  name === undefined || value === undefined ? guard(value) : isMapping(value) ? guard(value[name]) : NOTHING
+
+export const isMapping = (value: JsonValue): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const guard = (value: JsonValue | undefined): Value => (isOutOfRange(value) ? new Unclear(value) : value)
+
+/** Most paths are one or two names long: they are looked up without a loop. */
+function namesOf({ path, each }: Leaf): Subject['names'] {
+  const { root, fn, segments } = path
+  if (root !== 'args' || fn || each !== undefined || segments.length > 2) return undefined
+  // JSON inherits from nothing but `Object.prototype`, so what is found under another name is its own.
+  const names = segments.flatMap((segment) =>
+    'key' in segment && !(segment.key in Object.prototype) ? segment.key : [],
+  )
+  return names.length > 0 && names.length === segments.length ? (names as [string, string?]) : undefined
+}
+
+function compileRead({ path, each, windowMs }: Leaf): Read {
+  if (path.history) {
+    const { scope, whose, measure } = path.history
+    // A measure that cannot be told is unknown and not absent: `if_missing` must not excuse it.
+    return (facts) => facts.history(scope, whose, measure, windowMs) ?? NOTHING
+  }
+  const split = path.segments.findIndex((segment) => 'each' in segment)
+  const read = compileWalk(path, split === -1 ? path.segments : path.segments.slice(0, split))
+  if (each !== undefined) return read
+  const clear = clearing(path)
+  return (facts) => clear(read(facts))
+}
+
+/** Makes a value one that comparisons may use, and takes the path's function of it. */
+export function clearing({ fn }: Path): (value: Value) => Value {
+  const apply = fn && FUNCTIONS[fn]
+  return (value) => {
+    if (value === undefined || value instanceof Unclear) return value
+    const result = apply ? apply(value) : value
+    return result === undefined || isOutOfRange(value) ? new Unclear(result) : result
+  }
+}
+
+function compileWalk({ root }: Path, segments: readonly Segment[]): Read {
+  if (root === 'args') return (facts) => walk(facts.args, segments)
+  const [first, ...rest] = segments
+  const field = FIELDS[root]![(first as { key: string }).key]!
+  return rest.length === 0 ? field : (facts) => walk(field(facts), rest)
+}
+
+export function walk(start: JsonValue | undefined, segments: readonly Segment[]): Value {
+  let value = start
+  for (const segment of segments) {
+    if (value === undefined) return undefined
+    const fits = typeof value === 'object' && value !== null && Array.isArray(value) === 'index' in segment
+    if (!fits) return NOTHING
+    value = step(value, segment)
+  }
+  return value
+}
