@@ -60,26 +60,40 @@ export function judge(
     if (!list) throw new PolicyFault('not_bound')
     const frame = list.layout.read(facts)
     const own = weigh(list, undefined, frame, facts)
-    if (sets.ancestors.length === 0) return settle(own, facts, effectiveClass, list, frame, NONE)
-    const inherited = inheritedBy(sets, list, facts)
-    const all = inherited.reduce((strictest, { list, only, frame }) => {
-      const weight = weigh(list, only, frame, facts)
-      return weight > strictest ? weight : strictest
-    }, own)
-    return settle(all, facts, effectiveClass, list, frame, inherited)
+    return sets.ancestors.length === 0
+      ? settle(own, facts, effectiveClass, list, frame, NONE)
+      : judgeBelow(sets, own, facts, effectiveClass, list, frame)
   } catch (error) {
-    return {
-      decision: 'deny',
-      byDefault: false,
-      effectiveClass,
-      facts,
-      list: undefined,
-      frame: [],
-      inherited: NONE,
-      fault: error instanceof PolicyFault ? error.what : 'evaluation',
-    }
+    return refuse(error, facts, effectiveClass)
   }
 }
+
+function judgeBelow(
+  sets: Sets,
+  own: number,
+  facts: Facts,
+  effectiveClass: SideEffectClass | undefined,
+  list: RuleList,
+  frame: Frame,
+): Verdict {
+  const inherited = inheritedBy(sets, list, facts)
+  const all = inherited.reduce((strictest, { list, only, frame }) => {
+    const weight = weigh(list, only, frame, facts)
+    return weight > strictest ? weight : strictest
+  }, own)
+  return settle(all, facts, effectiveClass, list, frame, inherited)
+}
+
+const refuse = (error: unknown, facts: Facts, effectiveClass: SideEffectClass | undefined): Verdict => ({
+  decision: 'deny',
+  byDefault: false,
+  effectiveClass,
+  facts,
+  list: undefined,
+  frame: [],
+  inherited: NONE,
+  fault: error instanceof PolicyFault ? error.what : 'evaluation',
+})
 
 const NONE: readonly Part[] = []
 

@@ -24,18 +24,18 @@ export function compileStraight(
 ): ((facts: Facts) => [Value, Value, Value, Truth]) | undefined {
   if (comparisons.length > STRAIGHT || comparisons.some(({ subject }) => !subject.names)) return undefined
   const [first, second, third] = comparisons
-  const [name1, inner1] = first?.subject.names ?? []
-  const [name2, inner2] = second?.subject.names ?? []
-  const [name3, inner3] = third?.subject.names ?? []
+  const [name1 = '', inner1] = first?.subject.names ?? []
+  const [name2 = '', inner2] = second?.subject.names ?? []
+  const [name3 = '', inner3] = third?.subject.names ?? []
   const neutral: Judge = () => otherwise
   const { judge: judge1 = neutral } = first ?? {}
   const { judge: judge2 = neutral } = second ?? {}
   const { judge: judge3 = neutral } = third ?? {}
-  return ({ args }) => {
-    const members = isMapping(args) ? args : undefined
-    const value1 = name1 === undefined ? undefined : members ? below(members[name1], inner1) : NOTHING
-    const value2 = name2 === undefined ? undefined : members ? below(members[name2], inner2) : NOTHING
-    const value3 = name3 === undefined ? undefined : members ? below(members[name3], inner3) : NOTHING
+  return function straight({ args }) {
+    const isThere = isMapping(args)
+    const value1 = isThere ? below(args[name1], inner1) : NOTHING
+    const value2 = isThere ? below(args[name2], inner2) : NOTHING
+    const value3 = isThere ? below(args[name3], inner3) : NOTHING
     let truth = judge1(value1)
     if (truth !== decisive) {
       const two = judge2(value2)

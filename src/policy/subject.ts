@@ -29,14 +29,14 @@ export function compileSubject(leaf: Leaf): Subject {
 /** Something on the way has no members. */
 export const NOTHING = new Unclear()
 
-/** A value as comparisons may use it, or its member. */
-export const below = (value: JsonValue | undefined, name: string | undefined): Value =>
-  name === undefined || value === undefined ? guard(value) : isMapping(value) ? guard(value[name]) : NOTHING
+/** A value as comparisons may use it, or its member of that name. */
+export function below(value: JsonValue | undefined, name: string | undefined): Value {
+  const found = name === undefined || value === undefined ? value : isMapping(value) ? value[name] : NOTHING
+  return isOutOfRange(found) ? new Unclear(found) : found
+}
 
 export const isMapping = (value: JsonValue): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const guard = (value: JsonValue | undefined): Value => (isOutOfRange(value) ? new Unclear(value) : value)
 
 /** Most paths are one or two names long: they are looked up without a loop. */
 function namesOf({ path, each }: Leaf): Subject['names'] {

@@ -25,13 +25,14 @@ export const shown = (value: Value): JsonValue | undefined => (value instanceof 
 /** What a comparison makes of a value. */
 export type Judge = (value: Value) => Truth
 
+const MAX_NUMBER = Number.MAX_SAFE_INTEGER
 /** Strings longer than this, in bytes of UTF-8, are unclear. */
 const MAX_STRING_BYTES = 64 * 1024
 /** Strings of so many characters are not, whatever these are. */
 const SURELY_SHORT = Math.floor(MAX_STRING_BYTES / 3)
 
 export function isOutOfRange(value: Value): value is JsonValue {
-  if (typeof value === 'number') return !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)
+  if (typeof value === 'number') return !(value <= MAX_NUMBER && value >= -MAX_NUMBER)
   return typeof value === 'string' && value.length > SURELY_SHORT && isTooLong(value)
 }
 
