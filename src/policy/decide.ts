@@ -45,16 +45,14 @@ interface Considered {
 /** The policies of a verdict one by one, by name, each with the values that its own leaves saw. */
 export function consideredOf(verdict: Verdict): readonly Considered[] {
   const all: Considered[] = []
-  for (const { list, only, frame } of partsOf(verdict)) {
+  for (const { list, places, frame } of partsOf(verdict)) {
     // Many policies look at the same few values.
     const written: string[] = []
     const { rules, layout } = list
-    const count = only?.length ?? rules.length
-    for (let place = 0; place < count; place++) {
-      const at = only?.[place] ?? place
+    for (const at of places) {
       const rule = rules[at]!
       const truth = frame[layout.base + at] as Truth
-      const leaves = layout.evaluators[at]?.leaves ?? []
+      const { leaves } = layout.evaluators[at]!
       const values: Value[] = []
       const texts: string[] = []
       for (const { slot, subject } of leaves) {

@@ -5,7 +5,7 @@
  */
 import type { JsonValue } from '../base/json.ts'
 import { createGround, type Comparison, type Ground } from './comparison.ts'
-import type { Condition, Leaf } from './condition.ts'
+import { leavesOf, type Condition } from './condition.ts'
 import type { Facts } from './decision.ts'
 import { compileStraight, STRAIGHT } from './straight.ts'
 import { shown, type Truth, type Value } from './truth.ts'
@@ -20,8 +20,8 @@ export type Frame = Value[]
 export interface Layout {
   /** A frame with the values of a call. */
   readonly read: (facts: Facts) => Frame
-  /** The conditions in their order; undefined = always true. */
-  readonly evaluators: readonly (Evaluator | undefined)[]
+  /** The conditions in their order. */
+  readonly evaluators: readonly Evaluator[]
   /** Where the truths of the conditions are kept, in their order. */
   readonly base: number
 }
@@ -70,7 +70,7 @@ function layOutAll(conditions: readonly (Condition | undefined)[], ground: Groun
   const { reads, shared, placed } = place(asked.flat())
   const evaluators = conditions.map((condition, at) => {
     const leaves = asked[at]!.map((comparison) => placed.get(comparison)!)
-    return condition && { run: compileRun(condition, leaves.values()), leaves }
+    return { run: condition ? compileRun(condition, leaves.values()) : always, leaves }
   })
   // Copied for each call: growing a list costs more than the comparisons.
   const empty: Frame = [...reads, ...shared, ...conditions].map(() => undefined)
@@ -117,6 +117,8 @@ function place(comparisons: readonly Comparison[]) {
 
 type Run = Evaluator['run']
 
+const always: Run = () => 'true'
+
 /** Members of which one with the `decisive` truth decides alone; without it one unknown makes all unknown. */
 interface List {
   readonly members: readonly Condition[]
@@ -128,11 +130,6 @@ interface List {
 function listOf(condition: Condition): List {
   if ('any' in condition) return { members: condition.any, decisive: 'true', otherwise: 'false' }
   return { members: 'all' in condition ? condition.all : [condition], decisive: 'false', otherwise: 'true' }
-}
-
-function leavesOf(condition: Condition): readonly Leaf[] {
-  if ('leaf' in condition) return [condition.leaf]
-  return 'not' in condition ? leavesOf(condition.not) : listOf(condition).members.flatMap(leavesOf)
 }
 
 /** @param leaves the comparisons of the condition and of what follows it, from left to right */

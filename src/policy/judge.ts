@@ -17,8 +17,8 @@ export type Outcome = Exclude<Effect, 'restrict'> | 'nothing'
 /** Rules of one set and what was seen of a call. */
 export interface Part {
   readonly list: RuleList
-  /** Places of the rules that concern the call; absent = all of them. */
-  readonly only?: readonly number[]
+  /** Places of the rules that concern the call. */
+  readonly places: readonly number[]
   readonly frame: Frame
 }
 
@@ -39,7 +39,7 @@ export interface Verdict {
 
 /** What every policy that concerns a call came to: those of the agent's own set, then those of its ancestors. */
 export function partsOf({ list, frame, inherited }: Verdict): readonly Part[] {
-  return list ? [{ list, frame }, ...inherited] : inherited
+  return list ? [{ list, places: [...list.rules.keys()], frame }, ...inherited] : inherited
 }
 
 const DECISIONS = ['allow', 'require_approval', 'escalate', 'deny'] as const
@@ -59,7 +59,7 @@ export function judge(
     const list = rulesOf(sets.own, wire)
     if (!list) throw new PolicyFault('not_bound')
     const frame = list.layout.read(facts)
-    const own = weigh(list, undefined, frame, facts)
+    const own = weigh(list, frame, facts)
     return sets.ancestors.length === 0
       ? settle(own, facts, effectiveClass, list, frame, NONE)
       : judgeBelow(sets, own, facts, effectiveClass, list, frame)
@@ -77,10 +77,11 @@ function judgeBelow(
   frame: Frame,
 ): Verdict {
   const inherited = inheritedBy(sets, list, facts)
-  const all = inherited.reduce((strictest, { list, only, frame }) => {
-    const weight = weigh(list, only, frame, facts)
-    return weight > strictest ? weight : strictest
-  }, own)
+  const all = inherited.reduce(
+    (before, { list, places, frame }) =>
+      places.reduce((weight, at) => weighOne(weight, list, at, frame, facts), before),
+    own,
+  )
   return settle(all, facts, effectiveClass, list, frame, inherited)
 }
 
@@ -115,13 +116,13 @@ function inheritedBy({ ancestors }: Sets, own: RuleList, facts: Facts): readonly
   const known = new Set(own.rules.map(({ entry }) => entry.id))
   return ancestors.flatMap((set) => {
     const list = inheritedRulesOf(set)
-    const only = [...list.rules.keys()].filter((at) => {
+    const places = [...list.rules.keys()].filter((at) => {
       const { id, effect, scope } = list.rules[at]!.entry
       const applies = !known.has(id) && effect !== 'grant' && (scope === undefined || scope === facts.tool.id)
       if (applies) known.add(id)
       return applies
     })
-    return only.length === 0 ? [] : { list, only, frame: list.layout.read(facts) }
+    return places.length === 0 ? [] : { list, places, frame: list.layout.read(facts) }
   })
 }
 
@@ -129,23 +130,22 @@ function inheritedBy({ ancestors }: Sets, own: RuleList, facts: Facts): readonly
 const GRANTED = 0.5
 
 /** Of the strictest gate that fired: an index of `DECISIONS`, or `GRANTED`. Keeps the truth of each rule in the frame. */
-function weigh({ rules, layout }: RuleList, only: readonly number[] | undefined, frame: Frame, facts: Facts): number {
-  const { base, evaluators } = layout
-  const count = only === undefined ? rules.length : only.length
+function weigh(list: RuleList, frame: Frame, facts: Facts): number {
   let weight = 0
-  for (let place = 0; place < count; place++) {
-    const at = only === undefined ? place : only[place]!
-    const rule = rules[at]!
-    const evaluator = evaluators[at]
-    const truth = evaluator === undefined ? 'true' : evaluator.run(frame)
-    frame[base + at] = truth
-    if (truth === 'false') continue
-    const { strictness } = rule
-    if (strictness > weight) {
-      if (rule.entry.effect !== 'restrict' || outcomeOf(rule, truth, facts) === 'deny') weight = strictness
-    } else if (strictness === 0 && weight === 0 && truth === 'true') weight = GRANTED
-  }
+  for (let at = 0; at < list.rules.length; at++) weight = weighOne(weight, list, at, frame, facts)
   return weight
+}
+
+/** The weight of those before, or of this one where it is stricter. */
+function weighOne(weight: number, { rules, layout }: RuleList, at: number, frame: Frame, facts: Facts): number {
+  const truth = layout.evaluators[at]!.run(frame)
+  frame[layout.base + at] = truth
+  if (truth === 'false') return weight
+  const rule = rules[at]!
+  const { strictness } = rule
+  if (strictness > weight)
+    return rule.entry.effect !== 'restrict' || outcomeOf(rule, truth, facts) === 'deny' ? strictness : weight
+  return strictness === 0 && weight === 0 && truth === 'true' ? GRANTED : weight
 }
 
 /** What cannot be told counts as true for a gate and a list, and never in favour of the call. */

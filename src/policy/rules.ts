@@ -48,15 +48,20 @@ const STRICTNESS: Readonly<Record<Effect, number>> = {
  * The rules that concern a call of a wire name; undefined = nothing is bound to it.
  * @throws PolicyFault for a set that is not what its digest says or that cannot be compiled
  */
-export function rulesOf(set: PolicySet, wire: string): RuleList | undefined {
+export const rulesOf = (set: PolicySet, wire: string): RuleList | undefined =>
   // Calls of one tool follow each other.
-  if (last !== undefined && last.set === set && last.wire === wire) return last.list
-  const list = compiled(set).of(wire)
-  if (list) last = { set, wire, list }
-  return list
+  set === last.set && wire === last.wire ? last.list : look(set, wire)
+
+let last: { readonly set?: PolicySet; readonly wire: string; readonly list: RuleList | undefined } = {
+  wire: '',
+  list: undefined,
 }
 
-let last: { readonly set: PolicySet; readonly wire: string; readonly list: RuleList } | undefined
+function look(set: PolicySet, wire: string): RuleList | undefined {
+  const list = compiled(set).of(wire)
+  last = { set, wire, list }
+  return list
+}
 
 /**
  * The rules that concern calls of descendants too.

@@ -31,7 +31,7 @@ export function compileStraight(
   const { judge: judge1 = neutral } = first ?? {}
   const { judge: judge2 = neutral } = second ?? {}
   const { judge: judge3 = neutral } = third ?? {}
-  return function straight({ args }) {
+  return ({ args }) => {
     const isThere = isMapping(args)
     const value1 = isThere ? below(args[name1], inner1) : NOTHING
     const value2 = isThere ? below(args[name2], inner2) : NOTHING
