@@ -42,8 +42,6 @@ export function partsOf({ list, frame, inherited }: Verdict): readonly Part[] {
   return list ? [{ list, places: [...list.rules.keys()], frame }, ...inherited] : inherited
 }
 
-const DECISIONS = ['allow', 'require_approval', 'escalate', 'deny'] as const
-
 /**
  * Never throws; what goes wrong denies.
  * @param wire name under which the agent binds what is called; a name that its set does not know is denied
@@ -57,33 +55,22 @@ export function judge(
 ): Verdict {
   try {
     const list = rulesOf(sets.own, wire)
-    if (!list) throw new PolicyFault('not_bound')
     const frame = list.layout.read(facts)
+    const inherited = sets.ancestors.length === 0 ? NONE : inheritedBy(sets, list, facts)
     const own = weigh(list, frame, facts)
-    return sets.ancestors.length === 0
-      ? settle(own, facts, effectiveClass, list, frame, NONE)
-      : judgeBelow(sets, own, facts, effectiveClass, list, frame)
+    const weight = inherited === NONE ? own : weighInherited(own, inherited, facts)
+    const byDefault = weight === 0 && effectiveClass === 'irreversible_action'
+    const decision = byDefault ? 'require_approval' : DECISIONS[weight]!
+    return { decision, byDefault, effectiveClass, facts, list, frame, inherited, fault: undefined }
   } catch (error) {
     return refuse(error, facts, effectiveClass)
   }
 }
 
-function judgeBelow(
-  sets: Sets,
-  own: number,
-  facts: Facts,
-  effectiveClass: SideEffectClass | undefined,
-  list: RuleList,
-  frame: Frame,
-): Verdict {
-  const inherited = inheritedBy(sets, list, facts)
-  const all = inherited.reduce(
-    (before, { list, places, frame }) =>
-      places.reduce((weight, at) => weighOne(weight, list, at, frame, facts), before),
-    own,
-  )
-  return settle(all, facts, effectiveClass, list, frame, inherited)
-}
+/** By weight: of nothing, and of what is strictest of all that fired. */
+const DECISIONS = ['allow', 'allow', 'require_approval', 'escalate', 'deny'] as const
+
+const NONE: readonly Part[] = []
 
 const refuse = (error: unknown, facts: Facts, effectiveClass: SideEffectClass | undefined): Verdict => ({
   decision: 'deny',
@@ -95,21 +82,6 @@ const refuse = (error: unknown, facts: Facts, effectiveClass: SideEffectClass | 
   inherited: NONE,
   fault: error instanceof PolicyFault ? error.what : 'evaluation',
 })
-
-const NONE: readonly Part[] = []
-
-function settle(
-  weight: number,
-  facts: Facts,
-  effectiveClass: SideEffectClass | undefined,
-  list: RuleList,
-  frame: Frame,
-  inherited: readonly Part[],
-): Verdict {
-  const byDefault = weight === 0 && effectiveClass === 'irreversible_action'
-  const decision = byDefault ? 'require_approval' : weight < 1 ? 'allow' : DECISIONS[weight]!
-  return { decision, byDefault, effectiveClass, facts, list, frame, inherited, fault: undefined }
-}
 
 /** An ancestor's gates and lists apply to the calls below it, each once; its grants do not. */
 function inheritedBy({ ancestors }: Sets, own: RuleList, facts: Facts): readonly Part[] {
@@ -126,26 +98,31 @@ function inheritedBy({ ancestors }: Sets, own: RuleList, facts: Facts): readonly
   })
 }
 
-/** Between nothing fired and an approval: weights are then compared as numbers. */
-const GRANTED = 0.5
-
-/** Of the strictest gate that fired: an index of `DECISIONS`, or `GRANTED`. Keeps the truth of each rule in the frame. */
-function weigh(list: RuleList, frame: Frame, facts: Facts): number {
+/** The strictness of the strictest rule that fired; 0 = none. Keeps the truth of each in the frame. */
+function weigh({ rules, layout }: RuleList, frame: Frame, facts: Facts): number {
   let weight = 0
-  for (let at = 0; at < list.rules.length; at++) weight = weighOne(weight, list, at, frame, facts)
+  for (let at = 0; at < rules.length; at++) {
+    const truth = layout.evaluators[at]!.run(frame)
+    frame[layout.base + at] = truth
+    if (truth !== 'false') weight = heavier(weight, rules[at]!, truth, facts)
+  }
   return weight
 }
 
-/** The weight of those before, or of this one where it is stricter. */
-function weighOne(weight: number, { rules, layout }: RuleList, at: number, frame: Frame, facts: Facts): number {
-  const truth = layout.evaluators[at]!.run(frame)
-  frame[layout.base + at] = truth
-  if (truth === 'false') return weight
-  const rule = rules[at]!
-  const { strictness } = rule
-  if (strictness > weight)
-    return rule.entry.effect !== 'restrict' || outcomeOf(rule, truth, facts) === 'deny' ? strictness : weight
-  return strictness === 0 && weight === 0 && truth === 'true' ? GRANTED : weight
+function heavier(weight: number, rule: Rule, truth: Truth, facts: Facts): number {
+  if (rule.strictness <= weight) return weight
+  return rule.isGate || outcomeOf(rule, truth, facts) !== 'nothing' ? rule.strictness : weight
+}
+
+function weighInherited(own: number, inherited: readonly Part[], facts: Facts): number {
+  let weight = own
+  for (const { list, places, frame } of inherited)
+    for (const at of places) {
+      const truth = list.layout.evaluators[at]!.run(frame)
+      frame[list.layout.base + at] = truth
+      weight = heavier(weight, list.rules[at]!, truth, facts)
+    }
+  return weight
 }
 
 /** What cannot be told counts as true for a gate and a list, and never in favour of the call. */

@@ -93,12 +93,15 @@ const equality =
         return canonical(value) === wanted ? same : different
       }
     }
+    if (literal === null)
+      return (value) => {
+        if (value === undefined) return missing
+        return value === null ? same : value instanceof Unclear ? 'unknown' : different
+      }
     const kind = typeof literal
     return (value) => {
       if (value === literal) return same
-      if (value === undefined) return missing
-      if (literal === null) return value instanceof Unclear ? 'unknown' : different
-      return typeof value === kind ? different : 'unknown'
+      return value === undefined ? missing : typeof value === kind ? different : 'unknown'
     }
   }
 

@@ -10,8 +10,10 @@ import { digestOfSet } from './policy-set.ts'
 
 export interface Rule {
   readonly entry: PolicyEntry
-  /** From 0, a grant, to 3, a denial. */
+  /** From 1, a grant, to 4, a denial. */
   readonly strictness: number
+  /** It stops a call unless its condition is false. */
+  readonly isGate: boolean
   /** Absent = always true. */
   readonly condition?: Condition
   readonly describe?: Description
@@ -37,28 +39,26 @@ export class PolicyFault extends Error {
 }
 
 const STRICTNESS: Readonly<Record<Effect, number>> = {
-  grant: 0,
-  require_approval: 1,
-  escalate: 2,
-  deny: 3,
-  restrict: 3,
+  grant: 1,
+  require_approval: 2,
+  escalate: 3,
+  deny: 4,
+  restrict: 4,
 }
 
 /**
- * The rules that concern a call of a wire name; undefined = nothing is bound to it.
- * @throws PolicyFault for a set that is not what its digest says or that cannot be compiled
+ * The rules that concern a call of a wire name.
+ * @throws PolicyFault for a set that is not what its digest says or that cannot be compiled, and where nothing is bound to the name
  */
-export const rulesOf = (set: PolicySet, wire: string): RuleList | undefined =>
+export const rulesOf = (set: PolicySet, wire: string): RuleList =>
   // Calls of one tool follow each other.
-  set === last.set && wire === last.wire ? last.list : look(set, wire)
+  last !== undefined && last.set === set && last.wire === wire ? last.list : look(set, wire)
 
-let last: { readonly set?: PolicySet; readonly wire: string; readonly list: RuleList | undefined } = {
-  wire: '',
-  list: undefined,
-}
+let last: { readonly set: PolicySet; readonly wire: string; readonly list: RuleList } | undefined
 
-function look(set: PolicySet, wire: string): RuleList | undefined {
+function look(set: PolicySet, wire: string): RuleList {
   const list = compiled(set).of(wire)
+  if (!list) throw new PolicyFault('not_bound')
   last = { set, wire, list }
   return list
 }
@@ -114,14 +114,17 @@ function compileSet(set: PolicySet): Compiled {
 
 function compileEntry(entry: PolicyEntry): Rule {
   const said = sayOf(entry)
-  const strictness = STRICTNESS[entry.effect]
-  if (entry.when === undefined) return { entry, strictness, said }
+  const { effect } = entry
+  const strictness = STRICTNESS[effect]
+  const isGate = effect !== 'grant' && effect !== 'restrict'
+  if (entry.when === undefined) return { entry, strictness, isGate, said }
   const { condition, problems } = readCondition(entry.when)
   if (!condition)
     throw new PolicyFault(problems.some((problem) => problem.code === 'cost') ? 'bound_exceeded' : 'condition_invalid')
   return {
     entry,
     strictness,
+    isGate,
     said,
     condition,
     describe: compileDescription(condition),

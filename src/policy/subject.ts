@@ -31,12 +31,22 @@ export const NOTHING = new Unclear()
 
 /** A value as comparisons may use it, or its member of that name. */
 export function below(value: JsonValue | undefined, name: string | undefined): Value {
-  const found = name === undefined || value === undefined ? value : isMapping(value) ? value[name] : NOTHING
-  return isOutOfRange(found) ? new Unclear(found) : found
+  return usable(name === undefined || value === undefined ? value : memberOf(value, name))
 }
 
-export const isMapping = (value: JsonValue): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+function memberOf(value: JsonValue, name: string): Value {
+  return isMapping(value) ? value[name] : NOTHING
+}
+
+function usable(value: Value): Value {
+  return isOutOfRange(value) ? new Unclear(value) : value
+}
+
+export function isMapping(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isArray(value)
+}
+
+const { isArray } = Array
 
 /** Most paths are one or two names long: they are looked up without a loop. */
 function namesOf({ path, each }: Leaf): Subject['names'] {

@@ -31,12 +31,16 @@ const MAX_STRING_BYTES = 64 * 1024
 /** Strings of so many characters are not, whatever these are. */
 const SURELY_SHORT = Math.floor(MAX_STRING_BYTES / 3)
 
-export const isOutOfRange = (value: Value): value is JsonValue =>
-  typeof value === 'string'
-    ? value.length > SURELY_SHORT && isTooLong(value)
-    : typeof value === 'number' && !isSafe(value)
+export function isOutOfRange(value: Value): value is JsonValue {
+  return typeof value === 'string' ? isLong(value) : typeof value === 'number' && !isSafe(value)
+}
 
-const isSafe = (value: number): boolean => value <= MAX_NUMBER && value >= -MAX_NUMBER
+function isSafe(value: number): boolean {
+  return value <= MAX_NUMBER && value >= -MAX_NUMBER
+}
 
-const isTooLong = (value: string): boolean =>
-  value.length > MAX_STRING_BYTES || Buffer.byteLength(value) > MAX_STRING_BYTES
+function isLong(value: string): boolean {
+  return value.length > SURELY_SHORT && isTooLong(value)
+}
+
+const isTooLong = (value: string): boolean => Buffer.byteLength(value) > MAX_STRING_BYTES
