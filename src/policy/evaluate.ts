@@ -57,7 +57,7 @@ export function evaluate(
   }
 }
 
-/** Undefined for a condition that `compileStraight` does not take: a list in a list, or comparisons of another kind. */
+/** Undefined for a condition that is not one list of a few comparisons. */
 function layOutStraight(condition: Condition, ground: Ground): Layout | undefined {
   const { members, decisive, otherwise } = listOf(condition)
   const leaves = members.flatMap((member, slot) => ('leaf' in member ? { ...ground(member.leaf), slot } : []))

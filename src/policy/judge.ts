@@ -99,30 +99,27 @@ function inheritedBy({ ancestors }: Sets, own: RuleList, facts: Facts): readonly
 }
 
 /** The strictness of the strictest rule that fired; 0 = none. Keeps the truth of each in the frame. */
-function weigh({ rules, layout }: RuleList, frame: Frame, facts: Facts): number {
+function weigh(list: RuleList, frame: Frame, facts: Facts): number {
   let weight = 0
-  for (let at = 0; at < rules.length; at++) {
-    const truth = layout.evaluators[at]!.run(frame)
-    frame[layout.base + at] = truth
-    if (truth !== 'false') weight = heavier(weight, rules[at]!, truth, facts)
-  }
+  for (let at = 0; at < list.rules.length; at++) weight = weighOne(weight, list, at, frame, facts)
   return weight
-}
-
-function heavier(weight: number, rule: Rule, truth: Truth, facts: Facts): number {
-  if (rule.strictness <= weight) return weight
-  return rule.isGate || outcomeOf(rule, truth, facts) !== 'nothing' ? rule.strictness : weight
 }
 
 function weighInherited(own: number, inherited: readonly Part[], facts: Facts): number {
   let weight = own
   for (const { list, places, frame } of inherited)
-    for (const at of places) {
-      const truth = list.layout.evaluators[at]!.run(frame)
-      frame[list.layout.base + at] = truth
-      weight = heavier(weight, list.rules[at]!, truth, facts)
-    }
+    for (const at of places) weight = weighOne(weight, list, at, frame, facts)
   return weight
+}
+
+/** @param weight of those before */
+function weighOne(weight: number, { rules, layout }: RuleList, at: number, frame: Frame, facts: Facts): number {
+  const truth = layout.evaluators[at]!.run(frame)
+  frame[layout.base + at] = truth
+  if (truth === 'false') return weight
+  const rule = rules[at]!
+  if (rule.strictness <= weight) return weight
+  return rule.isGate || outcomeOf(rule, truth, facts) !== 'nothing' ? rule.strictness : weight
 }
 
 /** What cannot be told counts as true for a gate and a list, and never in favour of the call. */

@@ -348,3 +348,17 @@ test('a gate of an ancestor holds, and a rule that several sets share is asked o
     ['demo.policy', 'unknown'],
   ])
 })
+
+test.each<[Truth, Effect, Decision['decision']]>([
+  ['true', 'deny', 'deny'],
+  ['unknown', 'deny', 'deny'],
+  ['false', 'deny', 'allow'],
+  ['true', 'require_approval', 'require_approval'],
+  ['false', 'require_approval', 'allow'],
+  ['true', 'grant', 'allow'],
+])('a rule of an ancestor that is %s and would %s: %s', (truth, effect, decision) => {
+  const rule = makeEntry({ effect, when: WHEN[truth] })
+  const other = makeEntry({ policy: 'demo.other', effect: 'grant', when: WHEN.false })
+  const sets = { own: makeSet([other]), ancestors: [makeSet([], [rule])] }
+  expect(judge(sets, 'refunds', facts).decision).toBe(decision)
+})
