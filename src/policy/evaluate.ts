@@ -8,6 +8,7 @@ import { createGround, type Comparison, type Ground } from './comparison.ts'
 import { leavesOf, type Condition } from './condition.ts'
 import type { Facts } from './decision.ts'
 import { compileStraight, STRAIGHT } from './straight.ts'
+import { below, isMapping, NO_SUBJECT, type Subject } from './subject.ts'
 import { shown, type Truth, type Value } from './truth.ts'
 
 /**
@@ -67,17 +68,18 @@ function layOutStraight(condition: Condition, ground: Ground): Layout | undefine
 
 function layOutAll(conditions: readonly (Condition | undefined)[], ground: Ground): Layout {
   const asked = conditions.map((condition) => (condition ? leavesOf(condition).map(ground) : []))
-  const { reads, shared, placed } = place(asked.flat())
+  const { subjects, shared, placed } = place(asked.flat())
+  const readInto = compileReads(subjects)
   const evaluators = conditions.map((condition, at) => {
     const leaves = asked[at]!.map((comparison) => placed.get(comparison)!)
     return { run: condition ? compileRun(condition, leaves.values()) : always, leaves }
   })
   // Copied for each call: growing a list costs more than the comparisons.
-  const empty: Frame = [...reads, ...shared, ...conditions].map(() => undefined)
+  const empty: Frame = [...subjects, ...shared, ...conditions].map(() => undefined)
   return {
     read(facts) {
       const frame = empty.slice()
-      for (let at = 0; at < reads.length; at++) frame[at] = reads[at]!(facts)
+      readInto(frame, facts)
       for (let at = 0; at < shared.length; at++) {
         const { judge, slot, truth } = shared[at]!
         frame[truth] = judge(frame[slot])
@@ -85,7 +87,22 @@ function layOutAll(conditions: readonly (Condition | undefined)[], ground: Groun
       return frame
     },
     evaluators,
-    base: reads.length + shared.length,
+    base: subjects.length + shared.length,
+  }
+}
+
+/** Written out for the first few, which are then looked up as in `compileStraight`. */
+function compileReads(subjects: readonly Subject[]): (frame: Frame, facts: Facts) => void {
+  const reads = subjects.map(({ read }) => read)
+  const [read1, read2, read3] = reads as [Subject['read'], Subject['read'], Subject['read']]
+  const [[name1, inner1] = [], [name2, inner2] = [], [name3, inner3] = []] = subjects.map(({ names }) => names)
+  return (frame, facts) => {
+    const { args } = facts
+    const isThere = isMapping(args)
+    frame[0] = name1 === undefined || !isThere ? read1(facts) : below(args[name1], inner1)
+    frame[1] = name2 === undefined || !isThere ? read2(facts) : below(args[name2], inner2)
+    frame[2] = name3 === undefined || !isThere ? read3(facts) : below(args[name3], inner3)
+    for (let at = 3; at < reads.length; at++) frame[at] = reads[at]!(facts)
   }
 }
 
@@ -94,12 +111,13 @@ interface Asked extends Placed {
   readonly truth: number
 }
 
-/** Slots for what comparisons are about, and behind them for the truth of those that are there several times. */
+/** Slots for what comparisons are about, three at least, and behind them for the truth of those that are there several times. */
 function place(comparisons: readonly Comparison[]) {
   const once = new Set<Comparison>()
   const several = new Set<Comparison>()
   for (const comparison of comparisons) (once.has(comparison) ? several : once).add(comparison)
   const subjects = [...new Set([...once].map(({ subject }) => subject))]
+  while (subjects.length < 3) subjects.push(NO_SUBJECT)
   const slots = new Map(subjects.map((subject, slot) => [subject, slot]))
   const truths = new Map([...several].map((comparison, at) => [comparison, subjects.length + at]))
   const placed = new Map<Comparison, Asked>()
@@ -108,11 +126,7 @@ function place(comparisons: readonly Comparison[]) {
     const { subject, judge } = comparison
     placed.set(comparison, { subject, judge, slot: slots.get(subject)!, truth: truths.get(comparison) ?? -1 })
   }
-  return {
-    reads: subjects.map(({ read }) => read),
-    shared: [...several].map((comparison) => placed.get(comparison)!),
-    placed,
-  }
+  return { subjects, shared: [...several].map((comparison) => placed.get(comparison)!), placed }
 }
 
 type Run = Evaluator['run']

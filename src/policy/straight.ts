@@ -6,7 +6,7 @@
  */
 import type { Comparison } from './comparison.ts'
 import type { Facts } from './decision.ts'
-import { below, isMapping } from './subject.ts'
+import { below, isMapping, NO_SUBJECT } from './subject.ts'
 import type { Truth, Value } from './truth.ts'
 
 /** Where the truth lies in a frame, behind a slot for each comparison. */
@@ -24,7 +24,7 @@ export function compileStraight(
 ): ((facts: Facts) => [Value, Value, Value, Value, Truth]) | undefined {
   const subjects = new Set(comparisons.map(({ subject }) => subject))
   if (comparisons.length > STRAIGHT || subjects.size < comparisons.length) return undefined
-  const none: Comparison = { subject: { read: () => undefined, isMoment: false }, judge: () => otherwise }
+  const none: Comparison = { subject: NO_SUBJECT, judge: () => otherwise }
   const [first = none, second = none, third = none, fourth = none] = comparisons
   const { read: read1, names: [name1, inner1] = [] } = first.subject
   const { read: read2, names: [name2, inner2] = [] } = second.subject

@@ -26,6 +26,9 @@ export function compileSubject(leaf: Leaf): Subject {
   return { read: ({ args }) => (isMapping(args) ? below(args[name], inner) : NOTHING), names, isMoment }
 }
 
+/** Nothing, where there are fewer than a text has places for. */
+export const NO_SUBJECT: Subject = { read: () => undefined, isMoment: false }
+
 /** Something on the way has no members. */
 export const NOTHING = new Unclear()
 
