@@ -241,7 +241,7 @@ export function createDraft(tree: Tree, world: World): Draft {
         state: state ?? (call.state.at === 'settled' ? call.state.outcome : call.state.at),
         attempt: call.attempt,
         idempotencyKey: idempotencyKeyOf(id, turn, call.index),
-        at: draft.call(id, call.id)?.at ?? now,
+        at: now,
       }
       changedCalls.set(callKey(id, call.id), row)
     },

@@ -62,6 +62,7 @@ export interface CallRow {
   readonly state: string
   readonly attempt: number
   readonly idempotencyKey: string
+  /** When it last moved on: a call that waited for a person is in a window by when it was done. */
   readonly at: Instant
 }
 

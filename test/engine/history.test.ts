@@ -155,3 +155,28 @@ test('a window counts the runs of the agent, across a restart, and neither older
   await bench.wind(2 * 60_000)
   expect(await seen(bench, await start(), 'window.this_tool')).toEqual([[2, 2, 0, 0, 0, 4]])
 })
+
+test('a call that waited is in the window when it was done, not when it was asked for', async () => {
+  const bench = await openBench({
+    agents: [
+      snapshotOf({
+        name: 'root',
+        tools: [pay],
+        policies: [
+          { on: ['pay'], entry: asking('window.this_tool') },
+          { on: ['pay'], entry: big },
+        ],
+      }),
+    ],
+    models: {
+      root: inOrder({ calls: [call('pay', 2)] }, { calls: [call('pay', 60)] }, { calls: [call('pay', 3)] }, 'Done.'),
+    },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.wind(11 * 60_000)
+  await bench.engine.answer(run, reply(task))
+  await bench.ended(run)
+  expect((await seen(bench, run, 'window.this_tool')).at(-1)).toEqual([2, 2, 0, 0, 0, 63])
+})
