@@ -64,6 +64,16 @@ export function crewFor(order: Order, own: Files): Crew {
   }
 }
 
+/** Undefined where no thread may be started, as under Node's permissions. */
+function begin(start: string, order: Order): Worker | undefined {
+  try {
+    return new Worker(`require(${JSON.stringify(start)}).help()`, { eval: true, workerData: order })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED') return undefined
+    throw error
+  }
+}
+
 interface Helper {
   /** Undefined when it failed. */
   ask(call: Call): Promise<Answer | undefined>
@@ -71,7 +81,8 @@ interface Helper {
 }
 
 function hire(start: string, order: Order): Helper {
-  const worker = new Worker(`require(${JSON.stringify(start)}).help()`, { eval: true, workerData: order })
+  const worker = begin(start, order)
+  if (worker === undefined) return { ask: () => Promise.resolve(undefined), dismiss: () => undefined }
   worker.unref()
   let failed = false
   const open: ((found: Answer | undefined) => void)[] = []
