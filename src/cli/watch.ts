@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Editors write a file in several steps; what comes within this time is one save. */
-const SETTLE_MS = 40
+/**
+ * Editors write a file in several steps; what comes within this time is one save. Longer than the 50 ms in which chokidar tells
+ * no second change of a file: what is written in them has to be seen by the call for the first.
+ */
+const SETTLE_MS = 75
 
 /**
  * Calls `changed` with the paths of each save, one call after the other. Resolves when the watch has begun.

@@ -1,5 +1,5 @@
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
-import { fail } from '../../base/failure.ts'
+import { fail, isFailure } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
 import type { Contents } from '../../documents/files.ts'
 import type { Format } from '../../documents/report/formats.ts'
@@ -21,7 +21,9 @@ export async function lint(call: Call): Promise<number> {
   if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
     throw fail('usage', { what: 'Standard input is read once: --watch and --changed need files.' })
   if (!stdin) await needPaths(cwd, paths)
-  const project = await openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
+  const open = (): Promise<Project> =>
+    openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
+  const project = await open()
   const input = stdin
     ? {
         path: pathInProject(project, resolve(cwd, given.text('stdin-filename') ?? 'stdin.yaml')),
@@ -31,16 +33,21 @@ export async function lint(call: Call): Promise<number> {
   if (!given.flag('watch')) return await once(call, project, input)
   const last: Last = {}
   let code = await once(call, project, input, last)
+  const again = async (): Promise<void> => {
+    try {
+      code = await once(call, await open(), input, last)
+    } catch (error) {
+      // A project file with a slip, or no documents for a moment: the next save may mend it.
+      if (!isFailure(error)) throw error
+      code = error.exit
+      if (last.told !== error.message) call.out.say(`error[${error.code}]: ${error.message}`)
+      last.told = error.message
+    }
+  }
   const { watchFiles } = await import('../watch.ts')
-  const watch = await watchFiles(
-    project.directory,
-    async () => {
-      code = await once(call, project, input, last)
-    },
-    call.signal,
-  )
+  const watch = await watchFiles(project.directory, again, call.signal)
   // What was saved after the first run and before the watch began.
-  code = await once(call, project, input, last)
+  await again()
   await new Promise<void>((done) => {
     if (call.signal.aborted) done()
     else call.signal.addEventListener('abort', () => done(), { once: true })
