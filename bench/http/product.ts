@@ -21,7 +21,7 @@ const NONE = {
 }
 
 /** Answers of one piece each, and pieces of the long one: `fanOut` of run.ts counts them. */
-const PACED = 40
+const PACED = 80
 const PIECES = 1000
 
 /** Steps of the longest timeline. */

@@ -29,6 +29,8 @@ const MAX_DELTAS = 1000
 
 interface Listener {
   deltas: Delta[]
+  /** Rings that it knows of while it waits. */
+  heard: number
   wake: (() => void) | undefined
 }
 
@@ -36,22 +38,25 @@ interface Listener {
 interface Room {
   readonly listeners: Set<Listener>
   rings: number
+  /** They were woken in this turn of the event loop: what comes now goes to each of them in one piece, at the turn's end. */
+  woken: boolean
   /** The newest page, until the turn of the event loop in which it was asked for ends. */
   page: { readonly cursor: number; readonly rings: number; readonly events: Page } | undefined
 }
 
 export function createBell(): Bell {
   const rooms = new Map<SessionId, Room>()
-  const loud = new Set<Room>()
-  /** Once a turn of the event loop: what arrives in one turn goes to each reader in one piece. */
+  const hasNews = ({ rings }: Room, { heard, deltas }: Listener): boolean => rings > heard || deltas.length > 0
   const wake = (room: Room): void => {
-    if (loud.size === 0) setImmediate(wakeAll)
-    loud.add(room)
-  }
-  const wakeAll = (): void => {
-    const rung = [...loud]
-    loud.clear()
-    for (const { listeners } of rung) for (const each of listeners) each.wake?.()
+    if (room.woken) return
+    const ready = [...room.listeners].filter((each) => each.wake !== undefined && hasNews(room, each))
+    if (ready.length === 0) return
+    room.woken = true
+    setImmediate(() => {
+      room.woken = false
+      wake(room)
+    })
+    for (const each of ready) each.wake!()
   }
   return {
     ring(sessionId) {
@@ -67,8 +72,8 @@ export function createBell(): Bell {
       wake(room)
     },
     listen(sessionId) {
-      const mine: Listener = { deltas: [], wake: undefined }
-      const room = rooms.get(sessionId) ?? { listeners: new Set(), rings: 0, page: undefined }
+      const mine: Listener = { deltas: [], heard: 0, wake: undefined }
+      const room = rooms.get(sessionId) ?? { listeners: new Set(), rings: 0, woken: false, page: undefined }
       rooms.set(sessionId, room)
       room.listeners.add(mine)
       return {
@@ -80,7 +85,8 @@ export function createBell(): Bell {
               mine.wake = undefined
               resolve()
             }
-            if (room.rings > heard || mine.deltas.length > 0 || signal.aborted) return done()
+            mine.heard = heard
+            if (signal.aborted || (!room.woken && hasNews(room, mine))) return done()
             mine.wake = done
             signal.addEventListener('abort', done)
             return undefined

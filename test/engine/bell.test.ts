@@ -15,18 +15,38 @@ const piece = (text: string): Delta => ({
 const open = new AbortController().signal
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('pieces that arrive in one turn of the event loop wake a reader once', async () => {
+test('a piece wakes a reader at once, and what follows in the same turn of the event loop comes together', async () => {
   const bell = createBell()
   const ear = bell.listen(session)
-  const woken = vi.fn()
-  void ear.after(0, open).then(woken)
+  const heard: (readonly Delta[])[] = []
+  const reading = (async () => {
+    while (heard.flat().length < 3) {
+      await ear.after(0, open)
+      heard.push(ear.deltas())
+    }
+  })()
   bell.say(piece('one'))
+  for (const text of ['two', 'three']) {
+    for (let at = 0; at < 10; at++) await Promise.resolve()
+    bell.say(piece(text))
+  }
+  expect(heard).toEqual([[piece('one')]])
+  await reading
+  expect(heard).toEqual([[piece('one')], [piece('two'), piece('three')]])
+})
+
+test('a reader who comes late in a turn is told at its end', async () => {
+  const bell = createBell()
+  const [first, late] = [bell.listen(session), bell.listen(session)]
+  const told = first.after(0, open)
+  bell.ring(session)
+  await told
+  const woken = vi.fn()
+  void late.after(0, open).then(woken)
   await Promise.resolve()
-  bell.say(piece('two'))
   expect(woken).not.toHaveBeenCalled()
   await turn()
   expect(woken).toHaveBeenCalledOnce()
-  expect(ear.deltas()).toEqual([piece('one'), piece('two')])
 })
 
 test('readers who stand at the same place read what is stored once, until it rings again', async () => {
