@@ -75,10 +75,11 @@ function valuesOf(workspace: Workspace, path: string, cursor: Cursor, providers:
   const field = fieldAt(kind, place)
   const named = namedElsewhere(workspace, path, cursor, `${kind} ${generalPath(kind, place) ?? place.join('.')}`)
   return [
-    ...named,
+    ...(named ?? []),
     ...(field?.values ?? []).map((label) => withDefault(label, field!)),
     ...(key === 'provider' ? providers : []).map(asValue),
-    ...(field?.examples ?? []).filter((each) => !providers.includes(each)).map(asValue),
+    // Where things are named, an example would name one that is not there.
+    ...(named === undefined ? (field?.examples ?? []) : []).filter((each) => !providers.includes(each)).map(asValue),
   ]
 }
 
@@ -90,8 +91,8 @@ const withDefault = (label: string, field: Field): Completion => ({
   ...(field.default === label && { detail: 'default' }),
 })
 
-/** What is named elsewhere: documents, files, secrets, servers. */
-function namedElsewhere(workspace: Workspace, path: string, cursor: Cursor, place: string): Completion[] {
+/** What is named elsewhere: documents, files, secrets, servers; undefined where a value names nothing. */
+function namedElsewhere(workspace: Workspace, path: string, cursor: Cursor, place: string): Completion[] | undefined {
   const { documents } = workspace
   const base = bundleOf(workspace, path)
   const ofKind = (kind: Document['kind']): Document[] =>
@@ -146,7 +147,7 @@ function namedElsewhere(workspace: Workspace, path: string, cursor: Cursor, plac
     default:
       return /(?:schema|inputSchema)\.ref$/.test(place)
         ? files((file) => /^\.(?:json|ya?ml)$/.test(extensionOf(file)) && workspace.documentsAt(file).length === 0)
-        : []
+        : undefined
   }
 }
 
