@@ -2,7 +2,7 @@
 import { iso } from '../base/clock.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { Condition, Leaf } from './condition.ts'
-import { writeDuration } from './duration.ts'
+import { inWindow } from './history.ts'
 import { shown, type Value } from './truth.ts'
 import { operator } from './operators.ts'
 
@@ -11,7 +11,7 @@ const MAX_VALUE = 80
 
 /** `args.amount > 100`. */
 export function describeLeaf({ path, op, value, each, windowMs }: Leaf): string {
-  const field = `${each === undefined ? '' : `${each} `}${path.text}${windowMs === undefined ? '' : ` (${writeDuration(windowMs)})`}`
+  const field = `${each === undefined ? '' : `${each} `}${inWindow(path.text, windowMs)}`
   if (op === 'exists') return `${field} ${value === true ? 'exists' : 'does not exist'}`
   if (op === 'within') return `${field} within ${describeHours(value as Hours)}`
   return `${field} ${operator(op).word} ${describeValue(value)}`

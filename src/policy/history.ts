@@ -4,9 +4,15 @@ import { writeDuration } from './duration.ts'
 
 /** `history.window.this_tool.total(args.amount) (10m)`; the window only where there is one. */
 export function historyText(scope: Scope, whose: Whose, measure: Measure, windowMs?: number): string {
-  const path = `history.${scope}.${whose}.${typeof measure === 'string' ? measure : `total(${measure.total})`}`
-  return windowMs === undefined ? path : `${path} (${writeDuration(windowMs)})`
+  return inWindow(
+    `history.${scope}.${whose}.${typeof measure === 'string' ? measure : `total(${measure.total})`}`,
+    windowMs,
+  )
 }
+
+/** One text for each measure: those of two windows are two values. */
+export const inWindow = (path: string, windowMs: number | undefined): string =>
+  windowMs === undefined ? path : `${path} (${writeDuration(windowMs)})`
 
 /** What a decision asked of history and was told, by `historyText`; null = nobody could tell. */
 export type HistorySeen = Readonly<Record<string, number | null>>

@@ -186,6 +186,14 @@ describe('svc policy eval', () => {
     ['{"history":{"run":{"this_tool":{"total(amount)":900}}}}', 'deny'],
     ['{"history":{"run.this_tool.total(args.amount)":null}}', 'deny'],
     ['{"time":{"now":"2026-11-21T12:00:00Z"}}', 'deny'],
+    // By path, as the witness of a diff tells it.
+    ['{"run.taint":true}', 'deny'],
+    ['{"run.taint":false,"run":{"depth":1}}', 'allow'],
+    ['{"history.run.this_tool.total(args.amount)":501}', 'deny'],
+    ['{"svc.dispatch.trigger":"timeout","principal.trigger_name":null}', 'deny'],
+    ['{"history.window.this_tool.attempts (10m)":4,"history.window.this_tool.attempts (1h)":9}', 'allow'],
+    ['{"history.window.this_tool.attempts (10m)":6}', 'deny'],
+    ['{"history.window.this_tool.attempts":6}', 'deny'],
   ])('--context %s: %s', async (context, decision) => {
     write(
       '../situation.yaml',
@@ -198,6 +206,8 @@ describe('svc policy eval', () => {
           '      - { field: run.taint, value: true }',
           '      - { field: history.run.this_tool.total(args.amount), op: gt, value: 500 }',
           '      - { field: time.now, op: within, value: { days: [sat, sun], tz: UTC } }',
+          '      - { field: svc.dispatch.trigger, value: timeout }',
+          '      - { field: history.window.this_tool.attempts, op: gt, value: 5, window: 10m }',
           '  decision: { type: deny }',
         ].join('\n'),
       ),
@@ -222,6 +232,10 @@ describe('svc policy eval', () => {
     expect(await evaluate('--args', '{}', '--context', '{"run":{"tainted":true}}')).toMatchObject({
       code: 2,
       stdout: '',
+      stderr: expect.stringContaining('Did you mean run.taint?') as string,
+    })
+    expect(await evaluate('--args', '{}', '--context', '{"run.tainted":true}')).toMatchObject({
+      code: 2,
       stderr: expect.stringContaining('Did you mean run.taint?') as string,
     })
     expect(await svc(['policy', 'eval', '--tool', 'acme.refnds'])).toMatchObject({

@@ -3,7 +3,8 @@ import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Facts } from '../../policy/decision.ts'
-import { historyText } from '../../policy/history.ts'
+import { readDuration } from '../../policy/duration.ts'
+import { historyText, inWindow } from '../../policy/history.ts'
 import { argumentAt, readPath } from '../../policy/path.ts'
 import { nearest } from '../nearest.ts'
 import type { Subject } from './subject.ts'
@@ -12,7 +13,10 @@ export interface Situation {
   readonly subject: Pick<Subject, 'agent' | 'depth'>
   readonly tool: Facts['tool']
   readonly args: JsonValue
-  /** What differs, by root; `history` by path, `time.now` as RFC 3339 or milliseconds. */
+  /**
+   * What differs, by root (`{run: {depth: 1}}`) or by path as the witness of a diff has it (`{"run.depth": 1}`); `history` by
+   * path, `time.now` as RFC 3339 or milliseconds.
+   */
   readonly context: JsonObject
   readonly now: Instant
 }
@@ -28,8 +32,9 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** @throws Failure `usage` for a context that names what does not exist */
-export function factsOf({ subject, tool, args, context, now }: Situation): Facts {
+export function factsOf({ subject, tool, args, context: written, now }: Situation): Facts {
   const { agent, depth } = subject
+  const context = byRoot(written)
   const given = (root: string): JsonObject => {
     const value = context[root] ?? {}
     if (!isJsonObject(value)) throw fail('usage', { what: `${root} of the context is no mapping.` })
@@ -60,6 +65,24 @@ export function factsOf({ subject, tool, args, context, now }: Situation): Facts
   }
 }
 
+/** The same with paths put under their roots; null under a path is a field that is not there, save in history. */
+function byRoot(context: JsonObject): JsonObject {
+  const roots: Record<string, JsonValue> = Object.assign(Object.create(null), context)
+  for (const [path, value] of Object.entries(context)) {
+    const dot = path.indexOf('.')
+    if (dot < 0) continue
+    delete roots[path]
+    const [root, rest] = [path.slice(0, dot), path.slice(dot + 1)]
+    const held = roots[root] ?? {}
+    if (!isJsonObject(held)) throw fail('usage', { what: `${root} of the context is no mapping.` })
+    // A measure is read by its path; elsewhere only svc.dispatch has a field of its own.
+    const field = root === 'svc' && rest === 'dispatch.trigger' ? 'dispatch' : rest
+    if (value !== null || root === 'history')
+      roots[root] = { ...held, [field]: field === rest ? value : { trigger: value } }
+  }
+  return roots
+}
+
 function known(name: string, names: readonly string[], prefix: string): void {
   if (names.includes(name)) return
   const near = nearest(name, names)
@@ -77,21 +100,29 @@ function instantOf(given: JsonValue | undefined, now: Instant): Instant {
   throw fail('usage', { what: `time.now is ${JSON.stringify(given)}, not a time such as 2026-11-20T10:00:00Z.` })
 }
 
-/** Measures that are given by path (`run.this_tool.attempts`, nested or in one); else those of a first call, itself counted. */
+/**
+ * Measures that are given by path (`run.this_tool.attempts`, nested or in one; `window.this_tool.attempts (10m)` for that window
+ * alone); else those of a first call, itself counted.
+ */
 function historyOf(given: JsonObject, args: JsonValue): Facts['history'] {
   const measures = new Map<string, number | null>()
   const read = (value: JsonValue, path: string): void => {
     if (isJsonObject(value)) return Object.entries(value).forEach(([key, each]) => read(each, `${path}.${key}`))
-    const found = readPath(path)
+    const [, plain = path, window] = /^(history\.window\..*) \((\w+)\)$/s.exec(path) ?? []
+    const windowMs = window === undefined ? undefined : readDuration(window)
+    if (window !== undefined && windowMs === undefined)
+      throw fail('usage', { what: `${path}: ${window} is no window such as 10m.` })
+    const found = readPath(plain)
     if ('problem' in found) throw fail('usage', { what: found.problem })
     if (typeof value !== 'number' && value !== null)
       throw fail('usage', { what: `${path} is a number, or null where nobody can tell.` })
-    measures.set(found.path.text, value)
+    measures.set(inWindow(found.path.text, windowMs), value)
   }
   read(given, 'history')
-  return (scope, whose, measure) => {
+  return (scope, whose, measure, windowMs) => {
     const total = typeof measure === 'string' ? undefined : measure.total
-    const known = measures.get(historyText(scope, whose, measure))
+    const one = historyText(scope, whose, measure, windowMs)
+    const known = measures.get(measures.has(one) ? one : historyText(scope, whose, measure))
     if (known !== undefined) return known ?? undefined
     if (total === undefined) return measure === 'attempts' || measure === 'executed' ? 1 : 0
     const value = argumentAt(args, total)

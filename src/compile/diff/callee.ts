@@ -1,6 +1,7 @@
 /** What an agent version may call, and the facts under which its policies decide about it. */
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
 import type { Facts, Measure, Sets } from '../../policy/decision.ts'
+import { historyText } from '../../policy/history.ts'
 import { argumentAt } from '../../policy/path.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
@@ -119,18 +120,13 @@ export function factsOf({ agent, facts: tool }: Callee, args: JsonValue, context
     svc: { dispatch: { trigger: given('svc.dispatch.trigger', 'none') }, limit: given('svc.limit', 'none') },
     now: given('time.now', NOON),
     history(scope, whose, measure, windowMs) {
-      const word = typeof measure === 'string' ? measure : `total(${measure.total})`
-      const key = historyKey(`history.${scope}.${whose}.${word}`, windowMs)
+      const key = historyText(scope, whose, measure, windowMs)
       if (!Object.hasOwn(context, key)) return firstCall(measure, args)
       const value = context[key]
       return typeof value === 'number' ? value : undefined
     },
   }
 }
-
-/** One key for each measure: those of two windows are two values. */
-export const historyKey = (path: string, windowMs: number | undefined): string =>
-  windowMs === undefined ? path : `${path} in ${windowMs / 1000}s`
 
 /** What the first call of a run counts: itself. */
 function firstCall(measure: Measure, args: JsonValue): number | undefined {

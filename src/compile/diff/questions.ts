@@ -8,11 +8,12 @@ import { canonical, type JsonValue } from '../../base/json.ts'
 import { readCondition, writeCondition, type Condition, type Leaf } from '../../policy/condition.ts'
 import type { Facts } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
+import { inWindow } from '../../policy/history.ts'
 import { readArgumentPath, type Path } from '../../policy/path.ts'
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import { factsOf, historyKey, type Callee } from './callee.ts'
+import { factsOf, type Callee } from './callee.ts'
 import { choicesOf, EXACT, listText, type Choice } from './classes.ts'
 import { argumentDomain, fieldDomain, type Domain } from './domain.ts'
 
@@ -120,7 +121,7 @@ export function subjectsOf(sides: readonly Side[], schemas: readonly JsonSchema[
   )
 }
 
-export const subjectText = (path: Path, windowMs: number | undefined): string => historyKey(path.text, windowMs)
+export const subjectText = (path: Path, windowMs: number | undefined): string => inWindow(path.text, windowMs)
 
 export function leavesIn(condition: Condition): readonly Leaf[] {
   if ('leaf' in condition) return [condition.leaf]
