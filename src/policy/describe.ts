@@ -10,7 +10,12 @@ import { operator } from './operators.ts'
 const MAX_VALUE = 80
 
 /** `args.amount > 100`. */
-export function describeLeaf({ path, op, value, each, windowMs }: Leaf): string {
+export function describeLeaf(leaf: Leaf): string {
+  const { ifMissing } = leaf
+  return ifMissing === undefined ? compared(leaf) : `${compared(leaf)} (${ifMissing ? 'or absent' : 'if present'})`
+}
+
+function compared({ path, op, value, each, windowMs }: Leaf): string {
   const field = `${each === undefined ? '' : `${each} `}${inWindow(path.text, windowMs)}`
   if (op === 'exists') return `${field} ${value === true ? 'exists' : 'does not exist'}`
   if (op === 'within') return `${field} within ${describeHours(value as Hours)}`

@@ -29,11 +29,17 @@ function sayObligations({
   comprehension_required: comprehension,
   timeout,
   approver_role: role,
+  separation_of_duties: separation,
+  on_reject: rejected,
+  on_modify: modified,
 }: Obligations): string[] {
   const parts = [
     ...(approvals !== undefined && approvals > 1 ? [`${approvals} approvals`] : []),
     ...(comprehension ? ['comprehension'] : []),
     ...(role === undefined ? [] : [`role ${role}`]),
+    ...(separation ? ['separation of duties'] : []),
+    ...(rejected === 'fail' ? ['a rejection fails the run'] : []),
+    ...(modified === undefined || modified === 'revalidate' ? [] : [`${modified} edits`]),
     ...(timeout ? [`${timeout.default} after ${timeout.after_minutes} min`] : []),
   ]
   return parts.length === 0 ? [] : [`(${parts.join(', ')})`]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sayTransition } from '../../../src/compile/diff/words.ts'
+import { sayEntry, sayTransition } from '../../../src/compile/diff/words.ts'
 
 test.each([
   [
@@ -18,4 +18,25 @@ test.each([
   ],
 ])('%s, then %s', (from, to, said) => {
   expect(sayTransition(from, to)).toBe(said)
+})
+
+test('what an approval asks for, and a comparison that judges what is absent, are told whole', () => {
+  expect(
+    sayEntry({
+      id: 'sha256:0',
+      policy: 'acme.limit',
+      version: '1.0.0',
+      effect: 'require_approval',
+      when: {
+        all: [
+          { field: 'args.amount', op: 'gt', value: 5, if_missing: false },
+          { not: { field: 'args.to', value: 'me', if_missing: true } },
+        ],
+      },
+      obligations: { approvals_required: 2, separation_of_duties: true, on_reject: 'fail', on_modify: 'accept' },
+      origin: [],
+    }),
+  ).toBe(
+    'acme.limit: require approval when args.amount > 5 (if present) and not (args.to == "me" (or absent)) (2 approvals, separation of duties, a rejection fails the run, accept edits)',
+  )
 })
