@@ -152,6 +152,20 @@ describe('publishing', () => {
     expect(readFileSync(join(cwd, 'policies/refund-limit.yaml'), 'utf8')).toContain('version: 1.0.0')
   })
 
+  test('--bump raises a policy that was raised too little, and what widens is told with its name once', async () => {
+    await json(['publish', 'policies/refund-ceiling.yaml'])
+    edit('policies/refund-ceiling.yaml', 'value: 5000', 'value: 9000')
+    version('policies/refund-ceiling.yaml', '1.1.0')
+    const { stderr } = await svc(['publish', 'policies/refund-ceiling.yaml'])
+    expect(stderr.split('\n').filter((line) => line.startsWith('  acme.refund-ceiling'))).toEqual([
+      expect.stringMatching(/^ {2}acme\.refund-ceiling: deny when args\.amount > 5000 → 9000/),
+    ])
+    const widened = ['publish', 'policies/refund-ceiling.yaml', '--allow-widen', '--bump']
+    expect((await svc([...widened, 'minor'])).code).toBe(1)
+    const { published } = await json<Published>([...widened, 'major'])
+    expect(published.map(({ id, version }) => `${id}@${version}`)).toEqual(['acme.refund-ceiling@2.0.0'])
+  })
+
   test('under CI a lock that is not what the documents compile to is an error that lists each member', async () => {
     await json(['compile'])
     edit('prompts/refund-desk.md', '\n', '\nBe brief.\n')

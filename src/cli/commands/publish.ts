@@ -152,9 +152,11 @@ async function buildFor(
   if (release === undefined || !bundle) return { built, texts: {} }
   if (archive) throw fail('usage', { what: 'An archive is not rewritten: --bump is for documents.' })
   const { steps } = await planOf(operator, bundle)
-  // The root carries whatever changed below it; other members are raised where their version is taken.
+  // The root carries whatever changed below it; other members are raised where their version is taken, or too small a step.
   const raised = new Set(
-    steps.filter(({ id, taken }) => taken || id === bundle.root).map(({ kind, id }) => `${kind} ${id}`),
+    steps
+      .filter(({ id, taken, enough }) => taken || !enough || id === bundle.root)
+      .map(({ kind, id }) => `${kind} ${id}`),
   )
   const documents = built.workspace.documents.filter((each) => raised.has(`${each.kind} ${each.identity?.id}`))
   const texts = bump(built.workspace, documents, release)
@@ -170,18 +172,24 @@ async function mayPublish(call: Caller, { allowWiden = false }: Publishing, plan
     throw fail(
       'authority_widened',
       { changes: wider.length },
-      { details: wider.map(({ agent, say }) => ({ path: agent, message: say })) },
+      { details: wider.map((each) => ({ path: each.agent, message: besideItsPath(each) })) },
     )
   const small = plan.steps.find(({ enough }) => !enough)
   if (small)
     throw fail(
       'version_too_small',
       { id: small.id, version: small.to, latest: small.from!, required: small.required!, least: small.least! },
-      { details: plan.changes.map(({ agent, kind, say }) => ({ path: agent, message: `${say} (${kind})` })) },
+      {
+        details: plan.changes.map((each) => ({ path: each.agent, message: `${besideItsPath(each)} (${each.kind})` })),
+      },
     )
   if (wider.length === 0 || allowWiden) return true
   return await call.io.prompts.confirm('Publish a version with wider authority?', call.signal)
 }
+
+/** What changed, where the path beside it names the document already. */
+const besideItsPath = ({ agent, say }: Plan['changes'][number]): string =>
+  say.startsWith(`${agent}: `) ? say.slice(agent.length + 2) : say
 
 /** On stderr; the answer of a plan on stdout. */
 function tellPlan({ mode, out, io }: Caller, plan: Plan, asked: boolean): void {

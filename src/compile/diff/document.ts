@@ -73,14 +73,14 @@ function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument
       : [change('authority.equal', { ...told, verdict: 'equal', say: `${id}: as strict as before` })]
   const { verdict, witness } = found
   if (verdict === 'tightened')
-    return [change('authority.narrowed', { ...told, verdict, say: `${id}: ${sayTransition(from!, to!)}, stricter` })]
+    return [change('authority.narrowed', { ...told, verdict, say: `${sayTransition(from!, to!)}, stricter` })]
   const how = witness ? `looser; ${sayWitness(witness)}` : 'not proven to be as strict'
   return [
     change('authority.widened', {
       ...told,
       verdict,
       ...(witness && { witness }),
-      say: `${id}: ${sayTransition(from!, to!)}, ${how}`,
+      say: `${sayTransition(from!, to!)}, ${how}`,
     }),
   ]
 }
