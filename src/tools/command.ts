@@ -41,9 +41,23 @@ export async function runCommand(parts: CommandParts, invocation: Invocation, si
     })
     const kill = (): void => killTree(child)
     limit.signal.addEventListener('abort', kill, { once: true })
+    let answeredInTime = false
+    let letGo: NodeJS.Timeout | undefined
+    child.once('exit', (code) => {
+      answeredInTime = code !== null && !limit.signal.aborted
+      letGo = setTimeout(() => {
+        kill()
+        // What left the group holds the output still; what was written is read before.
+        letGo = setTimeout(() => {
+          child.stdout?.destroy()
+          child.stderr?.destroy()
+        }, LINGER_MS)
+      }, LINGER_MS)
+    })
     const stdout = collect(child.stdout, MAX_OUTPUT_BYTES + 1)
     const stderr = collectTail(child.stderr, TAIL_BYTES)
     const ended = await child
+    clearTimeout(letGo)
     const took = parts.clock.monotonic() - started
     if (child.pid === undefined)
       return {
@@ -51,7 +65,7 @@ export async function runCommand(parts: CommandParts, invocation: Invocation, si
         code: 'unreachable',
         error: `${program} could not be started: ${ended.code ?? ended.shortMessage}.`,
       }
-    if (limit.timedOut())
+    if (limit.timedOut() && !answeredInTime)
       return {
         at: 'unknown',
         code: 'timeout',
@@ -72,6 +86,9 @@ export async function runCommand(parts: CommandParts, invocation: Invocation, si
     limit.release()
   }
 }
+
+/** How long what a program started may hold its output open once the program itself has ended: its answer is complete by then. */
+const LINGER_MS = 500
 
 /** Of stderr: enough for a message and a stack, small enough for a model. */
 const TAIL_BYTES = 4096
@@ -105,8 +122,9 @@ function environmentOf(env: CommandParts['env'], allow: readonly string[]): Reco
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 }
 
-function killTree(child: Pick<ChildProcess, 'pid' | 'exitCode' | 'kill'>): void {
-  if (child.pid === undefined || child.exitCode !== null) return
+/** The program may have ended before what it started: its group is there as long as one of them is. */
+function killTree(child: Pick<ChildProcess, 'pid' | 'kill'>): void {
+  if (child.pid === undefined) return
   try {
     if (process.platform === 'win32') child.kill('SIGKILL')
     else process.kill(-child.pid, 'SIGKILL')

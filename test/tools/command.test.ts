@@ -105,6 +105,21 @@ test('a program out of time is ended with all it started, and nobody knows what 
   await until(() => !pids.some(isAlive))
 })
 
+test.each([
+  ['in its group', false],
+  ['in a group of its own', true],
+])('a program that has answered is not waited for because of what it left behind %s', async (_, detached) => {
+  const file = join(directory, `left-${detached}.json`)
+  expect(await invoke(config(), tool, { do: 'leave', file, detached })).toEqual({
+    at: 'returned',
+    isError: false,
+    result: { left: true },
+  })
+  const [pid] = JSON.parse(readFileSync(file, 'utf8')) as [number]
+  if (detached) process.kill(pid, 'SIGKILL')
+  await until(() => !isAlive(pid))
+})
+
 test('a cancelled run ends the program', async () => {
   const file = join(directory, 'cancelled.json')
   const controller = new AbortController()

@@ -23,3 +23,11 @@ if (args.do === 'hang') {
   writeFileSync(args.file, JSON.stringify([process.pid, child.pid]))
   setInterval(() => {}, 1000)
 }
+if (args.do === 'leave') {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+    stdio: 'inherit',
+    detached: args.detached,
+  })
+  writeFileSync(args.file, JSON.stringify([child.pid]))
+  process.stdout.write(JSON.stringify({ left: true }), () => process.exit(0))
+}
