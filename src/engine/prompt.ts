@@ -54,6 +54,7 @@ export function toRequest({
       input: run.input,
       turn,
       attempt,
+      ...(repair && { earlier: messagesOf(steps, attachments) }),
       output: { format: output.format, ...(output.schema !== undefined && { schema: output.schema }) },
       results: resultsOf(steps),
     },

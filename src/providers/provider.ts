@@ -51,6 +51,8 @@ export interface CompletionRequest {
     readonly turn: number
     /** How often this completion was tried, from 1 (the default): a script's failing turn is used up by the attempt it fails. */
     readonly attempt?: number
+    /** The transcript that `messages` leave out, as where an output is mended: a script's turns are used up by it too. */
+    readonly earlier?: readonly Message[]
     /** What the final answer must be: JSON where `format` is `json`, valid against `schema` where there is one, strict or not. */
     readonly output?: { readonly format: 'text' | 'json'; readonly schema?: JsonSchema }
     readonly results: readonly {

@@ -62,9 +62,10 @@ function chooseTurn(request: CompletionRequest): Chosen {
     return here
   }
 
-  request.messages.forEach((message, at) => {
+  const transcript = request.run.earlier ?? request.messages
+  transcript.forEach((message, at) => {
     if (message.role !== 'assistant') return
-    const answered = passFailing(request.messages.slice(0, at), turns.length)
+    const answered = passFailing(transcript.slice(0, at), turns.length)
     if (answered) used.add(answered)
   })
   const chosen = passFailing(request.messages, (request.run.attempt ?? 1) - 1)

@@ -40,6 +40,7 @@ test('a repair is one completion whose only task is to mend the output', async (
     if (run.turn === 1) return '{"amount": "3"}'
     expect(tools).toEqual([])
     expect(messages).toHaveLength(1)
+    expect(run.earlier?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     return '{"amount": 3}'
   })
   const run = await bench.start('root')

@@ -122,6 +122,14 @@ describe('the turn is found in the transcript alone', () => {
     expect(completion.calls[0]?.name ?? completion.text).toBe(what)
   })
 
+  test('a request that leaves the transcript out, as one that mends an output does, gets the turn after it', async () => {
+    const { completion } = await play([{ say: '{' }, { say: '{}' }], {
+      messages: [user('Mend this JSON.')],
+      run: { turn: 2, earlier: [user('Hello'), assistant('{')] },
+    })
+    expect(completion.text).toBe('{}')
+  })
+
   test('a script that is used up says so', async () => {
     const error = await refusal([{ say: 'One.' }], {
       messages: [user('Hello'), assistant('One.'), user('And?')],
