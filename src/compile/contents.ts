@@ -1,6 +1,6 @@
 /** What the files of a bundle may be: names, number and size. Source: bundles, section 2. */
 import { fail } from '../base/failure.ts'
-import { checkPath } from '../documents/paths.ts'
+import { checkPath, foldPath } from '../documents/paths.ts'
 import { MAX_FILE_BYTES } from '../documents/yaml.ts'
 
 export const MAX_BUNDLE_BYTES = 32 * 1024 * 1024
@@ -28,13 +28,14 @@ export function faultOf(files: readonly (readonly [path: string, size: number])[
       return { rule: 'bundle/path-escape', what: `"${path}" is no path of a bundle: ${checked.problem}.` }
     if (checked.path !== path)
       return { rule: 'bundle/path-escape', what: `"${path}" is not written as ${checked.path}.` }
-    const other = folded.get(path.toLowerCase())
+    const fold = foldPath(path)
+    const other = folded.get(fold)
     if (other !== undefined)
       return {
         rule: 'bundle/case-collision',
         what: other === path ? `"${path}" is there twice.` : `"${other}" and "${path}" differ by case only.`,
       }
-    folded.set(path.toLowerCase(), path)
+    folded.set(fold, path)
     if (size > MAX_FILE_BYTES) return over(`${path} has ${size} bytes; a file has at most ${MAX_FILE_BYTES}.`)
     total += size
   }

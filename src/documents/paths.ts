@@ -19,6 +19,11 @@ export function checkPath(written: string): { readonly path: string } | { readon
   return { path }
 }
 
+/** What two paths share that are one file where case does not count: the full case folding of Unicode, `STRASSE` and `straße`. */
+export const foldPath = (path: string): string =>
+  // Upper case first, since that is where one letter becomes two; letter by letter, since a last sigma is lowered otherwise.
+  Array.from(path.normalize('NFC'), (each) => (each === 'ı' ? each : each.toUpperCase().toLowerCase())).join('')
+
 export const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 export const joinPath = (directory: string, path: string): string => (directory === '' ? path : `${directory}/${path}`)
 export const isUnder = (directory: string, path: string): boolean =>

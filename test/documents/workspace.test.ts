@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lint } from '../../src/documents/lint.ts'
 import { quiet } from './quiet.ts'
 import { loadFiles, loadWorkspace } from '../../src/documents/load.ts'
-import { checkPath, pathsUnder } from '../../src/documents/paths.ts'
+import { checkPath, foldPath, pathsUnder } from '../../src/documents/paths.ts'
 import { complete } from './complete.ts'
 
 let root: string
@@ -265,4 +265,16 @@ test.each([
   ['c', []],
 ])('the paths under %j stand side by side', (directory, under) => {
   expect(pathsUnder(['a', 'a/b.md', 'a/c/d.md', 'a0', 'b/a/x'], directory)).toEqual(under)
+})
+
+test.each([
+  ['STRASSE.md', 'straße.md', true],
+  ['ΟΔΟΣ.md', 'οδος.md', true],
+  ['a\u0308.md', 'Ä.md', true],
+  ['ﬁle.md', 'FILE.md', true],
+  ['\u212A.md', 'k.md', true],
+  ['ı.md', 'i.md', false],
+  ['日本.md', '日木.md', false],
+])('where case does not count %s and %s are one file: %s', (one, other, same) => {
+  expect(foldPath(one) === foldPath(other)).toBe(same)
 })

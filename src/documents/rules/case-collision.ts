@@ -1,4 +1,4 @@
-import { directoryOf, pathsUnder } from '../paths.ts'
+import { directoryOf, foldPath, pathsUnder } from '../paths.ts'
 import type { Rule } from '../rule.ts'
 
 export const caseCollision: Rule = {
@@ -14,7 +14,7 @@ export const caseCollision: Rule = {
   check(document, report, { workspace }) {
     const first = new Map<string, string>()
     for (const path of pathsUnder(workspace.files.paths, directoryOf(document.path))) {
-      const folded = path.normalize('NFC').toLowerCase()
+      const folded = foldPath(path)
       const before = first.get(folded)
       if (before === undefined) first.set(folded, path)
       else report('/kind', `"${before}" and "${path}" differ by case only.`, { fix: 'Rename one of them.' })
