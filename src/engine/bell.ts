@@ -3,7 +3,8 @@ import type { SessionId } from '../base/ids.ts'
 import type { Delta, StoredEvent } from '../spec/event.ts'
 
 export interface Bell {
-  ring(sessionId: SessionId): void
+  /** Something is stored, up to the event of this number. */
+  ring(sessionId: SessionId, seq: number): void
   /** Model text as it arrives, for those who listen now. */
   say(delta: Delta): void
   /** Listens until `close`. */
@@ -17,8 +18,8 @@ export interface Ear {
   count(): number
   /** Resolves when it has rung beyond `heard`, when a delta waits, or when the signal fires. */
   after(heard: number, signal: AbortSignal): Promise<void>
-  /** Deltas since the last call. */
-  deltas(): readonly Delta[]
+  /** Deltas said ahead of the event of this number that no earlier call had. */
+  deltas(before: number): readonly Delta[]
   /** What is stored after a cursor. Readers who were woken together and stand at the same place read it once. */
   read(cursor: number, load: () => Page): Page
   close(): void
@@ -27,8 +28,14 @@ export interface Ear {
 /** Deltas kept for one reader that does not come for them; the step that follows has the whole text. */
 const MAX_DELTAS = 1000
 
+/** A delta, and the number of the event that was the newest when it was said. */
+interface Said {
+  readonly delta: Delta
+  readonly after: number
+}
+
 interface Listener {
-  deltas: Delta[]
+  readonly said: Said[]
   /** Rings that it knows of while it waits. */
   heard: number
   wake: (() => void) | undefined
@@ -38,6 +45,8 @@ interface Listener {
 interface Room {
   readonly listeners: Set<Listener>
   rings: number
+  /** Of the newest event that a ring told of; 0 before the first. */
+  seq: number
   /** They were woken in this turn of the event loop: what comes now goes to each of them in one piece, at the turn's end. */
   woken: boolean
   /** The newest page, until the turn of the event loop in which it was asked for ends. */
@@ -46,7 +55,7 @@ interface Room {
 
 export function createBell(): Bell {
   const rooms = new Map<SessionId, Room>()
-  const hasNews = ({ rings }: Room, { heard, deltas }: Listener): boolean => rings > heard || deltas.length > 0
+  const hasNews = ({ rings }: Room, { heard, said }: Listener): boolean => rings > heard || said.length > 0
   const wake = (room: Room): void => {
     if (room.woken) return
     const ready = [...room.listeners].filter((each) => each.wake !== undefined && hasNews(room, each))
@@ -59,21 +68,23 @@ export function createBell(): Bell {
     for (const each of ready) each.wake!()
   }
   return {
-    ring(sessionId) {
+    ring(sessionId, seq) {
       const room = rooms.get(sessionId)
       if (room === undefined) return
       room.rings++
+      room.seq = seq
       wake(room)
     },
     say(delta) {
       const room = rooms.get(delta.sessionId)
       if (room === undefined) return
-      for (const { deltas } of room.listeners) if (deltas.length < MAX_DELTAS) deltas.push(delta)
+      const one: Said = { delta, after: room.seq }
+      for (const { said } of room.listeners) if (said.length < MAX_DELTAS) said.push(one)
       wake(room)
     },
     listen(sessionId) {
-      const mine: Listener = { deltas: [], heard: 0, wake: undefined }
-      const room = rooms.get(sessionId) ?? { listeners: new Set(), rings: 0, woken: false, page: undefined }
+      const mine: Listener = { said: [], heard: 0, wake: undefined }
+      const room = rooms.get(sessionId) ?? { listeners: new Set(), rings: 0, seq: 0, woken: false, page: undefined }
       rooms.set(sessionId, room)
       room.listeners.add(mine)
       return {
@@ -91,7 +102,11 @@ export function createBell(): Bell {
             signal.addEventListener('abort', done)
             return undefined
           }),
-        deltas: () => mine.deltas.splice(0),
+        deltas(before) {
+          if (mine.said.length === 0) return []
+          const later = mine.said.findIndex(({ after }) => after >= before)
+          return mine.said.splice(0, later === -1 ? mine.said.length : later).map(({ delta }) => delta)
+        },
         read(cursor, load) {
           const { page, rings } = room
           if (page?.cursor === cursor && page.rings === rings) return page.events

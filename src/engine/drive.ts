@@ -168,7 +168,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
         return
       }
       take(live, turn, draft.now)
-      bell.ring(actor.id)
+      bell.ring(actor.id, turn.session.lastSeq)
       setAlarm(turn)
     }
     for (const { item } of results) if (item.effect !== undefined) actor.inFlight.delete(item.effect)
@@ -346,7 +346,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       const live = createLive(tree, [], [], versionsOf(tree))
       take(live, turn, turn.session.startedAt)
       actor.live = live
-      bell.ring(actor.id)
+      bell.ring(actor.id, turn.session.lastSeq)
       setAlarm(turn)
       actor.inbox.push({ work: () => undefined, resolve() {}, reject() {} })
       run(actor)

@@ -1,7 +1,7 @@
 /** Events of a run as they are stored, and model text as it arrives. Source: decisions, section 7. */
 import { fail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
-import type { StoredEvent } from '../spec/event.ts'
+import type { Delta, StoredEvent } from '../spec/event.ts'
 import { isTerminal, type Run } from '../spec/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Bell } from './bell.ts'
@@ -39,17 +39,21 @@ export async function* follow(
     if (await hasEnded(store, run, after, isLast)) return
     while (!signal.aborted) {
       const heard = ear.count() // before the read: what is stored meanwhile rings again
-      const deltas = ear.deltas()
+      // Text said before the replay has ended would be out of place.
+      if (!live) ear.deltas(Infinity)
       // Model text alone asks nothing of the store.
       const page = heard === read ? NOTHING : await ear.read(cursor, () => store.events(run.sessionId, cursor, PAGE))
       const together: Followed[] = []
-      // A delta belongs to a step that is stored later, so it goes first; before the replay has ended it would be out of place.
-      for (const delta of live ? deltas : NOTHING) {
-        if (family.all || (await family.has(delta.runId))) together.push(delta)
+      const tell = async (deltas: readonly Delta[]): Promise<void> => {
+        for (const delta of deltas) {
+          if (family.all || (await family.has(delta.runId))) together.push(delta)
+        }
       }
       let last = false
       for (const event of page) {
         cursor = event.seq
+        const ahead = live ? ear.deltas(cursor) : NOTHING
+        if (ahead.length > 0) await tell(ahead)
         if (family.all || event.kind === 'session' || (await family.has(event.runId))) together.push(event)
         last ||= isLast(event)
         if (last) break
@@ -58,6 +62,8 @@ export async function* follow(
       // Where the replay ends for good, so does the stream.
       if (whole && !live) together.push('live')
       live ||= whole
+      // What goes on belongs to a step that is not stored yet.
+      if (live && !last) await tell(ear.deltas(cursor + 1))
       if (together.length > 0) yield together
       if (last) return
       if (!whole) continue

@@ -22,7 +22,7 @@ test('a piece wakes a reader at once, and what follows in the same turn of the e
   const reading = (async () => {
     while (heard.flat().length < 3) {
       await ear.after(0, open)
-      heard.push(ear.deltas())
+      heard.push(ear.deltas(1))
     }
   })()
   bell.say(piece('one'))
@@ -39,7 +39,7 @@ test('a reader who comes late in a turn is told at its end', async () => {
   const bell = createBell()
   const [first, late] = [bell.listen(session), bell.listen(session)]
   const told = first.after(0, open)
-  bell.ring(session)
+  bell.ring(session, 1)
   await told
   const woken = vi.fn()
   void late.after(0, open).then(woken)
@@ -56,7 +56,7 @@ test('readers who stand at the same place read what is stored once, until it rin
   expect(first.read(3, load)).toBe(second.read(3, load))
   void second.read(4, load)
   expect(load).toHaveBeenCalledTimes(2)
-  bell.ring(session)
+  bell.ring(session, 1)
   void first.read(4, load)
   expect(load).toHaveBeenCalledTimes(3)
   await turn()
@@ -68,7 +68,7 @@ test('a reader who listens to another session hears nothing', async () => {
   const bell = createBell()
   const other = bell.listen('other' as SessionId)
   bell.say(piece('one'))
-  bell.ring(session)
+  bell.ring(session, 1)
   await turn()
-  expect([other.count(), other.deltas()]).toEqual([0, []])
+  expect([other.count(), other.deltas(1)]).toEqual([0, []])
 })

@@ -125,3 +125,37 @@ test('model text alone asks nothing of the store', async () => {
   }
   expect(texts).toEqual(['Hello.', 1])
 })
+
+test('text that a reader comes for late stands where it was said: after what was stored before it, ahead of its own step', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('look')] })],
+    models: { root: inOrder({ text: 'Let me look.', calls: [{ name: 'look' }] }, 'Found.') },
+    tools: { look: () => returns('ok') },
+  })
+  const run = await bench.start('root')
+  const seen: string[] = []
+  for await (const together of bench.engine.follow(run, 0, new AbortController().signal)) {
+    for (const each of together) {
+      if (each === 'live') seen.push(each)
+      else seen.push('seq' in each ? `${each.seq} ${each.subject}` : String(each.data['text']))
+    }
+    await bench.ended(run)
+  }
+  expect(seen).toEqual([
+    '1 engine.session.started',
+    '2 engine.run.started',
+    '3 engine.step.completed',
+    'live',
+    'Let me look.',
+    '4 engine.step.completed',
+    '5 engine.step.completed',
+    '6 engine.step.started',
+    '7 engine.step.completed',
+    '8 engine.step.completed',
+    'Found.',
+    '9 engine.step.completed',
+    '10 engine.step.completed',
+    '11 engine.run.completed',
+    '12 engine.session.completed',
+  ])
+})
