@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { publint } from 'publint'
@@ -109,6 +109,15 @@ describe('installed without install scripts, so without the native part of SQLit
   ])('svc %s works', (line) => {
     const { status, stderr } = svc(line.split(' '))
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
+  test.each([
+    ['a module', 'client.mjs', "import { SvcClient } from 'svc/client'"],
+    ['a CommonJS program', 'client.cjs', "const { SvcClient } = require('svc/client')"],
+  ])('%s takes the client from it', (_, name, first) => {
+    writeFileSync(join(home, name), `${first}\nconsole.log(SvcClient.name)\n`)
+    const { stdout, stderr } = spawnSync(process.execPath, [join(home, name)], { encoding: 'utf8' })
+    expect({ stdout, stderr }).toEqual({ stdout: 'SvcClient\n', stderr: '' })
   })
 
   test('svc doctor says what is missing, and the command that mends it', () => {
