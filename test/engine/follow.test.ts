@@ -137,7 +137,7 @@ test('text that a reader comes for late stands where it was said: after what was
   for await (const together of bench.engine.follow(run, 0, new AbortController().signal)) {
     for (const each of together) {
       if (each === 'live') seen.push(each)
-      else seen.push('seq' in each ? `${each.seq} ${each.subject}` : String(each.data['text']))
+      else seen.push('seq' in each ? `${each.seq} ${each.subject}` : JSON.stringify(each.data['text']))
     }
     await bench.ended(run)
   }
@@ -146,13 +146,13 @@ test('text that a reader comes for late stands where it was said: after what was
     '2 engine.run.started',
     '3 engine.step.completed',
     'live',
-    'Let me look.',
+    '"Let me look."',
     '4 engine.step.completed',
     '5 engine.step.completed',
     '6 engine.step.started',
     '7 engine.step.completed',
     '8 engine.step.completed',
-    'Found.',
+    '"Found."',
     '9 engine.step.completed',
     '10 engine.step.completed',
     '11 engine.run.completed',
