@@ -73,12 +73,12 @@ export function parseIdempotencyKey(headers: Headers): string | undefined {
   )
 }
 
-const DIGITS = /^\d{1,15}$/
+const DIGITS = /^\d+$/
 
 /** What is no number in digits stays text, and is refused as such. */
 function wholeNumber(query: URLSearchParams, name: string): Record<string, number | string> {
   const text = query.get(name)
-  return text === null ? {} : { [name]: DIGITS.test(text) ? Number(text) : text }
+  return text === null ? {} : { [name]: DIGITS.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text }
 }
 
 /** What each check makes of a value that passes. */

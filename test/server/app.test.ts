@@ -377,6 +377,8 @@ verifies('sessions.skip-take', async () => {
   expect(await page('skip=1&take=2')).toEqual([ids.slice(1, 3), 5])
   expect(await page('skip=4')).toEqual([ids.slice(4), 5])
   expect(await page('skip=9&take=500')).toEqual([[], 5])
+  for (const far of [Number.MAX_SAFE_INTEGER, '9'.repeat(30)])
+    expect(await page(`skip=${far}&take=500`)).toEqual([[], 5])
 })
 
 verifies('sessions.version', async () => {
