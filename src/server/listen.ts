@@ -93,7 +93,8 @@ function createHardened(handler: NodeHandler, ids: Ids, { headersMs, requestMs, 
       connectionsCheckingInterval: checkMs,
       keepAliveTimeout: 65_000,
       insecureHTTPParser: false,
-      requireHostHeader: true,
+      // Refused below, with an answer in our own words.
+      requireHostHeader: false,
     },
     (request, response) => {
       answers.set(request.socket, response)
@@ -108,6 +109,10 @@ function createHardened(handler: NodeHandler, ids: Ids, { headersMs, requestMs, 
   server.maxHeadersCount = MAX_HEADERS + 1
   server.maxRequestsPerSocket = 1000
   server.maxConnections = MAX_CONNECTIONS
+  server.on('checkExpectation', (_, response) => {
+    const { status, text, headers } = malformed(417, 'No expectation but 100-continue can be met.', ids)
+    response.writeHead(status, { ...headers, connection: 'close' }).end(text)
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy()
@@ -128,9 +133,10 @@ function createHardened(handler: NodeHandler, ids: Ids, { headersMs, requestMs, 
 }
 
 /** Status and reason for refusing a request that node's parser lets pass. */
-function refusal({ rawHeaders, headers, url }: IncomingMessage): [number, string] | undefined {
+function refusal({ rawHeaders, headers, url, httpVersion }: IncomingMessage): [number, string] | undefined {
   if (rawHeaders.length > MAX_HEADERS * 2) return [431, `The request has more than ${MAX_HEADERS} headers.`]
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
+  if (hosts === 0 && httpVersion === '1.1') return [400, 'The request has no Host header.']
   if (hosts > 1) return [400, 'The request has more than one Host header.']
   // Another coding is an end that a proxy before us may see elsewhere.
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
@@ -142,6 +148,7 @@ function refusal({ rawHeaders, headers, url }: IncomingMessage): [number, string
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   408: 'Request Timeout',
+  417: 'Expectation Failed',
   431: 'Request Header Fields Too Large',
 }
 

@@ -23,15 +23,17 @@ beforeAll(async () => {
 afterAll(() => listener.close(0))
 
 /** Status lines of all answers to these bytes, and whether the server closed the connection by itself. */
-const statuses = (text: string | Buffer, { end = false } = {}): Promise<string> =>
+const statuses = async (text: string | Buffer, how: { readonly end?: boolean } = {}): Promise<string> =>
+  [...(await answersTo(text, how)).matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status).join(' ') || 'closed'
+
+/** All that comes until the server closes the connection. */
+const answersTo = (text: string | Buffer, { end = false } = {}): Promise<string> =>
   new Promise((resolve) => {
     let answer = ''
     const socket = connect(listener.port, '127.0.0.1', () => (end ? socket.end(text) : socket.write(text)))
     socket.setEncoding('latin1').on('data', (chunk: string) => (answer += chunk))
     socket.on('error', () => {})
-    socket.on('close', () =>
-      resolve([...answer.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status).join(' ') || 'closed'),
-    )
+    socket.on('close', () => resolve(answer))
   })
 
 const HOST = 'Host: localhost\r\n'
@@ -97,6 +99,16 @@ test.each<[string, string | Buffer]>([
   expect(seen).toMatch(/^(?:closed|400|403|431)$/)
   // Host and Origin are looked at by the application; everything else does not get there.
   expect(handled - before).toBe(seen === '403' ? 1 : 0)
+})
+
+test.each([
+  [400, 'The request has no Host header.', get('')],
+  [417, 'No expectation but 100-continue can be met.', get(`${HOST}Expect: a-miracle\r\n`)],
+])('%i is said in the words of every other refusal: %s', async (status, error, text) => {
+  const [head, body] = (await answersTo(text)).split('\r\n\r\n')
+  expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  const requestId = /^x-request-id: (\S+)$/im.exec(head!)?.[1]
+  expect(JSON.parse(body!)).toEqual({ error, code: 'validation_failed', requestId })
 })
 
 test.each<[string, string]>([
