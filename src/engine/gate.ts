@@ -307,6 +307,24 @@ function toTask(draft: Draft, id: RunId, call: Call, decision: Decision, tool: F
   }
 }
 
+/** What a task says of its policies once an approver has edited the arguments; nothing where edits are not judged again. */
+export function judgedAgain(
+  draft: Draft,
+  task: UserTask,
+  call: Call,
+  edited: JsonObject,
+): Pick<UserTask, 'policies' | 'prompt'> {
+  if (task.onModify === 'accept') return {}
+  const target = targetOf(draft, task.runId, call)
+  if ('error' in target) return {}
+  const { decision } = decideCall(draft, task.runId, edit(call, edited), target)
+  // Why it was asked stays, where the edited arguments would not have needed asking.
+  return {
+    policies: decision.policies,
+    ...(decision.decision !== 'allow' && { prompt: decision.explanation }),
+  }
+}
+
 /** What is wrong with arguments that an approver edited; undefined when they may be voted on. */
 export function refuseEdit(draft: Draft, task: UserTask, call: Call, edited: JsonObject): string | undefined {
   if (task.onModify === 'reject') return 'The arguments of this call may not be edited.'

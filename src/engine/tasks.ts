@@ -12,7 +12,7 @@ import { checkValue } from '../tools/check.ts'
 import { advance } from './advance.ts'
 import { textOf, toolNamed } from './bindings.ts'
 import type { Draft } from './draft.ts'
-import { actionDigest, edit, refuseEdit } from './gate.ts'
+import { actionDigest, edit, judgedAgain, refuseEdit } from './gate.ts'
 import { readOutput, sayErrors } from './output.ts'
 import { QUARANTINE_MARGIN_MS } from './recover.ts'
 import { reviewedResult } from './reviewed.ts'
@@ -112,6 +112,7 @@ function vote(draft: Draft, task: UserTask, answer: Answer): void {
     votes,
     ...(edited &&
       call && {
+        ...judgedAgain(draft, task, call, edited),
         arguments: edited,
         argumentsDigest: digestOfJson(edited),
         actionDigest: actionDigest(draft, task.runId, edit(call, edited)),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
 import {
   builtin,
   inOrder,
@@ -98,6 +99,33 @@ test('an edit voids earlier votes and counts as the vote of its author', async (
   await bench.engine.answer(run, reply(task, { by: key('k1') }))
   await bench.ended(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 2 }])
+})
+
+test('who votes on edited arguments is shown what the policies make of these', async () => {
+  const when = { field: 'args.n', op: 'gt', value: 1 } as const
+  const entry = policy('gate', { when, obligations: { approvals_required: 2 } })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [pay], policies: [{ on: ['pay'], entry }] })],
+    models: { root: inOrder({ calls: [{ name: 'pay', args: { n: 7 } }] }, 'Done.') },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  const told = async () => {
+    const { content } = (await bench.items(run)).find(({ type }) => type === 'UserTaskReq')!
+    const [{ matched, condition }] = content['policies'] as [JsonObject]
+    return [content['prompt'], matched, condition]
+  }
+  expect(await told()).toEqual(['acme.gate@1.0.0 requires an approval: args.n > 1 (7).', 'true', 'args.n > 1 (7)'])
+  await bench.engine.answer(run, reply(task, { by: key('k1'), metadata: { 'svc/arguments': { n: 5 } } }))
+  expect(await told()).toEqual(['acme.gate@1.0.0 requires an approval: args.n > 1 (5).', 'true', 'args.n > 1 (5)'])
+  await bench.engine.answer(run, reply(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 1 } } }))
+  expect(await told()).toEqual([
+    'An irreversible_action requires an approval, and no policy grants it.',
+    'false',
+    'args.n > 1 (1)',
+  ])
+  expect(bench.invoked).toEqual([])
 })
 
 test('edits are refused where the policy says so', async () => {
