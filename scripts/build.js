@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -51,6 +52,8 @@ process.on('exit', () => rmSync(out, { recursive: true, force: true }))
 
 const common = {
   bundle: true,
+  // Its module for `import` makes an object that V8 keeps as a dictionary, and reads a file in three times the time.
+  alias: { 'js-yaml': createRequire(import.meta.url).resolve('js-yaml') },
   target: 'node20.19',
   logLevel: 'warning',
   define: { SVC_VERSION: JSON.stringify(version), SVC_FAILPOINTS: 'false' },
