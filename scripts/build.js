@@ -5,10 +5,9 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
@@ -50,10 +49,21 @@ run('scripts/openapi.js')
 const out = `dist-${process.pid}`
 process.on('exit', () => rmSync(out, { recursive: true, force: true }))
 
+/**
+ * An object that begins with a spread and then gets further keys has a shape of its own in V8 11 (Node 20), and whatever is
+ * read of it is looked up: js-yaml's parser does so with its state, and took four times as long. So its spreads are written out.
+ */
+const fastParser = {
+  name: 'fast-parser',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]js-yaml[\\/]dist[\\/]js-yaml\.mjs$/ }, async ({ path }) => ({
+      contents: (await transform(readFileSync(path, 'utf8'), { supported: { 'object-rest-spread': false } })).code,
+    })),
+}
+
 const common = {
   bundle: true,
-  // Its module for `import` makes an object that V8 keeps as a dictionary, and reads a file in three times the time.
-  alias: { 'js-yaml': createRequire(import.meta.url).resolve('js-yaml') },
+  plugins: [fastParser],
   target: 'node20.19',
   logLevel: 'warning',
   define: { SVC_VERSION: JSON.stringify(version), SVC_FAILPOINTS: 'false' },
