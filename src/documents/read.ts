@@ -137,8 +137,10 @@ function readOne(
   const version = value['apiVersion']
   if (version === API_VERSION && kind !== undefined && value['kind'] === kind && hasShape(schemaOf(kind), value))
     return { document: create(true), findings: [] }
-  const findings: Diagnostic[] = []
   const document = create(false)
+  if (['apiVersion', 'kind'].every((key) => value[key] === undefined && slipOf(value, key) === undefined))
+    return { findings: [nameless(document)] }
+  const findings: Diagnostic[] = []
   // A key that was meant to be one of these is told by the shape check.
   if (version !== API_VERSION && (kind === undefined || !isSaidElsewhere(value)))
     findings.push(wrongVersion(document, version))
@@ -178,6 +180,18 @@ const isSaidElsewhere = (value: JsonObject): boolean =>
 
 const TOP = ['apiVersion', 'kind', 'metadata', 'spec', 'secrets', 'output']
 
+/** What says neither which format it has nor which document it is. */
+const nameless = (document: Document): Diagnostic =>
+  diagnostic(
+    'doc/kind-unknown',
+    'error',
+    document.placeOf('/kind'),
+    `\`apiVersion: ${API_VERSION}\` and \`kind\` are missing: ${LIST}.`,
+    { fix: `Begin with \`apiVersion: ${API_VERSION}\` and \`kind: ${KINDS.join('|')}\`.` },
+  )
+
+const LIST = `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)}`
+
 function wrongVersion(document: Document, found: JsonValue | undefined): Diagnostic {
   const place = document.placeOf('/apiVersion')
   if (found === undefined)
@@ -199,14 +213,13 @@ function wrongVersion(document: Document, found: JsonValue | undefined): Diagnos
 
 function wrongKind(document: Document, found: JsonValue | undefined): Diagnostic {
   const place = document.placeOf('/kind')
-  const list = `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)}`
-  if (found === undefined) return diagnostic('doc/kind-unknown', 'error', place, `\`kind\` is missing: ${list}.`)
+  if (found === undefined) return diagnostic('doc/kind-unknown', 'error', place, `\`kind\` is missing: ${LIST}.`)
   const near = typeof found === 'string' ? nearest(found, KINDS) : undefined
   return diagnostic(
     'doc/kind-unknown',
     'error',
     place,
-    `kind must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+    `kind must be ${LIST}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
     {
       ...(near !== undefined && { fix: replacement(place, near) }),
     },

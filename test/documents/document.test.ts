@@ -99,6 +99,20 @@ describe('a file', () => {
     expect(findings.map(({ rule }) => rule)).toEqual(['doc/api-version', 'doc/kind-unknown'])
   })
 
+  test.each(['metadata: {name: refund}\nspec: {}\n', '{"name": "refund"}'])(
+    'that says nothing of itself: %j',
+    (text) => {
+      const { findings } = readDocuments({ path: 'x.yaml', text }, { named: true })
+      expect(findings.map(({ rule, message, fix }) => [rule, message, fix?.description])).toEqual([
+        [
+          'doc/kind-unknown',
+          '`apiVersion: svc/v1` and `kind` are missing: Agent, Tool, Policy or Bundle.',
+          'Begin with `apiVersion: svc/v1` and `kind: Agent|Tool|Policy|Bundle`.',
+        ],
+      ])
+    },
+  )
+
   test('may hold several documents', () => {
     const twice = `${text}---\n${text.replace('limit', 'other')}`
     expect(
