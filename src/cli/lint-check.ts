@@ -5,7 +5,8 @@ import type { Diagnostic } from '../documents/diagnostic.ts'
 import { directoryFiles, type Contents } from '../documents/files.ts'
 import { lint as check, type LintOptions } from '../documents/lint.ts'
 import { lintInParts } from '../documents/lint-parts.ts'
-import { loadWorkspace, type LoadOptions } from '../documents/load.ts'
+import { chosen, loadWorkspace, type LoadOptions } from '../documents/load.ts'
+import { isUnder } from '../documents/paths.ts'
 import { rules } from '../documents/rules/index.ts'
 import type { Workspace } from '../documents/workspace.ts'
 import type { Call } from './command.ts'
@@ -57,14 +58,16 @@ async function load(
   input: Input | undefined,
   overlay: Contents,
 ): Promise<Workspace> {
-  const { focus, ...options } = chosenBy({ given, cwd }, project, input, overlay)
+  const wanted = chosenBy({ given, cwd }, project, input, overlay)
   const base = given.text('changed')
-  if (base === undefined) return await loadWorkspace(project.directory, { ...options, ...(focus && { focus }) })
+  if (base === undefined) return await loadWorkspace(project.directory, wanted)
   const [{ changedSince }, { affectedBy }] = await Promise.all([
     import('./git.ts'),
     import('../documents/dependents.ts'),
   ])
+  const { focus: _, ...options } = wanted
   const whole = await loadWorkspace(project.directory, options)
+  const { focus } = chosen(whole.files, wanted)
   const { paths: changed, before } = await changedSince(project.directory, base, (path) =>
     /\.(?:ya?ml|json)$/.test(path),
   )
@@ -77,8 +80,7 @@ async function load(
     .sort()
     .filter(
       (path) =>
-        whole.files.has(path) &&
-        (focus === undefined || focus.some((each) => each === '' || path === each || path.startsWith(`${each}/`))),
+        whole.files.has(path) && (focus === undefined || focus.some((each) => path === each || isUnder(each, path))),
     )
   const documents = affected.filter((path) => whole.read.includes(path))
   if (!mode.json && Object.keys(overlay).length === 0)

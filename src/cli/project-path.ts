@@ -1,17 +1,20 @@
+import { existsSync } from 'node:fs'
 import { lstat, readdir, stat } from 'node:fs/promises'
-import { basename, dirname, relative, resolve } from 'node:path'
+import { basename, dirname, relative, resolve, sep } from 'node:path'
 import { fail } from '../base/failure.ts'
 import type { Call } from './command.ts'
 import { nearest } from './nearest.ts'
+import { directoryFiles } from '../documents/files.ts'
+import { isGlob, parseGlobs } from '../documents/ignore.ts'
 import { openProject, type Project } from './project.ts'
 
 /**
  * The project for a command that reads documents only. Where no project file says which directory is meant, it is the one the
  * command was started in, so that a document is judged with those around it and named as the person named it.
- * @param near a path the command was given, absolute
+ * @param near a path the command was given, absolute; it may be a glob
  */
 export async function openDocuments(call: Call, near?: string): Promise<Project> {
-  const project = await openProject(call, near)
+  const project = await openProject(call, near && (globOf(near)?.directory ?? near))
   const { cwd, io } = call
   // A home directory holds all projects; reading them all would help nobody.
   const isWhole =
@@ -41,6 +44,11 @@ export function pathInProject({ directory }: Pick<Project, 'directory'>, path: s
 export async function needPaths(cwd: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const whole = resolve(cwd, path)
+    const glob = globOf(whole)
+    if (glob !== undefined) {
+      if (leadsSomewhere(glob)) continue
+      throw fail('no_documents', { where: path, why: 'no file matches' }, { fix: EVERYTHING })
+    }
     const [own, there] = await Promise.all([lstat, stat].map((look) => look(whole).catch(() => undefined)))
     // The walk of a project follows no link; one that leads to a project is the user's own way there.
     const isLink = own?.isSymbolicLink() === true && !relative(cwd, whole).startsWith('..')
@@ -52,7 +60,30 @@ export async function needPaths(cwd: string, paths: readonly string[]): Promise<
           ? 'it is a symbolic link, and none is followed'
           : 'it is no regular file; `-` is standard input'
     const near = own ? undefined : nearest(basename(whole), await readdir(dirname(whole)).catch(() => []))
-    const fix = near === undefined ? 'Without a path all documents of the project are read.' : `Did you mean ${near}?`
+    const fix = near === undefined ? EVERYTHING : `Did you mean ${near}?`
     throw fail('no_documents', { where: path, why }, { fix })
   }
+}
+
+const EVERYTHING = 'Without a path all documents of the project are read.'
+
+interface Glob {
+  /** Where it is looked for, absolute. */
+  readonly directory: string
+  /** From there. */
+  readonly pattern: string
+}
+
+/** Undefined for a path that is no glob, and where a file has this very name. */
+function globOf(path: string): Glob | undefined {
+  const names = path.split(sep)
+  const first = names.findIndex(isGlob)
+  if (first === -1 || existsSync(path)) return undefined
+  return { directory: names.slice(0, first).join(sep) || sep, pattern: names.slice(first).join('/') }
+}
+
+function leadsSomewhere({ directory, pattern }: Glob): boolean {
+  if (!existsSync(directory)) return false
+  const patterns = parseGlobs([pattern, `${pattern}/**`])
+  return directoryFiles(directory).paths.some((path) => patterns.matches(path))
 }

@@ -36,6 +36,9 @@ export function parseGlobs(globs: readonly string[]): Patterns {
   return { matches: (path) => tests.some((test) => test.test(path)) }
 }
 
+/** True for what no shell has expanded. A file may have such a name: who is there is meant. */
+export const isGlob = (path: string): boolean => /[*?]|\{[^{}]*\}/.test(path)
+
 function toRegExp(glob: string): string {
   return glob.replaceAll(/\*\*\/|\*\*|\*|\?|\{[^{}]*\}|[.+^${}()|[\]\\]/g, (part, at: number) => {
     if (part === '**/') return '(?:.*/)?'

@@ -2,14 +2,18 @@
 import { diagnostic, type Diagnostic, type Place } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import { directoryFiles, IGNORE_FILE, memoryFiles, type Contents, type Files } from './files.ts'
-import { parseGlobs } from './ignore.ts'
+import { isGlob, parseGlobs } from './ignore.ts'
+import { isUnder } from './paths.ts'
 import { readDocuments } from './read.ts'
 import { createSource } from './source.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
 import { MAX_FILE_BYTES } from './yaml.ts'
 
 export interface LoadOptions {
-  /** Files or directories, relative to the root, that were named: findings are of these only, and each file is held to be a document. */
+  /**
+   * Files, directories or globs, relative to the root: findings are of these only. A file that was named is held to be a document,
+   * one that a glob or a directory leads to may be something else.
+   */
   readonly focus?: readonly string[]
   /** Globs of the files that may hold documents; absent = every `.yaml`, `.yml` and `.json`. */
   readonly include?: readonly string[]
@@ -46,10 +50,12 @@ export interface Chosen {
 }
 
 export function chosen(files: Files, options: LoadOptions): Chosen {
-  const focus = options.focus
+  const paths = options.focus
     ?.map((path) => path.replace(/^\.\//, '').replace(/\/+$/, ''))
     .map((path) => (path === '.' ? '' : path))
-  const named = new Set(focus)
+  const globs = paths?.filter((path) => isGlob(path) && !isThere(files, path)) ?? []
+  const named = new Set(paths?.filter((path) => !globs.includes(path)))
+  const focus = paths && [...named, ...matching(files, globs)]
   const included = options.include === undefined ? undefined : parseGlobs(options.include)
   const candidates = files.paths.filter(
     (path) =>
@@ -57,6 +63,15 @@ export function chosen(files: Files, options: LoadOptions): Chosen {
       (/\.(?:ya?ml|json)$/.test(path) && !OURS_BUT_NO_DOCUMENT.test(path) && included?.matches(path) !== false),
   )
   return { candidates, named, ...(focus !== undefined && !named.has('') && { focus }) }
+}
+
+const isThere = ({ paths }: Files, path: string): boolean => paths.some((each) => each === path || isUnder(path, each))
+
+/** What a shell would have made of globs: files, and all that is in directories. */
+function matching({ paths }: Files, globs: readonly string[]): readonly string[] {
+  if (globs.length === 0) return []
+  const patterns = parseGlobs(globs.flatMap((glob) => [glob, `${glob}/**`]))
+  return paths.filter((path) => patterns.matches(path))
 }
 
 /** Documents of files, what is wrong with their form, and which of the files hold any. */

@@ -83,6 +83,41 @@ test.each([
     })
 })
 
+describe('a glob that no shell has expanded', () => {
+  const GLOBS = ['policies/*.yaml', './policies/*', '**/lim?t.yaml', '{prompts,policies}/*.yaml', 'polic*']
+  test.each(GLOBS)('%s finds what it matches', async (glob) => {
+    const { stdout } = await svc(['lint', glob, '--json', '--rule', 'policy/block-alias=off'], { cwd })
+    expect(rulesOf(stdout)).toEqual([
+      'policies/limit.yaml id/invalid-semver',
+      'policies/limit.yaml policy/condition-field',
+    ])
+    const { stdout: listed } = await svc(['fmt', glob, '--check'], { cwd })
+    expect(listed).toBe('policies/limit.yaml\n')
+  })
+
+  test('passes over files of others, as a directory does, and finds files from outside of the project', async () => {
+    writeFileSync(join(cwd, 'tools/package.json'), '{"name": "x"}')
+    const argv = ['lint', `${cwd}/tools/*`, `${cwd}/too?s/**/*.json`, '--json']
+    expect(JSON.parse((await svc(argv, { cwd: home })).stdout)).toMatchObject({ ok: true, files: 1 })
+  })
+
+  test('is the name of a file where there is one', async () => {
+    writeFileSync(join(cwd, 'tools/{a}*.yaml'), 'name: refund\n')
+    expect(rulesOf((await svc(['lint', 'tools/{a}*.yaml', '--json'], { cwd })).stdout)).toEqual([
+      'tools/{a}*.yaml doc/kind-unknown',
+    ])
+  })
+
+  test('that matches nothing is told beside paths with documents', async () => {
+    for (const glob of ['agents/*.yml', 'nowhere/*.yaml'])
+      for (const command of ['lint', 'fmt'])
+        expect(await svc([command, 'tools/lookup.yaml', glob], { cwd })).toMatchObject({
+          code: 5,
+          stderr: `error[no_documents]: No svc document was found in ${glob}: no file matches.\n  fix:  Without a path all documents of the project are read.\n`,
+        })
+  })
+})
+
 test('all findings come in one run, by file and line, and an error is exit 1', async () => {
   const { code, stdout } = await svc(['lint', '--json'], { cwd })
   expect(code).toBe(1)

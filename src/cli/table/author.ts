@@ -50,7 +50,7 @@ export const author: readonly CommandSpec[] = [
     group: 'Author',
     plane: 'offline',
     summary: 'check documents: shape, meaning and what spans files',
-    arguments: [{ name: '[paths...]', say: 'documents or directories; - reads standard input' }],
+    arguments: [{ name: '[paths...]', say: 'documents, directories or globs; - reads standard input' }],
     options: [
       {
         flags: '--format <format>',
@@ -94,7 +94,7 @@ export const author: readonly CommandSpec[] = [
     plane: 'offline',
     summary: 'write documents in their canonical form; comments are kept',
     arguments: [
-      { name: '[paths...]', say: 'documents or directories; - reads standard input, writes standard output' },
+      { name: '[paths...]', say: 'documents, directories or globs; - reads standard input, writes standard output' },
     ],
     options: [
       { flags: '--check', say: 'list what would change, write nothing' },
