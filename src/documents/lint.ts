@@ -1,7 +1,7 @@
 /** All findings of all files in one run. The rules are listed in `rules/index.ts`. */
 import type { Config } from '../spec/config.ts'
-import { KINDS } from '../spec/document.ts'
 import { diagnostic, sortDiagnostics, type Diagnostic, type Severity } from './diagnostic.ts'
+import { createDispatch } from './dispatch.ts'
 import type { Document } from './document.ts'
 import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from './paths.ts'
@@ -55,7 +55,8 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
       ? [
           {
             check,
-            kinds: rule.kinds ?? KINDS,
+            kinds: rule.kinds,
+            needs: rule.needs,
             report: reporter(
               rule,
               () => current!,
@@ -65,7 +66,7 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
         ]
       : [],
   )
-  const byKind = new Map(KINDS.map((kind) => [kind, checks.filter(({ kinds }) => kinds.includes(kind))]))
+  const concerning = createDispatch(checks)
   return (workspace) => {
     const project: Project = {
       workspace,
@@ -82,7 +83,7 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
     return (document) => {
       found = []
       current = document
-      checkDocument(document, byKind.get(document.kind)!, project)
+      checkDocument(document, concerning(document), project)
       return found
     }
   }

@@ -34,6 +34,11 @@ export interface Rule {
   readonly strictOnly?: true
   /** Documents that it looks at; absent = all. */
   readonly kinds?: readonly Kind[]
+  /**
+   * Paths, as `Spans.at` reads them, without any of which it has nothing to say to a document: it is not called then.
+   * Absent = it must look itself.
+   */
+  readonly needs?: readonly string[]
   /** Absent for what reading a file itself finds. */
   readonly check?: (document: Document, report: Report, project: Project) => void
 }

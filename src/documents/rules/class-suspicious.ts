@@ -20,6 +20,7 @@ export const classSuspicious: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       if (use.ref === undefined || effectiveClass(workspace, use) !== 'read_only') continue

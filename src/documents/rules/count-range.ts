@@ -18,6 +18,7 @@ export const countRange: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 60, default: deny}}}\n',
   },
   kinds: ['Policy'],
+  needs: ['spec.decision.approvals_required'],
   check(document, report) {
     for (const count of document.at('spec.decision.approvals_required')) {
       if (typeof count.value !== 'number' || (count.value >= 1 && count.value <= MOST)) continue

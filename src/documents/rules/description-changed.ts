@@ -29,6 +29,7 @@ export const mcpDescriptionChanged: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*.mcp'],
   check(document, report, { workspace, mcp }) {
     const listings = mcp?.get(document)
     if (listings === undefined) return

@@ -17,6 +17,7 @@ export const toolDescriptionMissing: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const tool = toolDocument(workspace, use)

@@ -11,6 +11,7 @@ export const instructionsPlaceholder: Rule = {
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Answer for Acme.}\n' },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.instructions'],
   check(document, report, { workspace }) {
     const instructions = instructionsOf(workspace, document)
     for (const match of instructions?.text.matchAll(PLACEHOLDER) ?? []) {

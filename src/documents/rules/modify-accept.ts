@@ -21,6 +21,7 @@ export const modifyAccept: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
+  needs: ['spec.decision.on_modify'],
   check(document, report, { workspace }) {
     const modify = document.at('spec.decision.on_modify')[0]
     if (modify?.value !== 'accept') return

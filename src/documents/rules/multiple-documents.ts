@@ -15,6 +15,7 @@ export const multipleDocuments: Rule = {
   },
   crossFile: true,
   kinds: ['Bundle'],
+  needs: ['spec.root'],
   check(document, report, { workspace }) {
     for (const root of document.texts('spec.root')) {
       const found = workspace.resolve(document, root.value)

@@ -10,6 +10,7 @@ export const onInvalidWithoutSchema: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
+  needs: ['output.on_invalid'],
   check(document, report) {
     if (document.at('output.schema').length > 0) return
     for (const { pointer } of document.at('output.on_invalid'))

@@ -16,5 +16,6 @@ export const onModifyValue: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, on_modify: revalidate, timeout: {after_minutes: 60, default: deny}}}\n',
   },
   kinds: ['Policy'],
+  needs: ['spec.decision.on_modify'],
   check: oneOf('spec.decision.on_modify', ['revalidate', 'accept', 'reject']),
 }

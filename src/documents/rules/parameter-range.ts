@@ -14,6 +14,7 @@ export const parameterRange: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 1}}\n',
   },
   kinds: ['Agent'],
+  needs: ['spec.model.parameters'],
   check(document, report) {
     for (const { name, fits, range } of RANGES)
       for (const found of document.at(`spec.model.parameters.${name}`)) tell(found, name, fits, range, report)

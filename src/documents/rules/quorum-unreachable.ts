@@ -15,6 +15,7 @@ export const quorumUnreachable: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   kinds: ['Policy'],
+  needs: ['spec.decision.approvals_required'],
   check(document, report, { server }) {
     const count = document.at('spec.decision.approvals_required')[0]
     if (server === undefined || typeof count?.value !== 'number' || count.value <= server.approvers) return

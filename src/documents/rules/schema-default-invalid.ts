@@ -4,6 +4,7 @@ import { keywords } from '../schema-faults.ts'
 import { misfit } from '../schema-fit.ts'
 import { valueAt } from '../shape.ts'
 import type { Rule } from '../rule.ts'
+import { SCHEMA_PLACES } from '../schemas.ts'
 
 export const schemaDefaultInvalid: Rule = {
   name: 'schema/default-invalid',
@@ -21,6 +22,7 @@ export const schemaDefaultInvalid: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
+  needs: SCHEMA_PLACES,
   check: schemaRule(({ value }, say) => {
     const look = (at: string, found: JsonValue, holder: JsonValue | undefined): void => {
       const why = isJsonObject(holder) ? misfit(holder, found) : undefined

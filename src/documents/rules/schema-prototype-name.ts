@@ -3,6 +3,7 @@ import { pointerTo } from '../pointer.ts'
 import { schemaRule } from '../schema-rule.ts'
 import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
+import { SCHEMA_PLACES } from '../schemas.ts'
 
 export const schemaPrototypeName: Rule = {
   name: 'schema/prototype-name',
@@ -19,6 +20,7 @@ export const schemaPrototypeName: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
+  needs: SCHEMA_PLACES,
   check: schemaRule(({ value }, say) => {
     for (const { pointer, value: properties } of keywords(value, 'properties'))
       for (const name of isJsonObject(properties) ? Object.keys(properties) : [])

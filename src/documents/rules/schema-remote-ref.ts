@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { keywords } from '../schema-faults.ts'
-import { schemasOf } from '../schemas.ts'
+import { SCHEMA_PLACES, schemasOf } from '../schemas.ts'
 
 export const schemaRemoteRef: Rule = {
   name: 'schema/remote-ref',
@@ -18,6 +18,7 @@ export const schemaRemoteRef: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
+  needs: SCHEMA_PLACES,
   check(document, report, { workspace }) {
     for (const { schema } of schemasOf(workspace, document)) {
       for (const { pointer, value } of schema === undefined ? [] : keywords(schema.value, '$ref'))

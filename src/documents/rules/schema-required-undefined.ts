@@ -4,6 +4,7 @@ import { keywords } from '../schema-faults.ts'
 import { valueAt } from '../shape.ts'
 import { nearest } from '../suggest.ts'
 import type { Rule } from '../rule.ts'
+import { SCHEMA_PLACES } from '../schemas.ts'
 
 export const schemaRequiredUndefined: Rule = {
   name: 'schema/required-undefined',
@@ -21,6 +22,7 @@ export const schemaRequiredUndefined: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
+  needs: SCHEMA_PLACES,
   check: schemaRule(({ value }, say) => {
     for (const { pointer, value: names } of keywords(value, 'required')) {
       const holder = valueAt(value, pointer.slice(0, pointer.lastIndexOf('/')))

@@ -21,6 +21,7 @@ export const schemaUnboundedString: Rule = {
   },
   crossFile: true,
   kinds: ['Tool'],
+  needs: ['spec.input_schema'],
   check(document, report, { workspace }) {
     const sideEffect = declaredClass(document)
     const severity = { irreversible_action: 'warning', non_idempotent_write: 'info' } as const

@@ -1,6 +1,7 @@
 import { schemaRule } from '../schema-rule.ts'
 import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
+import { SCHEMA_PLACES } from '../schemas.ts'
 
 export const schemaUnsafePattern: Rule = {
   name: 'schema/unsafe-pattern',
@@ -18,6 +19,7 @@ export const schemaUnsafePattern: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
+  needs: SCHEMA_PLACES,
   check: schemaRule(({ value }, say) => {
     for (const { pointer, value: pattern } of keywords(value, 'pattern'))
       if (typeof pattern === 'string' && NESTED.test(pattern))

@@ -1,6 +1,7 @@
 import { schemaRule } from '../schema-rule.ts'
 import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
+import { SCHEMA_PLACES } from '../schemas.ts'
 
 export const schemaUnsupportedKeyword: Rule = {
   name: 'schema/unsupported-keyword',
@@ -18,6 +19,7 @@ export const schemaUnsupportedKeyword: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
+  needs: SCHEMA_PLACES,
   check: schemaRule(({ value }, say) => {
     for (const keyword of ODD)
       for (const { pointer } of keywords(value, keyword))

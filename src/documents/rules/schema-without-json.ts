@@ -11,6 +11,7 @@ export const schemaWithoutJson: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\noutput: {schema: {inline: {type: object}}}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
+  needs: ['output.schema'],
   check(document, report) {
     if (document.at('output.schema').length === 0) return
     const format = document.at('output.format')[0]

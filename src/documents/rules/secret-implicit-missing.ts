@@ -14,6 +14,7 @@ export const secretImplicitMissing: Rule = {
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
   },
   kinds: ['Agent'],
+  needs: ['spec.model.provider'],
   check(document, report, { providers }) {
     if (document.at('spec.model.secret').length > 0) return
     for (const provider of document.texts('spec.model.provider')) {

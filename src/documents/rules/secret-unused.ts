@@ -17,6 +17,7 @@ export const secretUnused: Rule = {
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
   },
   kinds: ['Agent'],
+  needs: ['secrets.*'],
   check(document, report) {
     const named = [...document.texts('spec.model.secret'), ...document.texts('spec.mcp_servers.*.auth.secret')].map(
       ({ value }) => value,

@@ -20,6 +20,7 @@ export const timeoutAllowIrreversible: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
+  needs: ['spec.decision.timeout.default'],
   check(document, report, { workspace }) {
     const timeout = document.at('spec.decision.timeout.default')[0]
     if (timeout?.value !== 'allow') return

@@ -15,6 +15,7 @@ export const timeoutRange: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   kinds: ['Policy'],
+  needs: ['spec.decision.timeout.after_minutes'],
   check(document, report) {
     for (const after of document.at('spec.decision.timeout.after_minutes'))
       if (typeof after.value === 'number' && after.value <= 0)
