@@ -43,21 +43,26 @@ export function propose(draft: Draft, id: RunId, turn: number, given: readonly M
 
 /**
  * Takes the calls as far as they go without an answer from outside: judges what is proposed, sends what is ready, unsafe
- * calls one at a time, and goes back to the model when each has its result.
+ * calls one at a time, and goes back to the model when each has its result. One that ends the run ends it at once, whatever
+ * else is in flight: while that was waited for, what is below could still be approved and begun.
  */
 export function proceed(draft: Draft, id: RunId, { turn, calls: given }: Calling): RunState {
   const calls = [...given]
   for (const [index, call] of calls.entries()) {
-    // What fails the run also stops what has not been sent.
     if (calls.some(endsRun)) break
     calls[index] = step(draft, id, turn, calls, call)
   }
-  const here: Calling = { at: 'calling', turn, calls }
-  draft.move(id, here)
   const ending = calls.find(endsRun)
-  if (ending?.state.at === 'settled' && ending.state.ends && !calls.some((call) => call.state.at === 'sent')) {
+  if (ending?.state.at === 'settled' && ending.state.ends) {
+    // What this move alone has sent never leaves.
+    const left = calls.map((call, index) =>
+      call.state.at === 'sent' && given[index]!.state.at !== 'sent' ? given[index]! : call,
+    )
+    draft.move(id, { at: 'calling', turn, calls: left })
     return failed(ending.state.ends.errorCode, ending.state.ends.error)
   }
+  const here: Calling = { at: 'calling', turn, calls }
+  draft.move(id, here)
   if (calls.every((call) => call.state.at === 'settled')) return think(draft, id, turn + 1)
   return here
 }
@@ -218,6 +223,17 @@ export function callEnded(draft: Draft, id: RunId, here: Calling, event: EventOf
   const call = here.calls.find((each) => each.id === event.callId)
   if (call?.state.at !== 'sent' || call.attempt !== event.attempt) return undefined
   return proceed(draft, id, replace(here, conclude(draft, id, here.turn, call, event.outcome)))
+}
+
+/**
+ * The outcome of a dispatch that its run did not wait for. The run's history is closed; conditions that look back from other
+ * runs count what became of the call.
+ */
+export function lateOutcome(draft: Draft, id: RunId, { callId, attempt, outcome }: EventOf<'call.ended'>): undefined {
+  const row = draft.call(id, callId)
+  if (outcome.at === 'unknown' || row?.state !== 'unknown' || row.attempt !== attempt) return
+  const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
+  draft.book({ ...row, state, at: draft.now })
 }
 
 function conclude(draft: Draft, id: RunId, turn: number, call: Call, outcome: Outcome): Call {

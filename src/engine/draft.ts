@@ -86,6 +86,8 @@ export interface Draft {
   /** A call of a run as it was last recorded. */
   call(id: RunId, callId: string): CallRow | undefined
   record(id: RunId, turn: number, call: Call, state?: string): void
+  /** The same for a call whose run has ended. */
+  book(row: CallRow): void
   timer(id: RunId, kind: TimerKind, ref: string, at: Instant | null): void
   /** Something that another run of the tree, or this one, has yet to be told in the same move. */
   tell(id: RunId, event: RunEvent): void
@@ -243,8 +245,9 @@ export function createDraft(tree: Tree, world: World): Draft {
         idempotencyKey: idempotencyKeyOf(id, turn, call.index),
         at: now,
       }
-      changedCalls.set(callKey(id, call.id), row)
+      draft.book(row)
     },
+    book: (row) => void changedCalls.set(callKey(row.runId, row.callId), row),
     timer(id, kind, ref, at) {
       timers.set(`${id} ${kind} ${ref}`, { key: { sessionId: session.id, runId: id, kind, ref }, at })
     },
@@ -258,8 +261,8 @@ export function createDraft(tree: Tree, world: World): Draft {
       const alarms = [...timers.values()]
       const before = new Set(tree.runs)
       const changedRuns = all.filter((run) => !before.has(run))
-      if (changedRuns.length === 0 && events.length === 0 && alarms.length === 0 && changedTasks.size === 0)
-        return undefined
+      const parts = [changedRuns, events, alarms, [...changedTasks], [...changedCalls]]
+      if (parts.every((part) => part.length === 0)) return undefined
       const root = runs.get(session.rootRunId)!
       session = {
         ...session,

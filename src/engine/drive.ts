@@ -306,8 +306,10 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       })
       event = lost(effect)
     }
-    // What was called off is no longer waited for; the tree has said what that means.
-    if (signal.aborted || closed) return
+    // What was called off is no longer waited for, and the tree has said what that means; that a call was made all the same,
+    // or never left, is still booked.
+    const isKnown = event.type === 'call.ended' && event.outcome.at !== 'unknown'
+    if ((signal.aborted && !isKnown) || closed) return
     await enqueue(actor.id, (draft) => advance(draft, runId, event), {
       run: runId,
       effect: effect.key,

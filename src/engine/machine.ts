@@ -22,7 +22,18 @@ import type { RunId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { LimitName, RunState } from '../spec/run.ts'
 import type { UserTask } from '../spec/task.ts'
-import { answeredQuestion, callEnded, childAsked, childEnded, decided, proceed, replied, think, wake } from './calls.ts'
+import {
+  answeredQuestion,
+  callEnded,
+  childAsked,
+  childEnded,
+  decided,
+  lateOutcome,
+  proceed,
+  replied,
+  think,
+  wake,
+} from './calls.ts'
 import { admitted, answered, begin, lostCompletion, modelFailed, retryDue } from './completion.ts'
 import type { Draft } from './draft.ts'
 import { cancelled, completed, failed } from './ending.ts'
@@ -117,7 +128,9 @@ export const moves: Table = {
     cancelled: cancel,
     broken: giveUp,
   },
-  done: {},
+  done: {
+    'call.ended': (draft, id, _, event) => lateOutcome(draft, id, event),
+  },
 }
 
 /** Applies an event to a run: what it does is in the draft, the answer is the state after it. */
@@ -171,7 +184,10 @@ function outOfTimeCalling(draft: Draft, id: RunId): RunState | undefined {
 function waitedTooLong(draft: Draft, id: RunId, here: Waiting): RunState | undefined {
   const breach = hitlWait(draft, id)
   if (!breach) return undefined
-  if (!asksAboutLimit(draft, id, breach.limit)) return halt(draft, id, breach)
+  if (!asksAboutLimit(draft, id, breach.limit)) {
+    callOff(draft, id)
+    return halt(draft, id, breach)
+  }
   if (draft.tasks().some((task) => task.runId === id && task.about === 'limit')) return undefined
   escalate(draft, id, breach)
   return here
@@ -180,7 +196,10 @@ function waitedTooLong(draft: Draft, id: RunId, here: Waiting): RunState | undef
 /** An operator's word on a limit of a run that went on waiting, or whose descendants are held by it. */
 function granted(draft: Draft, id: RunId, here: RunState, task: UserTask): RunState {
   const limit = task.context?.['limit'] as LimitName
-  if (!task.answer?.approved) return refused(limit)
+  if (!task.answer?.approved) {
+    callOff(draft, id)
+    return refused(limit)
+  }
   grant(draft, id, limit)
   for (const run of draft.runs()) {
     if (run.state.at === 'held' && run.state.task === task.id) draft.tell(run.id, { type: 'task.closed', task })

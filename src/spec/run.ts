@@ -52,7 +52,7 @@ export type CallState =
   | {
       readonly at: 'settled'
       readonly outcome: CallOutcome
-      /** Set when the run fails over this call, as soon as nothing it has sent is open. */
+      /** Set when the run fails over this call. */
       readonly ends?: { readonly error: string; readonly errorCode: ErrorCode }
     }
 

@@ -5,12 +5,14 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { SessionId } from '../../src/base/ids.ts'
+import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
+import type { Run } from '../../src/spec/run.ts'
 import type { Step } from '../../src/spec/step.ts'
 import { isOperatorOnly, type Answer, type UserTask } from '../../src/spec/task.ts'
+import type { Store } from '../../src/store/store.ts'
 import {
   boundAgent,
   builtin,
@@ -73,8 +75,9 @@ interface Plan {
   /** Tokens that the root and its children may use, and whether an operator is asked for more. */
   readonly budget: number | null
   readonly asks: boolean
-  /** What people say to one task after the other. */
+  /** What people say to one task after the other, and whether a no to a gated call ends its run. */
   readonly people: readonly boolean[]
+  readonly noIsFatal: boolean
   /** The round in which the run is cancelled, if it is still there. */
   readonly cancelled: number | null
   readonly crashes: readonly Crash[]
@@ -102,9 +105,35 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   budget: sometimes(fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 200, max: 9000 }))),
   asks: fc.boolean(),
   people: fc.array(fc.boolean(), { maxLength: 6 }),
+  noIsFatal: fc.boolean(),
   cancelled: sometimes(fc.integer({ min: 0, max: 6 })),
   crashes: fc.array(fc.record({ at: fc.integer({ min: 1, max: 50 }), after: fc.boolean() }), { maxLength: 3 }),
 })
+
+/** Longer than a round of a history takes. */
+const LONG = 300
+
+/** Plans in which a no ends a run while another call of it is in flight, and a child of it waits for a person. */
+const refusal: fc.Arbitrary<Plan> = fc
+  .tuple(plan, callOf(), fc.constantFrom('pay', 'sign'), fc.constantFrom('pay', 'sign'))
+  .map(([{ root, people, crashes }, call, gated, below]) => ({
+    root: [
+      [
+        { ...call, takes: LONG },
+        { ...call, name: 'child' },
+        { ...call, name: gated },
+      ],
+      ...root,
+    ],
+    child: [{ ...call, name: below }],
+    completions: [],
+    budget: null,
+    asks: false,
+    people: [...people, false],
+    noIsFatal: true,
+    cancelled: null,
+    crashes,
+  }))
 
 interface History {
   readonly bench: Bench
@@ -113,27 +142,34 @@ interface History {
   readonly effects: ReadonlyMap<string, number>
   /** Keys by what was called: `name arguments run`. */
   readonly sent: ReadonlyMap<string, readonly string[]>
+  /** Calls that left for a run that had ended, or below one that had. */
+  readonly tooLate: readonly string[]
 }
 
 async function live(
-  { root, child, completions, budget, asks, people, cancelled, crashes }: Plan,
+  { root, child, completions, budget, asks, people, noIsFatal, cancelled, crashes }: Plan,
   classes = CLASSES,
 ): Promise<History> {
   const world = mortal(crashes)
   const effects = new Map<string, number>()
   const sent = new Map<string, string[]>()
+  const tooLate: string[] = []
   const tools = Object.keys(CLASSES).map((name) => {
     const { sideEffectClass: _, ...undeclared } = tool(name)
     const given = classes[name]
     return { ...undeclared, ...(given && { sideEffectClass: given }) }
   })
-  const two = { on: ['sign'], entry: policy('two', { obligations: { approvals_required: 2 } }) }
-  const helper = snapshotOf({ name: 'child', tools, policies: [two], limits: { max_wall_clock_seconds: 600 } })
+  const on_reject = noIsFatal ? 'fail' : 'return_to_agent'
+  const policies = [
+    { on: ['sign'], entry: policy('two', { obligations: { approvals_required: 2, on_reject } }) },
+    { on: ['pay'], entry: policy('one', { obligations: { on_reject } }) },
+  ]
+  const helper = snapshotOf({ name: 'child', tools, policies, limits: { max_wall_clock_seconds: 600 } })
   const agent = snapshotOf({
     name: 'root',
     tools: [...tools, builtin('ask_user')],
     agents: [boundAgent(helper)],
-    policies: [two],
+    policies,
     limits: {
       max_wall_clock_seconds: 1200,
       on_limit: asks ? 'escalate' : 'halt',
@@ -171,6 +207,7 @@ async function live(
         ({ idempotencyKey, arguments: given, run }) =>
           world.send(async () => {
             const { takes, outcome, n } = given as unknown as PlannedCall & { n: number }
+            if (await hasEnded(bench.store, run.id as RunId)) tooLate.push(idempotencyKey)
             await turns(takes)
             if (outcome === 'never arrived') return { at: 'unknown', code: 'timeout', error: 'No answer.' } as const
             // The tool honours keys only where its class says that it does.
@@ -221,8 +258,11 @@ async function live(
       await bench.engine.answer(rootRunId, { text: 'yes', by: key() }).catch(() => {})
   }
   if (session === undefined) throw new Error('No run was ever accepted.')
-  return { bench, session, effects, sent }
+  return { bench, session, effects, sent, tooLate }
 }
+
+/** True for a run that is not there to be told any more. */
+const hasEnded = async (store: Store, run: RunId): Promise<boolean> => (await store.run(run))!.state.at === 'done'
 
 /** An operator tells the truth, and of what did not happen decides whether it should. */
 function review(task: UserTask, effects: ReadonlyMap<string, number>, opinion: () => boolean): Partial<Answer> {
@@ -244,7 +284,7 @@ interface Told {
   readonly steps: readonly Step[]
 }
 
-async function check({ bench, session, effects, sent }: History): Promise<Told> {
+async function check({ bench, session, effects, sent, tooLate }: History): Promise<Told> {
   const ended = (await bench.store.session(session))!
   expect(ended.status).toMatch(/^(Completed|Cancelled|Failed)$/)
   const runs = await bench.store.runsOf(session)
@@ -254,6 +294,8 @@ async function check({ bench, session, effects, sent }: History): Promise<Told> 
   // Nothing unsafe happened twice, and nothing gated before enough people had approved exactly it.
   const twice = [...sent].filter(([named, keys]) => !SAFE.has(named.split(' ')[0]!) && new Set(keys).size < keys.length)
   expect(twice).toEqual([])
+  // Nothing is begun for a run that has ended: its descendants end with it.
+  expect(tooLate).toEqual([])
   for (const [idempotencyKey, times] of effects) {
     const [, runId, turn, index] = idempotencyKey.split(':')
     const asked = ofType(steps, 'Reasoning').filter((step) => step.runId === runId && step.error === null)
@@ -298,6 +340,7 @@ async function check({ bench, session, effects, sent }: History): Promise<Told> 
     expect(run.usage.inputTokens + run.usage.outputTokens).toBe(spent)
     if (run.status === 'Completed') checkResults(own)
   }
+  checkRefused(runs, steps)
   expect(ended.totalTokensUsed).toBe(runs.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0))
   for (const task of await bench.store.tasksOfSession(session)) expect(task.status).not.toBe('pending')
   expect(await bench.store.busySessions()).toEqual([])
@@ -306,8 +349,44 @@ async function check({ bench, session, effects, sent }: History): Promise<Told> 
   return { events, steps }
 }
 
+/** Runs that a person's no has ended. */
+const refused = (steps: readonly Step[]): readonly string[] =>
+  ofType(steps, 'RunCompleted')
+    .filter(({ error }) => error?.includes('was not executed'))
+    .map(({ runId }) => runId)
+
+/** What is begun, decided or asked by a run or below it. */
+const BEGINS: ReadonlySet<Step['type']> = new Set([
+  'PolicyDecision',
+  'ToolCall',
+  'SubAgentCall',
+  'UserTaskReq',
+  'UserTaskRes',
+])
+
+/** From the no that ends a run on, nothing is begun for it or below it. */
+function checkRefused(runs: readonly Run[], steps: readonly Step[]): void {
+  for (const run of refused(steps)) {
+    const below = new Set<string>([run])
+    for (const { id, parentRunId } of runs) if (parentRunId !== null && below.has(parentRunId)) below.add(id)
+    const no = ofType(steps, 'UserTaskRes').findLast(
+      ({ runId, content }) => runId === run && content['approved'] === false,
+    )!
+    const later = steps.filter(
+      ({ type, runId, ordinal, error }) =>
+        ordinal > no.ordinal && below.has(runId) && (BEGINS.has(type) || (type === 'Reasoning' && error === null)),
+    )
+    expect(later.map(({ type, content }) => [type, content])).toEqual([])
+  }
+}
+
+interface Rare {
+  readonly name: string
+  of(events: readonly StoredEvent[], steps: readonly Step[]): boolean
+}
+
 /** What histories are worth nothing without: each of these is met, or the plans are too tame. */
-const RARE: readonly { name: string; of(events: readonly StoredEvent[], steps: readonly Step[]): boolean }[] = [
+const RARE: readonly Rare[] = [
   { name: 'a child', of: (_, steps) => ofType(steps, 'SubAgentCall').length > 0 },
   { name: 'a question', of: (events) => subjects(events, /^engine\.aitl\.escalated$/) > 0 },
   { name: 'a limit', of: (_, steps) => ofType(steps, 'LimitReached').length > 0 },
@@ -316,6 +395,25 @@ const RARE: readonly { name: string; of(events: readonly StoredEvent[], steps: r
   {
     name: 'an unknown outcome',
     of: (_, steps) => ofType(steps, 'UserTaskReq').some(({ content }) => content['kind'] === 'anomaly_review'),
+  },
+]
+
+/** The same where a no ends a run. */
+const RARE_REFUSED: readonly Rare[] = [
+  {
+    name: 'another call in flight',
+    of: (_, steps) =>
+      refused(steps).some((run) =>
+        ofType(steps, 'ToolCall').some(
+          ({ runId, error }) => runId === run && error === 'The run ended before the outcome was known.',
+        ),
+      ),
+  },
+  {
+    name: 'a child that waits for a person',
+    of: (events, steps) =>
+      refused(steps).includes(events[0]!.runId) &&
+      events.some(({ subject, runId }) => subject === 'engine.user_task.cancelled' && runId !== events[0]!.runId),
   },
 ]
 
@@ -330,19 +428,21 @@ function checkResults(own: readonly Step[]): void {
   expect(new Set(told)).toEqual(asked)
 }
 
-test(
-  `${SCHEDULES} random histories keep every promise`,
-  async () => {
+test.each([
+  ['random histories', plan, RARE],
+  ['histories in which a no ends a run', refusal, RARE_REFUSED],
+] as const)(
+  `${SCHEDULES} %s keep every promise`,
+  async (_, plans, rares) => {
     const met = new Set<string>()
     await fc.assert(
-      fc.asyncProperty(plan, async (each) => {
-        const history = await live(each)
-        const { events, steps } = await check(history)
-        for (const rare of RARE) if (rare.of(events, steps)) met.add(rare.name)
+      fc.asyncProperty(plans, async (each) => {
+        const { events, steps } = await check(await live(each))
+        for (const rare of rares) if (rare.of(events, steps)) met.add(rare.name)
       }),
       { numRuns: SCHEDULES, endOnFailure: false },
     )
-    expect([...met].toSorted()).toEqual(RARE.map(({ name }) => name).toSorted())
+    expect([...met].toSorted()).toEqual(rares.map(({ name }) => name).toSorted())
   },
   60_000 + SCHEDULES * 500,
 )
