@@ -1,6 +1,16 @@
 /** Where files come from: a directory, or memory. Source: bundles, section 2. */
-import { createHash } from 'node:crypto'
-import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, realpathSync, type Dirent } from 'node:fs'
+import { hash } from 'node:crypto'
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  type Dirent,
+} from 'node:fs'
 import { join } from 'node:path'
 import { parseIgnore } from './ignore.ts'
 
@@ -17,6 +27,8 @@ export interface Files {
    * is what is parsed.
    */
   read(path: string): Uint8Array | undefined
+  /** The same of a file of at most so many bytes; a larger one is not read. */
+  readUpTo(path: string, most: number): Uint8Array | 'larger' | undefined
   /** Why a file that is there could not be read. */
   refusal?(path: string): string | undefined
   /** The first 4 KiB of a file, for one that is too large to be read. */
@@ -55,17 +67,27 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
   const added = Object.keys(overlay).filter((path) => !known.has(path))
   const cache = new Map(Object.entries(overlay).map(([path, content]) => [path, bytesOf(content)]))
   const seen = new Set<string>()
+  const page = Buffer.allocUnsafe(USUAL_BYTES)
   const digests = new Map<string, string>()
   const refused = new Map<string, string>()
-  const reading = <T>(path: string, from: (whole: string) => T): T | undefined => {
+  const reading = <T>(path: string, from: (file: string) => T): T | undefined => {
     const { value, refusal } = attempt(() => from(join(root, path)))
     if (refusal !== undefined) refused.set(path, refusal)
     return value
   }
-  const load = (path: string): Uint8Array | undefined =>
-    cache.get(path) ?? (known.has(path) ? reading(path, (whole) => readFileSync(whole)) : undefined)
+  const load = (path: string, most: number): Uint8Array | 'larger' | undefined => {
+    const bytes = cache.get(path)
+    if (bytes !== undefined) return bytes.length > most ? 'larger' : bytes
+    return known.has(path) ? reading(path, (file) => bytesUpTo(file, most, page)) : undefined
+  }
+  const readUpTo = (path: string, most: number): Uint8Array | 'larger' | undefined => {
+    seen.add(path)
+    const bytes = load(path, most)
+    if (bytes !== undefined && bytes !== 'larger') cache.set(path, bytes)
+    return bytes
+  }
   const digest = (path: string): string => {
-    const digest = digests.get(path) ?? digestOf(load(path))
+    const digest = digests.get(path) ?? digestOf(whole(load(path, Infinity)))
     digests.set(path, digest)
     return digest
   }
@@ -74,12 +96,8 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
     paths: added.length === 0 ? listing.paths : [...listing.paths, ...added].sort(),
     links: listing.links,
     has: (path) => known.has(path) || Object.hasOwn(overlay, path),
-    read(path) {
-      seen.add(path)
-      const bytes = load(path)
-      if (bytes !== undefined) cache.set(path, bytes)
-      return bytes
-    },
+    read: (path) => whole(readUpTo(path, Infinity)),
+    readUpTo,
     size(path) {
       seen.add(path)
       if (cache.has(path) || !known.has(path)) return cache.get(path)?.length ?? 0
@@ -100,7 +118,40 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
 }
 
 const digestOf = (bytes: Uint8Array | undefined): string =>
-  bytes === undefined ? '' : createHash('sha256').update(bytes).digest('base64url')
+  bytes === undefined ? '' : hash('sha256', bytes, 'base64url')
+
+/** What was read without a limit. */
+const whole = (bytes: Uint8Array | 'larger' | undefined): Uint8Array | undefined =>
+  bytes === 'larger' ? undefined : bytes
+
+/** Nearly every file is no longer: it is read without a look at its size before. */
+const USUAL_BYTES = 64 * 1024
+
+/** @param page for what is usual, used again and again */
+function bytesUpTo(path: string, most: number, page: Buffer): Uint8Array | 'larger' {
+  const file = openSync(path, 'r')
+  try {
+    const first = fill(file, page, 0)
+    if (first > most) return 'larger'
+    if (first < page.length) return Buffer.from(page.subarray(0, first))
+    const { size } = fstatSync(file)
+    if (size > most) return 'larger'
+    const whole = Buffer.allocUnsafe(Math.max(size, first))
+    page.copy(whole)
+    return whole.subarray(0, fill(file, whole, first))
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Reads from where the file is until the buffer is full or the file is at its end. Answers how far the buffer is full. */
+function fill(file: number, buffer: Buffer, from: number): number {
+  for (let at = from; ;) {
+    const count = at < buffer.length ? readSync(file, buffer, at, buffer.length - at, null) : 0
+    if (count === 0) return at
+    at += count
+  }
+}
 
 function list(root: string): Listing {
   const paths: string[] = []
@@ -130,6 +181,10 @@ export function memoryFiles(files: Contents): Files {
     links: [],
     has: (path) => bytes.has(path),
     read: (path) => bytes.get(path),
+    readUpTo(path, most) {
+      const content = bytes.get(path)
+      return content !== undefined && content.length > most ? 'larger' : content
+    },
     head: (path) => bytes.get(path)?.subarray(0, HEAD_BYTES) ?? new Uint8Array(),
     size: (path) => bytes.get(path)?.length ?? 0,
   }

@@ -105,8 +105,8 @@ const OURS_BUT_NO_DOCUMENT = /(?:^|\/)(?:svc\.config\.ya?ml|package(?:-lock)?\.j
 
 /** What a file holds, or why that is not looked at: it is too large, or this user may not read what may be a document. */
 function bytesIn(files: Files, path: string, named: boolean): Uint8Array | Diagnostic | undefined {
-  if (files.size(path) > MAX_FILE_BYTES) return named || looksLikeOurs(files.head(path)) ? tooLarge(path) : undefined
-  const bytes = files.read(path)
+  const bytes = files.readUpTo(path, MAX_FILE_BYTES)
+  if (bytes === 'larger') return named || looksLikeOurs(files.head(path)) ? tooLarge(path) : undefined
   const refusal = bytes === undefined ? files.refusal?.(path) : undefined
   if (refusal === undefined) return bytes
   return diagnostic('doc/syntax', 'error', atTop(path), `The file cannot be read: ${refusal}.`, {
