@@ -25,11 +25,13 @@ type Calling = Extract<RunState, { at: 'calling' }>
 export function propose(draft: Draft, id: RunId, turn: number, given: readonly ModelCall[]): Calling {
   const moves = offeredMoves(draft.snapshot(id), standingOf(draft.run(id), draft.runs()))
   const calls = given.map((each, index): Call => {
+    const { kind, ref } = bind(draft.snapshot(id), moves, each.name)
     const call: Call = {
       id: each.id,
       index,
       name: each.name,
-      ...bind(draft.snapshot(id), moves, each.name),
+      kind,
+      ref,
       arguments: each.arguments,
       argumentsDigest: digestOfJson(each.arguments),
       attempt: 1,

@@ -14,12 +14,18 @@ export function newRun(
   about: Pick<Run, 'id' | 'sessionId' | 'parentRunId' | 'parentCallId' | 'depth' | 'input' | 'startedAt'>,
 ): Run {
   return {
+    id: about.id,
+    sessionId: about.sessionId,
     workspaceId: version.workspaceId,
     agentId: version.agentId,
     agentName: version.snapshot.id,
     agentVersionId: version.id,
     versionLabel: version.snapshot.version,
     llmModel: version.snapshot.model.name,
+    parentRunId: about.parentRunId,
+    parentCallId: about.parentCallId,
+    depth: about.depth,
+    input: about.input,
     state: { at: 'thinking', turn: 1, attempt: 1 },
     status: 'Running',
     usage: NOTHING_USED,
@@ -27,8 +33,8 @@ export function newRun(
     output: null,
     error: null,
     errorCode: null,
+    startedAt: about.startedAt,
     finishedAt: null,
-    ...about,
   }
 }
 

@@ -7,13 +7,14 @@ import type { Ids, RunId, StepId, TaskId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Completion } from '../providers/provider.ts'
 import type { EventKind } from '../spec/event.ts'
-import { isTerminal, type Call, type Run, type RunState, type Usage } from '../spec/run.ts'
+import { isTerminal, type Call, type Run, type RunState } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { BoundAgent, BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
 import type { Step, StepType } from '../spec/step.ts'
 import type { TaskStatus, UserTask } from '../spec/task.ts'
 import { toTimelineItem } from '../spec/timeline-item.ts'
 import type { CallRow, StepEnd, Timer, TimerKey, TimerKind, Tree, Turn, TurnEvent, Version } from '../store/store.ts'
+import { changedRun, changedSession, changedUsage, type Used } from './changed.ts'
 import type { RunEvent } from './event.ts'
 import { statusesOf } from './status.ts'
 import { toTaskContent } from './timeline.ts'
@@ -55,15 +56,15 @@ export type NewTask = Omit<UserTask, 'id' | 'sessionId' | 'status' | 'votes' | '
 export interface Draft {
   readonly world: World
   readonly now: Instant
-  readonly session: () => Session
+  /** As it was read: what changes of it follows from the runs. */
+  readonly session: Session
   run(id: RunId): Run
   runs(): readonly Run[]
   childrenOf(id: RunId): readonly Run[]
   snapshot(id: RunId): Snapshot
   put(run: Run): void
   move(id: RunId, state: RunState): void
-  use(id: RunId, change: Partial<Usage>): void
-  setSession(change: Partial<Session>): void
+  use(id: RunId, change: Partial<Used>): void
   /** Pending tasks, also of this draft. */
   tasks(): readonly UserTask[]
   /** A task that this draft has opened, changed or ended. */
@@ -118,7 +119,7 @@ export function createDraft(tree: Tree, world: World): Draft {
   const events: TurnEvent[] = []
   const timers = new Map<string, { key: TimerKey; at: Instant | null }>()
   const mail: { run: RunId; event: RunEvent }[] = []
-  let session = tree.session
+  const { session } = tree
   // Each step and event has its number: what they count is put together once, at the end.
   let { lastSeq, lastOrdinal } = session
   const lastSequences = new Map<RunId, number>()
@@ -126,19 +127,16 @@ export function createDraft(tree: Tree, world: World): Draft {
   const draft: Draft = {
     world,
     now,
-    session: () => session,
+    session,
     run: (id) => runs.get(id)!,
     runs: () => [...runs.values()],
     childrenOf: (id) => [...runs.values()].filter((run) => run.parentRunId === id),
     snapshot: (id) => world.snapshotOf(runs.get(id)!),
     put: (run) => void runs.set(run.id, run),
-    move: (id, state) => void runs.set(id, { ...runs.get(id)!, state }),
+    move: (id, state) => void runs.set(id, changedRun(runs.get(id)!, { state })),
     use: (id, change) => {
       const run = runs.get(id)!
-      runs.set(id, { ...run, usage: { ...run.usage, ...change } })
-    },
-    setSession: (change) => {
-      session = { ...session, ...change }
+      runs.set(id, changedRun(run, { usage: changedUsage(run.usage, change) }))
     },
     tasks: () => [...tasks.values()],
     changedTask: (id) => changedTasks.get(id),
@@ -256,7 +254,7 @@ export function createDraft(tree: Tree, world: World): Draft {
     turn() {
       deriveStatuses()
       countWaits()
-      for (const [id, lastSequence] of lastSequences) runs.set(id, { ...runs.get(id)!, lastSequence })
+      for (const [id, lastSequence] of lastSequences) runs.set(id, changedRun(runs.get(id)!, { lastSequence }))
       const all = [...runs.values()]
       const alarms = [...timers.values()]
       const before = new Set(tree.runs)
@@ -264,19 +262,17 @@ export function createDraft(tree: Tree, world: World): Draft {
       const parts = [changedRuns, events, alarms, [...changedTasks], [...changedCalls]]
       if (parts.every((part) => part.length === 0)) return undefined
       const root = runs.get(session.rootRunId)!
-      session = {
-        ...session,
-        status: root.status,
-        output: root.output,
-        error: root.error,
-        finishedAt: root.finishedAt,
-        totalTokensUsed: all.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0),
-        runCount: all.length,
-        lastSeq,
-        lastOrdinal,
-      }
       return {
-        session,
+        session: changedSession(session, {
+          status: root.status,
+          output: root.output,
+          error: root.error,
+          finishedAt: root.finishedAt,
+          totalTokensUsed: all.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0),
+          runCount: all.length,
+          lastSeq,
+          lastOrdinal,
+        }),
         runs: changedRuns,
         steps,
         closedSteps: [...closed.values()],
@@ -308,7 +304,7 @@ export function createDraft(tree: Tree, world: World): Draft {
       const run = runs.get(id)!
       const status = statuses.get(id)!
       if (status === run.status || isTerminal(run.status)) continue
-      runs.set(id, { ...run, status })
+      runs.set(id, changedRun(run, { status }))
       if (isTerminal(status)) continue
       const subject =
         status === 'Running' || (status === 'WaitingForAITL' && run.status === 'WaitingForHITL') ? 'resumed' : 'paused'
@@ -328,7 +324,7 @@ export function createDraft(tree: Tree, world: World): Draft {
         ...endedWait(run.usage, now),
         ...(wait && { waitingSince: now, ...(wait === 'limit' && { onLimit: true as const }) }),
       }
-      runs.set(run.id, { ...run, usage })
+      runs.set(run.id, changedRun(run, { usage }))
       const { max_hitl_wait_minutes: hitlWait, max_wall_clock_seconds: wallClock } = world.snapshotOf(run).limits
       const { waitedMs, heldMs = 0, grants } = usage
       if (hitlWait !== undefined) {

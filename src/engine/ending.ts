@@ -2,6 +2,7 @@
 import type { RunId, TaskId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { Call, ErrorCode, Run, RunState } from '../spec/run.ts'
+import { changedRun } from './changed.ts'
 import type { Draft } from './draft.ts'
 import { callOff } from './unanswered.ts'
 import { endedWait } from './waits.ts'
@@ -48,16 +49,17 @@ export function end(draft: Draft, id: RunId, done: Done): void {
   if (done.outcome === 'completed') draft.step(id, 'Output', { output: done.output })
   const [status, word] = WORDS[done.outcome]
   const error = done.error ?? null
-  draft.put({
-    ...draft.run(id),
-    state: done,
-    status,
-    output: done.output,
-    error,
-    errorCode: done.errorCode ?? null,
-    finishedAt: draft.now,
-    usage: endedWait(draft.run(id).usage, draft.now),
-  })
+  draft.put(
+    changedRun(draft.run(id), {
+      state: done,
+      status,
+      output: done.output,
+      error,
+      errorCode: done.errorCode ?? null,
+      finishedAt: draft.now,
+      usage: endedWait(draft.run(id).usage, draft.now),
+    }),
+  )
   const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = draft.snapshot(id).limits
   if (before.state.at === 'backing_off') draft.timer(id, 'retry', '', null)
   if (wallClock !== undefined) draft.timer(id, 'wall_clock', '', null)

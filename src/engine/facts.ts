@@ -17,7 +17,7 @@ export function factsOf(
   trigger: DispatchTrigger = 'none',
 ): Facts {
   const run = draft.run(id)
-  const session = draft.session()
+  const { session } = draft
   const snapshot = draft.snapshot(id)
   return {
     args: call.arguments,

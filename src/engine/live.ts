@@ -3,6 +3,7 @@ import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { Step } from '../spec/step.ts'
 import type { CallRow, Store, Tree, Turn } from '../store/store.ts'
+import { changedSession } from './changed.ts'
 import { callKey } from './draft.ts'
 import type { Versions } from './versions.ts'
 
@@ -38,7 +39,7 @@ export async function loadLive(
 /** Takes over what a saved turn says. */
 export function take(live: Live, turn: Turn, now: Instant): void {
   live.tree = {
-    session: { ...turn.session, version: turn.session.version + 1 },
+    session: changedSession(turn.session, { version: turn.session.version + 1 }),
     runs: merge(live.tree.runs, turn.runs),
     tasks: merge(live.tree.tasks, turn.tasks).filter((task) => task.status === 'pending'),
   }

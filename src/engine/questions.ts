@@ -138,7 +138,7 @@ export function escalateQuestion(
   const { state, agentName } = draft.run(child)
   if (state.at !== 'calling') return
   const task = draft.openTask({
-    runId: draft.session().rootRunId,
+    runId: draft.session.rootRunId,
     kind: 'aitl_escalation',
     title: `${agentName} asks: ${question}`,
     prompt: question,

@@ -299,7 +299,7 @@ function commentOf(answer: Answer): string | undefined {
 
 /** `approverOf` the key or person that started the tree. */
 function starterOf(draft: Draft): string | undefined {
-  const { triggerType, triggeredBy, person } = draft.session()
+  const { triggerType, triggeredBy, person } = draft.session
   if (person !== null) return `operator:${person}`
   if (triggeredBy === null) return undefined
   return triggerType === 'api' ? `key:${triggeredBy}` : `operator:${triggeredBy}`

@@ -35,9 +35,10 @@ export const waitOf = ({ waitingSince, onLimit }: Usage): Wait | undefined =>
   waitingSince === null ? undefined : onLimit ? 'limit' : 'person'
 
 /** The same usage with the wait that was being counted booked and over. */
-export function endedWait({ onLimit, ...usage }: Usage, now: Instant): Usage {
+export function endedWait(usage: Usage, now: Instant): Usage {
   if (usage.waitingSince === null) return usage
+  const { onLimit, ...ended } = usage
   const { waitingSince, waitedMs, heldMs = 0 } = usage
   const ms = now - waitingSince
-  return { ...usage, waitingSince: null, ...(onLimit ? { heldMs: heldMs + ms } : { waitedMs: waitedMs + ms }) }
+  return { ...ended, waitingSince: null, ...(onLimit ? { heldMs: heldMs + ms } : { waitedMs: waitedMs + ms }) }
 }
