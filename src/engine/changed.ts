@@ -78,15 +78,7 @@ export type Used = Omit<Usage, 'waitedMs' | 'waitingSince' | 'heldMs' | 'onLimit
 
 type ChangingSession = Pick<
   Session,
-  | 'status'
-  | 'totalTokensUsed'
-  | 'runCount'
-  | 'output'
-  | 'error'
-  | 'finishedAt'
-  | 'version'
-  | 'lastSeq'
-  | 'lastOrdinal'
+  'status' | 'totalTokensUsed' | 'runCount' | 'output' | 'error' | 'finishedAt' | 'version' | 'lastSeq' | 'lastOrdinal'
 >
 
 export const changedSession = (

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { AgentRow, Store } from '../store.ts'
+import { createKept } from './kept.ts'
 
 export interface Counted {
   readonly n: number
@@ -17,6 +18,8 @@ export interface Agents {
   totals(workspaceId: WorkspaceId): Omit<Counted, 'n'>
   countSession(n: number): void
   countRun(n: number): void
+  /** To be called by whatever deploys a version: agents are kept in memory. */
+  forget(): void
 }
 
 export function openAgents(db: Database): Agents {
@@ -35,12 +38,13 @@ export function openAgents(db: Database): Agents {
   const countRun = db.prepare<[number]>('update agent set runs = runs + 1 where n = ?')
   const columns = 'id, workspace_id, name, deployed_version_id, previous_version_id'
   const one = db.prepare<[string], Row>(`select ${columns} from agent where id = ?`)
+  const kept = createKept((id) => one.get(id))
   const all = db.prepare<[string], Row>(`select ${columns} from agent where workspace_id = ? order by name`)
 
   return {
     reads: {
       async agent(id) {
-        const row = one.get(id)
+        const row = kept.get(id)
         return row && toAgent(row)
       },
       async agents(workspaceId) {
@@ -52,6 +56,7 @@ export function openAgents(db: Database): Agents {
     totals: (workspaceId) => totals.get(workspaceId)!,
     countSession: (n) => void countSession.run(n),
     countRun: (n) => void countRun.run(n),
+    forget: () => kept.forget(),
   }
 }
 

@@ -38,8 +38,9 @@ export function openQuotas(db: Database): Quotas {
   const usedOn = db.prepare<[string, number], { runs: number; tokens: number }>(
     'select runs, tokens from plan_day where workspace_id = ? and day = ?',
   )
-  const use = db.prepare<{ workspaceId: string; day: number; runs: number; tokens: number }>(
-    `insert into plan_day (workspace_id, day, runs, tokens) values (:workspaceId, :day, :runs, :tokens)
+  // Nearly every save counts tokens, so its values are bound by place.
+  const use = db.prepare<[string, number, number, number]>(
+    `insert into plan_day (workspace_id, day, runs, tokens) values (?, ?, ?, ?)
      on conflict (workspace_id, day) do update set runs = runs + excluded.runs, tokens = tokens + excluded.tokens`,
   )
 
@@ -86,11 +87,10 @@ export function openQuotas(db: Database): Quotas {
           return { outcome: 'concurrency_limited', limit: maxConcurrentRuns }
         for (const each of buckets) each.take()
       }
-      use.run({ workspaceId, day, runs: 1, tokens: 0 })
+      use.run(workspaceId, day, 1, 0)
       return undefined
     },
-    addTokens: (workspaceId, tokens, now) =>
-      void use.run({ workspaceId, day: Math.floor(now / DAY.ms), runs: 0, tokens }),
+    addTokens: (workspaceId, tokens, now) => void use.run(workspaceId, Math.floor(now / DAY.ms), 0, tokens),
     forget: (triggerId) => void forget.run(triggerId),
   }
 }

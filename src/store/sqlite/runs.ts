@@ -19,20 +19,22 @@ export interface Runs {
 
 export function openRuns(db: Database, agents: Agents): Runs {
   const prepared = statementCache(db)
-  const number = db.prepare<[string], { n: number }>('select n from run where id = ?')
+  const number = db.prepare<[string], number>('select n from run where id = ?').pluck()
+  const seen = db.prepare<[string], { n: number; status: RunStatus }>('select n, status from run where id = ?')
   const insert = db.prepare(
     `insert into run (
        id, tail, session_n, agent_n, agent_name, version_id, version_label, parent_run_id, parent_call_id, depth, input,
-       started_at, finished_at, state, status, usage, llm_model, last_sequence, output, error, error_code
+       started_at, finished_at, status, state, usage, llm_model, last_sequence, output, error, error_code
      ) values (
        :id, :tail, :sessionN, :agentN, :agentName, :versionId, :versionLabel, :parentRunId, :parentCallId, :depth, :input,
-       :startedAt, :finishedAt, ?, ?, ?, ?, ?, ?, ?, ?
+       :startedAt, :finishedAt, :status, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
-  const changes = `state = ?, status = ?, usage = ?, llm_model = ?, last_sequence = ?, output = ?, error = ?, error_code = ?`
+  const changes = `state = ?, usage = ?, llm_model = ?, last_sequence = ?, output = ?, error = ?, error_code = ?`
   const move = db.prepare(`update run set ${changes} where n = ? and session_n = ?`)
-  // Apart, since to name a column of an index is to write its entry anew, whether or not it differs.
-  const end = db.prepare(`update run set ${changes}, finished_at = ? where n = ? and session_n = ?`)
+  // Apart, since to name a column of an index is to write its entry anew, and to name the status to build the lists that it is
+  // checked against, which takes as long as all the rest; whether or not they differ.
+  const turnOver = db.prepare(`update run set ${changes}, status = ?, finished_at = ? where n = ? and session_n = ?`)
   const one = db.prepare<[string], Row>(`${SELECT} where r.id = ?`)
   const ofSession = db.prepare<[number], Row>(`${SELECT} where r.session_n = ? order by r.n`)
   const ofSessionId = db.prepare<[string], Row>(
@@ -81,17 +83,17 @@ export function openRuns(db: Database, agents: Agents): Runs {
         return ending.all({ workspaceId, limit, ...endingRange(text) }).map(toRun)
       },
     },
-    numberOf: (id) => number.get(id)?.n,
+    numberOf: (id) => number.get(id),
     ofSession: (sessionN) => ofSession.all(sessionN).map(toRun),
     put(sessionN, run) {
-      const n = number.get(run.id)?.n
-      if (n !== undefined) {
+      const known = seen.get(run.id)
+      if (known) {
         const { changes } =
-          run.finishedAt === null
-            ? move.run(...changing(run), n, sessionN)
-            : end.run(...changing(run), run.finishedAt, n, sessionN)
+          run.status === known.status && run.finishedAt === null
+            ? move.run(...changing(run), known.n, sessionN)
+            : turnOver.run(...changing(run), run.status, run.finishedAt, known.n, sessionN)
         if (changes === 0) throw new Error(`Run ${run.id} is of another session.`)
-        return n
+        return known.n
       }
       const agentN = agents.numberOf(run.agentId, run.workspaceId, run.agentName)
       agents.countRun(agentN)
@@ -110,6 +112,7 @@ export function openRuns(db: Database, agents: Agents): Runs {
         input: run.parentRunId === null ? 'null' : toText(run.input),
         startedAt: run.startedAt,
         finishedAt: run.finishedAt,
+        status: run.status,
       })
       return Number(lastInsertRowid)
     },
@@ -136,7 +139,6 @@ const isFiltered = ({ status, waiting, since, sessionId }: RunFilter): boolean =
 const changing = (run: Run) =>
   [
     toText(run.state),
-    run.status,
     toText(used(run.usage)),
     run.llmModel,
     run.lastSequence,

@@ -14,6 +14,7 @@ export interface Seen {
   readonly version: number
   readonly lastSeq: number
   readonly tokens: number
+  readonly status: RunStatus
   readonly busy: 0 | 1
 }
 
@@ -29,9 +30,9 @@ export interface Sessions {
 
 export function openSessions(db: Database, agents: Agents): Sessions {
   const prepared = statementCache(db)
-  const number = db.prepare<[string], { n: number }>('select n from session where id = ?')
+  const number = db.prepare<[string], number>('select n from session where id = ?').pluck()
   const seen = db.prepare<[string], Seen>(
-    `select n, version, last_seq as lastSeq, total_tokens_used as tokens, busy
+    `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy
      from session
      where id = ?`,
   )
@@ -43,14 +44,15 @@ export function openSessions(db: Database, agents: Agents): Sessions {
      ) values (
        :id, :agentN, :agentName, :versionId, :versionLabel, :triggerType, :triggeredBy, :person, :triggerId, :triggerName,
        :rootRunId, :input, :startContext, :startedAt, :finishedAt, :busy, 1,
-       ?, ?, ?, ?, ?, ?, ?, ?
+       :status, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
-  const changes = `status = ?, llm_model = ?, total_tokens_used = ?, run_count = ?, output = ?, error = ?, last_seq = ?,
+  const changes = `llm_model = ?, total_tokens_used = ?, run_count = ?, output = ?, error = ?, last_seq = ?,
     last_ordinal = ?, version = version + 1`
   const move = db.prepare(`update session set ${changes} where n = ?`)
-  // Apart, since to name a column of an index is to write its entry anew, whether or not it differs.
-  const turnOver = db.prepare(`update session set ${changes}, finished_at = ?, busy = ? where n = ?`)
+  // Apart, since to name a column of an index is to write its entry anew, and to name the status to build the lists that it is
+  // checked against, which takes as long as all the rest; whether or not they differ.
+  const turnOver = db.prepare(`update session set ${changes}, status = ?, finished_at = ?, busy = ? where n = ?`)
   const one = db.prepare<[string], Row>(`${SELECT} where s.id = ?`)
   // People ask for one now and then: that is worth a scan, and no index that every start would have to keep.
   const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, Row>(
@@ -94,7 +96,7 @@ export function openSessions(db: Database, agents: Agents): Sessions {
         return busy.all().map(({ id }) => id)
       },
     },
-    numberOf: (id) => number.get(id)?.n,
+    numberOf: (id) => number.get(id),
     get,
     seen: (id) => seen.get(id),
     insert({ session, busy }) {
@@ -117,13 +119,15 @@ export function openSessions(db: Database, agents: Agents): Sessions {
         startedAt: session.startedAt,
         finishedAt: session.finishedAt,
         busy: busy ? 1 : 0,
+        status: session.status,
       })
       return Number(lastInsertRowid)
     },
     update(seen, { session, busy: isBusy }) {
       const busy = isBusy ? 1 : 0
-      if (busy === seen.busy && session.finishedAt === null) move.run(...changing(session), seen.n)
-      else turnOver.run(...changing(session), session.finishedAt, busy, seen.n)
+      const { status, finishedAt } = session
+      if (busy === seen.busy && status === seen.status && finishedAt === null) move.run(...changing(session), seen.n)
+      else turnOver.run(...changing(session), status, finishedAt, busy, seen.n)
     },
   }
 }
@@ -131,7 +135,6 @@ export function openSessions(db: Database, agents: Agents): Sessions {
 /** What a move may change, in the order of the statements: bound by place, which is the quickest. */
 const changing = (session: Session) =>
   [
-    session.status,
     session.llmModel,
     session.totalTokensUsed,
     session.runCount,

@@ -26,13 +26,12 @@ export interface Versions {
   ): void
 }
 
-/** Snapshots kept parsed: every move of a run asks for its own, and they never change. */
+/** Snapshots kept parsed: every start asks for its own, and they never change. */
 const KEPT = 256
 
 export function openVersions(db: Database, agents: Agents): Versions {
   const members = openMembers(db, agents)
   const one = db.prepare<[string], Row>(`${SELECT} where v.id = ?`)
-  const yanked = db.prepare<[string], { yanked: number }>('select yanked from version where id = ?')
   const byDigest = db.prepare<[string, string], { id: VersionId }>(
     `select v.id
      from version v
@@ -77,7 +76,7 @@ export function openVersions(db: Database, agents: Agents): Versions {
   const kept = new Map<VersionId, Version>()
   const version = (id: VersionId): Version | undefined => {
     const known = kept.get(id)
-    if (known) return { ...known, yanked: yanked.get(id)?.yanked === 1 }
+    if (known) return known
     const row = one.get(id)
     if (!row) return undefined
     const found = toVersion(row)
@@ -131,12 +130,14 @@ export function openVersions(db: Database, agents: Agents): Versions {
       const from = found.deployed_version_id
       // Deployed again, it would become its own predecessor and a rollback would lead nowhere.
       if (from !== versionId) {
+        agents.forget()
         deploy.run({ n: found.n, versionId })
         note.run({ n: found.n, versionId, from, at, by })
       }
       return { from }
     },
     setYanked(id, value) {
+      kept.delete(id)
       if (setYanked.run(value ? 1 : 0, id).changes === 0) throw fail('not_found', { what: 'version' })
     },
     setDocumentYanked(workspaceId, { kind, id, version: number }, value) {
