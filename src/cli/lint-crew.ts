@@ -27,11 +27,17 @@ export interface Answer {
   readonly seen: readonly (readonly [path: string, digest: string])[]
 }
 
-/** This thread and as many more as are worth it; this one alone where no other can be started. */
-export function crewFor(order: Order, own: Files): Crew {
+/**
+ * This thread and as many more as are worth it; this one alone where no other can be started.
+ * @param start the program of the others; this one by default
+ */
+export function crewFor(
+  order: Order,
+  own: Files,
+  start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs'),
+): Crew {
   const share = createShare(order, own)
   const seen = new Map<string, string>()
-  const start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs')
   const threads = Math.min(availableParallelism(), MAX_THREADS)
   if (order.candidates.length < WORTH_A_THREAD || threads < 2 || !existsSync(start)) return alone(share)
   let helpers: readonly Helper[] = []
