@@ -307,21 +307,27 @@ function toTask(draft: Draft, id: RunId, call: Call, decision: Decision, tool: F
   }
 }
 
-/** What a task says of its policies once an approver has edited the arguments; nothing where edits are not judged again. */
-export function judgedAgain(
-  draft: Draft,
-  task: UserTask,
-  call: Call,
-  edited: JsonObject,
-): Pick<UserTask, 'policies' | 'prompt'> {
-  if (task.onModify === 'accept') return {}
+/** A task with the arguments that an approver gave, and with what the policies say of these where they are asked again. */
+export function withEdit(draft: Draft, task: UserTask, call: Call, given: JsonObject, approver: string): UserTask {
+  const changed = edit(call, given)
   const target = targetOf(draft, task.runId, call)
-  if ('error' in target) return {}
-  const { decision } = decideCall(draft, task.runId, edit(call, edited), target)
-  // Why it was asked stays, where the edited arguments would not have needed asking.
+  const decision =
+    task.onModify === 'accept' || 'error' in target
+      ? undefined
+      : decideCall(draft, task.runId, changed, target).decision
+  const { argumentsDigest } = changed
   return {
-    policies: decision.policies,
-    ...(decision.decision !== 'allow' && { prompt: decision.explanation }),
+    ...task,
+    arguments: given,
+    argumentsDigest,
+    actionDigest: actionDigest(draft, task.runId, changed),
+    ...(decision && { policies: decision.policies }),
+    // Why it was asked stays, where the edited arguments would not have needed asking.
+    ...(decision && decision.decision !== 'allow' && { prompt: decision.explanation }),
+    edits: [
+      ...(task.edits ?? []),
+      { approver, at: draft.now, argumentsDigest, ...(decision && { decision: decision.decision }) },
+    ],
   }
 }
 

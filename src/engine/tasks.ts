@@ -1,6 +1,5 @@
 /** Decides a user task: by an answer or by time. Source: decisions, section 8; policies, section 5. */
 import { iso } from '../base/clock.ts'
-import { digestOfJson } from '../base/digest.ts'
 import { fail, type Failure } from '../base/failure.ts'
 import type { RunId, TaskId } from '../base/ids.ts'
 import { canonical, isJsonObject, type JsonObject } from '../base/json.ts'
@@ -12,7 +11,7 @@ import { checkValue } from '../tools/check.ts'
 import { advance } from './advance.ts'
 import { textOf, toolNamed } from './bindings.ts'
 import type { Draft } from './draft.ts'
-import { actionDigest, edit, judgedAgain, refuseEdit } from './gate.ts'
+import { refuseEdit, withEdit } from './gate.ts'
 import { readOutput, sayErrors } from './output.ts'
 import { QUARANTINE_MARGIN_MS } from './recover.ts'
 import { reviewedResult } from './reviewed.ts'
@@ -97,7 +96,7 @@ function expireDue(draft: Draft): void {
 
 function vote(draft: Draft, task: UserTask, answer: Answer): void {
   const approved = answer.approved ?? true
-  const edited = approved ? editedArguments(answer) : undefined
+  const given = approved ? editedArguments(answer) : undefined
   const comment = commentOf(answer)
   const ballot: Vote = {
     approver: approverOf(answer.by),
@@ -105,19 +104,9 @@ function vote(draft: Draft, task: UserTask, answer: Answer): void {
     at: draft.now,
     ...(comment !== undefined && { comment }),
   }
-  const votes = edited ? [ballot] : [...task.votes, ballot]
+  const votes = given ? [ballot] : [...task.votes, ballot]
   const call = callOf(draft, task)
-  const changed: UserTask = {
-    ...task,
-    votes,
-    ...(edited &&
-      call && {
-        ...judgedAgain(draft, task, call, edited),
-        arguments: edited,
-        argumentsDigest: digestOfJson(edited),
-        actionDigest: actionDigest(draft, task.runId, edit(call, edited)),
-      }),
-  }
+  const changed: UserTask = { ...(given && call ? withEdit(draft, task, call, given, ballot.approver) : task), votes }
   if (approved && approvalsOf(changed) < (task.approvalsRequired ?? 1)) {
     draft.changeTask(changed, 'voted')
     return

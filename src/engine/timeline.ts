@@ -28,6 +28,12 @@ export function toTaskContent(task: UserTask): TaskContent {
     authority_ref: task.authorityRef,
     approvals_required: task.approvalsRequired,
     approvals_received: task.approvalsRequired === undefined ? undefined : approvalsOf(task),
+    edits: task.edits?.map(({ approver, at, argumentsDigest, decision }) => ({
+      edited_by: approver,
+      edited_at: iso(at),
+      arguments_digest: argumentsDigest,
+      ...(decision !== undefined && { decision }),
+    })),
     comprehension_required: task.comprehensionRequired,
     context: task.context,
     options: task.options,

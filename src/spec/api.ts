@@ -47,6 +47,13 @@ export type TaskContent = {
   readonly authority_ref?: string
   readonly approvals_required?: number
   readonly approvals_received?: number
+  /** Who gave other arguments, and what the policies said of these where they were asked again. The last are `arguments`. */
+  readonly edits?: {
+    readonly edited_by: string
+    readonly edited_at: string
+    readonly arguments_digest: string
+    readonly decision?: string
+  }[]
   readonly comprehension_required?: boolean
   readonly context?: JsonObject
   readonly options?: { readonly id: string; readonly label: string }[]

@@ -20,6 +20,16 @@ export interface Vote {
   readonly comment?: string
 }
 
+/** Arguments that an approver gave in place of those that were asked about. */
+export interface Edit {
+  /** As of a vote. */
+  readonly approver: string
+  readonly at: Instant
+  readonly argumentsDigest: Digest
+  /** What the policies say of these; absent where they are not asked again. */
+  readonly decision?: DecidedPolicy['decision']
+}
+
 export type TaskStatus = 'pending' | 'completed' | 'expired' | 'cancelled'
 
 /** What a completed task was answered with. */
@@ -66,6 +76,8 @@ export interface UserTask {
   readonly authorityRef?: string
   readonly approvalsRequired?: number
   readonly votes: readonly Vote[]
+  /** In order; what the last one gave is `arguments`. Absent where nobody edited. */
+  readonly edits?: readonly Edit[]
   readonly comprehensionRequired?: boolean
   readonly approverRole?: string
   readonly separationOfDuties?: boolean

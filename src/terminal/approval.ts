@@ -110,6 +110,8 @@ const TITLES: Readonly<Record<string, string>> = {
 /** A key as an approver; the last digits tell it from the others. */
 const KEY_ID = /^key:([0-9a-f-]{36})$/
 
+const approverOf = (by: string): string => by.replace(KEY_ID, (_, id: string) => `key ${shortId(id)}`)
+
 const MINUTE = 60_000
 
 function deadlineOf({ expires_at, on_timeout }: TaskContent, { now }: Asking): string | undefined {
@@ -133,6 +135,8 @@ function rowsOf(task: TaskContent, { agent, runId }: Asking): Row[] {
       style: 'name',
     })
   if (task.arguments !== undefined) rows.push({ label: 'with', values: task.arguments })
+  const edit = task.edits?.at(-1)
+  if (edit) rows.push({ label: 'edited', text: `by ${approverOf(edit.edited_by)}` })
   for (const policy of policies) rows.push(whyOf(policy))
   if (task.reason) rows.push({ label: 'reason', text: task.reason })
   if (task.authority_ref) rows.push({ label: 'authority', text: task.authority_ref })
@@ -222,7 +226,7 @@ function drawValue(key: string, value: JsonValue, keys: number, room: number): s
 /** The words that follow a decision, for example `approved by ana@acme.example after 6 s`. */
 export function drawAnswered(canvas: Canvas, outcome: string, by: string | null | undefined, afterMs?: number): string {
   const style = outcome === 'approved' || outcome === 'answered' ? canvas.theme.ok : canvas.theme.bad
-  const who = by ? ` by ${safeText(by.replace(KEY_ID, (_, id: string) => `key ${shortId(id)}`))}` : ''
+  const who = by ? ` by ${safeText(approverOf(by))}` : ''
   const when = afterMs === undefined ? '' : ` after ${duration(afterMs)}`
   return `${style(safeText(outcome.replaceAll('_', ' ')))}${who}${when}`
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { digestOfJson } from '../../src/base/digest.ts'
 import type { JsonObject } from '../../src/base/json.ts'
+import type { Principal } from '../../src/spec/key.ts'
 import {
   builtin,
   inOrder,
@@ -10,6 +12,7 @@ import {
   reply,
   returns,
   snapshotOf,
+  T0,
   tool,
   type Model,
 } from './bench.ts'
@@ -127,6 +130,60 @@ test('who votes on edited arguments is shown what the policies make of these', a
   ])
   expect(bench.invoked).toEqual([])
 })
+
+test.each([
+  ['revalidate', 'require_approval', 'allow'],
+  ['accept', undefined, undefined],
+] as const)(
+  'who edited, when and what the policies said stays with the task (on_modify %s)',
+  async (on_modify, first, second) => {
+    const look = tool('look')
+    const when = { field: 'args.n', op: 'gt', value: 1 } as const
+    const entry = policy('gate', { when, obligations: { approvals_required: 3, on_modify } })
+    const bench = await openBench({
+      agents: [snapshotOf({ name: 'root', tools: [look], policies: [{ on: ['look'], entry }] })],
+      models: { root: inOrder({ calls: [{ name: 'look', args: { n: 7 } }] }, 'Done.') },
+      tools: { look: () => returns('seen') },
+    })
+    const run = await bench.start('root')
+    const task = await bench.asked(run)
+    expect(task).not.toHaveProperty('edits')
+    const edit = (by: Principal, n: number) =>
+      bench.engine.answer(run, reply(task, { by, metadata: { 'svc/arguments': { n } } }))
+    await edit(key('k1'), 5)
+    bench.clock.set(T0 + 1000)
+    await edit(operator('olga'), 1)
+    for (const id of ['k1', 'k2']) await bench.engine.answer(run, reply(task, { by: key(id) }))
+    await bench.ended(run)
+    const edits = [
+      {
+        edited_by: 'key:k1',
+        edited_at: '2026-01-01T00:00:00.000Z',
+        arguments_digest: digestOfJson({ n: 5 }),
+        ...(first && { decision: first }),
+      },
+      {
+        edited_by: 'operator:olga',
+        edited_at: '2026-01-01T00:00:01.000Z',
+        arguments_digest: digestOfJson({ n: 1 }),
+        ...(second && { decision: second }),
+      },
+    ]
+    const { content } = (await bench.items(run)).find(({ type }) => type === 'UserTaskReq')!
+    expect([content['arguments'], content['edits']]).toEqual([{ n: 1 }, edits])
+    // The log has what each of them made of it.
+    const { sessionId } = (await bench.store.run(run))!
+    const voted = (await bench.store.events(sessionId, 0, 100))
+      .filter(({ subject }) => subject === 'engine.user_task.voted')
+      .map(({ data }) => data['task'] as JsonObject)
+    expect(voted.map((each) => [each['arguments'], each['edits'], each['approvals_received']])).toEqual([
+      [{ n: 5 }, edits.slice(0, 1), 1],
+      [{ n: 1 }, edits, 1],
+      [{ n: 1 }, edits, 2],
+    ])
+    expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 1 }])
+  },
+)
 
 test('edits are refused where the policy says so', async () => {
   const bench = await gated({ on_modify: 'reject' })

@@ -62,8 +62,9 @@ interface PlannedCall {
   readonly name: string
   /** True for one that says what another one may have said before. */
   readonly again: boolean
-  /** Turns of the event loop that it takes. */
+  /** Turns of the event loop until it has happened, and from then on until its answer is there. */
   readonly takes: number
+  readonly answersAfter?: number
   readonly outcome: 'returned' | 'failed' | 'lost' | 'never arrived'
 }
 
@@ -119,7 +120,7 @@ const refusal: fc.Arbitrary<Plan> = fc
   .map(([{ root, people, crashes }, call, gated, below]) => ({
     root: [
       [
-        { ...call, takes: LONG },
+        { ...call, answersAfter: LONG },
         { ...call, name: 'child' },
         { ...call, name: gated },
       ],
@@ -206,7 +207,7 @@ async function live(
         wire,
         ({ idempotencyKey, arguments: given, run }) =>
           world.send(async () => {
-            const { takes, outcome, n } = given as unknown as PlannedCall & { n: number }
+            const { takes, answersAfter = 0, outcome, n } = given as unknown as PlannedCall & { n: number }
             if (await hasEnded(bench.store, run.id as RunId)) tooLate.push(idempotencyKey)
             await turns(takes)
             if (outcome === 'never arrived') return { at: 'unknown', code: 'timeout', error: 'No answer.' } as const
@@ -215,6 +216,7 @@ async function live(
               effects.set(idempotencyKey, (effects.get(idempotencyKey) ?? 0) + 1)
             const named = `${wire} ${n} ${run.id}`
             sent.set(named, [...(sent.get(named) ?? []), idempotencyKey])
+            await turns(answersAfter)
             if (outcome === 'lost') return { at: 'unknown', code: 'broken', error: 'The connection broke.' } as const
             return returns({ done: n }, outcome === 'failed')
           }),

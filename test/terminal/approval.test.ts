@@ -54,6 +54,21 @@ test('says who asks, what would run, why it was stopped, until when, and which k
   ])
 })
 
+test('says who gave the arguments that are shown, where an approver edited them', () => {
+  const edit = (edited_by: string) => ({
+    edited_by,
+    edited_at: '2026-11-20T10:41:00.000Z',
+    arguments_digest: 'sha256:0',
+    decision: 'require_approval',
+  })
+  const edits = [edit('operator:olga'), edit('key:019a9f3e-0000-7000-8000-0000003f2a91')]
+  expect(drawApproval(canvasOf(100), task({ edits }), asking).slice(3, 6)).toEqual([
+    '│ with      ┆ order   "A-1042"',
+    '│           ┆ amount  180',
+    '│ edited    by key 3f2a91',
+  ])
+})
+
 test.each([
   ['acme.refund-limit@1.0.0 requires an approval: args.amount > 100 (180).', []],
   ['Is the parcel really lost?', ['│ question  Is the parcel really lost?']],
