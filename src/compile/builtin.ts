@@ -1,7 +1,7 @@
 /** The tools that the engine itself carries out, as Tool documents would describe them. Source: decisions, section 10. */
 import { satisfies } from 'semver'
-import { BUILTIN_VERSION, type LogicalRef } from '../documents/reference.ts'
-import type { BoundTool, JsonSchema } from '../spec/snapshot.ts'
+import type { LogicalRef } from '../documents/reference.ts'
+import { BUILTIN_VERSION, type BoundTool, type JsonSchema } from '../spec/snapshot.ts'
 
 interface Description {
   readonly description: string

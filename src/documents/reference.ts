@@ -77,4 +77,3 @@ export const deriveWireName = (name: string): string => name.replaceAll(/[^A-Za-
 
 /** The tools that the engine itself carries out. Source: decisions, section 10. */
 export const BUILTIN_TOOLS: readonly string[] = ['svc.ask_user', 'svc.request_input', 'svc.read_file']
-export const BUILTIN_VERSION = '1.0.0'

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../base/json.ts'
 import type { SideEffectClass } from '../spec/document.ts'
 import type { Call } from '../spec/run.ts'
-import type { BoundAgent, BoundTool, Snapshot } from '../spec/snapshot.ts'
+import { BUILTIN_VERSION, type BoundAgent, type BoundTool, type Snapshot } from '../spec/snapshot.ts'
 
 export const toolNamed = (snapshot: Snapshot, wire: string): BoundTool | undefined =>
   snapshot.tools.find((tool) => tool.wire === wire)
@@ -65,7 +65,7 @@ const move = (
   return {
     wire: id.slice('svc.'.length),
     id,
-    version: '',
+    version: BUILTIN_VERSION,
     description,
     inputSchema: schema,
     inputSchemas: [schema],

@@ -207,14 +207,12 @@ function editedArguments(steps: readonly Step[]): Map<string, JsonValue> {
 
 /** Results of all calls so far. */
 function resultsOf(steps: readonly Step[]): CompletionRequest['run']['results'] {
-  // A child's result belongs to the call that spawned it, or to the one that answered its question.
-  const delegations = new Map(
-    steps.flatMap((step) =>
-      step.type === 'SubAgentCall' || step.type === 'ToolCall'
-        ? [[step.content['tool_call_id'], textOf(step.content['name'])] as const]
-        : [],
-    ),
-  )
+  const names = new Map<JsonValue | undefined, string>()
+  const children = new Map<JsonValue | undefined, string>()
+  for (const { type, content } of steps) {
+    if (type === 'SubAgentCall' || type === 'ToolCall') names.set(content['tool_call_id'], textOf(content['name']))
+    if (type === 'SubAgentCall') children.set(content['child_run_id'], textOf(content['name']))
+  }
   return steps.flatMap((step) => {
     const callId = textOf(step.content['tool_call_id'])
     // What a person looked up is no result of the model's.
@@ -238,7 +236,11 @@ function resultsOf(steps: readonly Step[]): CompletionRequest['run']['results'] 
         ? output
         : { output, ...more }
       : { error: 'subagent_failed', status: status ?? null, message: step.error ?? '', ...more }
-    return [{ name: delegations.get(step.content['tool_call_id'] ?? null) ?? '', callId, result, isError: !done }]
+    // It is what the child came to, and the result of the call that waited: the one that spawned it or, which is told last and
+    // so names the message, the one that took up its question.
+    const child = children.get(step.content['child_run_id']) ?? ''
+    const named = new Set([child, names.get(step.content['tool_call_id']) ?? child])
+    return [...named].map((name) => ({ name, callId, result, isError: !done }))
   })
 }
 

@@ -6,6 +6,7 @@ import { digestOfJson } from '../base/digest.ts'
 import type { RunId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { Call, Run } from '../spec/run.ts'
+import { BUILTIN_VERSION } from '../spec/snapshot.ts'
 import { ANSWER_SUBAGENT, ASK_PARENT, ESCALATE_TO_PERSON, textOf, type Standing } from './bindings.ts'
 import { idempotencyKeyOf, type Draft } from './draft.ts'
 import type { EventOf } from './event.ts'
@@ -85,7 +86,7 @@ export function takeUp(draft: Draft, id: RunId, turn: number, call: Call): Call 
       tool_call_id: call.id,
       name: call.name,
       ref: call.ref,
-      version: '',
+      version: BUILTIN_VERSION,
       arguments: call.arguments,
       side_effect_class: 'read_only',
       attempt: call.attempt,

@@ -9,6 +9,9 @@ import type { PolicySet } from './policy-set.ts'
 
 export type JsonSchema = JsonObject | boolean
 
+/** Version of the tools that the engine itself carries out. */
+export const BUILTIN_VERSION = '1.0.0'
+
 export interface BoundTool {
   /** Name on the wire to the model; unique in the agent, `^[A-Za-z0-9_-]{1,64}$`. */
   readonly wire: string

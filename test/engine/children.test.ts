@@ -226,7 +226,9 @@ const questioned = async (onQuestion: (request: Parameters<Model>[0], id: string
 
 test("a child's question is answered by its parent's model", async () => {
   const statuses: unknown[] = []
+  const results: unknown[] = []
   const bench = await questioned(({ run, tools }, id) => {
+    if (run.turn === 3) results.push(...run.results.map(({ name, result }) => [name, result]))
     if (run.turn === 2) statuses.push(tools.map((each) => each.name))
     return run.turn === 2
       ? { calls: [{ name: 'answer_subagent', args: { request_id: id, answer: 'the blue one' } }] }
@@ -239,6 +241,15 @@ test("a child's question is answered by its parent's model", async () => {
   expect(items.find((item) => item.type === 'SubAgentResult')!.content).toMatchObject({
     status: 'Completed',
     output: 'Used the blue one.',
+  })
+  // The last result of the child is what it came to, whichever call waited for that.
+  expect(results.slice(1)).toEqual([
+    ['child', 'Used the blue one.'],
+    ['answer_subagent', 'Used the blue one.'],
+  ])
+  expect(items.find((item) => item.type === 'ToolCall')!.content).toMatchObject({
+    ref: 'svc.answer_subagent',
+    version: '1.0.0',
   })
   expect(items.find((item) => item.type === 'AitlResponse')!.content).toMatchObject({
     answer: 'the blue one',
@@ -259,7 +270,11 @@ test.each([
   ],
   ['goes to a person by itself when the parent ends without an answer', () => 'I am done.'],
 ])("a child's question %s", async (_, second) => {
-  const bench = await questioned(({ run }, id) => (run.turn === 2 ? second(id) : 'End.'))
+  const named: unknown[] = []
+  const bench = await questioned(({ run }, id) => {
+    if (run.turn === 3) named.push(...run.results.map(({ name, result }) => [name, result]))
+    return run.turn === 2 ? second(id) : 'End.'
+  })
   const run = await bench.start('root')
   const task = await bench.asked(run)
   expect(task).toMatchObject({ kind: 'aitl_escalation', prompt: 'Which account?', completable_via: ['operator'] })
@@ -271,6 +286,7 @@ test.each([
   await bench.ended(run)
   const child = (await bench.store.runsOf(session)).find((each) => each.depth === 1)!
   expect(child).toMatchObject({ status: 'Completed', output: 'Used red.' })
+  expect(named).toContainEqual(['child', 'Used red.'])
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'End.' })
 })
 

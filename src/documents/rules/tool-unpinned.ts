@@ -1,6 +1,6 @@
+import { BUILTIN_VERSION } from '../../spec/snapshot.ts'
 import { toolDocument, toolsOf } from '../bindings.ts'
 import { replacement } from '../diagnostic.ts'
-import { BUILTIN_VERSION } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 
 export const toolUnpinned: Rule = {

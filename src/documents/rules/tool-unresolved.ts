@@ -1,5 +1,6 @@
+import { BUILTIN_VERSION } from '../../spec/snapshot.ts'
 import { toolDocument, toolsOf } from '../bindings.ts'
-import { BUILTIN_TOOLS, BUILTIN_VERSION, fits, isRange } from '../reference.ts'
+import { BUILTIN_TOOLS, fits, isRange } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
 
