@@ -1,8 +1,9 @@
 /** Two things happen to one task at once: whatever the order, one of them decides, and the call is made once or not at all. */
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { RunId, TaskId } from '../../src/base/ids.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { MessageAccepted } from '../../src/spec/api.ts'
+import type * as Tasks from '../../src/engine/tasks.ts'
 import type { UserTask } from '../../src/spec/task.ts'
 import { inOrder, key, openBench, operator, policy, returns, snapshotOf, tool, turns, type Bench } from './bench.ts'
 
@@ -34,73 +35,94 @@ const timeOut: Rival = async (bench, task) => {
   return undefined
 }
 
-test.each([
+const RACES: readonly (readonly [string, readonly [Rival, Rival]])[] = [
   ['two answers', [approve, reject]],
   ['an answer and the time-out', [approve, timeOut]],
   ['an edit and an approval', [editTo2, approve]],
-] as const)(
+]
+
+test.each(RACES)(
   `%s: one winner each, ${ROUNDS} rounds`,
   async (_, rivals) => {
-    const gate = policy('gate', { obligations: { timeout: { after_minutes: 30, default: 'deny' } } })
-    const bench = await openBench({
-      agents: [snapshotOf({ name: 'root', tools: [tool('put')], policies: [{ on: ['put'], entry: gate }] })],
-      models: {
-        root: inOrder(
-          { calls: Array.from({ length: BATCH }, (__, n) => ({ name: 'put', args: { n, amount: 1 } })) },
-          'End.',
-        ),
-      },
-      tools: { put: ({ arguments: given }) => returns(given) },
-    })
-    const random = seeded(1)
-    const won = [0, 0]
-    for (let round = 0; round < ROUNDS; round += BATCH) {
-      const run = await bench.start('root')
-      await bench.asked(run, BATCH)
-      bench.clock.set(bench.clock.now() + WAIT_MS - 1)
-      const { sessionId } = (await bench.store.run(run))!
-      const tasks = (await bench.store.tasksOfSession(sessionId)).filter((task) => task.status === 'pending')
-      expect(tasks).toHaveLength(BATCH)
-      const before = bench.invoked.length
-
-      const answers = new Map<TaskId, (MessageAccepted | undefined)[]>()
-      await Promise.all(
-        tasks.map(async (task) => {
-          // Whoever is first may be ahead by a turn of the event loop or by none.
-          const order = random() < 0.5 ? [0, 1] : [1, 0]
-          const given: (MessageAccepted | undefined)[] = []
-          answers.set(task.id, given)
-          await turns(Math.floor(random() * 4))
-          await Promise.all(
-            order.map(async (at, place) => {
-              if (place === 1) await turns(Math.floor(random() * 2))
-              given[at] = await rivals[at]!(bench, task)
-            }),
-          )
-        }),
-      )
-      await bench.wind(1)
-      await bench.ended(run)
-      const calls = bench.invoked.slice(before).map((each) => each.arguments as { n: number; amount: number })
-      for (const task of await bench.store.tasksOfSession(sessionId)) {
-        const winners = answers.get(task.id)!.flatMap((each, at) => (each && each.error === undefined ? [at] : []))
-        const { n } = task.arguments as { n: number }
-        const made = calls.filter((each) => each.n === n)
-        const expected = winners.length === 0 ? 'timed_out' : rivals[winners[0]!] === reject ? 'rejected' : 'approved'
-        expect([winners.length <= 1, task.answer?.outcome]).toEqual([true, expected])
-        expect(task.status).toBe(winners.length === 0 ? 'expired' : 'completed')
-        const amount = rivals[winners[0]!] === editTo2 ? 2 : 1
-        expect(made).toEqual(expected === 'approved' ? [{ n, amount }] : [])
-        won[winners[0] ?? 1]!++
-      }
-      await checkSteps(bench, run)
-    }
-    // Both have won, or nothing was raced.
-    expect(won[0]! + won[1]!).toBe(ROUNDS)
-    expect(Math.min(...won)).toBeGreaterThan(ROUNDS / 100)
+    await race(rivals, ROUNDS)
   },
   120_000,
 )
+
+/** Off: what an answer was read with counts as what is there now, whatever has happened since. */
+const guard = vi.hoisted(() => ({ isOn: true }))
+vi.mock('../../src/engine/tasks.ts', async (original) => {
+  const real = await original<typeof Tasks>()
+  const answerTask: typeof real.answerTask = (draft, id, taskId, answer, known) =>
+    real.answerTask(guard.isOn ? draft : { ...draft, tasks: () => [known] }, id, taskId, answer, known)
+  return { ...real, answerTask }
+})
+afterEach(() => void (guard.isOn = true))
+
+test.each(RACES)('%s: where an answer trusts what it was read with, both win some round', async (_, rivals) => {
+  guard.isOn = false
+  await expect(race(rivals, 10 * BATCH)).rejects.toThrow('to deeply equal')
+})
+
+async function race(rivals: readonly [Rival, Rival], rounds: number): Promise<void> {
+  const gate = policy('gate', { obligations: { timeout: { after_minutes: 30, default: 'deny' } } })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('put')], policies: [{ on: ['put'], entry: gate }] })],
+    models: {
+      root: inOrder(
+        { calls: Array.from({ length: BATCH }, (__, n) => ({ name: 'put', args: { n, amount: 1 } })) },
+        'End.',
+      ),
+    },
+    tools: { put: ({ arguments: given }) => returns(given) },
+  })
+  const random = seeded(1)
+  const won = [0, 0]
+  for (let round = 0; round < rounds; round += BATCH) {
+    const run = await bench.start('root')
+    await bench.asked(run, BATCH)
+    bench.clock.set(bench.clock.now() + WAIT_MS - 1)
+    const { sessionId } = (await bench.store.run(run))!
+    const tasks = (await bench.store.tasksOfSession(sessionId)).filter((task) => task.status === 'pending')
+    expect(tasks).toHaveLength(BATCH)
+    const before = bench.invoked.length
+
+    const answers = new Map<TaskId, (MessageAccepted | undefined)[]>()
+    await Promise.all(
+      tasks.map(async (task) => {
+        // Whoever is first may be ahead by a turn of the event loop or by none.
+        const order = random() < 0.5 ? [0, 1] : [1, 0]
+        const given: (MessageAccepted | undefined)[] = []
+        answers.set(task.id, given)
+        await turns(Math.floor(random() * 4))
+        await Promise.all(
+          order.map(async (at, place) => {
+            if (place === 1) await turns(Math.floor(random() * 2))
+            given[at] = await rivals[at]!(bench, task)
+          }),
+        )
+      }),
+    )
+    await bench.wind(1)
+    await bench.ended(run)
+    const calls = bench.invoked.slice(before).map((each) => each.arguments as { n: number; amount: number })
+    for (const task of await bench.store.tasksOfSession(sessionId)) {
+      const winners = answers.get(task.id)!.flatMap((each, at) => (each && each.error === undefined ? [at] : []))
+      const { n } = task.arguments as { n: number }
+      const made = calls.filter((each) => each.n === n)
+      const expected = winners.length === 0 ? 'timed_out' : rivals[winners[0]!] === reject ? 'rejected' : 'approved'
+      expect([winners.length <= 1, task.answer?.outcome]).toEqual([true, expected])
+      expect(task.status).toBe(winners.length === 0 ? 'expired' : 'completed')
+      const amount = rivals[winners[0]!] === editTo2 ? 2 : 1
+      expect(made).toEqual(expected === 'approved' ? [{ n, amount }] : [])
+      won[winners[0] ?? 1]!++
+    }
+    await checkSteps(bench, run)
+  }
+  // Both have won, or nothing was raced.
+  expect(won[0]! + won[1]!).toBe(rounds)
+  expect(Math.min(...won)).toBeGreaterThan(rounds / 100)
+}
 
 /** Each request has one answer, each call one result. */
 async function checkSteps(bench: Bench, run: RunId): Promise<void> {
