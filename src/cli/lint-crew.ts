@@ -11,6 +11,8 @@ import type { PartReport, Round } from '../documents/part.ts'
 /** Files from which on another thread does more than its start costs. */
 const WORTH_A_THREAD = 400
 const MAX_THREADS = 4
+/** What a thread makes lives as long as one part: a quarter of what V8 would hold before it looks costs no time. */
+const MAX_YOUNG_MB = 12
 
 /** What a round is told with. */
 export interface Call {
@@ -73,7 +75,11 @@ export function crewFor(
 /** Undefined where no thread may be started, as under Node's permissions. */
 function begin(start: string, order: Order): Worker | undefined {
   try {
-    return new Worker(`require(${JSON.stringify(start)}).help()`, { eval: true, workerData: order })
+    return new Worker(`require(${JSON.stringify(start)}).help()`, {
+      eval: true,
+      workerData: order,
+      resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
+    })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED') return undefined
     throw error

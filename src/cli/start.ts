@@ -39,7 +39,9 @@ interface Program extends Pick<typeof Main, 'main' | 'help'> {
 function load(word: string): Program {
   const file = join(__dirname, SVC_PROGRAM)
   if (BRIEF.has(word) && process.versions.v8.startsWith('11.'))
-    process.getBuiltinModule('node:v8').setFlagsFromString(`--interrupt-budget=${BUDGET}`)
+    process
+      .getBuiltinModule('node:v8')
+      .setFlagsFromString(`--interrupt-budget=${BUDGET} --heap-growing-percent=${GROWTH}`)
   const name = `${SVC_PROGRAM}-${process.version}-${process.arch}-${word}.bin`
   const homes = /^[a-z-]+$/.test(word) && !process.env['NODE_DISABLE_COMPILE_CACHE'] ? homesOfCode() : []
   const cachedData = homes.map((home) => readIfThere(join(home, name))).find((each) => each !== undefined)
@@ -64,6 +66,8 @@ const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', '
 const BRIEF = new Set(['lint', 'fmt', 'compile', 'explain'])
 /** Bytes of bytecode that run between two looks at whether a function is worth it: fifteen times what V8 takes. */
 const BUDGET = 1_000_000
+/** Percent by which the heap may outgrow what was in use when it was last cleaned: V8 takes several times as much, which makes memory a matter of the number of documents. */
+const GROWTH = 80
 
 /** Where compiled code may lie: beside the program, as Python does it, or where the package belongs to someone else, with the user's own caches. */
 function homesOfCode(): readonly string[] {
