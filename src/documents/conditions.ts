@@ -23,8 +23,9 @@ export const conditionOf = (policy: Document): Condition | undefined => policy.o
 function readWhole(policy: Document): ReadCondition {
   const conditions = conditionsOf(policy)
   if (conditions === undefined) return { problems: [] }
-  const { problems, ...read } = readCondition(conditions)
-  return { ...read, problems: problems.map((problem) => ({ ...problem, pointer: BASE + problem.pointer })) }
+  const read = readCondition(conditions)
+  if (read.problems.length === 0) return read
+  return { problems: read.problems.map((problem) => ({ ...problem, pointer: BASE + problem.pointer })) }
 }
 
 export interface LeafUse {
@@ -38,10 +39,12 @@ export const leavesIn = (policy: Document): readonly LeafUse[] => policy.once(re
 
 function readLeaves(policy: Document): readonly LeafUse[] {
   const known = policy.once(knownLeaves)
-  return policy.once(comparisons).flatMap(({ pointer, value }, index) => {
+  const found: LeafUse[] = []
+  for (const [index, { pointer, value }] of policy.once(comparisons).entries()) {
     const leaf = known === undefined ? leafOf(value) : known[index]
-    return leaf === undefined ? [] : [{ pointer, leaf }]
-  })
+    if (leaf !== undefined) found.push({ pointer, leaf })
+  }
+  return found
 }
 
 /** Where all can be read, all has been read: the leaves stand in the order of the comparisons. */
@@ -108,12 +111,14 @@ export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.once(r
 
 function readFields(policy: Document): readonly FieldUse[] {
   const known = policy.once(knownLeaves)
-  return policy.once(comparisons).flatMap(({ pointer, value }, index) => {
+  const found: FieldUse[] = []
+  for (const [index, { pointer, value }] of policy.once(comparisons).entries()) {
     const leaf = known?.[index]
     // With `each` a leaf speaks of the elements of what is written.
     const path = leaf !== undefined && leaf.each === undefined ? leaf.path : pathOf(value['field'])
-    return path === undefined ? [] : [{ pointer: `${pointer}/field`, path }]
-  })
+    if (path !== undefined) found.push({ pointer: `${pointer}/field`, path })
+  }
+  return found
 }
 
 function pathOf(field: JsonValue | undefined): Path | undefined {

@@ -1,5 +1,6 @@
 /** Policies that decide wherever another one would. Source: policies, section 4. */
 import { leavesOf, type Condition } from '../policy/condition.ts'
+import { isSpread } from '../policy/path.ts'
 import { gatedBindings, scopeOf } from './attachments.ts'
 import { conditionOf } from './conditions.ts'
 import type { Document } from './document.ts'
@@ -41,8 +42,6 @@ const isOf = (policy: Document, types: readonly string[]): boolean =>
 function fieldOf(condition: Condition): string | undefined {
   const leaves = leavesOf(condition)
   const fields = new Set(leaves.map(({ path, ifMissing }) => `${path.text} ${String(ifMissing)}`))
-  const simple = leaves.every(
-    ({ path, windowMs }) => windowMs === undefined && !path.segments.some((segment) => 'each' in segment),
-  )
+  const simple = leaves.every(({ path, windowMs }) => windowMs === undefined && !isSpread(path))
   return fields.size === 1 && simple ? [...fields][0] : undefined
 }

@@ -4,7 +4,7 @@ import { gatedBindings } from './attachments.ts'
 import type { Document } from './document.ts'
 import { inputOf } from './inputs.ts'
 import { oncePerObject } from './once.ts'
-import { accepts, propertyAt } from './property.ts'
+import { mismatchOf } from './property.ts'
 import { domainAt, type Domains } from './reasoning.ts'
 import type { SchemaText } from './schemas.ts'
 
@@ -37,8 +37,5 @@ export const mismatched = (known: readonly KnownCalls[], condition: Condition): 
     (leaf) =>
       leaf.path.root === 'args' &&
       leaf.path.fn === undefined &&
-      known.some(({ schema }) => {
-        const property = propertyAt(schema.value, leaf.path.segments)
-        return property !== undefined && !accepts(property.types, leaf)
-      }),
+      known.some(({ schema }) => mismatchOf(schema.value, leaf) !== undefined),
   )

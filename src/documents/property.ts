@@ -10,26 +10,39 @@ export interface Property {
   readonly types: readonly string[]
 }
 
-/** The declared types of what a path leads to; undefined where the schema does not say them plainly. */
-export function propertyAt(schema: JsonObject | boolean, segments: readonly Segment[]): Property | undefined {
-  let here: JsonValue | undefined = schema
-  let pointer = ''
-  for (const segment of segments) {
-    if (!isJsonObject(here)) return undefined
-    const { properties, items }: JsonObject = here
-    if ('key' in segment) {
-      if (!isJsonObject(properties) || !Object.hasOwn(properties, segment.key)) return undefined
-      here = properties[segment.key]
-      pointer = pointerTo(`${pointer}/properties`, segment.key)
-    } else {
-      here = items
-      pointer += '/items'
-    }
-  }
-  const type = isJsonObject(here) ? here['type'] : undefined
-  const types = [type].flat().filter((each) => typeof each === 'string')
-  return types.length === 0 ? undefined : { pointer, types }
+/** An argument that a comparison can never match, since the schema plainly declares other types; undefined where none is known to be one. */
+export function mismatchOf(schema: JsonObject | boolean, leaf: Leaf): Property | undefined {
+  const { segments } = leaf.path
+  const types = typesAt(schema, segments)
+  return types.length === 0 || accepts(types, leaf) ? undefined : { pointer: pointerAlong(segments), types }
 }
+
+/** The declared types of what a path leads to; none where the schema does not say them plainly. */
+function typesAt(schema: JsonObject | boolean, segments: readonly Segment[]): readonly string[] {
+  let here: JsonValue | undefined = schema
+  for (const segment of segments) {
+    if (!isJsonObject(here)) return NO_TYPES
+    const { properties, items }: JsonObject = here
+    if (!('key' in segment)) here = items
+    else if (isJsonObject(properties) && Object.hasOwn(properties, segment.key)) here = properties[segment.key]
+    else return NO_TYPES
+  }
+  return isJsonObject(here) ? typesOf(here) : NO_TYPES
+}
+
+const pointerAlong = (segments: readonly Segment[]): string =>
+  segments.reduce(
+    (pointer, segment) => ('key' in segment ? pointerTo(`${pointer}/properties`, segment.key) : `${pointer}/items`),
+    '',
+  )
+
+/** The types that a schema names by itself. */
+export function typesOf({ type }: JsonObject): readonly string[] {
+  if (typeof type === 'string') return [type]
+  return Array.isArray(type) ? type.filter((each) => typeof each === 'string') : NO_TYPES
+}
+
+const NO_TYPES: readonly string[] = []
 
 /** The first step of a path that a closed object does not have; undefined where all may be there. */
 export function missingIn(
@@ -37,17 +50,17 @@ export function missingIn(
   segments: readonly Segment[],
 ): { readonly name: string; readonly known: readonly string[]; readonly pointer: string } | undefined {
   let here: JsonValue | undefined = schema
-  let pointer = ''
-  for (const segment of segments) {
+  for (let at = 0; at < segments.length; at++) {
+    const segment = segments[at]!
     if (!isJsonObject(here) || !('key' in segment)) return undefined
     const { properties, additionalProperties }: JsonObject = here
-    const known: readonly string[] = isJsonObject(properties) ? Object.keys(properties) : []
-    if (!known.includes(segment.key)) {
+    if (!isJsonObject(properties) || !Object.hasOwn(properties, segment.key)) {
       const closed = additionalProperties === false && !Object.hasOwn(here, 'patternProperties')
-      return closed ? { name: segment.key, known, pointer: `${pointer}/properties` } : undefined
+      if (!closed) return undefined
+      const known = isJsonObject(properties) ? Object.keys(properties) : []
+      return { name: segment.key, known, pointer: `${pointerAlong(segments.slice(0, at))}/properties` }
     }
-    here = isJsonObject(properties) ? properties[segment.key] : undefined
-    pointer = pointerTo(`${pointer}/properties`, segment.key)
+    here = properties[segment.key]
   }
   return undefined
 }

@@ -5,15 +5,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { leavesOf, type Condition, type Leaf } from '../policy/condition.ts'
 import { operator, type Operator } from '../policy/operators.ts'
-import type { Path, Segment } from '../policy/path.ts'
-import { groupBy } from './group.ts'
-import { accepts } from './property.ts'
+import { isSpread, type Path, type Segment } from '../policy/path.ts'
+import { accepts, typesOf } from './property.ts'
 
 /** The values that an argument may have, as far as its schema says them plainly. */
 export interface Domain {
-  readonly values?: readonly JsonValue[]
-  readonly low?: Bound
-  readonly high?: Bound
+  readonly values: readonly JsonValue[] | undefined
+  readonly low: Bound | undefined
+  readonly high: Bound | undefined
   readonly integer: boolean
   readonly types: readonly string[]
   /** True when every call has it. */
@@ -41,24 +40,24 @@ export function satisfiable(condition: Condition, domains: Domains = nothingKnow
 /** Several rules ask this of the same conditions. */
 const byThemselves = new WeakMap<Condition, boolean>()
 
+/** Most conditions can be true in the first way that comes to mind: only for the others are all ways written out. */
 const isPossible = (condition: Condition, domains: Domains): boolean =>
+  possible(firstBranch(condition, true), domains) ||
   (branches(condition, true) ?? [[]]).some((branch) => possible(branch, domains))
 
 /** True when every call makes the condition true: never false, and never unknown. */
 export function alwaysTrue(condition: Condition, domains: Domains): boolean {
+  if (!leavesOf(condition).every((leaf) => isNeverUnknown(leaf, domains))) return false
+  if (possible(firstBranch(condition, false), domains)) return false
   const refuting = branches(condition, false)
+  return refuting !== undefined && !refuting.some((branch) => possible(branch, domains))
+}
+
+function isNeverUnknown(leaf: Leaf, domains: Domains): boolean {
+  const { path, op, ifMissing } = leaf
+  const domain = path.fn === undefined ? domains(path) : undefined
   return (
-    refuting !== undefined &&
-    !refuting.some((branch) => possible(branch, domains)) &&
-    leavesOf(condition).every((leaf) => {
-      const { path, op, ifMissing } = leaf
-      const domain = path.fn === undefined ? domains(path) : undefined
-      return (
-        domain !== undefined &&
-        (op === 'exists' || ifMissing !== undefined || domain.required) &&
-        isJudged(leaf, domain)
-      )
-    })
+    domain !== undefined && (op === 'exists' || ifMissing !== undefined || domain.required) && isJudged(leaf, domain)
   )
 }
 
@@ -102,13 +101,15 @@ const ANY_TEXT: Readonly<Partial<Record<Operator, RegExp>>> = {
 export function domainAt(schema: JsonObject | boolean, segments: readonly Segment[]): Domain | undefined {
   const here = argumentSchema(schema, segments)
   if (here === undefined) return undefined
-  const required = isAlwaysThere(schema, segments)
-  const types = [here['type']].flat().filter((each) => typeof each === 'string')
-  const values = valuesOf(here, types)
-  const low = bound(here['minimum'], here['exclusiveMinimum'], Math.max)
-  const high = bound(here['maximum'], here['exclusiveMaximum'], Math.min)
-  const integer = types.length === 1 && types[0] === 'integer'
-  return { ...(values && { values }), ...(low && { low }), ...(high && { high }), integer, types, required }
+  const types = typesOf(here)
+  return {
+    values: valuesOf(here, types),
+    low: bound(here['minimum'], here['exclusiveMinimum'], Math.max),
+    high: bound(here['maximum'], here['exclusiveMaximum'], Math.min),
+    integer: types.length === 1 && types[0] === 'integer',
+    types,
+    required: isAlwaysThere(schema, segments),
+  }
 }
 
 /** The schema of an argument, where that stands there plainly. */
@@ -149,11 +150,9 @@ function bound(
   open: JsonValue | undefined,
   tighter: (a: number, b: number) => number,
 ): Bound | undefined {
-  const bounds = [
-    ...(typeof closed === 'number' ? [{ at: closed, open: false }] : []),
-    ...(typeof open === 'number' ? [{ at: open, open: true }] : []),
-  ]
-  return bounds.length === 0 ? undefined : bounds.reduce((a, b) => tightest(a, b, tighter))
+  const one = typeof closed === 'number' ? { at: closed, open: false } : undefined
+  const other = typeof open === 'number' ? { at: open, open: true } : undefined
+  return one === undefined || other === undefined ? (one ?? other) : tightest(one, other, tighter)
 }
 
 const tightest = (a: Bound, b: Bound, tighter: (a: number, b: number) => number): Bound =>
@@ -183,27 +182,54 @@ function branches(condition: Condition, holds: boolean): readonly (readonly Lite
   return result
 }
 
+/** The first of the branches, if there are not too many of them. */
+function firstBranch(condition: Condition, holds: boolean): readonly Literal[] {
+  const branch: Literal[] = []
+  collectFirst(condition, holds, branch)
+  return branch
+}
+
+function collectFirst(condition: Condition, holds: boolean, branch: Literal[]): void {
+  if ('leaf' in condition) branch.push({ leaf: condition.leaf, holds })
+  else if ('not' in condition) collectFirst(condition.not, !holds, branch)
+  else {
+    const together = 'all' in condition === holds
+    const members = 'all' in condition ? condition.all : condition.any
+    for (let at = 0; at < (together ? members.length : 1); at++) collectFirst(members[at]!, holds, branch)
+  }
+}
+
 function possible(branch: readonly Literal[], domains: Domains): boolean {
-  const groups = groupBy(branch.filter(isOneValue), ({ leaf }) => leaf.path.text)
-  for (const group of groups.values()) if (!groupPossible(group, domains)) return false
+  for (let at = 0; at < branch.length; at++) {
+    const literal = branch[at]!
+    if (!isOneValue(literal)) continue
+    const group = branch.filter((each) => isOfOneValue(each, literal))
+    // The first of a group speaks for it.
+    if (group[0] === literal && !groupPossible(group, domains)) return false
+  }
   return true
 }
 
+const isOfOneValue = (one: Literal, other: Literal): boolean =>
+  one === other || (one.leaf.path.text === other.leaf.path.text && isOneValue(one))
+
 /** Elements of a list, and windows of another length, are other values under the same name. */
-const isOneValue = ({ leaf: { path, windowMs } }: Literal): boolean =>
-  windowMs === undefined && !path.segments.some((segment) => 'each' in segment)
+const isOneValue = ({ leaf: { path, windowMs } }: Literal): boolean => windowMs === undefined && !isSpread(path)
 
 function groupPossible(group: readonly Literal[], domains: Domains): boolean {
   const { path } = group[0]!.leaf
   const domain = path.fn === undefined && path.root === 'args' ? domains(path) : undefined
+  // Some value makes any one comparison true, and some other value makes it false.
+  if (domain === undefined && group.length === 1) return true
   if (domain?.required !== true && group.every(holdsAbsent)) return true
-  const tests = group.map(testOf)
-  const passes = (value: JsonValue): boolean =>
-    tests.every((test) => test(value)) && within(value, domain) && (domain?.values?.includes(value) ?? true)
-  const values = [...group.flatMap((each) => [listed(each)].filter((list) => list !== undefined)), domain?.values].find(
-    (list) => list !== undefined,
-  )
-  if (values !== undefined) return values.some(passes)
+  const values = listedIn(group) ?? domain?.values
+  if (values !== undefined) {
+    const tests = group.map(testOf)
+    return values.some(
+      (value) =>
+        tests.every((test) => test(value)) && within(value, domain) && (domain?.values?.includes(value) ?? true),
+    )
+  }
   if (group.some(isNumeric) && group.some(isTextual)) return false
   return group.every((each) => each.leaf.op !== 'exists' || (each.leaf.value === true) === each.holds)
     ? roomLeft(group, domain)
@@ -218,6 +244,14 @@ const holdsAbsent = ({ leaf, holds }: Literal): boolean => {
 const testOf = ({ leaf, holds }: Literal): ((value: JsonValue) => boolean) => {
   const judge = operator(leaf.op).judge(leaf.value, 'unknown')
   return (value) => judge(value) === (holds ? 'true' : 'false')
+}
+
+function listedIn(group: readonly Literal[]): readonly JsonValue[] | undefined {
+  for (const each of group) {
+    const values = listed(each)
+    if (values !== undefined) return values
+  }
+  return undefined
 }
 
 /** The values that alone can make it hold. */

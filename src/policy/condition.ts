@@ -5,7 +5,7 @@
 import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { readDuration, writeDuration } from './duration.ts'
 import { operator, operatorOf, OPERATORS, type Operator } from './operators.ts'
-import { readPath, type Path } from './path.ts'
+import { isSpread, readPath, type Path } from './path.ts'
 
 export interface Leaf {
   readonly path: Path
@@ -74,9 +74,15 @@ export function writeCondition(condition: Condition): JsonObject {
 
 /** The leaves from left to right. */
 export function leavesOf(condition: Condition): readonly Leaf[] {
-  if ('leaf' in condition) return [condition.leaf]
-  if ('not' in condition) return leavesOf(condition.not)
-  return ('all' in condition ? condition.all : condition.any).flatMap(leavesOf)
+  const leaves: Leaf[] = []
+  collect(condition, leaves)
+  return leaves
+}
+
+function collect(condition: Condition, leaves: Leaf[]): void {
+  if ('leaf' in condition) leaves.push(condition.leaf)
+  else if ('not' in condition) collect(condition.not, leaves)
+  else for (const member of 'all' in condition ? condition.all : condition.any) collect(member, leaves)
 }
 
 function writeLeaf(leaf: Leaf): JsonObject {
@@ -156,16 +162,11 @@ function createReader() {
     checkFit(path, op, pointer)
     const spread = readEach(path, each, pointer)
     if (problems.length > before) return undefined
-    return {
-      leaf: {
-        path: spread,
-        op,
-        value: literal!,
-        ...(each === undefined ? {} : { each: each as 'any' | 'all' }),
-        ...(ifMissing === undefined ? {} : { ifMissing: ifMissing as boolean }),
-        ...(windowMs === undefined ? {} : { windowMs }),
-      },
-    }
+    const leaf: { -readonly [Key in keyof Leaf]: Leaf[Key] } = { path: spread, op, value: literal! }
+    if (each !== undefined) leaf.each = each as 'any' | 'all'
+    if (ifMissing !== undefined) leaf.ifMissing = ifMissing as boolean
+    if (windowMs !== undefined) leaf.windowMs = windowMs
+    return { leaf }
   }
 
   function readField(field: JsonValue | undefined, pointer: string): Path | undefined {
@@ -210,7 +211,7 @@ function createReader() {
   }
 
   function readEach(path: Path, each: JsonValue | undefined, pointer: string): Path {
-    const spread = path.segments.some((segment) => 'each' in segment)
+    const spread = isSpread(path)
     if (spread && each === undefined)
       report(pointer, 'syntax', `${path.text} stands for many values: say \`each: any\` or \`each: all\`.`)
     if (spread || each === undefined) return path

@@ -36,6 +36,8 @@ const MAX_LENGTH = 1024
 
 export function readPath(text: string): ReadPath {
   if (text.length > MAX_LENGTH) return { problem: `A path has at most ${MAX_LENGTH} characters.`, code: 'syntax' }
+  const plain = plainArgument(text)
+  if (plain !== undefined) return { path: plain }
   const call = CALL.exec(text.trim())
   if (!call) return readPlain(text.trim())
   const fn = PATH_FUNCTIONS.find((name) => name === call[1])
@@ -48,11 +50,25 @@ export function readPath(text: string): ReadPath {
   return { path: { ...inner.path, fn, text: `${fn}(${inner.path.text})` } }
 }
 
+/** `args.name`, as most authors write: it is its own canonical text. */
+function plainArgument(text: string): Path | undefined {
+  if (!text.startsWith('args.')) return undefined
+  const key = text.slice('args.'.length)
+  return PLAIN_KEY.test(key) ? { text, root: 'args', segments: [{ key }] } : undefined
+}
+
+/** True for a path that stands for many values. */
+export function isSpread({ segments }: Path): boolean {
+  // A loop, since most paths have one segment and this is asked of each.
+  for (const segment of segments) if ('each' in segment) return true
+  return false
+}
+
 /** An argument path without `[*]` and without a function, as `allow` lists and totals name them; undefined when it is none. */
 export function readArgumentPath(text: string): Path | undefined {
   const read = text.includes('(') ? undefined : readPath(text)
   if (!read || !('path' in read) || read.path.root !== 'args') return undefined
-  return read.path.segments.some((segment) => 'each' in segment) ? undefined : read.path
+  return isSpread(read.path) ? undefined : read.path
 }
 
 /**

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
 import { readCondition, type Condition } from '../../src/policy/condition.ts'
+import type { Operator } from '../../src/policy/operators.ts'
 import type { Facts } from '../../src/policy/decision.ts'
 import { evaluate } from '../../src/policy/evaluate.ts'
 import { alwaysTrue, domainAt, implies, satisfiable, type Domains } from '../../src/documents/reasoning.ts'
@@ -39,6 +40,40 @@ describe('some call may make true', () => {
   ])('%s', (_, condition, property) => {
     expect(satisfiable(read(condition), amount(property))).toBe(true)
   })
+})
+
+test.each<[Operator, JsonValue, string?]>([
+  ['eq', { a: 1 }],
+  ['ne', null],
+  ['gt', 9007199254740991],
+  ['gte', 0],
+  ['lt', -9007199254740991],
+  ['lte', 0],
+  ['in', [null, -0]],
+  ['not_in', ['a', 1]],
+  ['contains', ''],
+  ['starts_with', ''],
+  ['ends_with', 'x'],
+  ['matches', '^$'],
+  ['exists', true],
+  ['type', ['string', 'null']],
+  ['cidr', '10.0.0.0/8'],
+  ['semver', '^1.0.0'],
+  ['within', { days: ['mon'], from: '08:00', to: '18:00', tz: 'Europe/Berlin' }, 'time.now'],
+])('one comparison by itself, here `%s`, is no contradiction, nor is its opposite', (op, value, field = 'args.a') => {
+  const written = { field, op, value }
+  expect([satisfiable(read(written)), satisfiable(read({ not: written }))]).toEqual([true, true])
+})
+
+test('what cannot be in the first way may be in another', () => {
+  const never = { all: [leaf('gt', 5), leaf('lt', 4)] }
+  const either = { all: [{ any: [never, leaf('eq', 7)] }, leaf('gt', 6)] }
+  expect(satisfiable(read(either))).toBe(true)
+  expect(satisfiable(read(either), amount({ type: 'number', maximum: 6 }))).toBe(false)
+  expect(alwaysTrue(read({ any: [leaf('gte', 0), never] }), amount({ type: 'number', minimum: 0 }))).toBe(true)
+  expect(alwaysTrue(read({ all: [leaf('gte', 0), leaf('gte', 1)] }), amount({ type: 'number', minimum: 0 }))).toBe(
+    false,
+  )
 })
 
 describe('always true', () => {

@@ -1,7 +1,7 @@
 /** Calls that two versions may decide differently: values around everything that their policies name. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { readCondition, type Leaf } from '../../policy/condition.ts'
-import type { Path, Segment } from '../../policy/path.ts'
+import { isSpread, type Path, type Segment } from '../../policy/path.ts'
 import { sampleOf } from '../../providers/sample.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { Context } from './callee.ts'
@@ -100,8 +100,7 @@ function poolsOf(sides: readonly Side[], schemas: readonly JsonSchema[], base: J
   return [...pools.values()].filter(({ choices }) => choices.length > 0)
 }
 
-const isCovered = ({ op, path }: Leaf): boolean =>
-  EXACT.includes(op) && path.fn === undefined && !path.segments.some((segment) => 'each' in segment)
+const isCovered = ({ op, path }: Leaf): boolean => EXACT.includes(op) && path.fn === undefined && !isSpread(path)
 
 /** The path without its function: where the value is put. */
 function plain(path: Path): Path {

@@ -9,7 +9,7 @@ import { readCondition, writeCondition, type Condition, type Leaf } from '../../
 import type { Facts } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { inWindow } from '../../policy/history.ts'
-import { readArgumentPath, type Path } from '../../policy/path.ts'
+import { isSpread, readArgumentPath, type Path } from '../../policy/path.ts'
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
@@ -144,7 +144,7 @@ function partOf(entry: PolicyEntry): Part | undefined {
 const isExact = ({ path, op }: Leaf): boolean =>
   EXACT.includes(op) &&
   path.fn === undefined &&
-  (path.root === 'args' ? !path.segments.some((segment) => 'each' in segment) : fieldDomain(path) !== undefined)
+  (path.root === 'args' ? !isSpread(path) : fieldDomain(path) !== undefined)
 
 const canonicalField = (field: string): string => readArgumentPath(field)?.text ?? field
 

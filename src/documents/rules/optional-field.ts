@@ -3,6 +3,7 @@ import { effectOf } from '../authority.ts'
 import { conditionOf, leavesIn } from '../conditions.ts'
 import { inputOf } from '../inputs.ts'
 import { leavesOf } from '../../policy/condition.ts'
+import { isSpread } from '../../policy/path.ts'
 import { mayBeAbsent } from '../reasoning.ts'
 import type { Rule } from '../rule.ts'
 
@@ -39,7 +40,7 @@ export const optionalField: Rule = {
     const schemas = [...new Set(gatedBindings(workspace, document).flatMap((use) => inputOf(workspace, use) ?? []))]
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.path.root !== 'args' || leaf.ifMissing !== undefined || ABSENCE.has(leaf.op)) continue
-      if (guarded.has(leaf.path.text) || leaf.path.segments.some((segment) => 'each' in segment)) continue
+      if (guarded.has(leaf.path.text) || isSpread(leaf.path)) continue
       const schema = schemas.find(({ value }) => mayBeAbsent(value, leaf.path.segments))
       if (schema === undefined) continue
       const { spans, base } = schema

@@ -1,4 +1,5 @@
 import { conditionOf, groupsIn } from '../conditions.ts'
+import { isSpread } from '../../policy/path.ts'
 import { implies, satisfiable } from '../reasoning.ts'
 import { removalOf } from '../removal.ts'
 import type { Rule } from '../rule.ts'
@@ -45,4 +46,4 @@ const sameField = (one: Condition, other: Condition): boolean =>
   'leaf' in other &&
   one.leaf.path.text === other.leaf.path.text &&
   one.leaf.ifMissing === other.leaf.ifMissing &&
-  !one.leaf.path.segments.some((segment) => 'each' in segment)
+  !isSpread(one.leaf.path)

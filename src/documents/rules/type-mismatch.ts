@@ -2,10 +2,12 @@ import { gatedBindings } from '../attachments.ts'
 import { toolDocument } from '../bindings.ts'
 import { replacement } from '../diagnostic.ts'
 import { conditionProblems, leavesIn } from '../conditions.ts'
-import type { Found } from '../document.ts'
-import { accepts, propertyAt } from '../property.ts'
+import type { Document } from '../document.ts'
+import { ownInput, toolInput } from '../inputs.ts'
+import { mismatchOf } from '../property.ts'
 import type { Rule } from '../rule.ts'
-import { schemaAt } from '../schemas.ts'
+import type { SchemaText } from '../schemas.ts'
+import type { Workspace } from '../workspace.ts'
 
 export const typeMismatch: Rule = {
   name: 'policy/type-mismatch',
@@ -29,42 +31,39 @@ export const typeMismatch: Rule = {
         number === undefined ? {} : { fix: replacement(place, Number(number), `Replace ${written} with ${number}.`) },
       )
     }
-    const leaves = leavesIn(document).filter(({ leaf }) => leaf.path.root === 'args' && leaf.path.fn === undefined)
-    if (leaves.length === 0) return
-    const seen = new Set<Found>()
-    for (const use of gatedBindings(workspace, document)) {
-      const tool = toolDocument(workspace, use)
-      const specs = [
-        ...(tool === undefined ? [] : tool.at('spec.input_schema').map((found) => ({ holder: tool, found }))),
-        ...use.agent
-          .at('spec.tools.*.input_schema')
-          .filter(({ pointer }) => pointer === `${use.pointer}/input_schema`)
-          .map((found) => ({ holder: use.agent, found })),
-      ]
-      for (const { holder, found } of specs) {
-        if (seen.has(found)) continue
-        seen.add(found)
-        const schema = schemaAt(workspace, holder, found)?.schema
-        for (const { pointer, leaf } of schema === undefined ? [] : leaves) {
-          const property = propertyAt(schema!.value, leaf.path.segments)
-          if (property === undefined || accepts(property.types, leaf)) continue
-          const place = document.placeOf(`${pointer}/value`)
-          report(
-            place,
-            `${leaf.path.text} is ${property.types.join(' or ')}; \`${leaf.op}\` compares it with ${JSON.stringify(leaf.value)}.`,
-            {
-              why: 'A comparison with another type is never true; a gate would stop every call, a grant none.',
-              related: [
-                {
-                  path: schema!.spans.source.path,
-                  range: schema!.spans.placeOf(`${schema!.base}${property.pointer}/type`).range,
-                  message: `${leaf.path.text} is \`type: ${property.types.join(', ')}\` here`,
-                },
-              ],
-            },
-          )
-        }
+    for (const { spans, base, value } of inputsOf(workspace, document))
+      for (const { pointer, leaf } of leavesIn(document)) {
+        if (leaf.path.root !== 'args' || leaf.path.fn !== undefined) continue
+        const property = mismatchOf(value, leaf)
+        if (property === undefined) continue
+        const place = document.placeOf(`${pointer}/value`)
+        report(
+          place,
+          `${leaf.path.text} is ${property.types.join(' or ')}; \`${leaf.op}\` compares it with ${JSON.stringify(leaf.value)}.`,
+          {
+            why: 'A comparison with another type is never true; a gate would stop every call, a grant none.',
+            related: [
+              {
+                path: spans.source.path,
+                range: spans.placeOf(`${base}${property.pointer}/type`).range,
+                message: `${leaf.path.text} is \`type: ${property.types.join(', ')}\` here`,
+              },
+            ],
+          },
+        )
       }
-    }
   },
+}
+
+/** The input schemas of what a policy gates: of each tool, once, and of the bindings that bring their own. */
+function inputsOf(workspace: Workspace, policy: Document): ReadonlySet<SchemaText> {
+  const inputs = new Set<SchemaText>()
+  for (const use of gatedBindings(workspace, policy)) {
+    const tool = toolDocument(workspace, use)
+    const declared = tool && toolInput(workspace, tool)
+    const own = ownInput(workspace, use)
+    if (declared !== undefined) inputs.add(declared)
+    if (own !== undefined) inputs.add(own)
+  }
+  return inputs
 }
