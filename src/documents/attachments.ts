@@ -26,9 +26,11 @@ const PLACES = [
   'spec.agents.*.policies.*.ref',
 ]
 
-export const attachmentsOf = oncePerObject((workspace, document: Document): readonly Attachment[] =>
-  PLACES.flatMap((place) => document.texts(place)).map((at) => attachmentAt(workspace, document, at)),
-)
+export const attachmentsOf = oncePerObject((workspace, document: Document): readonly Attachment[] => {
+  const found: Attachment[] = []
+  for (const place of PLACES) for (const at of document.texts(place)) found.push(attachmentAt(workspace, document, at))
+  return found
+})
 
 function attachmentAt(workspace: Workspace, document: Document, at: FoundText): Attachment {
   const end = at.pointer.indexOf('/policies/')
@@ -42,44 +44,70 @@ function attachmentAt(workspace: Workspace, document: Document, at: FoundText): 
 }
 
 /** The bindings whose calls a policy gates: those it is attached to, in so far as its scope allows. */
-export const gatedBindings = oncePerObject((workspace, policy: Document): readonly ToolUse[] => [
-  ...(gates(workspace).get(policy)?.bindings ?? []),
-])
+export const gatedBindings = (workspace: Workspace, policy: Document): readonly ToolUse[] =>
+  gates(workspace).get(policy)?.bindings ?? []
 
 /** Agents that a policy concerns. */
-export const gatedAgents = oncePerObject((workspace, policy: Document): readonly Document[] => [
-  ...(gates(workspace).get(policy)?.agents ?? []),
-])
+export const gatedAgents = (workspace: Workspace, policy: Document): readonly Document[] =>
+  gates(workspace).get(policy)?.agents ?? []
 
 interface Gated {
-  readonly agents: Set<Document>
-  readonly bindings: Set<ToolUse>
+  readonly agents: Document[]
+  readonly bindings: ToolUse[]
 }
 
 const gates = oncePerWorkspace((workspace): ReadonlyMap<Document, Gated> => {
   const gated = new Map<Document, Gated>()
-  const gate = (policy: Document, agent: Document, uses: readonly ToolUse[]): void => {
-    const entry = gated.get(policy) ?? { agents: new Set(), bindings: new Set() }
-    gated.set(policy, entry)
-    const scope = scopeOf(policy)
-    entry.agents.add(agent)
-    for (const use of uses) if (scope === undefined || use.ref?.id === scope) entry.bindings.add(use)
-  }
-  for (const agent of workspace.documents.filter(({ kind }) => kind === 'Agent')) {
-    const uses = toolsOf(agent)
-    for (const boundary of agent.texts('metadata.governance.authority_boundaries.*'))
-      for (const policy of linkedPolicies(workspace, agent, boundary.value)) gate(policy, agent, uses)
-    for (const { binding, policies } of attachmentsOf(workspace, agent))
-      for (const policy of policies)
-        gate(policy, agent, binding === undefined ? uses : uses.filter(({ pointer }) => pointer === binding))
-    for (const use of uses) {
-      const tool = toolDocument(workspace, use)
-      for (const { policies } of tool === undefined ? [] : attachmentsOf(workspace, tool))
-        for (const policy of policies) gate(policy, agent, [use])
-    }
-  }
+  for (const agent of workspace.documents) if (agent.kind === 'Agent') gatesOf(workspace, agent, gated)
   return gated
 })
+
+/** Adds what gates the calls of an agent. */
+function gatesOf(workspace: Workspace, agent: Document, gated: Map<Document, Gated>): void {
+  const uses = toolsOf(agent)
+  for (const boundary of agent.texts('metadata.governance.authority_boundaries.*'))
+    for (const policy of linkedPolicies(workspace, agent, boundary.value)) gate(gated, policy, agent, uses)
+  for (const { binding, policies } of attachmentsOf(workspace, agent))
+    for (const policy of policies) gate(gated, policy, agent, uses, binding)
+  for (const use of uses) {
+    const tool = toolDocument(workspace, use)
+    for (const { policies } of tool === undefined ? [] : attachmentsOf(workspace, tool))
+      for (const policy of policies) gate(gated, policy, agent, uses, use.pointer)
+  }
+}
+
+/** @param binding pointer of the only one that is concerned; absent for all */
+function gate(
+  gated: Map<Document, Gated>,
+  policy: Document,
+  agent: Document,
+  uses: readonly ToolUse[],
+  binding?: string,
+): void {
+  let entry = gated.get(policy)
+  if (entry === undefined) {
+    entry = { agents: [], bindings: [] }
+    gated.set(policy, entry)
+  }
+  const { agents, bindings } = entry
+  // Agents are gone through one after the other: one that is listed is the last.
+  if (agents.at(-1) !== agent) agents.push(agent)
+  const scope = scopeOf(policy)
+  for (const use of uses)
+    if (
+      (binding === undefined || use.pointer === binding) &&
+      (scope === undefined || use.ref?.id === scope) &&
+      !isAmongLast(bindings, use)
+    )
+      bindings.push(use)
+}
+
+/** True for a binding that is listed: those of its agent are the last. */
+function isAmongLast(bindings: readonly ToolUse[], use: ToolUse): boolean {
+  for (let at = bindings.length - 1; at >= 0 && bindings[at]!.agent === use.agent; at--)
+    if (bindings[at] === use) return true
+  return false
+}
 
 /** Policies that are linked to a boundary of an agent, of those that are published with it. */
 export function linkedPolicies(workspace: Workspace, agent: Document, boundary: string): readonly Document[] {
@@ -117,7 +145,9 @@ function oncePerGroup<T>(workspace: Workspace, compute: (documents: readonly Doc
 }
 
 /** The tool that `scope: tool:<id>` names. */
-export function scopeOf(policy: Document): string | undefined {
+export const scopeOf = (policy: Document): string | undefined => policy.once(readScope)
+
+function readScope(policy: Document): string | undefined {
   const scope = isJsonObject(policy.value['spec']) ? policy.value['spec']['scope'] : undefined
   return typeof scope === 'string' && scope.startsWith('tool:') ? scope.slice('tool:'.length) : undefined
 }

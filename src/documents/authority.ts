@@ -27,15 +27,21 @@ export function effectOf(policy: Document): Effect | undefined {
 
 /** Everything that decides about the calls of a tool binding. */
 export function authorityOver(project: Project, use: ToolUse): Authority {
-  const known = authorities.get(project) ?? new WeakMap<ToolUse, Authority>()
-  authorities.set(project, known)
-  const authority = known.get(use) ?? readAuthority(project, use)
-  known.set(use, authority)
+  let known = authorities.get(project)
+  if (known === undefined) {
+    known = new Map()
+    authorities.set(project, known)
+  }
+  let authority = known.get(use)
+  if (authority === undefined) {
+    authority = readAuthority(project, use)
+    known.set(use, authority)
+  }
   return authority
 }
 
 /** Several rules ask about each binding. */
-const authorities = new WeakMap<Project, WeakMap<ToolUse, Authority>>()
+const authorities = new WeakMap<Project, Map<ToolUse, Authority>>()
 
 function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Authority {
   const { agent } = use
@@ -52,7 +58,7 @@ function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Author
   let unseen = tool === undefined && use.value['mcp'] === undefined && !use.builtin
   for (const each of attachmentsOf(workspace, agent))
     if ((each.binding === undefined || each.binding === use.pointer) && !add(each.policies)) unseen = true
-  for (const each of tool === undefined ? [] : attachmentsOf(workspace, tool)) if (!add(each.policies)) unseen = true
+  if (tool !== undefined) for (const each of attachmentsOf(workspace, tool)) if (!add(each.policies)) unseen = true
   let unlinked = false
   for (const each of boundariesOver(workspace, agent)) if (!add(each.policies)) unlinked = true
   for (const path of guardrails)
@@ -78,7 +84,7 @@ function isGate(policy: Document): boolean {
   if (effect === undefined || effect === 'grant') return false
   const condition = conditionOf(policy)
   // Rules about failures of the runtime route these to a person; they stop no call.
-  return condition === undefined || !leavesOf(condition).every(({ path }) => path.root === 'svc')
+  return condition === undefined || leavesOf(condition).some(({ path }) => path.root !== 'svc')
 }
 
 /** The side-effect default: an irreversible action needs an approval unless a grant lifts it. */

@@ -38,9 +38,9 @@ export const textAt = (object: JsonObject, key: string): string | undefined => {
 export const toolsOf = (agent: Document): readonly ToolUse[] => agent.once(readTools)
 
 const readTools = (agent: Document): readonly ToolUse[] =>
-  bindingsAt(agent, 'tools').map((binding) => {
-    const ref = readLogicalRef(textAt(binding.value, 'ref') ?? '')
-    return { ...binding, ref, builtin: ref !== undefined && BUILTIN_TOOLS.includes(ref.id) }
+  bindingsAt(agent, 'tools').map(({ pointer, value }) => {
+    const ref = readLogicalRef(textAt(value, 'ref') ?? '')
+    return { pointer, value, agent, ref, builtin: ref !== undefined && BUILTIN_TOOLS.includes(ref.id) }
   })
 
 /** `spec.agents[]` of an agent, those that are mappings. */
@@ -65,7 +65,8 @@ export const toolDocument = oncePerObject((workspace, use: ToolUse): Document | 
   const fitting = workspace
     .find(use.agent, 'Tool', id)
     .filter(({ identity }) => isVersion(identity!.version) && fits(identity!.version, range))
-  return fitting.sort((a, b) => rcompare(a.identity!.version, b.identity!.version))[0]
+  if (fitting.length > 1) fitting.sort((a, b) => rcompare(a.identity!.version, b.identity!.version))
+  return fitting[0]
 })
 
 /** Where an edge to a sub-agent leads within the workspace; undefined for another edge, or when there is no Agent. */

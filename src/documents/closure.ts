@@ -8,14 +8,22 @@ export interface Edge extends Binding {
   readonly child: Document
 }
 
-export const edgesOf = (workspace: Workspace, agent: Document): readonly Edge[] => edges(workspace).get(agent) ?? []
+export const edgesOf = (workspace: Workspace, agent: Document): readonly Edge[] => edges(workspace).get(agent) ?? NONE
+
+const NONE: readonly Edge[] = []
 
 const edges = oncePerWorkspace((workspace): ReadonlyMap<Document, readonly Edge[]> => {
   const follow = (edge: Binding): Edge[] => {
+    const { pointer, value, agent } = edge
     const child = childOf(workspace, edge)
-    return child === undefined ? [] : [{ ...edge, child }]
+    return child === undefined ? [] : [{ pointer, value, agent, child }]
   }
-  return new Map(workspace.documents.map((agent) => [agent, subAgentsOf(agent).flatMap(follow)]))
+  const found = new Map<Document, readonly Edge[]>()
+  for (const agent of workspace.documents) {
+    const bindings = subAgentsOf(agent)
+    if (bindings.length > 0) found.set(agent, bindings.flatMap(follow))
+  }
+  return found
 })
 
 const children = oncePerWorkspace(

@@ -18,7 +18,9 @@ export const readLogicalRef = remembering((text): LogicalRef | undefined => {
   const match = LOGICAL.exec(text)
   if (match === null) return undefined
   const [, namespace = '', name = '', range] = match
-  return { id: `${namespace}.${name}`, namespace, name, ...(range !== undefined && { range }) }
+  return range === undefined
+    ? { id: `${namespace}.${name}`, namespace, name }
+    : { id: `${namespace}.${name}`, namespace, name, range }
 })
 
 export const isLogicalId = (text: string): boolean => readLogicalRef(text)?.range === undefined && LOGICAL.test(text)
@@ -37,8 +39,14 @@ const rangeOf = remembering((text): Range | undefined => {
 /** A version fits a range; without a range every release fits. */
 export function fits(version: string, range: string | undefined): boolean {
   const known = versionOf(version)
-  return known !== null && (range === undefined || isRange(range)) && rangeOf(range ?? '*')!.test(known)
+  return known !== null && (range === undefined || isRange(range)) && isWithin(`${version}@${range ?? '*'}`)
 }
+
+/** Of `version@range`, both of which can be read: no version has an `@`. */
+const isWithin = remembering((text): boolean => {
+  const at = text.indexOf('@')
+  return rangeOf(text.slice(at + 1))!.test(versionOf(text.slice(0, at))!)
+})
 
 /** An exact semver version: no `v`, no range. */
 export const isVersion = (text: string): boolean => /^\d/.test(text) && versionOf(text) !== null

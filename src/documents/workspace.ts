@@ -99,15 +99,23 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     if (!above.has(directory)) above.set(directory, bundleOver(directoryOf(directory)))
     return above.get(directory)
   }
-  const bundleOf = ({ path }: Pick<Document, 'path'>): string | undefined => bundleOver(directoryOf(path))
+  const bundleByPath = new Map<string, string | undefined>()
+  const bundleOf = ({ path }: Pick<Document, 'path'>): string | undefined => {
+    const known = bundleByPath.get(path)
+    if (known !== undefined || bundleByPath.has(path)) return known
+    const bundle = bundleOver(directoryOf(path))
+    bundleByPath.set(path, bundle)
+    return bundle
+  }
   const bundleDirectory = (document: Document): string => bundleOf(document) ?? directoryOf(document.path)
   const groups = groupBy(documents, bundleOf)
   const nearby = (document: Document): readonly Document[] => groups.get(bundleOf(document)) ?? []
   const byPath = groupBy(documents, ({ path }) => path)
-  const byId = groupBy(
+  const named = groupBy(
     documents.filter(({ identity }) => identity !== undefined),
-    ({ kind, identity }) => `${kind} ${identity!.id}`,
+    ({ kind }) => kind,
   )
+  const byId = new Map([...named].map(([kind, of]) => [kind, groupBy(of, ({ identity }) => identity!.id)]))
 
   const bytes = (path: string): Uint8Array => {
     const found = files.read(path)
@@ -151,9 +159,12 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
       if (rest?.isSplit && bundleOf(document) === undefined) rest.ask(topics.among(topic))
     },
     find(from, kind, id) {
-      const all = byId.get(`${kind} ${id}`) ?? []
+      const all = byId.get(kind)?.get(id) ?? []
       if (rest === undefined && all.length < 2) return all
-      const near = all.filter((each) => bundleOf(each) === bundleOf(from))
+      const bundle = bundleOf(from)
+      const near = all.every((each) => bundleOf(each) === bundle)
+        ? all
+        : all.filter((each) => bundleOf(each) === bundle)
       if (rest !== undefined && (rest.isSplit || near.length === 0)) rest.ask(topics.id(kind, id))
       return near.length > 0 ? near : all
     },
