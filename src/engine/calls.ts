@@ -118,9 +118,11 @@ function send(draft: Draft, id: RunId, turn: number, call: Call): Call {
   const tool = toolNamed(snapshot, call.name)!
   const route = draft.world.routeOf(snapshot, tool)
   if (!route) {
+    const error = `Nothing handles ${tool.id} on this server.`
+    if (call.inDoubt) return again(draft, id, turn, call, { error, code: 'dispatch:no_handler', attempts: 0 })
     const asked = routeToPerson(draft, id, turn, call, 'no_handler')
     if (asked) return asked
-    const result = toolError('dispatch:no_handler', `Nothing handles ${tool.id} on this server.`)
+    const result = toolError('dispatch:no_handler', error)
     return settleCall(draft, id, turn, call, { outcome: 'not_sent', result, isError: true })
   }
   draft.step(id, 'ToolCall', toolCallOf(draft, id, turn, call, route.route), { open: true })
@@ -262,6 +264,7 @@ function conclude(draft: Draft, id: RunId, turn: number, call: Call, outcome: Ou
       return settleCall(draft, id, turn, call, { outcome: 'executed', result: told, isError: true, durationMs })
     }
     case 'not_sent': {
+      if (call.inDoubt) return tryAgain(draft, id, turn, call, outcome)
       const asked = outcome.code === 'no_handler' ? routeToPerson(draft, id, turn, call, 'no_handler') : undefined
       if (asked) closeDispatch(draft, id, call, outcome.error)
       if (asked) return { ...asked, attempt: call.attempt + 1 }
@@ -272,13 +275,17 @@ function conclude(draft: Draft, id: RunId, turn: number, call: Call, outcome: Ou
       })
     }
     case 'unknown':
-      return again(draft, id, turn, call, {
-        error: outcome.error,
-        code: `dispatch:${outcome.code}`,
-        attempts: MAX_LIVE_ATTEMPTS,
-      })
+      return tryAgain(draft, id, turn, call, outcome)
   }
 }
+
+const tryAgain = (
+  draft: Draft,
+  id: RunId,
+  turn: number,
+  call: Call,
+  { error, code }: Exclude<Outcome, { at: 'returned' }>,
+): Call => again(draft, id, turn, call, { error, code: `dispatch:${code}`, attempts: MAX_LIVE_ATTEMPTS })
 
 function misfits(draft: Draft, id: RunId, call: Call, result: JsonValue): JsonObject[] {
   const schema = toolNamed(draft.snapshot(id), call.name)?.outputSchema

@@ -1,7 +1,7 @@
 /** How a run ends: what it leaves open is closed, its descendants first, and whoever waits for it is told. */
 import type { RunId, TaskId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
-import type { Call, ErrorCode, Run, RunState } from '../spec/run.ts'
+import type { ErrorCode, Run, RunState } from '../spec/run.ts'
 import { changedRun } from './changed.ts'
 import type { Draft } from './draft.ts'
 import { callOff } from './unanswered.ts'
@@ -107,7 +107,7 @@ function leaveCalls(draft: Draft, run: Run): void {
     if (call.state.at === 'sent') draft.record(run.id, here.turn, call, 'unknown')
     // What was never sent will not be: it counts for no condition on what was done.
     else if (call.state.at !== 'unknown' && call.state.at !== 'delegated')
-      draft.record(run.id, here.turn, call, mayHaveHappened(call) ? 'unknown' : 'skipped')
+      draft.record(run.id, here.turn, call, call.inDoubt ? 'unknown' : 'skipped')
     const open = draft.lastStep(run.id, (step) => step.finishedAt === null && step.content['tool_call_id'] === call.id)
     if (open) {
       draft.closeStep(
@@ -117,9 +117,6 @@ function leaveCalls(draft: Draft, run: Run): void {
     }
   }
 }
-
-/** True for a call that was about to be sent again. */
-const mayHaveHappened = ({ state, firstSentAt }: Call): boolean => state.at === 'ready' && firstSentAt !== undefined
 
 /** A delegation whose child asked has its answer for now and is no call that waits, but its step is open until the child ends. */
 function leaveDelegations(draft: Draft, id: RunId): void {

@@ -42,7 +42,12 @@ export function again(
   const keyIsKnown = tool?.sideEffectClass === 'read_only' || usedFor < KEY_TTL_MS
   if (isSafe(tool?.sideEffectClass) && keyIsKnown && call.attempt < lost.attempts) {
     closeDispatch(draft, id, call, lost.error)
-    const ready: Call = { ...call, attempt: call.attempt + 1, state: { at: 'ready' } }
+    const ready: Call = {
+      ...call,
+      attempt: call.attempt + 1,
+      ...(tool?.sideEffectClass !== 'read_only' && { inDoubt: true }),
+      state: { at: 'ready' },
+    }
     draft.record(id, turn, ready)
     return ready
   }
@@ -120,7 +125,8 @@ export function reconcile(draft: Draft, id: RunId, turn: number, call: Call, tas
     }
     case 'retry': {
       // The gate speaks again, so that what needed an approval needs a fresh one.
-      const next: Call = { ...call, attempt: call.attempt + 1, state: { at: 'proposed' } }
+      const { inDoubt: _, ...certain } = call
+      const next: Call = { ...certain, attempt: call.attempt + 1, state: { at: 'proposed' } }
       draft.record(id, turn, next)
       return next
     }

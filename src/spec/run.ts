@@ -74,6 +74,8 @@ export interface Call {
   readonly attempt: number
   /** When its key was used first; absent before. */
   readonly firstSentAt?: Instant
+  /** Set once an attempt may have happened and is made again: what becomes of a later one does not undo it. */
+  readonly inDoubt?: true
   readonly decisionId?: DecisionId
   readonly state: CallState
 }

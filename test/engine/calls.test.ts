@@ -137,6 +137,36 @@ test('a safe call without an answer is sent again with the same key, then told t
   )
 })
 
+const unreachable: Outcome = { at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' }
+
+test('a call that may have happened is not told as one that did not, because its next attempt did not leave', async () => {
+  const put = tool('put', { sideEffectClass: 'idempotent_write' })
+  const outcomes = [unknown, unreachable, unreachable]
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [put] })],
+    models: { root: echo({ calls: [{ name: 'put' }] }) },
+    tools: { put: () => outcomes.shift()! },
+  })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  expect(task).toMatchObject({ kind: 'anomaly_review', reason: 'Nobody listens there.', context: { attempt: 3 } })
+  expect(new Set(bench.invoked.map((each) => each.idempotencyKey))).toEqual(new Set([`svc:${run}:1:0`]))
+  await bench.engine.answer(run, reply(task, { by: operator(), selectedOptionId: 'happened', textValue: '{"done":1}' }))
+  expect(await outputOf(bench, run)).toEqual({ done: 1 })
+})
+
+test('a call whose second attempt does not leave is made by the third', async () => {
+  const put = tool('put', { sideEffectClass: 'idempotent_write' })
+  const outcomes = [unknown, unreachable, returns({ done: 1 })]
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [put] })],
+    models: { root: echo({ calls: [{ name: 'put' }] }) },
+    tools: { put: () => outcomes.shift()! },
+  })
+  const run = await bench.start('root')
+  expect(await outputOf(bench, run)).toEqual({ done: 1 })
+})
+
 const uncertain = async (models: Said[] = []) => {
   const outcomes: Outcome[] = [unknown, returns({ id: 'p2' })]
   const bench = await openBench({

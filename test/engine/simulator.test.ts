@@ -65,7 +65,7 @@ interface PlannedCall {
   /** Turns of the event loop until it has happened, and from then on until its answer is there. */
   readonly takes: number
   readonly answersAfter?: number
-  readonly outcome: 'returned' | 'failed' | 'lost' | 'never arrived'
+  readonly outcome: 'returned' | 'failed' | 'lost' | 'lost, then gone' | 'never arrived'
 }
 
 interface Plan {
@@ -89,7 +89,16 @@ const callOf = (...others: string[]): fc.Arbitrary<PlannedCall> =>
     name: fc.constantFrom(...Object.keys(CLASSES), ...others),
     again: fc.boolean(),
     takes: fc.integer({ min: 0, max: 6 }),
-    outcome: fc.constantFrom('returned', 'returned', 'returned', 'failed', 'lost', 'never arrived'),
+    outcome: fc.constantFrom(
+      'returned',
+      'returned',
+      'returned',
+      'returned',
+      'failed',
+      'lost',
+      'lost, then gone',
+      'never arrived',
+    ),
   })
 /** A value in a third of all plans. */
 const sometimes = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
@@ -205,11 +214,13 @@ async function live(
     tools: Object.fromEntries(
       tools.map(({ wire }) => [
         wire,
-        ({ idempotencyKey, arguments: given, run }) =>
+        ({ idempotencyKey, arguments: given, attempt, run }) =>
           world.send(async () => {
             const { takes, answersAfter = 0, outcome, n } = given as unknown as PlannedCall & { n: number }
             if (await hasEnded(bench.store, run.id as RunId)) tooLate.push(idempotencyKey)
             await turns(takes)
+            if (outcome === 'lost, then gone' && attempt > 1)
+              return { at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' } as const
             if (outcome === 'never arrived') return { at: 'unknown', code: 'timeout', error: 'No answer.' } as const
             // The tool honours keys only where its class says that it does.
             if (wire !== 'put' || !effects.has(idempotencyKey))
@@ -217,7 +228,8 @@ async function live(
             const named = `${wire} ${n} ${run.id}`
             sent.set(named, [...(sent.get(named) ?? []), idempotencyKey])
             await turns(answersAfter)
-            if (outcome === 'lost') return { at: 'unknown', code: 'broken', error: 'The connection broke.' } as const
+            if (outcome.startsWith('lost'))
+              return { at: 'unknown', code: 'broken', error: 'The connection broke.' } as const
             return returns({ done: n }, outcome === 'failed')
           }),
       ]),
