@@ -1,5 +1,8 @@
 /** What credentials look like. Source: lint rules, secret/literal. */
 
+/** The one beginning with a space in it. */
+const BEARER = 'Bearer '
+
 /** How keys of vendors begin, literally, and how they go on: vendors give them a form so that scanners may find them. */
 const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
   // Models and what serves them.
@@ -82,7 +85,7 @@ const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
   ['pat-', /(?:na|eu)\d-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/],
   // Anybody's.
   ['eyJ', /[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/],
-  ['Bearer ', /(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}/],
+  [BEARER, /(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}/],
 ]
 
 /** Forms that begin with no word. */
@@ -114,20 +117,52 @@ const PLACEHOLDER = /([xX*0])\1{7}|your[-_]|[-_]here\b/i
 
 /** Words of which one stands in every name that `NAMED` knows. */
 const NAMES = /key|secret|token|passw/i
-/** A run of characters as long as a named value, with a digit in it. */
-const LONG_RUN = /(?<![A-Za-z0-9+/=_.~-])(?=[A-Za-z0-9+/=_.~-]{16})[A-Za-z+/=_.~-]*\d/
-
-/** False for a text in which no credential can be, nor in any part of it: most that is linted. */
-export const mayHoldCredential = (text: string): boolean =>
-  BEGINNINGS.test(text) || (NAMES.test(text) && LONG_RUN.test(text))
 
 /** Characters of the shortest of them: the value of a named one has more. */
 export const SHORTEST_CREDENTIAL = 15
+/** Characters of a named value, as `NAMED` says. */
+const SHORTEST_NAMED = 16
+/** Characters that stand side by side in the shortest form: `xapp-1-A-1-a`. */
+const SHORTEST_RUN = 12
+
+/** False for a text in which no credential can be, nor in any part of it: most that is linted. */
+export function mayHoldCredential(text: string): boolean {
+  // The forms that are no run of the characters of keys.
+  if ((text.includes('://') || text.includes('-----BEGIN')) && BEGINNINGS.test(text)) return true
+  let isNaming: boolean | undefined
+  // Places that are no further from each other than the shortest run is long: most characters are never read.
+  for (let at = SHORTEST_RUN - 1; at < text.length; at += SHORTEST_RUN) {
+    if (!isOfRun(text, at)) continue
+    let start = at
+    while (start > 0 && isOfRun(text, start - 1)) start--
+    while (at + 1 < text.length && isOfRun(text, at + 1)) at++
+    const length = at + 1 - start
+    if (length < SHORTEST_RUN) continue
+    if (BEGINNINGS.test(text.slice(Math.max(0, start - BEARER.length), at + 1))) return true
+    if (length >= SHORTEST_NAMED && hasDigit(text, start, at) && (isNaming ??= NAMES.test(text))) return true
+  }
+  return false
+}
+
+/** What keys are made of, in any of the forms. */
+const RUN = /[A-Za-z0-9+/=_.~%-]/
+/** By the code of a character: a table is read where a search would be begun. */
+const IS_OF_RUN = Uint8Array.from({ length: 128 }, (_, code) => Number(RUN.test(String.fromCharCode(code))))
+
+const isOfRun = (text: string, at: number): boolean => IS_OF_RUN[text.charCodeAt(at)] === 1
+
+function hasDigit(text: string, start: number, end: number): boolean {
+  for (let at = start; at <= end; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 0x30 && code <= 0x39) return true
+  }
+  return false
+}
 
 /** How an API key of ours begins, whole or cut. Source: decisions, section 1; lint rules, secret/own-api-key. */
 const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/
 
-export const mayHoldOwnKey = (text: string): boolean => OWN_KEY.test(text)
+export const mayHoldOwnKey = (text: string): boolean => text.includes('svc_') && OWN_KEY.test(text)
 
 export interface Credential {
   /** Offset in the text. */
@@ -143,6 +178,7 @@ export function findCredential(text: string): Credential | undefined {
 
 /** The prefix alone may begin a name: what follows is random. */
 export function findOwnKey(text: string): Credential | undefined {
+  if (!mayHoldOwnKey(text)) return undefined
   for (const match of text.matchAll(new RegExp(OWN_KEY, 'g')))
     if (isRandom(match[0].slice('svc_'.length)))
       return { start: match.index, text: match[0], shown: `${match[0].slice(0, 6)}…` }
@@ -160,9 +196,6 @@ function findForm(text: string): Credential | undefined {
 /** A name of a secret, and a value that is assigned to it: `password = "…"`. */
 const NAMED =
   /(?:(?:api|app|access|account|client|private)[_ -]?key|secret(?:[_-]?(?:access[_-]?)?key)?|token|password|passwd)["']?\s*(?:[:=]|\bis\b)\s*["']?([A-Za-z0-9+/=_.~-]{16,})/i
-
-/** Characters of a value that is looked at, as `NAMED` says. */
-const SHORTEST_NAMED = 16
 
 /** A value beside the name of a secret is one when it is random: that is what keeps `password: your-password-here` out. */
 function findNamed(text: string): Credential | undefined {

@@ -128,11 +128,15 @@ describe('the form of a vendor is known', () => {
     ['a private key of PGP', '-----BEGIN PGP', ' PRIVATE KEY BLOCK-----'],
     ['a database', 'postgres://desk:', 'q7Hk2pX9@db.example:5432/desk'],
     ['Redis', 'redis://:', 'q7Hk2pX9mT@cache.example:6379'],
+    ['Slack, an app of a few letters', 'xapp-1-A-1-', 'a'],
     ['a header', 'Authorization: Bearer ', mixed(40)],
   ])('%s', (_, begins, rest) => {
     const text = `Use ${begins}${rest} here.`
     expect(findCredential(text)).toBeDefined()
-    expect(mayHoldCredential(text)).toBe(true)
+    // As short as it may be, and wherever it stands in a document.
+    for (let length = text.length; findCredential(text.slice(0, length)) !== undefined; length--)
+      for (const before of ['', 'a: "', `${'word '.repeat(7)}key: `])
+        expect(mayHoldCredential(`${before}${text.slice(0, length)}" # word`)).toBe(true)
   })
 
   test.each([
@@ -141,6 +145,7 @@ describe('the form of a vendor is known', () => {
     ['of AWS', `aws_secret_access_key=${mixed(40)}`],
   ])('and so is a random value %s', (_, text) => {
     expect(findCredential(text)).toBeDefined()
+    for (const before of ['', 'a: "', 'word '.repeat(7)]) expect(mayHoldCredential(`${before}${text}`)).toBe(true)
   })
 })
 

@@ -17,16 +17,16 @@ export const secretLiteral: Rule = {
     for (const written of writtenTexts(workspace, document, mayHoldCredential)) {
       const { text, pointer } = written
       if (text.length < SHORTEST_CREDENTIAL) continue
+      const found = findCredential(text) ?? findNamedValue(pointer, text)
+      if (found === undefined) continue
       // `secret/value-in-from-env` speaks of these.
       if (/^\/secrets\/[^/]+\/fromEnv$/.test(pointer)) continue
-      const found = findCredential(text) ?? findNamedValue(pointer, text)
       // A name and a password in these addresses are `secret/in-url` and `model/base-url-invalid`.
-      if (found?.text.endsWith('@') && /\/(?:url|base_url)$/.test(pointer)) continue
-      if (found !== undefined)
-        report(written.at, `This looks like a credential (${found.shown}).`, {
-          why: 'Everyone who reads the document could use it.',
-          fix: 'Revoke it, and name an environment variable under `secrets`.',
-        })
+      if (found.text.endsWith('@') && /\/(?:url|base_url)$/.test(pointer)) continue
+      report(written.at, `This looks like a credential (${found.shown}).`, {
+        why: 'Everyone who reads the document could use it.',
+        fix: 'Revoke it, and name an environment variable under `secrets`.',
+      })
     }
   },
 }
