@@ -1,7 +1,7 @@
 /** What tools and sub-agents say about themselves to a model. */
 import type { JsonValue } from '../base/json.ts'
 import type { Place } from './diagnostic.ts'
-import { keywords } from './schema-faults.ts'
+import { keywords, type KeywordUse } from './schema-faults.ts'
 import type { Document } from './document.ts'
 import { schemasOf, type SchemaText } from './schemas.ts'
 import type { Workspace } from './workspace.ts'
@@ -20,8 +20,8 @@ export function describedTexts(workspace: Workspace, document: Document): Descri
   const inner = schemasOf(workspace, document).flatMap(({ schema }) =>
     schema === undefined
       ? []
-      : keywords(schema.value, 'description').flatMap(({ pointer, value }) =>
-          isText(value) ? [new SchemaDescription(value, schema, pointer)] : [],
+      : keywords(schema.value, 'description').flatMap((use) =>
+          isText(use.value) ? [new SchemaDescription(use.value, schema, use)] : [],
         ),
   )
   return [...own, ...inner]
@@ -33,16 +33,16 @@ const isText = (value: JsonValue): value is string => typeof value === 'string'
 class SchemaDescription implements DescribedText {
   readonly text: string
   readonly #schema: SchemaText
-  readonly #pointer: string
+  readonly #use: KeywordUse
 
-  constructor(text: string, schema: SchemaText, pointer: string) {
+  constructor(text: string, schema: SchemaText, use: KeywordUse) {
     this.text = text
     this.#schema = schema
-    this.#pointer = pointer
+    this.#use = use
   }
 
   get at(): Place {
     const { spans, base } = this.#schema
-    return spans.placeOf(base + this.#pointer)
+    return spans.placeOf(base + this.#use.pointer)
   }
 }

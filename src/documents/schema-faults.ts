@@ -2,6 +2,7 @@
 import type { ErrorObject } from 'ajv'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { metaSchema } from './generated/validators.js'
+import { isPlainSchema } from './plain-schema.ts'
 import { inWords, pointerTo } from './pointer.ts'
 import { nearest } from './suggest.ts'
 import { valueAt } from './shape.ts'
@@ -13,7 +14,7 @@ export interface SchemaFault {
 }
 
 export function schemaFaults(schema: JsonObject | boolean): SchemaFault[] {
-  const valid = metaSchema(schema)
+  const valid = isPlainSchema(schema) || metaSchema(schema)
   const errors = valid ? [] : (metaSchema.errors ?? [])
   const first = new Map<string, ErrorObject>()
   for (const error of errors) {
@@ -79,6 +80,8 @@ const VALUES = new Set(['const', 'enum', 'default', 'examples', 'required'])
 export interface KeywordUse {
   readonly pointer: string
   readonly value: JsonValue
+  /** The schema in which it stands. */
+  readonly holder: JsonObject
 }
 
 /** Every use of a keyword in a schema, at whatever depth. */
@@ -94,21 +97,47 @@ const indices = new WeakMap<JsonObject, ReadonlyMap<string, readonly KeywordUse[
 
 function indexOf(schema: JsonObject): ReadonlyMap<string, readonly KeywordUse[]> {
   const uses = new Map<string, KeywordUse[]>()
-  const visit = (value: JsonValue, pointer: string): void => {
+  const visit = (value: JsonValue, above: Step | undefined): void => {
     if (typeof value !== 'object' || value === null) return
-    if (Array.isArray(value)) return value.forEach((each, index) => visit(each, pointerTo(pointer, index)))
+    if (Array.isArray(value)) return value.forEach((each, index) => visit(each, new Step(above, index)))
     for (const key of Object.keys(value)) {
       const each = value[key]!
-      const at = pointerTo(pointer, key)
-      const use = { pointer: at, value: each }
+      const use = new Use(above, key, each, value)
       const before = uses.get(key)
       if (before === undefined) uses.set(key, [use])
       else before.push(use)
+      if (typeof each !== 'object' || each === null || VALUES.has(key)) continue
       if (NAMING.has(key) && isJsonObject(each))
-        for (const [name, member] of Object.entries(each)) visit(member, pointerTo(at, name))
-      else if (!VALUES.has(key)) visit(each, at)
+        for (const name of Object.keys(each)) visit(each[name]!, new Step(use, name))
+      else visit(each, use)
     }
   }
-  visit(schema, '')
+  visit(schema, undefined)
   return uses
+}
+
+/** A way into a schema, which is put into words when something is wrong there. */
+class Step {
+  readonly #above: Step | undefined
+  readonly #key: string | number
+
+  constructor(above: Step | undefined, key: string | number) {
+    this.#above = above
+    this.#key = key
+  }
+
+  get pointer(): string {
+    return pointerTo(this.#above?.pointer ?? '', this.#key)
+  }
+}
+
+class Use extends Step implements KeywordUse {
+  readonly value: JsonValue
+  readonly holder: JsonObject
+
+  constructor(above: Step | undefined, key: string, value: JsonValue, holder: JsonObject) {
+    super(above, key)
+    this.value = value
+    this.holder = holder
+  }
 }

@@ -1,8 +1,7 @@
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { schemaRule } from '../schema-rule.ts'
 import { keywords } from '../schema-faults.ts'
 import { misfit } from '../schema-fit.ts'
-import { valueAt } from '../shape.ts'
 import type { Rule } from '../rule.ts'
 import { SCHEMA_PLACES } from '../schemas.ts'
 
@@ -24,15 +23,12 @@ export const schemaDefaultInvalid: Rule = {
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
   check: schemaRule(({ value }, say) => {
-    const look = (at: string, found: JsonValue, holder: JsonValue | undefined): void => {
-      const why = isJsonObject(holder) ? misfit(holder, found) : undefined
+    const look = (at: string, found: JsonValue, holder: JsonObject): void => {
+      const why = misfit(holder, found)
       if (why !== undefined) say(at, `${JSON.stringify(found)} does not fit: ${why}.`)
     }
-    const holderOf = (pointer: string): JsonValue | undefined =>
-      valueAt(value, pointer.slice(0, pointer.lastIndexOf('/')))
-    for (const each of keywords(value, 'default')) look(each.pointer, each.value, holderOf(each.pointer))
-    for (const { pointer, value: list } of keywords(value, 'examples'))
-      for (const [index, each] of Array.isArray(list) ? list.entries() : [])
-        look(`${pointer}/${index}`, each, holderOf(pointer))
+    for (const each of keywords(value, 'default')) look(each.pointer, each.value, each.holder)
+    for (const { pointer, value: list, holder } of keywords(value, 'examples'))
+      for (const [index, each] of Array.isArray(list) ? list.entries() : []) look(`${pointer}/${index}`, each, holder)
   }),
 }

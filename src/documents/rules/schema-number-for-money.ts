@@ -23,17 +23,20 @@ export const schemaNumberForMoney: Rule = {
   check(document, report, { workspace }) {
     const input = toolInput(workspace, document)
     if (input === undefined) return
-    for (const { pointer, value: properties } of keywords(input.value, 'properties'))
-      for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
-        if (!MONEY.test(name) || !isJsonObject(property) || property['type'] !== 'number') continue
-        const at = input.base + pointerTo(pointer, name)
+    for (const use of keywords(input.value, 'properties')) {
+      const properties = isJsonObject(use.value) ? use.value : {}
+      for (const name of Object.keys(properties)) {
+        const property = properties[name]
+        if (!isJsonObject(property) || property['type'] !== 'number' || !MONEY.test(name)) continue
+        if ('multipleOf' in property) continue
+        const at = input.base + pointerTo(use.pointer, name)
         const place = input.spans.placeOf(at)
-        if (!('multipleOf' in property))
-          report(
-            { ...place, range: input.spans.keySpanOf(at) ?? place.range },
-            `"${name}" may have any fraction: 0.1 + 0.2 is not 0.3.`,
-          )
+        report(
+          { ...place, range: input.spans.keySpanOf(at) ?? place.range },
+          `"${name}" may have any fraction: 0.1 + 0.2 is not 0.3.`,
+        )
       }
+    }
   },
 }
 

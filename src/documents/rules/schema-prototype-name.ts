@@ -22,10 +22,10 @@ export const schemaPrototypeName: Rule = {
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
   check: schemaRule(({ value }, say) => {
-    for (const { pointer, value: properties } of keywords(value, 'properties'))
-      for (const name of isJsonObject(properties) ? Object.keys(properties) : [])
-        if (NAMES.includes(name))
-          say(pointerTo(pointer, name), `"${name}" is a name of every object in JavaScript.`, {}, true)
+    for (const use of keywords(value, 'properties'))
+      for (const name of isJsonObject(use.value) ? NAMES : [])
+        if (Object.hasOwn(use.value as object, name))
+          say(pointerTo(use.pointer, name), `"${name}" is a name of every object in JavaScript.`, {}, true)
   }),
 }
 

@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 import { schemaRule } from '../schema-rule.ts'
 import { keywords } from '../schema-faults.ts'
-import { valueAt } from '../shape.ts'
 import { nearest } from '../suggest.ts'
 import type { Rule } from '../rule.ts'
 import { SCHEMA_PLACES } from '../schemas.ts'
@@ -24,16 +23,17 @@ export const schemaRequiredUndefined: Rule = {
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
   check: schemaRule(({ value }, say) => {
-    for (const { pointer, value: names } of keywords(value, 'required')) {
-      const holder = valueAt(value, pointer.slice(0, pointer.lastIndexOf('/')))
-      if (!isJsonObject(holder) || !Array.isArray(names) || holder['additionalProperties'] !== false) continue
+    for (const use of keywords(value, 'required')) {
+      const { value: names, holder } = use
+      if (!Array.isArray(names) || holder['additionalProperties'] !== false) continue
       if (Object.hasOwn(holder, 'patternProperties')) continue
-      const declared = isJsonObject(holder['properties']) ? Object.keys(holder['properties']) : []
+      const properties = isJsonObject(holder['properties']) ? holder['properties'] : {}
       for (const [index, name] of names.entries()) {
-        if (typeof name !== 'string' || declared.includes(name)) continue
+        if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue
+        const declared = Object.keys(properties)
         const near = nearest(name, declared)
         say(
-          `${pointer}/${index}`,
+          `${use.pointer}/${index}`,
           `"${name}" is required, but the object has no such property and allows no other.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
           { why: 'No value fits this schema.', ...(near !== undefined && { fix: `Write ${near}.` }) },
         )

@@ -1,8 +1,6 @@
-import { isJsonObject } from '../../base/json.ts'
 import { declaredClass } from '../bindings.ts'
 import { toolInput } from '../inputs.ts'
 import { keywords } from '../schema-faults.ts'
-import { valueAt } from '../shape.ts'
 import type { Rule } from '../rule.ts'
 
 export const schemaUnboundedString: Rule = {
@@ -27,14 +25,14 @@ export const schemaUnboundedString: Rule = {
     const severity = { irreversible_action: 'warning', non_idempotent_write: 'info' } as const
     if (sideEffect !== 'irreversible_action' && sideEffect !== 'non_idempotent_write') return
     const input = toolInput(workspace, document)
-    for (const { pointer, value } of input === undefined ? [] : keywords(input.value, 'type')) {
-      const parent = pointer.slice(0, pointer.lastIndexOf('/'))
-      const holder = valueAt(input!.value, parent)
-      if (value !== 'string' || !isJsonObject(holder) || parent === '') continue
+    for (const use of input === undefined ? [] : keywords(input.value, 'type')) {
+      const { value, holder } = use
+      if (value !== 'string' || holder === input!.value) continue
       if (BOUNDS.some((keyword) => Object.hasOwn(holder, keyword))) continue
+      const { pointer } = use
       report(
         input!.spans.placeOf(input!.base + pointer),
-        `"${parent.split('/').at(-1)}" may be a text of any length.`,
+        `"${pointer.split('/').at(-2)}" may be a text of any length.`,
         {
           severity: severity[sideEffect],
         },
