@@ -70,12 +70,12 @@ export const toolDocument = oncePerObject((workspace, use: ToolUse): Document | 
 })
 
 /** Where an edge to a sub-agent leads within the workspace; undefined for another edge, or when there is no Agent. */
-export function childOf(workspace: Workspace, edge: Binding): Document | undefined {
+export const childOf = oncePerObject((workspace, edge: Binding): Document | undefined => {
   const ref = readAgentRef(textAt(edge.value, 'ref') ?? '')
   if (ref.form !== 'path' || edge.value['late_bound'] === true) return undefined
   const found = workspace.resolve(edge.agent, ref.path)
   return 'path' in found ? workspace.documentsAt(found.path).find(({ kind }) => kind === 'Agent') : undefined
-}
+})
 
 /** The name that the model sees; undefined when nothing says it. */
 export function wireNameOf(workspace: Workspace, binding: Binding): string | undefined {

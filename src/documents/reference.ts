@@ -81,7 +81,8 @@ export function readAgentRef(text: string): AgentRef {
 export const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
 /** The name of a tool or sub-agent on the wire, derived from the last part of its id. Source: decisions, section 14. */
-export const deriveWireName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+export const deriveWireName = (name: string): string =>
+  WIRE_NAME.test(name) ? name : name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 
 /** The tools that the engine itself carries out. Source: decisions, section 10. */
 export const BUILTIN_TOOLS: readonly string[] = ['svc.ask_user', 'svc.request_input', 'svc.read_file']

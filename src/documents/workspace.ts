@@ -6,6 +6,7 @@ import type { Document } from './document.ts'
 import type { Files } from './files.ts'
 import { groupBy } from './group.ts'
 import { checkPath, directoryOf, extensionOf, joinPath, pathsUnder } from './paths.ts'
+import { remembering } from './remember.ts'
 import { createSource, type Source } from './source.ts'
 import { nearest } from './suggest.ts'
 
@@ -123,7 +124,14 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     const why = files.refusal?.(path)
     throw why === undefined ? fail('not_found', { what: `file ${path}` }) : fail('file_unreadable', { path, why })
   }
+  const resolutions = new Map<Document, (written: string) => Resolution>()
   const resolve = (from: Document, written: string, version?: string | number): Resolution => {
+    if (version !== undefined) return resolveAfresh(from, written, version)
+    const known = resolutions.get(from) ?? remembering((path) => resolveAfresh(from, path))
+    resolutions.set(from, known)
+    return known(written)
+  }
+  const resolveAfresh = (from: Document, written: string, version?: string | number): Resolution => {
     const checked = checkPath(written)
     if ('problem' in checked) return { problem: 'bad-path', says: checked.problem }
     const directories = [...new Set([bundleDirectory(from), directoryOf(from.path)])]
