@@ -139,7 +139,8 @@ export function mayHoldCredential(text: string): boolean {
     const length = at + 1 - start
     if (length < SHORTEST_RUN) continue
     if (BEGINNINGS.test(text.slice(Math.max(0, start - BEARER.length), at + 1))) return true
-    if (length >= SHORTEST_NAMED && hasDigit(text, start, at) && (isNaming ??= NAMES.test(text))) return true
+    if (length >= SHORTEST_NAMED && (isNaming ??= NAMES.test(text)) && mayBeValue(text.slice(start, at + 1)))
+      return true
   }
   return false
 }
@@ -151,13 +152,8 @@ const IS_OF_RUN = Uint8Array.from({ length: 128 }, (_, code) => Number(RUN.test(
 
 const isOfRun = (text: string, at: number): boolean => IS_OF_RUN[text.charCodeAt(at)] === 1
 
-function hasDigit(text: string, start: number, end: number): boolean {
-  for (let at = start; at <= end; at++) {
-    const code = text.charCodeAt(at)
-    if (code >= 0x30 && code <= 0x39) return true
-  }
-  return false
-}
+/** False where no value in a run is random: it is the whole run, unless something is in it after which one begins or before which it ends. */
+const mayBeValue = (run: string): boolean => /\d/.test(run) && (/[=%]|^is\b/i.test(run) || isRandom(run))
 
 /** How an API key of ours begins, whole or cut. Source: decisions, section 1; lint rules, secret/own-api-key. */
 const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/
@@ -218,11 +214,17 @@ const RANDOM_HEX_BITS = 3
 
 /** True for a text that no person made up: many different characters of several kinds, and no words. */
 export function isRandom(text: string): boolean {
-  if (/^[0-9a-f]+$/i.test(text))
-    return text.length >= 32 && /\d/.test(text) && /[a-f]/i.test(text) && entropyOf(text) > RANDOM_HEX_BITS
-  const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(text)).length
-  const words = text.split(/[^A-Za-z]+/).filter((word) => /^(?:[A-Z]?[a-z]{4,}|[A-Z]{4,})$/.test(word))
-  return kinds >= 2 && /\d/.test(text) && words.join('').length * 2 < text.length && entropyOf(text) > RANDOM_BITS
+  if (!/\d/.test(text)) return false
+  if (/^[0-9a-f]+$/i.test(text)) return text.length >= 32 && /[a-f]/i.test(text) && entropyOf(text) > RANDOM_HEX_BITS
+  return /[a-z]/i.test(text) && lettersOfWords(text) * 2 < text.length && entropyOf(text) > RANDOM_BITS
+}
+
+/** Letters in words of four or more: small ones, small ones after a capital, or capitals. */
+function lettersOfWords(text: string): number {
+  let letters = 0
+  for (const word of text.match(/[A-Za-z]{4,}/g) ?? [])
+    if (/^(?:[A-Z]?[a-z]{4,}|[A-Z]{4,})$/.test(word)) letters += word.length
+  return letters
 }
 
 /** Shannon's measure, in bits a character. */
@@ -237,6 +239,7 @@ const LONG = 20
 
 /** True for a text that is a secret rather than the name of a variable that holds one. */
 export function looksLikeValue(text: string): boolean {
+  if (/^[A-Z_]{1,14}$/.test(text)) return false
   if (findCredential(text) !== undefined || findOwnKey(text) !== undefined) return true
   if (
     /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) &&

@@ -198,18 +198,23 @@ function head(node: Node): { readonly start: number; readonly end: number } {
 }
 
 /** Goes as far along the pointer as there are values. `rest` counts the segments that lead nowhere. */
-function walk(root: Node, pointer: string): { readonly node: Node; readonly member?: Member; readonly rest: number } {
+function walk(
+  root: Node,
+  pointer: string,
+): { readonly node: Node; readonly member: Member | undefined; readonly rest: number } {
   const segments = segmentsOf(pointer)
   let node = root
   let member: Member | undefined
-  for (const [index, segment] of segments.entries()) {
+  for (let at = 0; at < segments.length; at++) {
+    const segment = segments[at]!
     const next = memberOf(node, segment)
-    const child = next?.node ?? (/^\d+$/.test(segment) ? node.items?.[Number(segment)] : undefined)
-    if (child === undefined) return { node, ...(member && { member }), rest: segments.length - index }
+    const child =
+      next?.node ?? (node.items !== undefined && /^\d+$/.test(segment) ? node.items[Number(segment)] : undefined)
+    if (child === undefined) return { node, member, rest: segments.length - at }
     node = child
     member = next
   }
-  return { node, ...(member && { member }), rest: 0 }
+  return { node, member, rest: 0 }
 }
 
 /** A value with its place, which is worked out when it is asked for: most values that are looked at are right. */

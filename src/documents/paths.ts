@@ -1,5 +1,7 @@
 /** Paths inside a bundle: relative, `/` separated. Source: bundles, section 2; security, S22. */
 
+import { isAscii } from './scripts.ts'
+
 /**
  * A path as the author wrote it, without `./`, or what is wrong with it.
  * Refused: absolute, `..`, backslash, drive, NUL, empty names, a trailing dot or space, anything but NFC.
@@ -20,7 +22,9 @@ export function checkPath(written: string): { readonly path: string } | { readon
 }
 
 /** What two paths share that are one file where case does not count: the full case folding of Unicode, `STRASSE` and `straße`. */
-export const foldPath = (path: string): string =>
+export const foldPath = (path: string): string => (isAscii(path) ? path.toLowerCase() : foldLetters(path))
+
+const foldLetters = (path: string): string =>
   // Upper case first, since that is where one letter becomes two; letter by letter, since a last sigma is lowered otherwise.
   Array.from(path.normalize('NFC'), (each) => (each === 'ı' ? each : each.toUpperCase().toLowerCase())).join('')
 

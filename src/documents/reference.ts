@@ -51,6 +51,9 @@ const isWithin = remembering((text): boolean => {
 /** An exact semver version: no `v`, no range. */
 export const isVersion = (text: string): boolean => /^\d/.test(text) && versionOf(text) !== null
 
+/** A version that no range without one of its own takes. */
+export const isPrerelease = (text: string): boolean => (versionOf(text)?.prerelease.length ?? 0) > 0
+
 const versionOf = remembering((text) => parse(text))
 
 /** What `spec.agents[].ref` says. */

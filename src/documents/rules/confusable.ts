@@ -1,3 +1,4 @@
+import { groupBy } from '../group.ts'
 import { oncePerWorkspace } from '../once.ts'
 import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
@@ -20,25 +21,23 @@ export const confusable: Rule = {
   crossFile: true,
   check(document, report, { workspace }) {
     if (document.identity === undefined) return
+    const first = twins(workspace).get(document)
+    if (first === undefined) return
     const { id } = document.identity
-    const twins = (bySkeleton(workspace).get(keyOf(document, id)) ?? []).filter((each) => each.identity!.id !== id)
-    const [first] = twins
-    // Told once, at the later of the two.
-    if (first === undefined || workspace.documents.indexOf(first) > workspace.documents.indexOf(document)) return
     report('/metadata/name', `"${id}" looks like "${first.identity!.id}".`, {
       related: [{ path: first.path, range: first.placeOf('/metadata/name').range, message: 'the other one' }],
     })
   },
 }
 
-const keyOf = ({ kind }: Document, id: string): string => `${kind} ${skeletonOf(id)}`
-
-const bySkeleton = oncePerWorkspace(({ documents }) => {
-  const groups = new Map<string, Document[]>()
-  for (const each of documents) {
-    if (each.identity === undefined) continue
-    const key = keyOf(each, each.identity.id)
-    groups.set(key, [...(groups.get(key) ?? []), each])
-  }
-  return groups
+/** By the later of two documents the first that looks like it: told once. */
+const twins = oncePerWorkspace(({ documents }): ReadonlyMap<Document, Document> => {
+  const twins = new Map<Document, Document>()
+  const named = documents.filter(({ identity }) => identity !== undefined)
+  for (const alike of groupBy(named, ({ kind, identity }) => `${kind} ${skeletonOf(identity!.id)}`).values())
+    for (const [at, each] of alike.entries()) {
+      const first = alike.findIndex(({ identity }) => identity!.id !== each.identity!.id)
+      if (first >= 0 && first < at) twins.set(each, alike[first]!)
+    }
+  return twins
 })

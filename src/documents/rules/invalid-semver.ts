@@ -12,6 +12,7 @@ export const invalidSemver: Rule = {
   bad: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: v1.2}\n' },
   good: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.2.0"}\n' },
   check(document, report) {
+    if (document.identity !== undefined && isVersion(document.identity.version)) return
     for (const version of document.texts('metadata.version')) {
       if (isVersion(version.value)) continue
       const meant = coerce(version.value)?.version

@@ -1,6 +1,5 @@
-import { prerelease } from 'semver'
 import { toolDocument, toolsOf } from '../bindings.ts'
-import { isVersion } from '../reference.ts'
+import { isPrerelease, isVersion } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 
 export const toolPrerelease: Rule = {
@@ -24,7 +23,7 @@ export const toolPrerelease: Rule = {
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const version = toolDocument(workspace, use)?.identity?.version
-      if (version === undefined || prerelease(version) === null || isVersion(use.ref!.range ?? '')) continue
+      if (version === undefined || !isPrerelease(version) || isVersion(use.ref!.range ?? '')) continue
       report(`${use.pointer}/ref`, `This chooses ${use.ref!.id}@${version}, a prerelease.`)
     }
   },

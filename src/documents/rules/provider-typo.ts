@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import { OFFLINE_PROVIDERS } from '../../spec/document.ts'
+import { remembering } from '../remember.ts'
 import type { Rule } from '../rule.ts'
 
 const KNOWN = [
@@ -31,9 +32,11 @@ export const providerTypo: Rule = {
     for (const provider of document.texts('spec.model.provider')) {
       const name = provider.value
       if (KNOWN.includes(name) || Object.hasOwn(providers, name)) continue
-      const near = KNOWN.find((known) => distance(name, known) <= 2)
+      const near = nearKnown(name)
       if (near !== undefined)
         report(provider, `"${name}" is no provider that svc knows. Did you mean "${near}"?`, { fix: `Write ${near}.` })
     }
   },
 }
+
+const nearKnown = remembering((name) => KNOWN.find((known) => distance(name, known) <= 2))

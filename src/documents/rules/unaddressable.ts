@@ -1,3 +1,4 @@
+import type { DocumentIdentity } from '../document.ts'
 import type { Rule } from '../rule.ts'
 
 export const unaddressable: Rule = {
@@ -10,6 +11,7 @@ export const unaddressable: Rule = {
   bad: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund.v2, namespace: pay, version: "2.0.0"}\n' },
   good: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund-v2, namespace: pay, version: "2.0.0"}\n' },
   check(document, report) {
+    if (document.identity !== undefined && isAddress(document.identity)) return
     for (const name of document.texts('metadata.name')) {
       const bad = /[.@/\sA-Z]/.exec(name.value)?.[0]
       if (bad !== undefined)
@@ -28,6 +30,10 @@ export const unaddressable: Rule = {
     }
   },
 }
+
+/** True where nothing is wrong with either part, as nearly everywhere. */
+const isAddress = ({ namespace, name }: DocumentIdentity): boolean =>
+  /^[a-z0-9_-]+$/.test(name) && /^(?!svc(?:\.|$))[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(namespace)
 
 const said = (part: string): string =>
   /\s/.test(part) ? 'a space' : /[A-Z]/.test(part) ? `the capital letter ${part}` : `"${part}"`

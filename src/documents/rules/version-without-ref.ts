@@ -2,6 +2,15 @@ import { isJsonObject } from '../../base/json.ts'
 import { removalOf } from '../removal.ts'
 import type { Rule } from '../rule.ts'
 
+const PLACES = [
+  'spec.instructions',
+  'output.schema',
+  'spec.tools.*.input_schema',
+  'spec.agents.*.input_schema',
+  'spec.input_schema',
+  'spec.output_schema',
+]
+
 export const versionWithoutRef: Rule = {
   name: 'doc/version-without-ref',
   severity: 'warning',
@@ -13,16 +22,9 @@ export const versionWithoutRef: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: prompts/system.md, version: 2}\n',
     'prompts/system-2.md': 'Help.\n',
   },
+  needs: PLACES.map((place) => `${place}.version`),
   check(document, report) {
-    const places = [
-      'spec.instructions',
-      'output.schema',
-      'spec.tools.*.input_schema',
-      'spec.agents.*.input_schema',
-      'spec.input_schema',
-      'spec.output_schema',
-    ]
-    for (const { value, pointer } of places.flatMap((place) => document.at(place))) {
+    for (const { value, pointer } of PLACES.flatMap((place) => document.at(place))) {
       if (!isJsonObject(value) || value['version'] === undefined || value['ref'] !== undefined) continue
       report(`${pointer}/version`, '`version` says nothing here: it names a revision of the file that `ref` names.', {
         fix: { description: 'Remove it.', edits: removalOf(document, `${pointer}/version`) },
