@@ -122,22 +122,21 @@ const NAMES = /key|secret|token|passw/i
 export const SHORTEST_CREDENTIAL = 15
 /** Characters of a named value, as `NAMED` says. */
 const SHORTEST_NAMED = 16
-/** Characters that stand side by side in the shortest form: `xapp-1-A-1-a`. */
-const SHORTEST_RUN = 12
+/** What is in the forms that are no run of the characters of keys, or may be a shorter one. */
+const ODD = ['://', '-----BEGIN', 'xapp-']
 
 /** False for a text in which no credential can be, nor in any part of it: most that is linted. */
 export function mayHoldCredential(text: string): boolean {
-  // The forms that are no run of the characters of keys.
-  if ((text.includes('://') || text.includes('-----BEGIN')) && BEGINNINGS.test(text)) return true
+  if (ODD.some((part) => text.includes(part)) && BEGINNINGS.test(text)) return true
   let isNaming: boolean | undefined
   // Places that are no further from each other than the shortest run is long: most characters are never read.
-  for (let at = SHORTEST_RUN - 1; at < text.length; at += SHORTEST_RUN) {
+  for (let at = SHORTEST_CREDENTIAL - 1; at < text.length; at += SHORTEST_CREDENTIAL) {
     if (!isOfRun(text, at)) continue
     let start = at
     while (start > 0 && isOfRun(text, start - 1)) start--
     while (at + 1 < text.length && isOfRun(text, at + 1)) at++
     const length = at + 1 - start
-    if (length < SHORTEST_RUN) continue
+    if (length < SHORTEST_CREDENTIAL) continue
     if (BEGINNINGS.test(text.slice(Math.max(0, start - BEARER.length), at + 1))) return true
     if (length >= SHORTEST_NAMED && (isNaming ??= NAMES.test(text)) && mayBeValue(text.slice(start, at + 1)))
       return true
