@@ -293,7 +293,6 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     let event: RunEvent
     try {
       if (effect.do === 'invoke') failpoint('effect.afterDispatchRecord')
-      // The save comes back in the turn of the event loop that also answers whoever started the run: they go first.
       event = parts.redactor.json(await perform(parts, effect, scene, (text) => show(veil.push(text)), flight))
       failpoint(effect.do === 'invoke' ? 'effect.afterReply' : 'model.afterReply')
       show(veil.end())
@@ -351,7 +350,10 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       bell.ring(actor.id, turn.session.lastSeq)
       setAlarm(turn)
       actor.inbox.push({ work: () => undefined, resolve() {}, reject() {} })
-      run(actor)
+      // Whoever started the run is answered in what is left of this turn of the event loop, and goes first.
+      setImmediate(() => {
+        if (actor.inbox.length > 0) run(actor)
+      })
     },
     post(sessionId, work) {
       if (closing) return Promise.reject(fail('shutting_down'))

@@ -81,7 +81,9 @@ export function openLogFile(options: LogFileOptions): LogFile {
   }
   return {
     write(level, message, values = {}) {
-      const line = `${JSON.stringify({ level, time: iso(clock.now()), ...redactor.json(values), msg: message })}\n`
+      // Put together as text: an object with the values in its midst takes V8 longer than all the rest of a line.
+      const said = JSON.stringify(redactor.json(values)).slice(1, -1)
+      const line = `{"level":"${level}","time":"${iso(clock.now())}",${said}${said && ','}"msg":${JSON.stringify(message)}}\n`
       waiting.push(line)
       bytes += line.length
       if (bytes >= TOGETHER_BYTES) flush()

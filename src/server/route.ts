@@ -136,12 +136,6 @@ async function answer(call: Call, handle: Handler, parts: RouteParts): Promise<A
       })
     }
   }
-  const headers = {
-    'x-request-id': call.requestId,
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    ...reply.headers,
-  }
   if (parts.logsReads || call.request.method !== 'GET')
     log.write('debug', 'request', {
       requestId: call.requestId,
@@ -152,19 +146,25 @@ async function answer(call: Call, handle: Handler, parts: RouteParts): Promise<A
       ...keyOf(call.request),
       ...(reply.status >= 400 && { error: errorOf(reply) }),
     })
-  const status = { status: reply.status, statusText: STATUS_CODES[reply.status] ?? '' }
-  if (reply.stream && call.request.method === 'HEAD') {
-    // Nobody will read it: left open it would follow its run until that ends.
-    await reply.stream.cancel()
-    return new Answer(null, { ...status, headers })
-  }
-  if (reply.stream) return new Answer(reply.stream, { ...status, headers })
-  if (reply.json === undefined) return new Answer(null, { ...status, headers })
-  const text = JSON.stringify(reply.json)
-  return new Answer(text, {
-    ...status,
-    // With its length an answer is one write to the socket, in place of three for its chunk.
-    headers: { ...headers, 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) },
+  const { status, stream } = reply
+  const text = stream || reply.json === undefined ? undefined : JSON.stringify(reply.json)
+  const isHead = call.request.method === 'HEAD'
+  // Nobody will read it: left open it would follow its run until that ends.
+  if (isHead) await stream?.cancel()
+  return new Answer(text ?? (isHead ? null : (stream ?? null)), {
+    status,
+    statusText: STATUS_CODES[status] ?? '',
+    headers: {
+      'x-request-id': call.requestId,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      // With its length an answer is one write to the socket, in place of three for its chunk.
+      ...(text !== undefined && {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(text)),
+      }),
+      ...reply.headers,
+    },
   })
 }
 

@@ -241,11 +241,14 @@ test('a model that fails for good is not asked again', async () => {
 
 test('cancelling calls off what is under way and keeps a terminal status', async () => {
   let calledOff = false
+  let asked = (): void => {}
+  const underWay = new Promise<void>((resolve) => (asked = resolve))
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root' })],
     models: {
       root: (_, signal) =>
         new Promise((_resolve, reject) => {
+          asked()
           signal.addEventListener('abort', () => {
             calledOff = true
             reject(new Error('aborted'))
@@ -254,6 +257,7 @@ test('cancelling calls off what is under way and keeps a terminal status', async
     },
   })
   const run = await bench.start('root')
+  await underWay
   expect(await bench.engine.cancel(run, key(), 'No longer needed')).toEqual({ runId: run, status: 'Cancelled' })
   expect(calledOff).toBe(true)
   expect(await bench.engine.cancel(run, key())).toEqual({ runId: run, status: 'Cancelled' })
@@ -262,6 +266,15 @@ test('cancelling calls off what is under way and keeps a terminal status', async
     error: 'No longer needed',
     errorCode: 'cancelled',
   })
+})
+
+test('a run that is cancelled before its model is asked asks no model and uses no tokens', async () => {
+  let asked = 0
+  const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: () => `Answer ${++asked}` } })
+  const run = await bench.start('root')
+  expect(await bench.engine.cancel(run, key())).toEqual({ runId: run, status: 'Cancelled' })
+  expect(asked).toBe(0)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Cancelled', usage: { inputTokens: 0, outputTokens: 0 } })
 })
 
 test('a session that another writer has moved is read again, and nothing is lost or done twice', async () => {

@@ -13,11 +13,14 @@ export interface Owner extends StepOwner {
 }
 
 /** The data as it is, or in a list without what its owner says: data itself is never a list. */
-export function toColumn({ kind, data, ...event }: StoredEvent, owner: Owner | undefined): JsonValue {
+export function toColumn(event: StoredEvent, owner: Owner | undefined): JsonValue {
+  const { kind, data } = event
   const { sessionId, runId, ...rest } = data
   if (sessionId !== event.sessionId || runId !== event.runId) return data
+  // What is no step has nothing more of its owner's in it.
+  if (kind !== 'step') return [rest]
   const { step, ...more } = rest
-  if (kind !== 'step' || !owner || !isJsonObject(step)) return [rest]
+  if (!owner || !isJsonObject(step)) return [rest]
   const { runId: stepRunId, content, ...item } = step
   if (stepRunId !== owner.runId || !isJsonObject(content)) return [rest]
   const { session_id, run_id, tenant_id, agent_id, agent_version_id, ...own } = content
