@@ -4,6 +4,7 @@ import { diagnostic, type Diagnostic, type Edit } from './diagnostic.ts'
 import type { Spans } from './document.ts'
 import { inWords, segmentsOf } from './pointer.ts'
 import { nodeAt } from './removal.ts'
+import { brokenAs } from './source.ts'
 
 interface Habit {
   /** Path of the mapping in which the key is written, `*` for an index. */
@@ -190,7 +191,11 @@ export function wrapped({ source, root }: Spans, pointer: string, key: string): 
   const node = nodeAt(root, segmentsOf(pointer))
   if (node === undefined || node.alias) return []
   const { text, path } = source
-  const put = (at: number, written: string): Edit => ({ path, range: source.span(at, at), text: written })
+  const put = (at: number, written: string): Edit => ({
+    path,
+    range: source.span(at, at),
+    text: brokenAs(source, written),
+  })
   const name = path.endsWith('.json') ? JSON.stringify(key) : key
   const isBlock = node.members !== undefined && text[node.start] !== '{'
   if (!isBlock) {

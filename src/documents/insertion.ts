@@ -2,6 +2,7 @@ import type { Edit } from './diagnostic.ts'
 import type { Spans } from './document.ts'
 import { segmentsOf } from './pointer.ts'
 import { nodeAt } from './removal.ts'
+import { brokenAs } from './source.ts'
 import { memberOf, type Member } from './yaml.ts'
 
 /**
@@ -29,7 +30,9 @@ export function insertionOf(
   const isJson = source.path.endsWith('.json')
   const quoted = (name: string): string => (isJson || !/^[A-Za-z_][\w-]*$/.test(name) ? JSON.stringify(name) : name)
   const isFlow = source.text[parent.start] === '{'
-  const put = (at: number, text: string): Edit[] => [{ path: source.path, range: source.span(at, at), text }]
+  const put = (at: number, text: string): Edit[] => [
+    { path: source.path, range: source.span(at, at), text: brokenAs(source, text) },
+  ]
   const { members } = parent
   const next = members.find((each) => each.key === before) ?? members[0]
   if (isFlow) {

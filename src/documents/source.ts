@@ -79,6 +79,10 @@ function lineStarts(text: string): number[] {
   return starts
 }
 
+/** Text to be put into a file, its lines broken as the file breaks them. */
+export const brokenAs = ({ text: file }: Source, text: string): string =>
+  file.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text
+
 /** Text of bytes in whatever encoding, to be looked through for words. */
 export function looseText(bytes: Uint8Array | undefined): string {
   const text = new TextDecoder('latin1').decode(bytes).replace(/^(?:ÿþ|þÿ)/, '')

@@ -6,6 +6,7 @@ import { joinPath } from './paths.ts'
 import { segmentsOf } from './pointer.ts'
 import { isLogicalId } from './reference.ts'
 import { nodeAt } from './removal.ts'
+import { brokenAs } from './source.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Writes the policy beside the others and attaches it to a binding; undefined where it has no name or no place. */
@@ -61,5 +62,5 @@ function attachment({ agent, pointer }: ToolUse, id: string): Edit[] {
   const mark = /^\s*-\s+$/.test(before) ? `\n${before}` : source.text[list.start] === '[' ? ', ' : undefined
   return mark === undefined
     ? []
-    : [{ path: source.path, range: source.span(first.start, first.start), text: `${id}${mark}` }]
+    : [{ path: source.path, range: source.span(first.start, first.start), text: brokenAs(source, `${id}${mark}`) }]
 }

@@ -19,6 +19,9 @@ function fixed(files: Files, rule: string): Record<string, string | Uint8Array> 
   return { ...files, ...Object.fromEntries(applyFixes(workspace, findings)) }
 }
 
+/** The same as an editor on Windows keeps it. */
+const crlf = (text: string): string => text.replaceAll('\n', '\r\n')
+
 const agent = (spec: string, top = ''): string => `apiVersion: svc/v1
 kind: Agent
 metadata: { name: desk, namespace: acme, version: 1.0.0 }
@@ -144,6 +147,7 @@ describe('a fix', () => {
     ],
   ])('%s', (_, rule, before, after) => {
     expect(fixed({ 'a.yaml': before }, rule)).toEqual({ 'a.yaml': after })
+    expect(fixed({ 'a.yaml': crlf(before) }, rule)).toEqual({ 'a.yaml': crlf(after) })
   })
 
   test('pins a tool to the version that is there', () => {
@@ -371,6 +375,22 @@ describe('the safe fixes of every rule', () => {
       )
   })
 })
+
+test.each(rules.map((rule) => [rule.name, complete(rule.bad)] as const))(
+  'what %s offers breaks lines as the file does',
+  (name, files) => {
+    const mended = (given: Files): Record<string, string> => {
+      const { workspace, findings } = judged(given, name)
+      const all = findings.map(({ fix, ...rest }) =>
+        fix ? { ...rest, fix: { description: fix.description, edits: fix.edits } } : rest,
+      )
+      return Object.fromEntries([...applyFixes(workspace, all)].filter(([path]) => Object.hasOwn(given, path)))
+    }
+    const asWindows = (given: Record<string, string>): Record<string, string> =>
+      Object.fromEntries(Object.entries(given).map(([path, text]) => [path, crlf(text)]))
+    expect(mended(asWindows(files))).toEqual(asWindows(mended(files)))
+  },
+)
 
 describe('apiVersion', () => {
   test.each([
