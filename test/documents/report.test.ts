@@ -228,6 +228,18 @@ test('junit has a suite for each file, and passes a clean one', () => {
 `)
 })
 
+test('junit passes no file that nobody asked about', () => {
+  expect(formats.junit([], { workspace: loadFiles(files, { focus: ['tools'] }) })).toBe(
+    `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="svc lint" tests="1" failures="0">
+  <testsuite name="tools/refund.yaml" tests="1" failures="0">
+    <testcase classname="tools/refund.yaml" name="svc lint"/>
+  </testsuite>
+</testsuites>
+`,
+  )
+})
+
 describe('without findings', () => {
   test.each([
     ['text', ''],

@@ -1,15 +1,12 @@
 import type { Diagnostic } from '../diagnostic.ts'
-import type { ReportInput } from './summary.ts'
+import { groupBy } from '../group.ts'
+import { filesIn, type ReportInput } from './summary.ts'
 
 /** JUnit XML: a suite for each file, a case for each finding; errors and warnings are failures. A clean file has one passing case. */
 export function reportJunit(findings: readonly Diagnostic[], { workspace }: ReportInput): string {
-  const paths = [...new Set([...workspace.read, ...findings.map(({ path }) => path)])].sort()
-  const suites = paths.map((path) =>
-    suite(
-      path,
-      findings.filter((each) => each.path === path),
-    ),
-  )
+  const found = groupBy(findings, ({ path }) => path)
+  const paths = [...new Set([...filesIn(workspace), ...found.keys()])].sort()
+  const suites = paths.map((path) => suite(path, found.get(path) ?? []))
   const failures = findings.filter(isFailure).length
   const tests = suites.reduce((sum, { tests }) => sum + tests, 0)
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="svc lint" tests="${tests}" failures="${failures}">\n${suites.map(({ text }) => text).join('')}</testsuites>\n`

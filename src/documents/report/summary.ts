@@ -12,7 +12,7 @@ export interface ReportInput {
 export interface Summary {
   /** True without errors. */
   readonly ok: boolean
-  /** Files that hold documents, of those in focus. */
+  /** How many hold documents, of those in focus. */
   readonly files: number
   readonly errors: number
   readonly warnings: number
@@ -23,15 +23,15 @@ export interface Summary {
 export function summarise(findings: readonly Diagnostic[], workspace: Workspace): Summary {
   const count = (severity: Diagnostic['severity']): number =>
     findings.filter((each) => each.severity === severity).length
-  const { focus } = workspace
-  const files = workspace.read.filter(
-    (path) => focus === undefined || focus.some((each) => path === each || isUnder(each, path)),
-  )
   return {
     ok: count('error') === 0,
-    files: files.length,
+    files: filesIn(workspace).length,
     errors: count('error'),
     warnings: count('warning'),
     fixable: findings.filter(({ fix }) => fix?.unsafe !== true && (fix?.edits.length ?? 0) > 0).length,
   }
 }
+
+/** Files that hold documents, of those in focus. */
+export const filesIn = ({ read, focus }: Workspace): readonly string[] =>
+  read.filter((path) => focus === undefined || focus.some((each) => path === each || isUnder(each, path)))
