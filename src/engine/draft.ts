@@ -259,8 +259,8 @@ export function createDraft(tree: Tree, world: World): Draft {
       const alarms = [...timers.values()]
       const before = new Set(tree.runs)
       const changedRuns = all.filter((run) => !before.has(run))
-      const parts = [changedRuns, events, alarms, [...changedTasks], [...changedCalls]]
-      if (parts.every((part) => part.length === 0)) return undefined
+      const changes = changedRuns.length + events.length + alarms.length + changedTasks.size + changedCalls.size
+      if (changes === 0) return undefined
       const root = runs.get(session.rootRunId)!
       return {
         session: changedSession(session, {

@@ -3,13 +3,16 @@ import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { BreakerLimits } from '../base/breaker.ts'
 import { systemClock, type Clock } from '../base/clock.ts'
+import { parseDuration } from '../base/duration.ts'
 import { createIds, workspaceIdOf } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import { createRedactor } from '../base/secret.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { EngineParts } from '../engine/engine.ts'
 import { createEngine } from '../engine/open.ts'
+import { withBreaker as restedModels } from '../providers/breaker.ts'
 import { withCassette as recordedModels } from '../providers/cassette.ts'
 import { createProviders, type ProviderParts } from '../providers/choose.ts'
 import { createEmbeddedQueue, type QueueTimers } from '../queue/embedded.ts'
@@ -17,6 +20,7 @@ import type { Cassette } from '../spec/cassette.ts'
 import type { Config } from '../spec/config.ts'
 import { lockDirectory } from '../store/sqlite/lock.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
+import { withBreaker as restedTools } from '../tools/breaker.ts'
 import { withCassette as recordedTools } from '../tools/cassette.ts'
 import type { Toolbox } from '../tools/tool.ts'
 import { createToolbox } from '../tools/toolbox.ts'
@@ -138,7 +142,8 @@ export async function openHouse(
     const readFile =
       storage && ((sessionId: string, filename: string) => readSessionFile(store, storage.blobs, sessionId, filename))
     const ownPorts = new Set(storage?.port === undefined ? [] : [storage.port])
-    const real = createToolbox({
+    const limits = breakerLimits(config)
+    const reached = createToolbox({
       config,
       configDir: configDirectory,
       env,
@@ -149,12 +154,13 @@ export async function openHouse(
       ownPorts,
       ...(readFile && { readFile }),
     })
+    const real = limits ? restedTools(reached, limits, clock) : reached
     const { record, ...played } = options.cassette ?? {}
     const cassette: Cassette = { ...played, ...(record && { record: (each) => record(redactor.json(each)) }) }
     const rehearsals = createRehearsals(join(directory, 'rehearsals'), redactor)
     const tools = rehearsals.tools(recordedTools(options.standIn?.(real) ?? real, cassette))
     closers.push(() => tools.close())
-    const models = createProviders({
+    const asked = createProviders({
       env,
       redactor,
       offline,
@@ -164,6 +170,7 @@ export async function openHouse(
       ...(config.providers && { config: config.providers }),
       ...(options.wait && { wait: options.wait }),
     })
+    const models = limits ? restedModels(asked, limits, clock) : asked
     const providers = rehearsals.models(recordedModels(models, cassette))
     const maxIterations = config.limits?.max_loop_iterations
     const parts: EngineParts = {
@@ -231,4 +238,11 @@ async function temporary(closers: (() => void | Promise<void>)[]): Promise<strin
   const directory = await mkdtemp(join(tmpdir(), 'svc-'))
   closers.push(() => rm(directory, { recursive: true, force: true }))
   return directory
+}
+
+function breakerLimits({ circuit_breaker: breaker }: Config): BreakerLimits | undefined {
+  if (!breaker) return undefined
+  const { failures, pause = '30s' } = breaker
+  // The shape of the file has been checked.
+  return { failures, pauseMs: parseDuration(pause)! }
 }

@@ -59,6 +59,7 @@ export interface Config {
     readonly rules?: Readonly<Record<string, 'off' | 'warn' | 'error'>>
   }
   readonly limits?: { readonly max_loop_iterations?: number; readonly max_body_bytes?: number }
+  readonly circuit_breaker?: { readonly failures: number; readonly pause?: string }
   readonly plan?: {
     readonly runs_per_day?: number
     readonly tokens_per_day?: number

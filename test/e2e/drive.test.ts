@@ -134,6 +134,41 @@ output:
   counter.remove()
 })
 
+test('a tool that nobody answers for is left alone after as many failures as the project file allows', async () => {
+  const watcher = writeProject({
+    'svc.config.yaml': `workspace: watcher
+tools: { acme.look: { http: { url: 'http://127.0.0.1:1/' } } }
+circuit_breaker: { failures: 2, pause: 1h }
+`,
+    'watcher.agent.yaml': `apiVersion: svc/v1
+kind: Agent
+metadata: { name: watcher, namespace: acme, version: 1.0.0 }
+spec:
+  purpose: Look.
+  instructions: { text: Look. }
+  model: { provider: scripted, name: watcher, provider_options: { script: script.yaml } }
+  tools: [{ ref: acme.look@^1 }]
+`,
+    'look.tool.yaml': `apiVersion: svc/v1
+kind: Tool
+metadata: { name: look, namespace: acme, version: 1.0.0 }
+spec: { description: Looks., input_schema: { inline: { type: object } }, side_effect_class: read_only }
+`,
+    'script.yaml': `- call: { tool: look }
+- call: { tool: look }
+- call: { tool: look }
+- say: '\${results.look.message}'
+`,
+  })
+  const there = { cwd: watcher.directory }
+  await deploy(watcher, 'acme.watcher')
+  const serving = await serve(['--data', watcher.data], there)
+  const ran = await svc(['run', 'acme.watcher', '--data', watcher.data], there)
+  expect([ran.code, ran.stdout]).toEqual([0, 'acme.look has failed 2 times in a row and is left alone for 3600 s.\n'])
+  await serving.stop()
+  watcher.remove()
+})
+
 test('dev reads .env again, so that a key that was missing counts without a restart', async () => {
   const counter = writeProject({
     'svc.config.yaml': 'workspace: counter\n',

@@ -1,0 +1,32 @@
+/** Models of a provider that is left alone once it has failed in a row. Source: security, S31. */
+import { createBreaker, sayPaused, type BreakerLimits } from '../base/breaker.ts'
+import type { Clock } from '../base/clock.ts'
+import { ProviderError, type Providers } from './provider.ts'
+
+/** The same providers. Only what the engine tries again is a failure; a run that is kept waiting is told for how long. */
+export function withBreaker(providers: Providers, limits: BreakerLimits, clock: Clock): Providers {
+  const breaker = createBreaker(limits, clock)
+  return {
+    ...providers,
+    choose(agent, model, sessionId) {
+      const provider = providers.choose(agent, model, sessionId)
+      const name = model.provider
+      return {
+        async *complete(request, signal) {
+          const ms = breaker.pausedMs(name)
+          if (ms !== undefined)
+            throw new ProviderError(sayPaused(name, limits, ms), { retryable: true, retryAfterMs: ms })
+          try {
+            for await (const part of provider.complete(request, signal)) {
+              if (part.type === 'end') breaker.tell(name, true)
+              yield part
+            }
+          } catch (error) {
+            if (error instanceof ProviderError && error.retryable && !signal.aborted) breaker.tell(name, false)
+            throw error
+          }
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,31 @@
+/** Tools that are left alone once they have failed in a row. Source: security, S31. */
+import { createBreaker, sayPaused, type BreakerLimits } from '../base/breaker.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Outcome, Toolbox } from './tool.ts'
+
+/** The same tools. An error that a tool answers is an answer: only calls that reached nobody or got no answer are failures. */
+export function withBreaker(tools: Toolbox, limits: BreakerLimits, clock: Clock): Toolbox {
+  const breaker = createBreaker(limits, clock)
+  return {
+    ...tools,
+    route(agent, tool) {
+      const route = tools.route(agent, tool)
+      return (
+        route && {
+          ...route,
+          async invoke(invocation, signal) {
+            const ms = breaker.pausedMs(tool.id)
+            if (ms !== undefined) return { at: 'not_sent', code: 'refused', error: sayPaused(tool.id, limits, ms) }
+            const outcome = await route.invoke(invocation, signal)
+            if (outcome.at === 'returned') breaker.tell(tool.id, true)
+            else if (isFailure(outcome) && !signal.aborted) breaker.tell(tool.id, false)
+            return outcome
+          },
+        }
+      )
+    },
+  }
+}
+
+const isFailure = (outcome: Outcome): boolean =>
+  outcome.at === 'unknown' || (outcome.at === 'not_sent' && outcome.code === 'unreachable')
