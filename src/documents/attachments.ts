@@ -17,7 +17,8 @@ export interface Attachment {
   readonly resolution?: Resolution
 }
 
-const PLACES = [
+/** Where a policy is attached, by its id or its path. */
+export const ATTACHMENT_PLACES = [
   'spec.default_policies.*',
   'spec.default_policies.*.ref',
   'spec.tools.*.policies.*',
@@ -28,7 +29,8 @@ const PLACES = [
 
 export const attachmentsOf = oncePerObject((workspace, document: Document): readonly Attachment[] => {
   const found: Attachment[] = []
-  for (const place of PLACES) for (const at of document.texts(place)) found.push(attachmentAt(workspace, document, at))
+  for (const place of ATTACHMENT_PLACES)
+    for (const at of document.texts(place)) found.push(attachmentAt(workspace, document, at))
   return found
 })
 

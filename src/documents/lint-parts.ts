@@ -31,8 +31,9 @@ export function createShare(
     files,
     run(round, next) {
       const reports: [number, PartReport][] = []
+      const known = { ...round, bundles: new Set(round.bundles) }
       for (let number = next(); number < round.parts.length; number = next())
-        reports.push([number, lintPart(setting, round.parts[number]!, round)])
+        reports.push([number, lintPart(setting, round.parts[number]!, known)])
       return reports
     },
   }

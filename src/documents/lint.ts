@@ -67,19 +67,19 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
       : [],
   )
   const concerning = createDispatch(checks)
+  const known: Omit<Project, 'workspace'> = {
+    published: options.published ?? { versions: () => [] },
+    providers: options.providers ?? {},
+    guardrails: options.guardrails ?? [],
+    ...(options.env && { env: options.env }),
+    ...(options.server && { server: options.server }),
+    ...(options.mcp && { mcp: options.mcp }),
+    ...(options.coverage && { coverage: options.coverage }),
+    ...(options.loosened && { loosened: options.loosened }),
+    ...(options.locks && { locks: options.locks }),
+  }
   return (workspace) => {
-    const project: Project = {
-      workspace,
-      published: options.published ?? { versions: () => [] },
-      providers: options.providers ?? {},
-      guardrails: options.guardrails ?? [],
-      ...(options.env && { env: options.env }),
-      ...(options.server && { server: options.server }),
-      ...(options.mcp && { mcp: options.mcp }),
-      ...(options.coverage && { coverage: options.coverage }),
-      ...(options.loosened && { loosened: options.loosened }),
-      ...(options.locks && { locks: options.locks }),
-    }
+    const project: Project = { workspace, ...known }
     return (document) => {
       found = []
       current = document

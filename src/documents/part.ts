@@ -4,11 +4,12 @@
  * a topic are linted together afterwards (`parts.ts`), so that no finding depends on how the files were divided.
  */
 import type { Kind } from '../spec/document.ts'
-import { attachmentsOf, linkedTopic, namedTopic, scopeOf } from './attachments.ts'
+import { ATTACHMENT_PLACES, attachmentsOf, linkedTopic, namedTopic, scopeOf } from './attachments.ts'
 import { boundariesOf } from './authority.ts'
 import { toolDocument, toolsOf } from './bindings.ts'
 import { edgesOf } from './closure.ts'
 import type { Diagnostic } from './diagnostic.ts'
+import { createDispatch, type Concern } from './dispatch.ts'
 import type { Document } from './document.ts'
 import type { Files } from './files.ts'
 import type { createCheck } from './lint.ts'
@@ -79,10 +80,15 @@ export interface Setting {
   readonly check: ReturnType<typeof createCheck>
 }
 
+/** What is known of the other parts, as it is asked for. */
+export interface Known extends Pick<Round, 'ids'> {
+  readonly bundles: ReadonlySet<string>
+}
+
 export function lintPart(
   { root, files, named, candidates, guardrails, check }: Setting,
   part: Part,
-  round: Round,
+  { bundles, ids }: Known,
 ): PartReport {
   const { documents, findings, read } = readFiles(files, part.paths, named)
   const asks = new Set<string>()
@@ -92,20 +98,20 @@ export function lintPart(
   const workspace = createWorkspace({
     root,
     files,
-    documents: inOrder([...documents, ...beside]),
+    documents: beside.length === 0 ? documents : inOrder([...documents, ...beside]),
     findings,
     read,
     rest: {
-      bundles: new Set(round.bundles),
-      ...(round.ids && { ids: round.ids }),
+      bundles,
       isSplit: part.isSplit,
       mayHold: (path) => candidates.has(path) && !own.has(path),
       ask: (topic) => asks.add(topic),
+      ...(ids && { ids }),
     },
   })
   const holds = new Set(documents.flatMap((document) => topicsOf(workspace, document)))
   for (const document of documents) askFor(workspace, document)
-  const isReady = (): boolean => round.ids !== undefined || [...asks].every((topic) => holds.has(topic))
+  const isReady = (): boolean => ids !== undefined || [...asks].every((topic) => holds.has(topic))
   const found = isReady() ? findingsOf(documents, check(workspace)) : undefined
   const sources = new Map(documents.map(({ source }) => [source.path, source]))
   files.release?.()
@@ -161,17 +167,49 @@ function topicsOf(workspace: Workspace, document: Document): readonly string[] {
  */
 function askFor(workspace: Workspace, document: Document): void {
   const { kind, identity } = document
-  const scope = kind === 'Policy' ? scopeOf(document) : undefined
   if (identity !== undefined) workspace.find(document, kind, identity.id)
-  if (scope !== undefined) workspace.find(document, 'Tool', scope)
-  for (const { value } of document.texts('spec.decision.authority_ref')) workspace.asks(document, namedTopic(value))
-  for (const { value } of document.texts('metadata.governance.classifications.*'))
-    workspace.asks(document, classificationTopic(value))
-  for (const use of toolsOf(document)) toolDocument(workspace, use)
-  attachmentsOf(workspace, document)
-  boundariesOf(workspace, document)
-  edgesOf(workspace, document)
+  for (const { ask } of questionsOf(document)) ask(workspace, document)
 }
+
+interface Question extends Concern {
+  ask(workspace: Workspace, document: Document): void
+}
+
+const QUESTIONS: readonly Question[] = [
+  {
+    kinds: ['Policy'],
+    needs: ['spec.scope'],
+    ask(workspace, policy) {
+      const scope = scopeOf(policy)
+      if (scope !== undefined) workspace.find(policy, 'Tool', scope)
+    },
+  },
+  {
+    needs: ['spec.decision.authority_ref'],
+    ask(workspace, policy) {
+      for (const { value } of policy.texts('spec.decision.authority_ref')) workspace.asks(policy, namedTopic(value))
+    },
+  },
+  {
+    needs: ['metadata.governance.classifications.*'],
+    ask(workspace, agent) {
+      for (const { value } of agent.texts('metadata.governance.classifications.*'))
+        workspace.asks(agent, classificationTopic(value))
+    },
+  },
+  {
+    kinds: ['Agent'],
+    needs: ['spec.tools.*'],
+    ask(workspace, agent) {
+      for (const use of toolsOf(agent)) toolDocument(workspace, use)
+    },
+  },
+  { needs: ATTACHMENT_PLACES, ask: attachmentsOf },
+  { needs: ['metadata.governance.authority_boundaries.*'], ask: boundariesOf },
+  { kinds: ['Agent'], needs: ['spec.agents.*'], ask: edgesOf },
+]
+
+const questionsOf = createDispatch(QUESTIONS)
 
 function findingsOf(
   documents: readonly Document[],

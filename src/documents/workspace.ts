@@ -91,7 +91,7 @@ export interface Rest {
 }
 
 export function createWorkspace(parts: WorkspaceParts): Workspace {
-  const { files, documents, rest } = parts
+  const { root, files, documents, findings, read, focus, rest } = parts
   const bundles =
     rest?.bundles ?? new Set(documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)))
   const above = new Map<string, string | undefined>([['', bundles.has('') ? '' : undefined]])
@@ -155,7 +155,11 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
 
   let shown = createSource('', '')
   return {
-    ...parts,
+    root,
+    files,
+    documents,
+    findings,
+    read,
     bundleDirectory,
     bundleOf,
     neighbours(document) {
@@ -195,6 +199,8 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
       shown = source ?? createSource(path, new TextDecoder().decode(files.read(path)))
       return shown
     },
+    // Last: an object that begins with what may be missing is slow to read, and every rule reads this one.
+    ...(focus && { focus }),
   }
 }
 
