@@ -172,27 +172,27 @@ function askFor(workspace: Workspace, document: Document): void {
 }
 
 interface Question extends Concern {
-  ask(workspace: Workspace, document: Document): void
+  readonly ask: (workspace: Workspace, document: Document) => void
 }
 
 const QUESTIONS: readonly Question[] = [
   {
     kinds: ['Policy'],
     needs: ['spec.scope'],
-    ask(workspace, policy) {
+    ask: (workspace, policy) => {
       const scope = scopeOf(policy)
       if (scope !== undefined) workspace.find(policy, 'Tool', scope)
     },
   },
   {
     needs: ['spec.decision.authority_ref'],
-    ask(workspace, policy) {
+    ask: (workspace, policy) => {
       for (const { value } of policy.texts('spec.decision.authority_ref')) workspace.asks(policy, namedTopic(value))
     },
   },
   {
     needs: ['metadata.governance.classifications.*'],
-    ask(workspace, agent) {
+    ask: (workspace, agent) => {
       for (const { value } of agent.texts('metadata.governance.classifications.*'))
         workspace.asks(agent, classificationTopic(value))
     },
@@ -200,7 +200,7 @@ const QUESTIONS: readonly Question[] = [
   {
     kinds: ['Agent'],
     needs: ['spec.tools.*'],
-    ask(workspace, agent) {
+    ask: (workspace, agent) => {
       for (const use of toolsOf(agent)) toolDocument(workspace, use)
     },
   },

@@ -86,10 +86,22 @@ export interface KeywordUse {
 
 /** Every use of a keyword in a schema, at whatever depth. */
 export function keywords(schema: JsonObject | boolean, keyword: string): readonly KeywordUse[] {
-  if (!isJsonObject(schema)) return []
-  const known = indices.get(schema) ?? indexOf(schema)
+  return isJsonObject(schema) ? (keywordsOf(schema).get(keyword) ?? []) : []
+}
+
+/** True for a schema that uses one of the keywords. */
+export function hasKeyword(schema: JsonObject | boolean, some: readonly string[]): boolean {
+  if (!isJsonObject(schema)) return false
+  const known = keywordsOf(schema)
+  return some.some((keyword) => known.has(keyword))
+}
+
+function keywordsOf(schema: JsonObject): ReadonlyMap<string, readonly KeywordUse[]> {
+  const before = indices.get(schema)
+  if (before !== undefined) return before
+  const known = indexOf(schema)
   indices.set(schema, known)
-  return known.get(keyword) ?? []
+  return known
 }
 
 /** Many rules ask about each schema. */

@@ -1,16 +1,20 @@
 import type { Saying } from './diagnostic.ts'
 import type { Rule } from './rule.ts'
+import { hasKeyword } from './schema-faults.ts'
 import { schemasOf, type SchemaText } from './schemas.ts'
 
 /** Says something about a place of the schema. @param key true to show the key of the property, not its value */
 type Say = (pointer: string, message: string, saying?: Saying, key?: boolean) => void
 
-/** A check of every schema that a document names or holds, told in the schema's own file. */
+/**
+ * A check of every schema that a document names or holds, told in the schema's own file.
+ * @param concerned keywords, of which a schema has one at some depth where there is anything to look at
+ */
 export const schemaRule =
-  (look: (schema: SchemaText, say: Say) => void): NonNullable<Rule['check']> =>
+  (concerned: readonly string[], look: (schema: SchemaText, say: Say) => void): NonNullable<Rule['check']> =>
   (document, report, { workspace }) => {
     for (const { schema, at } of schemasOf(workspace, document)) {
-      if (schema === undefined) continue
+      if (schema === undefined || !hasKeyword(schema.value, concerned)) continue
       look(schema, (pointer, message, saying = {}, key = false) => {
         const whole = schema.base + pointer
         const place = schema.spans.placeOf(whole)

@@ -1,3 +1,4 @@
+import { decisionOf } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 /** More people than this never answer in time. */
@@ -20,9 +21,8 @@ export const countRange: Rule = {
   kinds: ['Policy'],
   needs: ['spec.decision.approvals_required'],
   check(document, report) {
-    for (const count of document.at('spec.decision.approvals_required')) {
-      if (typeof count.value !== 'number' || (count.value >= 1 && count.value <= MOST)) continue
-      report(count, `approvals_required must be from 1 to ${MOST}, but is ${count.value}.`)
-    }
+    const { approvals_required: count } = decisionOf(document)
+    if (typeof count === 'number' && !(count >= 1 && count <= MOST))
+      report('/spec/decision/approvals_required', `approvals_required must be from 1 to ${MOST}, but is ${count}.`)
   },
 }

@@ -1,4 +1,5 @@
 import { removalOf } from '../removal.ts'
+import { decisionOf } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 export const fieldsIgnored: Rule = {
@@ -14,7 +15,7 @@ export const fieldsIgnored: Rule = {
   },
   kinds: ['Policy'],
   check(document, report) {
-    const type = document.at('spec.decision.type')[0]?.value
+    const { type } = decisionOf(document)
     if (type !== 'allow' && type !== 'deny' && type !== 'block') return
     for (const name of APPROVAL)
       for (const found of document.at(`spec.decision.${name}`))

@@ -1,6 +1,7 @@
 import { gatedBindings, scopeOf } from '../attachments.ts'
 import { declaredClass, effectiveClass } from '../bindings.ts'
 import { replacement } from '../diagnostic.ts'
+import { decisionOf } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 export const modifyAccept: Rule = {
@@ -23,8 +24,8 @@ export const modifyAccept: Rule = {
   kinds: ['Policy'],
   needs: ['spec.decision.on_modify'],
   check(document, report, { workspace }) {
-    const modify = document.at('spec.decision.on_modify')[0]
-    if (modify?.value !== 'accept') return
+    if (decisionOf(document)['on_modify'] !== 'accept') return
+    const modify = document.placeOf('/spec/decision/on_modify')
     const scope = scopeOf(document)
     const classes = [
       ...(scope === undefined ? [] : workspace.find(document, 'Tool', scope).map(declaredClass)),

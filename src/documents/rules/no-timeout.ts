@@ -1,4 +1,5 @@
 import { gatedAgents } from '../attachments.ts'
+import { decisionOf } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 export const noTimeout: Rule = {
@@ -16,11 +17,12 @@ export const noTimeout: Rule = {
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.at('spec.decision.timeout').length > 0) return
-    const type = document.at('spec.decision.type')[0]
-    if (type?.value !== 'require_approval') return
+    const { type, timeout } = decisionOf(document)
+    if (timeout !== undefined || type !== 'require_approval') return
     const agents = gatedAgents(workspace, document)
     if (agents.length > 0 && agents.every((agent) => agent.at('spec.limits.max_hitl_wait_minutes').length > 0)) return
-    report(type, 'This approval may wait for ever.', { fix: 'Add `timeout: {after_minutes: 60, default: deny}`.' })
+    report('/spec/decision/type', 'This approval may wait for ever.', {
+      fix: 'Add `timeout: {after_minutes: 60, default: deny}`.',
+    })
   },
 }

@@ -17,5 +17,5 @@ export const onModifyValue: Rule = {
   },
   kinds: ['Policy'],
   needs: ['spec.decision.on_modify'],
-  check: oneOf('spec.decision.on_modify', ['revalidate', 'accept', 'reject']),
+  check: oneOf('on_modify', ['revalidate', 'accept', 'reject']),
 }

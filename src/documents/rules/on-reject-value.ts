@@ -17,5 +17,5 @@ export const onRejectValue: Rule = {
   },
   kinds: ['Policy'],
   needs: ['spec.decision.on_reject'],
-  check: oneOf('spec.decision.on_reject', ['return_to_agent', 'fail']),
+  check: oneOf('on_reject', ['return_to_agent', 'fail']),
 }

@@ -1,3 +1,4 @@
+import { decisionOf } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 export const reasonMissing: Rule = {
@@ -16,9 +17,9 @@ export const reasonMissing: Rule = {
   },
   kinds: ['Policy'],
   check(document, report) {
-    const type = document.at('spec.decision.type')[0]?.value
+    const { type, reason } = decisionOf(document)
     if (type !== 'require_approval' && type !== 'escalate') return
-    if (document.texts('spec.decision.reason').every(({ value }) => value.trim() === ''))
+    if (typeof reason !== 'string' || reason.trim() === '')
       report('/spec/decision/type', 'The approver is not told why.')
   },
 }

@@ -22,7 +22,7 @@ export const schemaDefaultInvalid: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(({ value }, say) => {
+  check: schemaRule(['default', 'examples'], ({ value }, say) => {
     const look = (at: string, found: JsonValue, holder: JsonObject): void => {
       const why = misfit(holder, found)
       if (why !== undefined) say(at, `${JSON.stringify(found)} does not fit: ${why}.`)

@@ -21,7 +21,7 @@ export const schemaPrototypeName: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(({ value }, say) => {
+  check: schemaRule(['properties'], ({ value }, say) => {
     for (const use of keywords(value, 'properties'))
       for (const name of isJsonObject(use.value) ? NAMES : [])
         if (Object.hasOwn(use.value as object, name))

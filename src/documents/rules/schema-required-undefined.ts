@@ -22,7 +22,7 @@ export const schemaRequiredUndefined: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(({ value }, say) => {
+  check: schemaRule(['required'], ({ value }, say) => {
     for (const use of keywords(value, 'required')) {
       const { value: names, holder } = use
       if (!Array.isArray(names) || holder['additionalProperties'] !== false) continue

@@ -20,7 +20,7 @@ export const schemaUnsafePattern: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(({ value }, say) => {
+  check: schemaRule(['pattern'], ({ value }, say) => {
     for (const { pointer, value: pattern } of keywords(value, 'pattern'))
       if (typeof pattern === 'string' && NESTED.test(pattern))
         say(pointer, 'This pattern repeats a repetition: some texts take forever.')

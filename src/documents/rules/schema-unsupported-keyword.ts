@@ -3,6 +3,8 @@ import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
 import { SCHEMA_PLACES } from '../schemas.ts'
 
+const ODD = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'nullable', 'discriminator']
+
 export const schemaUnsupportedKeyword: Rule = {
   name: 'schema/unsupported-keyword',
   severity: 'warning',
@@ -20,11 +22,9 @@ export const schemaUnsupportedKeyword: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(({ value }, say) => {
+  check: schemaRule(ODD, ({ value }, say) => {
     for (const keyword of ODD)
       for (const { pointer } of keywords(value, keyword))
         say(pointer, `Validators and models disagree about \`${keyword}\`.`)
   }),
 }
-
-const ODD = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'nullable', 'discriminator']

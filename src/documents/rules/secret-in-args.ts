@@ -20,7 +20,7 @@ export const secretInArgs: Rule = {
   crossFile: true,
   // An agent's schemas are of what people send.
   kinds: ['Tool'],
-  check: schemaRule(({ value }, say) => {
+  check: schemaRule(['properties'], ({ value }, say) => {
     for (const { pointer, value: properties } of keywords(value, 'properties'))
       for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
         const types = isJsonObject(property) ? [property['type']].flat() : []

@@ -1,5 +1,6 @@
 import { gatedBindings, scopeOf } from '../attachments.ts'
 import { declaredClass, effectiveClass } from '../bindings.ts'
+import { decisionOf, isAllowedInSilence } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 export const timeoutAllowIrreversible: Rule = {
@@ -22,13 +23,12 @@ export const timeoutAllowIrreversible: Rule = {
   kinds: ['Policy'],
   needs: ['spec.decision.timeout.default'],
   check(document, report, { workspace }) {
-    const timeout = document.at('spec.decision.timeout.default')[0]
-    if (timeout?.value !== 'allow') return
+    if (!isAllowedInSilence(document)) return
+    const timeout = document.placeOf('/spec/decision/timeout/default')
     const fix = 'Write deny or escalate.'
-    const count = document.at('spec.decision.approvals_required')[0]?.value
+    const { approvals_required: count, comprehension_required: comprehension } = decisionOf(document)
     if (typeof count === 'number' && count > 1) report(timeout, `Silence would stand for ${count} approvals.`, { fix })
-    if (document.at('spec.decision.comprehension_required')[0]?.value === true)
-      report(timeout, 'Silence would stand for an acknowledgement.', { fix })
+    if (comprehension === true) report(timeout, 'Silence would stand for an acknowledgement.', { fix })
     const scope = scopeOf(document)
     const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)
     const tools = [

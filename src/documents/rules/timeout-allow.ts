@@ -1,5 +1,6 @@
 import { gatedBindings, scopeOf } from '../attachments.ts'
 import { declaredClass, effectiveClass } from '../bindings.ts'
+import { isAllowedInSilence } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 export const timeoutAllow: Rule = {
@@ -22,8 +23,8 @@ export const timeoutAllow: Rule = {
   kinds: ['Policy'],
   needs: ['spec.decision.timeout.default'],
   check(document, report, { workspace }) {
-    const timeout = document.at('spec.decision.timeout.default')[0]
-    if (timeout?.value !== 'allow') return
+    if (!isAllowedInSilence(document)) return
+    const timeout = document.placeOf('/spec/decision/timeout/default')
     const scope = scopeOf(document)
     const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)
     const calls = [

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../base/json.ts'
+import { decisionOf } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 export const timeoutRange: Rule = {
@@ -17,8 +19,9 @@ export const timeoutRange: Rule = {
   kinds: ['Policy'],
   needs: ['spec.decision.timeout.after_minutes'],
   check(document, report) {
-    for (const after of document.at('spec.decision.timeout.after_minutes'))
-      if (typeof after.value === 'number' && after.value <= 0)
-        report(after, `after_minutes must be greater than zero, but is ${after.value}.`)
+    const { timeout } = decisionOf(document)
+    const minutes = isJsonObject(timeout) ? timeout['after_minutes'] : undefined
+    if (typeof minutes === 'number' && minutes <= 0)
+      report('/spec/decision/timeout/after_minutes', `after_minutes must be greater than zero, but is ${minutes}.`)
   },
 }

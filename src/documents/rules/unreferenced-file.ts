@@ -22,7 +22,8 @@ export const unreferencedFile: Rule = {
   kinds: ['Bundle'],
   check(document, report, { workspace }) {
     const directory = workspace.bundleDirectory(document)
-    const inside = pathsUnder(workspace.files.paths, directory)
+    const inside = pathsUnder(workspace.files.paths, directory).filter((path) => TO_BE_NAMED.test(path))
+    if (inside.length === 0) return
     const used = new Set(workspace.neighbours(document).flatMap((each) => pathsOf(workspace, each)))
     const beside = new Set([directory, ...[...used].filter((path) => TEXT.test(path)).map(directoryOf)])
     const stray = inside.filter(
@@ -46,6 +47,8 @@ export const unreferencedFile: Rule = {
   },
 }
 
+/** What is in the paths of both sorts below: most files are neither. */
+const TO_BE_NAMED = /(?:prompts|instructions|schemas)\/|\.(?:md|txt)$/
 /** Directories whose files are there to be named. */
 const OURS = /(?:^|\/)(?:prompts|instructions|schemas)\/[^/.][^/]*$/
 /** Beside a Bundle, and beside a file that is named, a text was written for an agent. */
