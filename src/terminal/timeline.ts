@@ -139,12 +139,12 @@ function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known:
       return {
         text: result
           ? `${nameOf(content)} → ${resultOf(contentOf(result))}`
-          : `${nameOf(content)} ${safeJson(content['arguments'] ?? null)}`,
-        ...(result && isError(result) && { style: theme.bad }),
+          : `${nameOf(content)} ${safeJson(content['arguments'] ?? null)}${whyUnanswered(item)}`,
+        ...(isError(result ?? item) && { style: theme.bad }),
       }
     case 'SubAgentCall':
       return {
-        text: `${textOf(content['agent'])} ${result ? `→ ${childResultOf(contentOf(result))}` : safeJson(content['input'] ?? null)}`,
+        text: `${textOf(content['agent'])} ${result ? `→ ${childResultOf(contentOf(result))}` : `${safeJson(content['input'] ?? null)}${whyUnanswered(item)}`}`,
       }
     case 'ToolResult':
       return { text: `${nameOf(content)} → ${resultOf(content)}`, ...(isError(item) && { style: theme.bad }) }
@@ -163,6 +163,9 @@ function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known:
       return otherOf(canvas, item, content)
   }
 }
+
+/** Why what was begun has no result: the run ended, or nobody knows what became of it. */
+const whyUnanswered = ({ error }: TimelineItem): string => (error === null ? '' : ` → ${safeText(error)}`)
 
 function sayLive(
   canvas: Canvas,

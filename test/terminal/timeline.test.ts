@@ -116,6 +116,21 @@ test('results without their calls stand for themselves', () => {
   ])
 })
 
+test('what was begun and has no result says why', () => {
+  const items = timeline(
+    [
+      'ToolCall',
+      { tool_call_id: 'c1', name: 'pay', ref: 'acme.pay', arguments: { amount: 180 } },
+      { error: 'The run ended before the outcome was known.' },
+    ],
+    ['SubAgentCall', { tool_call_id: 'c2', agent: 'acme.helper', input: {} }, { error: 'The run ended first.' }],
+  )
+  expect(drawTimeline(canvasOf(PIPE), items, runs, { offsetMinutes: 0 })).toEqual([
+    '  1  10:42:01  ToolCall         acme.pay {"amount":180} → The run ended before the outcome was known.',
+    '  2  10:42:02  SubAgentCall     acme.helper {} → The run ended first.',
+  ])
+})
+
 test('limits, validation, agents that ask, and types of the future', () => {
   const items = timeline(
     ['LimitReached', { limit: 'max_tokens_per_run', value: 100, used: 120, action: 'halt' }],
