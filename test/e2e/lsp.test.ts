@@ -14,6 +14,7 @@ import {
   type Location,
   type ProtocolConnection,
   type PublishDiagnosticsParams,
+  type RegistrationParams,
   type TextEdit,
 } from 'vscode-languageserver-protocol/node'
 import { copyExample, type Project } from './binary.ts'
@@ -40,14 +41,27 @@ beforeEach(async () => {
     told.set(uri, diagnostics)
     for (const look of waiting) look()
   })
+  const registers = new Promise((done) =>
+    client.onRequest('client/registerCapability', (asked: RegistrationParams) => {
+      done(asked)
+      return null
+    }),
+  )
   client.listen()
   const { capabilities } = await client.sendRequest<{ capabilities: object }>('initialize', {
     processId: process.pid,
     rootUri: pathToFileURL(project.directory).href,
-    capabilities: { workspace: { workspaceEdit: { documentChanges: true, resourceOperations: ['create'] } } },
+    capabilities: {
+      workspace: {
+        workspaceEdit: { documentChanges: true, resourceOperations: ['create'] },
+        didChangeWatchedFiles: { dynamicRegistration: true },
+      },
+    },
   })
   expect(capabilities).toMatchObject({ hoverProvider: true, definitionProvider: true })
   await client.sendNotification('initialized', {})
+  // The editor is asked to tell of files that change beside it.
+  expect(await registers).toMatchObject({ registrations: [{ method: 'workspace/didChangeWatchedFiles' }] })
 })
 
 afterEach(async () => {
@@ -63,7 +77,7 @@ afterEach(async () => {
 function diagnostics(path: string, rule: string, count: number): Promise<readonly string[]> {
   return new Promise((done) => {
     const look = (): void => {
-      const found = told.get(uri(path))?.filter(({ code }) => code === rule)
+      const found = told.get(path.includes(':') ? path : uri(path))?.filter(({ code }) => code === rule)
       if (found?.length !== count) return
       const lines = found.map(
         ({ range, message }) =>
@@ -120,6 +134,43 @@ test('a fault in one file is told of the file that it breaks, open or not', asyn
   expect(await diagnostics(DESK, 'tool/unresolved', 1)).toEqual([
     expect.stringMatching(/^\d+:12 Tool "acme.refunds" is not in this project. Did you mean acme.refund\?$/),
   ])
+})
+
+test('a text that has not been saved is checked as a document of the project', async () => {
+  const unsaved = 'untitled:Untitled-1'
+  const text = original('tools/refunds.yaml')
+    .replace('name: refunds', 'name: payouts')
+    .replace('kind: Tool', 'kind: tool')
+  await client.sendNotification('textDocument/didOpen', {
+    textDocument: { uri: unsaved, languageId: 'yaml', version: 1, text },
+  })
+  expect(await diagnostics(unsaved, 'doc/kind-unknown', 1)).toEqual([
+    '2:7 kind must be Agent, Tool, Policy or Bundle, but is "tool". Did you mean "Tool"?',
+  ])
+  expect(told.get(unsaved)!.map(({ code }) => code)).not.toContain('id/file-name')
+  const position = { line: 1, character: 7 }
+  const actions = await client.sendRequest<CodeAction[]>('textDocument/codeAction', {
+    textDocument: { uri: unsaved },
+    range: { start: position, end: position },
+    context: { diagnostics: [] },
+  })
+  expect(actions.map(({ edit }) => Object.keys(edit!.changes!))).toEqual([[unsaved]])
+  await client.sendNotification('textDocument/didClose', { textDocument: { uri: unsaved } })
+  expect(await diagnostics(unsaved, 'doc/kind-unknown', 0)).toEqual([])
+})
+
+test('the past version of a file beside which it is compared is no document of the project', async () => {
+  const textDocument = {
+    uri: `git:${new URL(uri(DESK)).pathname}?HEAD`,
+    languageId: 'yaml',
+    version: 1,
+    text: 'kind: agent\n',
+  }
+  await client.sendNotification('textDocument/didOpen', { textDocument })
+  const asking = { textDocument: { uri: textDocument.uri }, position: { line: 0, character: 1 } }
+  expect(await client.sendRequest('textDocument/hover', asking)).toBeNull()
+  expect(await client.sendRequest('textDocument/completion', asking)).toEqual([])
+  expect([...told].filter(([at]) => at.startsWith('git:'))).toEqual([])
 })
 
 test('half a line is a finding, not the end', async () => {

@@ -1,5 +1,5 @@
 /** The language server: what an editor asks, answered from the same rules, schemas and readers as `svc lint`. */
-import { join, relative } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type {
   CodeAction,
@@ -14,6 +14,7 @@ import type {
   TextEdit,
 } from 'vscode-languageserver/node'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
+import { groupBy } from '../../documents/group.ts'
 import { complete, type Completion } from '../../documents/lsp/complete.ts'
 import { define } from '../../documents/lsp/define.ts'
 import { hover } from '../../documents/lsp/hover.ts'
@@ -44,33 +45,38 @@ export function serveLanguage(
   let project: Awaited<ReturnType<typeof open>> | undefined
   const texts = new Map<string, { readonly uri: string; readonly text: string }>()
   let known: Checked | undefined
+  /** Where something was told of. */
   let told = new Set<string>()
   let dirty = true
-  let canCreate = false
+  let [canCreate, canWatch] = [false, false]
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> = Promise.resolve()
 
-  const pathOf = (uri: string): string => relative(project!.root, fileURLToPath(uri)).replaceAll('\\', '/')
+  const pathOf = (uri: string): string | undefined => placeOf(project!.root, uri)
   const uriOf = (path: string): string => texts.get(path)?.uri ?? pathToFileURL(join(project!.root, path)).href
   const textOf = (path: string): string => texts.get(path)?.text ?? known?.workspace.source(path).text ?? ''
+
+  /** What has not been saved has no name yet. */
+  const isTold = ({ rule, path }: Diagnostic): boolean =>
+    rule !== 'id/file-name' || texts.get(path)?.uri.startsWith('untitled:') !== true
 
   const refresh = async (): Promise<void> => {
     if (!dirty || project === undefined) return
     dirty = false
     try {
-      known = await project.check(Object.fromEntries([...texts].map(([path, { text }]) => [path, text])))
+      const checked = await project.check(Object.fromEntries([...texts].map(([path, { text }]) => [path, text])))
+      known = { ...checked, findings: checked.findings.filter(isTold) }
     } catch (error) {
       connection.console.error(error instanceof Error ? error.message : String(error))
       return
     }
-    const byPath = new Map<string, Diagnostic[]>()
-    for (const each of known.findings) byPath.set(each.path, [...(byPath.get(each.path) ?? []), each])
-    for (const path of new Set([...told, ...byPath.keys()]))
+    const found = groupBy(known.findings, ({ path }) => uriOf(path))
+    for (const uri of new Set([...told, ...found.keys()]))
       await connection.sendDiagnostics({
-        uri: uriOf(path),
-        diagnostics: (byPath.get(path) ?? []).map((each) => toDiagnostic(each, uriOf)),
+        uri,
+        diagnostics: (found.get(uri) ?? []).map((each) => toDiagnostic(each, uriOf)),
       })
-    told = new Set(byPath.keys())
+    told = new Set(found.keys())
   }
   /** What is known of the texts as they are now. */
   const settled = async (): Promise<Checked | undefined> => {
@@ -87,9 +93,10 @@ export function serveLanguage(
 
   connection.onInitialize(async ({ workspaceFolders, rootUri, capabilities }) => {
     const { documentChanges, resourceOperations } = capabilities.workspace?.workspaceEdit ?? {}
+    canWatch = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true
     canCreate = documentChanges === true && resourceOperations?.includes('create') === true
-    const uri = workspaceFolders?.[0]?.uri ?? rootUri ?? undefined
-    project = await open(uri === undefined ? undefined : fileURLToPath(uri))
+    const uri = workspaceFolders?.[0]?.uri ?? rootUri ?? ''
+    project = await open(uri.startsWith('file:') ? fileURLToPath(uri) : undefined)
     return {
       serverInfo: { name: 'svc' },
       capabilities: {
@@ -102,19 +109,32 @@ export function serveLanguage(
       },
     }
   })
-  connection.onInitialized(changed)
+  connection.onInitialized(() => {
+    changed()
+    // Files change without an editor, too: a branch is checked out, a file is renamed.
+    if (canWatch)
+      connection
+        .sendRequest('client/registerCapability', {
+          registrations: [{ id: 'files', method: 'workspace/didChangeWatchedFiles', registerOptions: { watchers } }],
+        })
+        .catch((error: Error) => connection.console.warn(error.message))
+  })
   connection.onDidOpenTextDocument(({ textDocument: { uri, text } }) => {
-    texts.set(pathOf(uri), { uri, text })
+    const path = pathOf(uri)
+    if (path === undefined) return
+    texts.set(path, { uri, text })
     changed()
   })
   connection.onDidChangeTextDocument(({ textDocument: { uri }, contentChanges }) => {
-    const last = contentChanges.at(-1)
-    if (last === undefined) return
-    texts.set(pathOf(uri), { uri, text: last.text })
+    const [path, last] = [pathOf(uri), contentChanges.at(-1)]
+    if (path === undefined || last === undefined) return
+    texts.set(path, { uri, text: last.text })
     changed()
   })
   connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
-    texts.delete(pathOf(uri))
+    const path = pathOf(uri)
+    if (path === undefined) return
+    texts.delete(path)
     changed()
   })
   connection.onDidSaveTextDocument(changed)
@@ -126,8 +146,8 @@ export function serveLanguage(
     // Half a word must not wait for the rules: documents around it are as they were.
     const checked = known ?? (await settled())
     const path = pathOf(uri)
+    if (checked === undefined || path === undefined) return []
     const text = textOf(path)
-    if (checked === undefined) return []
     const { start, end, items } = complete(checked.workspace, path, text, offsetAt(text, position), checked.providers)
     const range = { start: positionAt(text, start), end: positionAt(text, end) }
     const space = text[start - 1] === ':' ? ' ' : ''
@@ -136,6 +156,7 @@ export function serveLanguage(
   connection.onHover(async ({ textDocument: { uri }, position }) => {
     const checked = await settled()
     const path = pathOf(uri)
+    if (path === undefined) return null
     const text = textOf(path)
     const value = hover(
       text,
@@ -147,7 +168,7 @@ export function serveLanguage(
   connection.onDefinition(async ({ textDocument: { uri }, position }) => {
     const checked = await settled()
     const path = pathOf(uri)
-    if (checked === undefined) return []
+    if (checked === undefined || path === undefined) return []
     return define(checked.workspace, path, offsetAt(textOf(path), position)).map((each): Location => ({
       uri: uriOf(each.path),
       range: toRange(each.range),
@@ -162,6 +183,7 @@ export function serveLanguage(
   })
   connection.onDocumentFormatting(async ({ textDocument: { uri } }) => {
     const path = pathOf(uri)
+    if (path === undefined) return []
     const before = textOf(path)
     const { format } = await import('../../documents/fmt/format.ts')
     const formatted = format({ path, text: before })
@@ -170,6 +192,23 @@ export function serveLanguage(
       { range: { start: { line: 0, character: 0 }, end: positionAt(before, before.length) }, newText: formatted.text },
     ]
   })
+}
+
+/** All that a finding may depend on. */
+const watchers = [{ globPattern: '**/{*.yaml,*.yml,*.json,*.md,*.txt,*.lock,.svcignore}' }]
+
+/**
+ * Where a document stands below the root: that of a file, or where a text that has not been saved would be one. Undefined for
+ * others, such as the past version of a file beside which it is compared.
+ */
+function placeOf(root: string, uri: string): string | undefined {
+  const { protocol, host, pathname } = new URL(uri)
+  if (protocol === 'untitled:' && !pathname.startsWith('/')) {
+    const name = decodeURIComponent(pathname)
+    return /\.(?:ya?ml|json)$/.test(name) ? name : `${name}.yaml`
+  }
+  if ((protocol !== 'file:' && protocol !== 'untitled:') || (host !== '' && sep === '/')) return undefined
+  return relative(root, fileURLToPath(protocol === 'file:' ? uri : `file://${pathname}`)).replaceAll('\\', '/')
 }
 
 /** @param canCreate true where the editor makes files that an edit asks for; else what needs one is not offered */
