@@ -96,12 +96,12 @@ export const classOf = (value: JsonValue | undefined): SideEffectClass | undefin
   SIDE_EFFECT_CLASSES.find((each) => each === value)
 
 /** The class that holds for a binding: the stricter of its own and the Tool document's; undefined when neither says one. */
-export function effectiveClass(workspace: Workspace, use: ToolUse): SideEffectClass | undefined {
+export const effectiveClass = oncePerObject((workspace, use: ToolUse): SideEffectClass | undefined => {
   const own = classOf(use.value['side_effect_class'])
   const declared = declaredClass(toolDocument(workspace, use))
   if (own === undefined || declared === undefined) return own ?? declared
   return rank(own) > rank(declared) ? own : declared
-}
+})
 
 export function declaredClass(tool: Document | undefined): SideEffectClass | undefined {
   const spec = tool?.value['spec']

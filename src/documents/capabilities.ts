@@ -11,28 +11,32 @@ import { remembering } from './remember.ts'
 export type Confidence = 'label' | 'guess'
 
 export interface Capabilities {
-  readonly private?: Confidence
-  readonly untrusted?: Confidence
-  readonly egress?: Confidence
+  readonly private: Confidence | undefined
+  readonly untrusted: Confidence | undefined
+  readonly egress: Confidence | undefined
 }
 
 export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): Capabilities => {
   const tool = toolDocument(workspace, use)
-  const words = wordsOf(`${use.ref?.id ?? ''} ${textAt(use.value, 'as') ?? ''}`)
-  const has = (list: ReadonlySet<string>): boolean => words.some((word) => list.has(word))
+  const has = sensesOf(
+    textAt(use.value, 'as') === undefined ? (use.ref?.id ?? '') : `${use.ref?.id ?? ''} ${textAt(use.value, 'as')}`,
+  )
   const writes = effectiveClass(workspace, use) !== 'read_only'
-  const reads = !writes || has(READING)
+  const reads = !writes || has.reading
+  // Nobody here has read what a server without a Tool document answers.
+  const unread = use.value['mcp'] !== undefined && tool === undefined
   return {
-    ...say('private', labelOf(tool, 'svc/data'), 'private', has(PRIVATE) && reads),
-    ...say(
-      'untrusted',
-      labelOf(tool, 'svc/content'),
-      'untrusted',
-      // Nobody here has read what such a server answers.
-      (has(STRANGERS) && reads) || (use.value['mcp'] !== undefined && tool === undefined),
-    ),
-    ...say('egress', labelOf(tool, 'svc/egress'), 'external', has(SENDING) && writes && !has(READING)),
+    private: known(labelOf(tool, 'svc/data'), 'private', has.private && reads),
+    untrusted: known(labelOf(tool, 'svc/content'), 'untrusted', (has.strangers && reads) || unread),
+    egress: known(labelOf(tool, 'svc/egress'), 'external', has.sending && writes && !has.reading),
   }
+})
+
+/** What the words of a name speak of. */
+const sensesOf = remembering((name) => {
+  const words = wordsOf(name)
+  const has = (list: ReadonlySet<string>): boolean => words.some((word) => list.has(word))
+  return { private: has(PRIVATE), strangers: has(STRANGERS), sending: has(SENDING), reading: has(READING) }
 })
 
 /** The words of a name: `crm.readCustomer_v2` has crm, read, customer and v2. */
@@ -44,14 +48,9 @@ export const wordsOf = remembering((name): readonly string[] =>
     .filter((word) => word !== ''),
 )
 
-function say<K extends keyof Capabilities>(
-  what: K,
-  label: string | undefined,
-  meant: string,
-  guess: boolean,
-): { readonly [key in K]?: Confidence } {
-  if (label !== undefined) return label === meant ? ({ [what]: 'label' } as { readonly [key in K]: Confidence }) : {}
-  return guess ? ({ [what]: 'guess' } as { readonly [key in K]: Confidence }) : {}
+function known(label: string | undefined, meant: string, guess: boolean): Confidence | undefined {
+  if (label !== undefined) return label === meant ? 'label' : undefined
+  return guess ? 'guess' : undefined
 }
 
 function labelOf(tool: Document | undefined, name: string): string | undefined {

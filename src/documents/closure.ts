@@ -1,7 +1,7 @@
 /** Agents reached from an agent through edges inside the workspace. */
 import { childOf, subAgentsOf, type Binding } from './bindings.ts'
 import type { Document } from './document.ts'
-import { oncePerWorkspace } from './once.ts'
+import { oncePerObject, oncePerWorkspace } from './once.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface Edge extends Binding {
@@ -36,12 +36,13 @@ const children = oncePerWorkspace(
 )
 
 /** An agent and all that it reaches, nearest first, each once. */
-export function closureOf(workspace: Workspace, root: Document): Document[] {
+export const closureOf = oncePerObject((workspace, root: Document): readonly Document[] => {
+  if (edgesOf(workspace, root).length === 0) return [root]
   const reached = new Set([root])
   // A set iterates over what is added meanwhile.
   for (const agent of reached) for (const { child } of edgesOf(workspace, agent)) reached.add(child)
   return [...reached]
-}
+})
 
 /** The way from an agent back to itself, both ends included; undefined when there is none. */
 export function cycleThrough(workspace: Workspace, first: Edge): Document[] | undefined {

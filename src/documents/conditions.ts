@@ -40,11 +40,19 @@ export const leavesIn = (policy: Document): readonly LeafUse[] => policy.once(re
 function readLeaves(policy: Document): readonly LeafUse[] {
   const known = policy.once(knownLeaves)
   const found: LeafUse[] = []
-  for (const [index, { pointer, value }] of policy.once(comparisons).entries()) {
+  policy.once(comparisons).forEach(({ pointer, value }, index) => {
     const leaf = known === undefined ? leafOf(value) : known[index]
     if (leaf !== undefined) found.push({ pointer, leaf })
-  }
+  })
   return found
+}
+
+/** True where conditions that can be read compare some value more than once: only then can one comparison say something about another. */
+export const comparesAgain = (policy: Document): boolean => policy.once(readsAgain)
+
+function readsAgain(policy: Document): boolean {
+  const leaves = policy.once(knownLeaves) ?? []
+  return leaves.some(({ path }, index) => leaves.findIndex((each) => each.path.text === path.text) < index)
 }
 
 /** Where all can be read, all has been read: the leaves stand in the order of the comparisons. */
@@ -112,12 +120,12 @@ export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.once(r
 function readFields(policy: Document): readonly FieldUse[] {
   const known = policy.once(knownLeaves)
   const found: FieldUse[] = []
-  for (const [index, { pointer, value }] of policy.once(comparisons).entries()) {
+  policy.once(comparisons).forEach(({ pointer, value }, index) => {
     const leaf = known?.[index]
     // With `each` a leaf speaks of the elements of what is written.
     const path = leaf !== undefined && leaf.each === undefined ? leaf.path : pathOf(value['field'])
     if (path !== undefined) found.push({ pointer: `${pointer}/field`, path })
-  }
+  })
   return found
 }
 
@@ -132,10 +140,9 @@ function comparisons(policy: Document): readonly { readonly pointer: string; rea
     if (!isJsonObject(value)) return
     for (const form of FORMS) {
       const members = value[form]
-      if (!Array.isArray(members)) continue
-      for (const [index, member] of members.entries()) visit(member, pointerTo(`${pointer}/${form}`, index))
+      if (Array.isArray(members)) members.forEach((member, index) => visit(member, `${pointer}/${form}/${index}`))
     }
-    visit(value['not'], `${pointer}/not`)
+    if ('not' in value) visit(value['not'], `${pointer}/not`)
     if ('field' in value) found.push({ pointer, value })
   }
   visit(conditionsOf(policy), BASE)

@@ -7,6 +7,7 @@ import { oncePerObject } from './once.ts'
 import { mismatchOf } from './property.ts'
 import { domainAt, type Domains } from './reasoning.ts'
 import type { SchemaText } from './schemas.ts'
+import type { Workspace } from './workspace.ts'
 
 export interface KnownCalls {
   /** Logical id. */
@@ -16,19 +17,35 @@ export interface KnownCalls {
 }
 
 /** One entry a schema; undefined where the arguments of one of them are not known. */
-export const domainsOf = oncePerObject((workspace, policy: Document): readonly KnownCalls[] | undefined => {
+export function domainsOf(workspace: Workspace, policy: Document): readonly KnownCalls[] | undefined {
+  const { known, complete } = callsOf(workspace, policy)
+  return complete ? known : undefined
+}
+
+/** One entry a schema, in so far as schemas are known. */
+export const knownCallsOf = (workspace: Workspace, policy: Document): readonly KnownCalls[] =>
+  callsOf(workspace, policy).known
+
+interface Calls {
+  readonly known: readonly KnownCalls[]
+  /** False where some of the calls bring what is not known. */
+  readonly complete: boolean
+}
+
+const callsOf = oncePerObject((workspace, policy: Document): Calls => {
   const known: KnownCalls[] = []
+  let complete = true
   for (const use of gatedBindings(workspace, policy)) {
     const schema = inputOf(workspace, use)
-    if (schema === undefined) return undefined
-    if (known.some((each) => each.schema === schema)) continue
-    known.push({
-      tool: use.ref?.id ?? '',
-      schema,
-      domains: (path) => (path.root === 'args' ? domainAt(schema.value, path.segments) : undefined),
-    })
+    if (schema === undefined) complete = false
+    else if (!known.some((each) => each.schema === schema))
+      known.push({
+        tool: use.ref?.id ?? '',
+        schema,
+        domains: (path) => (path.root === 'args' ? domainAt(schema.value, path.segments) : undefined),
+      })
   }
-  return known
+  return { known, complete }
 })
 
 /** True where a comparison is with another type: another rule says that. */

@@ -23,7 +23,10 @@ export const readLogicalRef = remembering((text): LogicalRef | undefined => {
     : { id: `${namespace}.${name}`, namespace, name, range }
 })
 
-export const isLogicalId = (text: string): boolean => readLogicalRef(text)?.range === undefined && LOGICAL.test(text)
+export function isLogicalId(text: string): boolean {
+  const ref = readLogicalRef(text)
+  return ref !== undefined && ref.range === undefined
+}
 
 /** A semver range that npm's semver reads; the empty text is none. */
 export const isRange = (text: string): boolean => text.trim() !== '' && rangeOf(text) !== undefined

@@ -110,10 +110,10 @@ function createReader() {
     const keys = Object.keys(value)
     if (keys.length === 0)
       return report(pointer, 'syntax', 'An empty condition says nothing; leave `conditions` out for always.')
-    const forms = FORMS.filter((form) => keys.includes(form))
-    const [form] = forms
-    if (form === undefined) return readLeaf(value, pointer)
-    if (keys.length > 1)
+    const form = FORMS.find((each) => keys.includes(each))
+    if (form === undefined) return readLeaf(value, keys, pointer)
+    if (keys.length > 1) {
+      const forms = FORMS.filter((each) => keys.includes(each))
       return report(
         pointer,
         'syntax',
@@ -121,6 +121,7 @@ function createReader() {
           ? `${forms.join(' and ')} do not stand side by side: nest them.`
           : `Beside ${form} there is nothing else in a condition.`,
       )
+    }
     if (form === 'not') {
       const inner = read(value['not'], `${pointer}/not`, depth + 1)
       return inner && { not: inner }
@@ -134,14 +135,18 @@ function createReader() {
       return report(pointer, 'syntax', 'A list of conditions with at least one member belongs here.')
     if (value.length > MAX_LIST)
       return report(pointer, 'cost', `A list has at most ${MAX_LIST} conditions; this one has ${value.length}.`)
-    const members = value.map((member, at) => read(member, `${pointer}/${at}`, depth + 1))
-    return members.every((member) => member !== undefined) ? members : undefined
+    const members: Condition[] = []
+    for (let at = 0; at < value.length; at++) {
+      const member = read(value[at], `${pointer}/${at}`, depth + 1)
+      if (member !== undefined) members.push(member)
+    }
+    return members.length === value.length ? members : undefined
   }
 
-  function readLeaf(value: JsonObject, pointer: string): Condition | undefined {
+  function readLeaf(value: JsonObject, keys: readonly string[], pointer: string): Condition | undefined {
     leaves++
     const before = problems.length
-    for (const key of Object.keys(value))
+    for (const key of keys)
       if (!LEAF_KEYS.includes(key))
         report(
           `${pointer}/${escape(key)}`,

@@ -289,8 +289,8 @@ const ALIASES: Readonly<Record<string, Operator>> = {
 
 /** The operator of a name or an alias; undefined when there is none. */
 export function operatorOf(name: string): Operator | undefined {
-  if (Object.hasOwn(ALIASES, name)) return ALIASES[name]
-  return Object.hasOwn(OPERATORS, name) ? (name as Operator) : undefined
+  if (Object.hasOwn(OPERATORS, name)) return name as Operator
+  return Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined
 }
 
 /** A literal in one word or two: `string "500"`. */

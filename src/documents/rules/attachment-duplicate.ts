@@ -1,4 +1,4 @@
-import { attachmentsOf } from '../attachments.ts'
+import { attachmentsOf, type Attachment } from '../attachments.ts'
 import { removalOf } from '../removal.ts'
 import type { Rule } from '../rule.ts'
 
@@ -22,18 +22,25 @@ export const attachmentDuplicate: Rule = {
   },
   crossFile: true,
   check(document, report, { workspace }) {
+    const attachments = attachmentsOf(workspace, document)
+    // What is attached once in the whole document is attached once in each list.
+    if (new Set(attachments.map(nameOf)).size === attachments.length) return
     const first = new Map<string, string>()
-    for (const { at, written, policies } of attachmentsOf(workspace, document)) {
+    for (const attachment of attachments) {
+      const { at } = attachment
+      const name = nameOf(attachment)
       const item = at.key === 'ref' ? at.pointer.slice(0, -'/ref'.length) : at.pointer
       const list = item.slice(0, item.lastIndexOf('/'))
-      const key = `${list} ${policies[0]?.identity?.id ?? written}`
+      const key = `${list} ${name}`
       const before = first.get(key)
       first.set(key, before ?? item)
       if (before === undefined || before === item) continue
-      report(at, `${policies[0]?.identity?.id ?? written} is attached here twice.`, {
+      report(at, `${name} is attached here twice.`, {
         fix: { description: 'Remove it.', edits: removalOf(document, item) },
         related: [{ path: document.path, range: document.placeOf(before).range, message: 'first here' }],
       })
     }
   },
 }
+
+const nameOf = ({ policies, written }: Attachment): string => policies[0]?.identity?.id ?? written

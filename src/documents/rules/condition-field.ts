@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts'
 import { FIELDS } from '../../policy/fields.ts'
 import { PATH_FUNCTIONS } from '../../policy/path.ts'
-import { conditionProblems, fieldsIn } from '../conditions.ts'
+import { conditionOf, conditionProblems, fieldsIn, leavesIn } from '../conditions.ts'
 import { replacement } from '../diagnostic.ts'
 import { segmentsOf } from '../pointer.ts'
 import type { Rule } from '../rule.ts'
@@ -24,6 +24,7 @@ export const conditionField: Rule = {
         if (near === undefined) report(place, message)
         else report(place, `${message} Did you mean "${near}"?`, { fix: replacement(place, near) })
       }
+    if (conditionOf(document) !== undefined && !leavesIn(document).some(({ leaf }) => leaf.path.bare)) return
     for (const { pointer, path } of fieldsIn(document)) {
       if (path.bare !== true) continue
       const place = document.placeOf(pointer)

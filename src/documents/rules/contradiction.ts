@@ -1,4 +1,4 @@
-import { conditionOf, groupsIn } from '../conditions.ts'
+import { comparesAgain, groupsIn } from '../conditions.ts'
 import { satisfiable } from '../reasoning.ts'
 import type { Rule } from '../rule.ts'
 
@@ -18,7 +18,7 @@ export const contradiction: Rule = {
   },
   kinds: ['Policy'],
   check(document, report) {
-    if (conditionOf(document) === undefined) return
+    if (!comparesAgain(document)) return
     for (const { form, pointer, members, condition } of groupsIn(document)) {
       if (form !== 'all' || satisfiable(condition)) continue
       if (members.some((member) => !satisfiable(member.condition))) continue

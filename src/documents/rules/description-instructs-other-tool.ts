@@ -1,4 +1,4 @@
-import { subAgentsOf, textAt, toolDocument, toolsOf, wireNameOf } from '../bindings.ts'
+import { subAgentsOf, textAt, toolDocument, toolsOf, wireNameOf, type Binding } from '../bindings.ts'
 import type { Place } from '../diagnostic.ts'
 import type { Rule } from '../rule.ts'
 
@@ -23,23 +23,25 @@ export const descriptionInstructsOtherTool: Rule = {
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
-    const bindings = [...toolsOf(document), ...subAgentsOf(document)].map((binding) => ({
-      binding,
-      wire: wireNameOf(workspace, binding),
-    }))
-    for (const { binding } of bindings) {
-      const own = textAt(binding.value, 'description')
-      const use = toolsOf(document).find(({ pointer }) => pointer === binding.pointer)
-      const described = use && toolDocument(workspace, use)?.texts('spec.description')[0]
-      const [text, at]: [string | undefined, Place | string] =
-        own !== undefined ? [own, `${binding.pointer}/description`] : [described?.value, described ?? binding.pointer]
-      if (text === undefined || !ORDER.test(text)) continue
-      for (const { binding: other, wire } of bindings) {
+    const tell = (binding: Binding, text: string, at: Place | string): void => {
+      if (!ORDER.test(text)) return
+      for (const other of [...toolsOf(document), ...subAgentsOf(document)]) {
+        const wire = wireNameOf(workspace, other)
         if (wire === undefined || other === binding || wire.length < 4) continue
         const name = wire.replaceAll(/[-_]/g, '[-_ ]')
         const order = new RegExp(`${ORDER.source}[^.]{0,40}\\b${name}\\b`, 'i')
         if (order.test(text)) report(at, `This description tells the model how to use another tool, "${wire}".`)
       }
+    }
+    for (const use of toolsOf(document)) {
+      const own = textAt(use.value, 'description')
+      const described = own === undefined ? toolDocument(workspace, use)?.texts('spec.description')[0] : undefined
+      if (own !== undefined) tell(use, own, `${use.pointer}/description`)
+      else if (described !== undefined) tell(use, described.value, described)
+    }
+    for (const edge of subAgentsOf(document)) {
+      const own = textAt(edge.value, 'description')
+      if (own !== undefined) tell(edge, own, `${edge.pointer}/description`)
     }
   },
 }

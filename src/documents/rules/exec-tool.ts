@@ -1,9 +1,11 @@
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { isGated } from '../authority.ts'
 import { toolsOf } from '../bindings.ts'
 import { wordsOf } from '../capabilities.ts'
 import { inputOf } from '../inputs.ts'
+import { oncePerObject } from '../once.ts'
 import type { Rule } from '../rule.ts'
+import type { SchemaText } from '../schemas.ts'
 
 export const execTool: Rule = {
   name: 'security/exec-tool',
@@ -28,25 +30,33 @@ export const execTool: Rule = {
   kinds: ['Agent'],
   check(document, report, project) {
     for (const use of toolsOf(document)) {
-      const schema = inputOf(project.workspace, use)?.value
-      const properties = isJsonObject(schema) ? schema['properties'] : undefined
-      if (!isJsonObject(properties)) continue
+      const schema = inputOf(project.workspace, use)
+      if (schema === undefined) continue
       const runs = (): boolean => wordsOf(use.ref?.id ?? '').some((word) => EXECUTORS.has(word))
-      const argument = Object.entries(properties).find(
-        ([name, property]) =>
-          isJsonObject(property) &&
-          property['type'] === 'string' &&
-          !['enum', 'const', 'pattern'].some((key) => Object.hasOwn(property, key)) &&
-          (COMMANDS.has(name.toLowerCase()) || (TEXTS.has(name.toLowerCase()) && runs())),
-      )
+      const argument = scriptsIn(project.workspace, schema).find((name) => COMMANDS.has(name.toLowerCase()) || runs())
       if (argument === undefined || isGated(project, use)) continue
       report(
         `${use.pointer}/ref`,
-        `${use.ref?.id ?? 'This tool'} runs whatever the model writes as "${argument[0]}", without a gate.`,
+        `${use.ref?.id ?? 'This tool'} runs whatever the model writes as "${argument}", without a gate.`,
       )
     }
   },
 }
+
+/** Arguments of free text with the name of a command, or of what a tool that runs something would run. */
+const scriptsIn = oncePerObject((_, { value }: SchemaText): readonly string[] => {
+  const properties = isJsonObject(value) ? value['properties'] : undefined
+  if (!isJsonObject(properties)) return []
+  return Object.keys(properties).filter((name) => {
+    const word = name.toLowerCase()
+    return (COMMANDS.has(word) || TEXTS.has(word)) && isFreeText(properties[name])
+  })
+})
+
+const isFreeText = (property: JsonValue | undefined): boolean =>
+  isJsonObject(property) &&
+  property['type'] === 'string' &&
+  !['enum', 'const', 'pattern'].some((key) => Object.hasOwn(property, key))
 
 const EXECUTORS = new Set('shell bash sh exec eval python sql terminal command repl'.split(' '))
 const COMMANDS = new Set('cmd command shell script sql code bash'.split(' '))

@@ -1,7 +1,7 @@
-import { gatedBindings } from '../attachments.ts'
-import { fieldsIn } from '../conditions.ts'
+import { conditionOf, fieldsIn, leavesIn } from '../conditions.ts'
 import { replacement } from '../diagnostic.ts'
-import { inputOf } from '../inputs.ts'
+import type { Document } from '../document.ts'
+import { domainsOf, type KnownCalls } from '../policy-domains.ts'
 import { missingIn } from '../property.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
@@ -29,11 +29,12 @@ export const fieldNotInSchema: Rule = {
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    const fields = fieldsIn(document).filter(({ path }) => path.root === 'args')
-    if (fields.length === 0) return
-    const schemas = gatedBindings(workspace, document).map((use) => inputOf(workspace, use))
-    for (const { pointer, path } of fields) {
-      const misses = schemas.map((schema) => schema && missingIn(schema.value, path.segments))
+    const known = domainsOf(workspace, document)
+    if (known === undefined || known.length === 0 || isAllThere(document, known)) return
+    const { spans, base } = known[0]!.schema
+    for (const { pointer, path } of fieldsIn(document)) {
+      if (path.root !== 'args') continue
+      const misses = known.map(({ schema }) => missingIn(schema.value, path.segments))
       const [miss] = misses
       // A policy of several tools may read what one of them lacks.
       if (miss === undefined || misses.includes(undefined)) continue
@@ -48,8 +49,8 @@ export const fieldNotInSchema: Rule = {
             path.fn === undefined && { fix: replacement(place, path.text.replace(miss.name, near)) }),
           related: [
             {
-              path: schemas[0]!.spans.source.path,
-              range: schemas[0]!.spans.placeOf(schemas[0]!.base + miss.pointer).range,
+              path: spans.source.path,
+              range: spans.placeOf(base + miss.pointer).range,
               message: 'the arguments',
             },
           ],
@@ -58,3 +59,10 @@ export const fieldNotInSchema: Rule = {
     }
   },
 }
+
+/** True for conditions that can be read, and read nothing that the first of the schemas lacks. */
+const isAllThere = (policy: Document, [first]: readonly KnownCalls[]): boolean =>
+  conditionOf(policy) !== undefined &&
+  leavesIn(policy).every(
+    ({ leaf }) => leaf.path.root !== 'args' || missingIn(first!.schema.value, leaf.path.segments) === undefined,
+  )

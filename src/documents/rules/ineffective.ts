@@ -2,7 +2,9 @@ import { scopeOf } from '../attachments.ts'
 import { boundariesOf } from '../authority.ts'
 import { subAgentsOf, childOf, toolsOf } from '../bindings.ts'
 import { closureOf } from '../closure.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
+import type { Workspace } from '../workspace.ts'
 
 export const ineffective: Rule = {
   name: 'authority/ineffective',
@@ -25,13 +27,9 @@ export const ineffective: Rule = {
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
-    const closure = closureOf(workspace, document)
-    // What a sub-agent from elsewhere binds is not known here.
-    if (closure.some((agent) => subAgentsOf(agent).some((edge) => childOf(workspace, edge) === undefined))) return
-    const bound = new Set(closure.flatMap(toolsOf).map(({ ref }) => ref?.id))
     for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
+      if (policies.length === 0 || policies.some((policy) => mayConcern(workspace, document, scopeOf(policy)))) continue
       const scopes = policies.map(scopeOf)
-      if (policies.length === 0 || scopes.some((scope) => scope === undefined || bound.has(scope))) continue
       const [first] = policies
       report(
         pointer,
@@ -43,3 +41,12 @@ export const ineffective: Rule = {
     }
   },
 }
+
+/** True where an agent calls a tool, itself or by its sub-agents: what a sub-agent from elsewhere binds is not known here. */
+const mayConcern = (workspace: Workspace, agent: Document, tool: string | undefined): boolean =>
+  tool === undefined ||
+  closureOf(workspace, agent).some(
+    (each) =>
+      toolsOf(each).some(({ ref }) => ref?.id === tool) ||
+      subAgentsOf(each).some((edge) => childOf(workspace, edge) === undefined),
+  )

@@ -55,17 +55,10 @@ export const lethalTrifecta: Rule = {
 }
 
 function trifecta(project: Project, agent: Document) {
-  const uses = closureOf(project.workspace, agent).flatMap(toolsOf)
-  const pick = (what: keyof Capabilities): { use: ToolUse; how: Confidence } | undefined => {
-    const open = uses.flatMap((use) => {
-      const how = capabilitiesOf(project.workspace, use)[what]
-      return how === undefined || (what === 'egress' && isGated(project, use)) ? [] : [{ use, how }]
-    })
-    return open.find(({ how }) => how === 'label') ?? open[0]
-  }
-  const data = pick('private')
-  const content = data && pick('untrusted')
-  const egress = content && pick('egress')
+  const closure = closureOf(project.workspace, agent)
+  const data = pick(project, closure, 'private')
+  const content = data && pick(project, closure, 'untrusted')
+  const egress = content && pick(project, closure, 'egress')
   if (data === undefined || content === undefined || egress === undefined) return undefined
   return {
     data: data.use,
@@ -73,6 +66,19 @@ function trifecta(project: Project, agent: Document) {
     egress: egress.use,
     sure: [data, content, egress].every(({ how }) => how === 'label'),
   }
+}
+
+/** Of the bindings that can do something ungated the first of which a label says so, else the first. */
+function pick(project: Project, agents: readonly Document[], what: keyof Capabilities) {
+  let first: { readonly use: ToolUse; readonly how: Confidence } | undefined
+  for (const agent of agents)
+    for (const use of toolsOf(agent)) {
+      const how = capabilitiesOf(project.workspace, use)[what]
+      if (how === undefined || (what === 'egress' && isGated(project, use))) continue
+      if (how === 'label') return { use, how }
+      first ??= { use, how }
+    }
+  return first
 }
 
 const nameOf = ({ ref, pointer }: ToolUse): string => ref?.id ?? pointer

@@ -27,11 +27,11 @@ export const neverTrue: Rule = {
   kinds: ['Policy'],
   check(document, report, { workspace }) {
     const condition = conditionOf(document)
-    // `policy/contradiction` speaks of what is impossible whatever the schema.
-    if (condition === undefined || !satisfiable(condition)) return
-    const known = domainsOf(workspace, document)
-    if (known === undefined || known.length === 0 || mismatched(known, condition)) return
+    const known = condition && domainsOf(workspace, document)
+    if (condition === undefined || known === undefined || known.length === 0) return
     if (known.some(({ domains }) => satisfiable(condition, domains))) return
+    // `policy/contradiction` speaks of what is impossible whatever the schema, `policy/type-mismatch` of other types.
+    if (!satisfiable(condition) || mismatched(known, condition)) return
     report(
       '/spec/conditions',
       `No call of ${[...new Set(known.map(({ tool }) => tool))].join(' or ')} makes these conditions true.`,

@@ -1,8 +1,7 @@
-import { gatedBindings } from '../attachments.ts'
 import { effectOf } from '../authority.ts'
 import { conditionOf, leavesIn } from '../conditions.ts'
-import { inputOf } from '../inputs.ts'
-import { leavesOf } from '../../policy/condition.ts'
+import { knownCallsOf } from '../policy-domains.ts'
+import { leavesOf, type Condition, type Leaf } from '../../policy/condition.ts'
 import { isSpread } from '../../policy/path.ts'
 import { mayBeAbsent } from '../reasoning.ts'
 import type { Rule } from '../rule.ts'
@@ -32,18 +31,12 @@ export const optionalField: Rule = {
     if (effectOf(document) !== 'gate') return
     const condition = conditionOf(document)
     if (condition === undefined) return
-    const guarded = new Set(
-      leavesOf(condition)
-        .filter(({ op }) => op === 'exists')
-        .map(({ path }) => path.text),
-    )
-    const schemas = [...new Set(gatedBindings(workspace, document).flatMap((use) => inputOf(workspace, use) ?? []))]
+    const calls = knownCallsOf(workspace, document)
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.path.root !== 'args' || leaf.ifMissing !== undefined || ABSENCE.has(leaf.op)) continue
-      if (guarded.has(leaf.path.text) || isSpread(leaf.path)) continue
-      const schema = schemas.find(({ value }) => mayBeAbsent(value, leaf.path.segments))
-      if (schema === undefined) continue
-      const { spans, base } = schema
+      const found = calls.find(({ schema }) => mayBeAbsent(schema.value, leaf.path.segments))
+      if (found === undefined || isSpread(leaf.path) || isGuarded(condition, leaf)) continue
+      const { spans, base } = found.schema
       report(`${pointer}/field`, `${leaf.path.text} may be left out; this gate then fires.`, {
         related: [
           {
@@ -56,6 +49,9 @@ export const optionalField: Rule = {
     }
   },
 }
+
+const isGuarded = (condition: Condition, { path }: Leaf): boolean =>
+  leavesOf(condition).some((each) => each.op === 'exists' && each.path.text === path.text)
 
 /** These know what absence is. */
 const ABSENCE: ReadonlySet<string> = new Set(['exists', 'type'])

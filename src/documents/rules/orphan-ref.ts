@@ -1,5 +1,6 @@
 import { namedTopic } from '../attachments.ts'
 import type { Document } from '../document.ts'
+import { oncePerObject } from '../once.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
 
@@ -23,8 +24,8 @@ export const authorityOrphanRef: Rule = {
   check(document, report, { workspace }) {
     for (const link of document.texts('spec.decision.authority_ref')) {
       workspace.asks(document, namedTopic(link.value))
-      if (workspace.nearby(document).flatMap(boundariesNamed).includes(link.value)) continue
-      const near = nearest(link.value, workspace.neighbours(document).flatMap(boundariesNamed))
+      if (namedAmong(workspace, workspace.nearby(document)).has(link.value)) continue
+      const near = nearest(link.value, namedAmong(workspace, workspace.neighbours(document)))
       report(
         link,
         `No agent declares the boundary "${link.value}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
@@ -34,5 +35,10 @@ export const authorityOrphanRef: Rule = {
   },
 }
 
-const boundariesNamed = (document: Document): readonly string[] =>
-  document.texts('metadata.governance.authority_boundaries.*').map(({ value }) => value)
+/** The boundaries that documents which are published together declare. */
+const namedAmong = oncePerObject(
+  (_, around: readonly Document[]): ReadonlySet<string> =>
+    new Set(
+      around.flatMap((each) => each.texts('metadata.governance.authority_boundaries.*').map(({ value }) => value)),
+    ),
+)

@@ -1,4 +1,4 @@
-import { conditionOf, groupsIn } from '../conditions.ts'
+import { comparesAgain, groupsIn } from '../conditions.ts'
 import { isSpread } from '../../policy/path.ts'
 import { implies, satisfiable } from '../reasoning.ts'
 import { removalOf } from '../removal.ts'
@@ -17,7 +17,7 @@ export const redundantLeaf: Rule = {
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   kinds: ['Policy'],
   check(document, report) {
-    if (conditionOf(document) === undefined) return
+    if (!comparesAgain(document)) return
     for (const { form, members, condition: together } of groupsIn(document)) {
       const leaves = members.filter(({ condition }) => 'leaf' in condition)
       if (leaves.length < 2 || (form === 'all' && !satisfiable(together))) continue

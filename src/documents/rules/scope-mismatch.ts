@@ -1,5 +1,6 @@
 import { attachmentsOf, scopeOf } from '../attachments.ts'
 import { toolsOf } from '../bindings.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
 
 export const scopeMismatch: Rule = {
@@ -22,16 +23,21 @@ export const scopeMismatch: Rule = {
   },
   crossFile: true,
   check(document, report, { workspace }) {
-    const ids = new Map(toolsOf(document).map(({ pointer, ref }) => [pointer, ref?.id]))
-    const own = document.kind === 'Tool' ? document.identity?.id : undefined
     for (const { at, binding, policies } of attachmentsOf(workspace, document)) {
-      const id = binding === undefined ? own : ids.get(binding)
       const policy = policies[0]
       const scope = policy && scopeOf(policy)
-      if (id === undefined || policy === undefined || scope === undefined || scope === id) continue
+      if (policy === undefined || scope === undefined) continue
+      const id = calledAt(document, binding)
+      if (id === undefined || scope === id) continue
       report(at, `${policy.identity?.id ?? at.value} concerns ${scope} alone; attached to ${id} it never applies.`, {
         related: [{ path: policy.path, range: policy.placeOf('/spec/scope').range, message: 'its scope' }],
       })
     }
   },
+}
+
+/** The tool that a binding calls; without one, the tool that the document is. */
+function calledAt(document: Document, binding: string | undefined): string | undefined {
+  if (binding === undefined) return document.kind === 'Tool' ? document.identity?.id : undefined
+  return toolsOf(document).find(({ pointer }) => pointer === binding)?.ref?.id
 }

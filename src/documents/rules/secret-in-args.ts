@@ -23,8 +23,9 @@ export const secretInArgs: Rule = {
   check: schemaRule(['properties'], ({ value }, say) => {
     for (const { pointer, value: properties } of keywords(value, 'properties'))
       for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
+        if (!SECRET.test(name)) continue
         const types = isJsonObject(property) ? [property['type']].flat() : []
-        if (SECRET.test(name) && (types.includes('string') || types[0] === undefined))
+        if (types.includes('string') || types[0] === undefined)
           say(pointerTo(pointer, name), `The model would have to know the value of "${name}".`, {}, true)
       }
   }),

@@ -35,13 +35,15 @@ export const widensAuthority: Rule = {
     const { workspace } = project
     const edges = edgesOf(workspace, document).filter(({ child }) => child !== document)
     if (edges.length === 0) return
-    const gated = gatedHere(project, document)
     for (const edge of edges) {
-      for (const use of closureOf(workspace, edge.child)
+      const open = closureOf(workspace, edge.child)
         .filter((each) => each !== document)
-        .flatMap(toolsOf)) {
+        .flatMap((each) => toolsOf(each).filter((use) => isOpen(project, use)))
+      if (open.length === 0) continue
+      const gated = gatedHere(project, document)
+      for (const use of open) {
         const gate = use.ref && gated.get(use.ref.id)
-        if (gate === undefined || !isOpen(project, use)) continue
+        if (gate === undefined) continue
         const child = use.agent.identity?.id ?? use.agent.path
         report(
           `${edge.pointer}/ref`,
