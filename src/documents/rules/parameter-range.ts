@@ -1,5 +1,6 @@
-import type { Found } from '../document.ts'
-import type { Report, Rule } from '../rule.ts'
+import { isJsonObject } from '../../base/json.ts'
+import type { Rule } from '../rule.ts'
+import { valueAt } from '../shape.ts'
 
 export const parameterRange: Rule = {
   name: 'model/parameter-range',
@@ -16,14 +17,13 @@ export const parameterRange: Rule = {
   kinds: ['Agent'],
   needs: ['spec.model.parameters'],
   check(document, report) {
-    for (const { name, fits, range } of RANGES)
-      for (const found of document.at(`spec.model.parameters.${name}`)) tell(found, name, fits, range, report)
+    const parameters = valueAt(document.value, '/spec/model/parameters')
+    for (const { name, fits, range } of RANGES) {
+      const value = isJsonObject(parameters) ? parameters[name] : undefined
+      if (typeof value === 'number' && !fits(value))
+        report(`/spec/model/parameters/${name}`, `${name} is ${value}; providers take ${range}.`)
+    }
   },
-}
-
-function tell(found: Found, name: string, fits: (value: number) => boolean, range: string, report: Report): void {
-  if (typeof found.value === 'number' && !fits(found.value))
-    report(found, `${name} is ${found.value}; providers take ${range}.`)
 }
 
 const RANGES = [

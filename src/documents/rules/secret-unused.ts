@@ -1,5 +1,6 @@
 import { providerSpellings } from '../../spec/document.ts'
 import { removalWithParent } from '../removal.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
 
 export const secretUnused: Rule = {
@@ -19,19 +20,22 @@ export const secretUnused: Rule = {
   kinds: ['Agent'],
   needs: ['secrets.*'],
   check(document, report) {
-    const named = [...document.texts('spec.model.secret'), ...document.texts('spec.mcp_servers.*.auth.secret')].map(
-      ({ value }) => value,
-    )
-    const provider = document.texts('spec.model.provider')[0]?.value
-    const implicit =
-      provider !== undefined && document.at('spec.model.secret').length === 0
-        ? [provider, ...providerSpellings(provider)]
-        : []
-    for (const { key, pointer, path, keyRange } of document.at('secrets.*')) {
-      if (named.includes(key) || implicit.includes(key)) continue
-      report({ path, pointer, range: keyRange }, `The secret "${key}" is never used.`, {
+    const used = usedBy(document)
+    for (const secret of document.at('secrets.*')) {
+      const { key, pointer, path } = secret
+      if (used.includes(key)) continue
+      report({ path, pointer, range: secret.keyRange }, `The secret "${key}" is never used.`, {
         fix: { description: 'Remove it.', edits: removalWithParent(document, pointer) },
       })
     }
   },
+}
+
+function usedBy(agent: Document): readonly string[] {
+  const named = [...agent.texts('spec.model.secret'), ...agent.texts('spec.mcp_servers.*.auth.secret')]
+  const names = named.map(({ value }) => value)
+  const provider = agent.texts('spec.model.provider')[0]?.value
+  return provider === undefined || agent.at('spec.model.secret').length > 0
+    ? names
+    : [...names, provider, ...providerSpellings(provider)]
 }
