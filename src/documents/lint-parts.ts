@@ -155,7 +155,7 @@ const nameOf = ({ members, part }: Union): string => [...members, ...(part.besid
 /** In the order of the documents. */
 function idsOf(identities: readonly Identity[]): Record<Kind, readonly string[]> {
   const sorted = byPath(identities, ({ path }) => path)
-  const of = (kind: Kind): string[] => sorted.flatMap((each) => (each.kind === kind ? [each.id] : []))
+  const of = (kind: Kind): string[] => sorted.filter((each) => each.kind === kind).map(({ id }) => id)
   return { Agent: of('Agent'), Tool: of('Tool'), Policy: of('Policy'), Bundle: of('Bundle') }
 }
 

@@ -74,44 +74,78 @@ export function createUnions(parts: readonly Part[]): {
     const [first, second] = [leaderOf(one), leaderOf(other)]
     leaders[Math.max(first, second)] = Math.min(first, second)
   }
-  const holders = new Map<string, Set<number>>()
+  const noted: (readonly [part: number, report: PartReport])[] = []
   const askers = new Map<string, Set<number>>()
-  const looks = new Map<string, Set<number>>()
-  const likes = new Map<string, Set<string>>()
-  const tools = new Map<string, { readonly paths: Set<string>; isPlain: boolean }>()
-  for (const [number, { paths }] of parts.entries()) for (const path of paths) add(holders, topics.path(path), number)
+  const looks = new Map<string, Alike>()
   return {
-    note(number, { holds, asks, identities }) {
-      for (const topic of holds) add(holders, topic, number)
-      for (const topic of asks) add(askers, topic, number)
-      for (const { kind, id, path, looks: look, isPlain } of identities) {
-        add(looks, `${kind} ${look}`, number)
-        add(likes, `${kind} ${look}`, id)
-        if (kind !== 'Tool') continue
-        const tool = tools.get(topics.id(kind, id)) ?? { paths: new Set(), isPlain: true }
-        tools.set(topics.id(kind, id), tool)
-        tool.paths.add(path)
-        tool.isPlain &&= isPlain
+    note(number, report) {
+      noted.push([number, report])
+      for (const topic of report.asks) add(askers, topic, number)
+      for (const { kind, id, looks: look } of report.identities) {
+        const key = `${kind} ${look}`
+        const alike = looks.get(key)
+        if (alike === undefined) looks.set(key, { id, parts: [number], differ: false })
+        else {
+          alike.parts.push(number)
+          alike.differ ||= alike.id !== id
+        }
       }
     },
     unions() {
       const beside = new Map<number, Set<string>>()
+      const { holders, tools } = answers(parts, noted, askers)
       for (const [topic, asking] of askers) {
         const tool = tools.get(topic)
         for (const asker of asking)
           if (tool?.isPlain) for (const path of tool.paths) add(beside, asker, path)
           else for (const holder of holders.get(topic) ?? []) join(asker, holder)
       }
-      for (const [look, alike] of looks) {
-        const [first, ...others] = likes.get(look)!.size > 1 ? alike : []
-        for (const other of others) join(other, first!)
-      }
+      for (const alike of looks.values()) if (alike.differ) for (const part of alike.parts) join(part, alike.parts[0]!)
       return [...groupBy(parts.keys(), leaderOf).values()].map((members) => ({
         members,
         part: union(parts, members, beside),
       }))
     },
   }
+}
+
+/** Documents whose ids people may take for one another. */
+interface Alike {
+  /** Of the first of them. */
+  readonly id: string
+  readonly parts: number[]
+  /** True where another has another id. */
+  differ: boolean
+}
+
+/** Which parts hold what is asked for, and which of it are tools: of most documents nobody asks from outside. */
+function answers(
+  parts: readonly Part[],
+  noted: readonly (readonly [part: number, report: PartReport])[],
+  asked: ReadonlyMap<string, unknown>,
+): {
+  readonly holders: ReadonlyMap<string, ReadonlySet<number>>
+  readonly tools: ReadonlyMap<string, { readonly paths: ReadonlySet<string>; readonly isPlain: boolean }>
+} {
+  const holders = new Map<string, Set<number>>()
+  const tools = new Map<string, { readonly paths: Set<string>; isPlain: boolean }>()
+  if (asked.size === 0) return { holders, tools }
+  const hold = (topic: string, number: number): void => {
+    if (asked.has(topic)) add(holders, topic, number)
+  }
+  for (const [number, { paths }] of parts.entries()) for (const path of paths) hold(topics.path(path), number)
+  for (const [number, { holds, identities }] of noted) {
+    for (const topic of holds) hold(topic, number)
+    for (const { kind, id, path, isPlain } of identities) {
+      const topic = topics.id(kind, id)
+      if (kind !== 'Tool' || !asked.has(topic)) continue
+      const tool = tools.get(topic) ?? { paths: new Set(), isPlain: true }
+      tools.set(topic, tool)
+      tool.paths.add(path)
+      tool.isPlain &&= isPlain
+    }
+  }
+  return { holders, tools }
 }
 
 function union(
