@@ -128,7 +128,9 @@ function isTold(item: TimelineItem, known: Known): boolean {
 
 function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known: Known): Told {
   const { theme } = canvas
-  const result = known.results.get(keyOf(item, 'tool_call_id'))
+  const call = keyOf(item, 'tool_call_id')
+  // The result is that of the last attempt.
+  const result = known.calls.get(call) === item ? known.results.get(call) : undefined
   switch (item.type) {
     case 'UserMessage':
     case 'Reasoning':

@@ -131,6 +131,19 @@ test('what was begun and has no result says why', () => {
   ])
 })
 
+test('a result stands with the attempt that had it', () => {
+  const sent = { tool_call_id: 'c1', name: 'put', ref: 'acme.put', arguments: { n: 1 } }
+  const items = timeline(
+    ['ToolCall', { ...sent, attempt: 1 }, { error: 'No answer within 60 s.' }],
+    ['ToolCall', { ...sent, attempt: 2 }],
+    ['ToolResult', { tool_call_id: 'c1', name: 'put', result: 'done', is_error: false, duration_ms: 4 }],
+  )
+  expect(drawTimeline(canvasOf(PIPE), items, runs, { offsetMinutes: 0 })).toEqual([
+    '  1  10:42:01  ToolCall         acme.put {"n":1} → No answer within 60 s.',
+    '  2  10:42:02  ToolCall         acme.put → done',
+  ])
+})
+
 test('limits, validation, agents that ask, and types of the future', () => {
   const items = timeline(
     ['LimitReached', { limit: 'max_tokens_per_run', value: 100, used: 120, action: 'halt' }],
