@@ -310,6 +310,27 @@ test('a choice replaces the word that is written, and a key brings its colon', a
   expect([range.start.character, range.end.character]).toEqual([2, 5])
 })
 
+test('in JSON keys and texts are completed with their quotes', async () => {
+  const tool = (spec: string): string =>
+    `{"apiVersion": "svc/v1", "kind": "Tool", "metadata": {"name": "n", "namespace": "acme", "version": "1.0.0"},\n"spec": {${spec}}}`
+  const [key] = await asked<CompletionItem[]>('completion', 'tools/new.json', tool('"d|"'))
+  expect(key).toMatchObject({
+    label: 'description',
+    filterText: '"description',
+    textEdit: {
+      range: { start: { line: 1, character: 9 }, end: { line: 1, character: 12 } },
+      newText: '"description": ',
+    },
+  })
+  const values = await asked<CompletionItem[]>('completion', 'tools/other.json', tool('"side_effect_class": |'))
+  expect(values.map(({ textEdit }) => textEdit!.newText)).toEqual([
+    '"read_only"',
+    '"idempotent_write"',
+    '"non_idempotent_write"',
+    '"irreversible_action"',
+  ])
+})
+
 test('formatting writes the canonical form', async () => {
   await opened(DESK, original(DESK).replace('kind: Agent\n', '').concat('kind: Agent # last\n'))
   const [edit] = await client.sendRequest<TextEdit[]>('textDocument/formatting', {

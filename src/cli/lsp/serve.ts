@@ -151,7 +151,8 @@ export function serveLanguage(
     const { start, end, items } = complete(checked.workspace, path, text, offsetAt(text, position), checked.providers)
     const range = { start: positionAt(text, start), end: positionAt(text, end) }
     const space = text[start - 1] === ':' ? ' ' : ''
-    return items.map((each, at) => toItem(each, range, space, at))
+    const quote = /["']/.exec(text[start] ?? '')?.[0] ?? ''
+    return items.map((each, at) => toItem(each, range, space, quote, at))
   })
   connection.onHover(async ({ textDocument: { uri }, position }) => {
     const checked = await settled()
@@ -268,8 +269,10 @@ const ITEM_KIND = { key: 10, value: 12, document: 18, file: 17, secret: 21 } as 
   CompletionItemKind
 >
 
-const toItem = (each: Completion, range: Range, space: string, at: number): CompletionItem => ({
+const toItem = (each: Completion, range: Range, space: string, quote: string, at: number): CompletionItem => ({
   label: each.label,
+  // Editors compare it with what is written there.
+  ...(quote !== '' && { filterText: quote + each.label }),
   kind: ITEM_KIND[each.kind],
   // The order of the schema, not of the alphabet.
   sortText: String(at).padStart(4, '0'),

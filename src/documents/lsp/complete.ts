@@ -41,10 +41,17 @@ export function complete(
   const items: Completion[] = []
   if (at !== 'value') items.push(...keysOf(cursor))
   if (at !== 'key') items.push(...valuesOf(workspace, path, cursor, providers))
-  return { start, end, items }
+  return { start, end, items: path.endsWith('.json') ? items.map(asJson) : items }
 }
 
-function keysOf({ kind, path, siblings, at, key }: Cursor): Completion[] {
+/** Keys and texts stand in quotes. */
+function asJson(each: Completion): Completion {
+  const { label, insert = label, kind } = each
+  if (kind === 'key') return { ...each, insert: `"${label}"${insert === label ? '' : ': '}` }
+  return /^(?:true|false|-?\d+(?:\.\d+)?)$/.test(label) ? each : { ...each, insert: JSON.stringify(insert) }
+}
+
+function keysOf({ kind, path, siblings, at, key, isFlow }: Cursor): Completion[] {
   if (kind === undefined)
     return path.length > 0
       ? []
@@ -57,7 +64,7 @@ function keysOf({ kind, path, siblings, at, key }: Cursor): Completion[] {
     .filter((each) => !siblings.has(each.key))
     .map(({ key: name, field }) => ({
       label: name,
-      insert: name + (tail !== '' && holdsMore(kind, [...path, name]) ? ':' : tail),
+      insert: name + (tail !== '' && !isFlow && holdsMore(kind, [...path, name]) ? ':' : tail),
       kind: 'key',
       ...(field.required && { detail: 'required' }),
       ...(field.description !== undefined && { documentation: field.description }),

@@ -1,9 +1,10 @@
 /**
  * Where a cursor stands in a text that may be half written, read from its lines and their indentation: no parser understands
- * a line before it is finished. Mappings in brackets are not looked into.
+ * a line before it is finished.
  */
 import type { Kind } from '../../spec/document.ts'
 import { isKind } from './field.ts'
+import { readFlow, type FlowCursor } from './flow.ts'
 
 export interface Cursor {
   /** What the document around it says it is. */
@@ -14,6 +15,8 @@ export interface Cursor {
   readonly key: string | undefined
   /** Where the cursor is: at a key, at the value behind one, or behind the dash of an item, where both may come. */
   readonly at: 'key' | 'value' | 'item'
+  /** True between brackets. */
+  readonly isFlow: boolean
   /** What is written of the word, before the cursor and after it: offsets in the text. */
   readonly start: number
   readonly end: number
@@ -48,6 +51,8 @@ export function cursorAt(text: string, offset: number): Cursor {
   const next = all.findIndex((line, at) => at >= number && at >= first && isBreak(line))
   const lines = all.slice(first, next < 0 ? undefined : next)
   const here = number - first
+  const flow = flowIn(text, lines, first, offset)
+  if (flow !== undefined) return { ...flow, kind: kindIn(lines), isFlow: true, lines }
   const line = lines[here] ?? ''
   const parsed = readLine(line)
   const key = parsed.openers.at(-1)
@@ -65,11 +70,41 @@ export function cursorAt(text: string, offset: number): Cursor {
     path,
     key: named?.name,
     at,
+    isFlow: false,
     start: lineStart + start,
     end: lineStart + end,
     siblings: siblingsOf(lines, here, own),
     lines,
   }
+}
+
+/** What brackets that are open at the cursor say of it, below the keys of the lines around them. */
+function flowIn(text: string, lines: readonly string[], first: number, offset: number): FlowCursor | undefined {
+  const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)].slice(first)
+  for (let at = 0; at < lines.length && starts[at]! < offset; at++) {
+    const { openers, rest, column } = readLine(lines[at]!)
+    const named = openers.at(-1)
+    // The lines of a text are no brackets.
+    if (/^[|>]/.test(rest)) {
+      const isText = (line: string | undefined): boolean =>
+        line !== undefined && (line.trim() === '' || line.search(/\S/) > (named?.column ?? -1))
+      while (isText(lines[at + 1])) at++
+    }
+    const begin = starts[at]! + column
+    if (!/^[[{]/.test(rest) || begin >= offset) continue
+    const flow = readFlow(text, begin, offset)
+    if (typeof flow !== 'number') {
+      const own = named === undefined ? column : named.column
+      const dashes = openers.filter(({ name }) => name === ITEM)
+      const key = named === undefined || named.name === ITEM ? [] : [named.name]
+      return {
+        ...flow,
+        path: [...pathTo(lines, at, named?.name === ITEM ? column : own, dashes), ...key, ...flow.path],
+      }
+    }
+    while (at + 1 < lines.length && starts[at + 1]! < flow) at++
+  }
+  return undefined
 }
 
 /** The names of the keys below a key at the top level: `secrets`. */
@@ -98,7 +133,9 @@ function kindIn(lines: readonly string[]): Kind | undefined {
     const found = /^kind:\s*["']?(\w+)/.exec(line)?.[1]
     if (isKind(found)) return found
   }
-  return undefined
+  const text = lines.join('\n')
+  const found = text.trimStart().startsWith('{') ? /"kind"\s*:\s*"(\w+)"/.exec(text)?.[1] : undefined
+  return isKind(found) ? found : undefined
 }
 
 function readLine(line: string): Line {

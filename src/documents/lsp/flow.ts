@@ -1,0 +1,76 @@
+/** Where a cursor stands between brackets, in YAML as in JSON, whether or not they are closed yet. */
+
+export interface FlowCursor {
+  /** Keys from the outermost bracket on, `*` for an item of a list. */
+  readonly path: readonly string[]
+  /** The key at or behind which it is, where there is one. */
+  readonly key: string | undefined
+  readonly at: 'key' | 'value' | 'item'
+  /** The word around it, with its quotes. */
+  readonly start: number
+  readonly end: number
+  /** Keys that the same mapping has already. */
+  readonly siblings: ReadonlySet<string>
+}
+
+interface Frame {
+  readonly isList: boolean
+  readonly keys: Set<string>
+  /** Set behind the colon. */
+  key: string | undefined
+}
+
+/**
+ * Reads from a bracket on.
+ * @returns the cursor when the brackets are open there, else the offset at which they are closed
+ */
+export function readFlow(text: string, from: number, cursor: number): FlowCursor | number {
+  const frames: Frame[] = []
+  let found: FlowCursor | undefined
+  /** The mapping or list of the cursor, read to its end for the keys that follow. */
+  let around: Frame | undefined
+  let last: string | undefined
+  const see = (start: number, end: number, word?: string): void => {
+    around = frames.at(-1)!
+    const { isList, key, keys } = around
+    const own = word !== undefined && /^\s*:/.test(text.slice(end)) ? word : undefined
+    found = {
+      path: [...frames.slice(0, -1).map((each) => each.key ?? '*'), ...(isList ? ['*'] : [])],
+      key: key ?? (isList ? undefined : own),
+      at: isList ? 'item' : key === undefined ? 'key' : 'value',
+      start,
+      end,
+      siblings: keys,
+    }
+  }
+  for (const { index: start, 0: token } of text.slice(from).matchAll(TOKEN)) {
+    const [at, end] = [from + start, from + start + token.length]
+    if (found === undefined && frames.length > 0 && cursor <= at && !(cursor === at && isWord(token)))
+      see(cursor, cursor)
+    if (token === '{' || token === '[') frames.push({ isList: token === '[', keys: new Set(), key: undefined })
+    else if (token === '}' || token === ']') {
+      if (frames.pop() === around && around !== undefined) break
+      if (frames.length === 0) return found ?? end
+    } else if (token === ',') frames.at(-1)!.key = last = undefined
+    else if (token === ':') {
+      const top = frames.at(-1)!
+      if (top.isList || last === undefined) continue
+      top.key = last
+      if (found?.key !== last || top !== around || found.at !== 'key') top.keys.add(last)
+      last = undefined
+    } else if (isWord(token)) {
+      const word = token.replace(/^["']|["']$/g, '')
+      if (found === undefined && at <= cursor && cursor <= end) see(at, isOpen(token) ? cursor : end, word)
+      last = word
+    }
+  }
+  if (found === undefined) see(cursor, cursor)
+  return found!
+}
+
+/** Brackets and marks, texts in quotes, which may be open to the end of their line, comments, and words. */
+const TOKEN =
+  /[{}[\],]|:(?=[\s,{}[\]"']|$)|"(?:[^"\\\r\n]|\\.)*"?|'(?:[^'\r\n]|'')*'?|(?<=\s)#[^\r\n]*|[^\s,{}[\]"':#](?:[^\s,{}[\]:]|:(?![\s,{}[\]]|$)|[ \t]+(?![\s#:,{}[\]]|$))*/g
+
+const isWord = (token: string): boolean => !/^(?:[{}[\],:]$|#)/.test(token)
+const isOpen = (token: string): boolean => /^["']/.test(token) && (token.length === 1 || token.at(-1) !== token[0])
