@@ -43,10 +43,12 @@ export function toRequest({
   repair,
 }: PromptParts): CompletionRequest {
   const { output } = snapshot
+  const results = resultsOf(steps)
+  const messages = messagesOf(steps, results, attachments)
   return {
     model: snapshot.model,
     system: snapshot.instructions.text,
-    messages: repair ? repairOf(snapshot, steps) : messagesOf(steps, attachments),
+    messages: repair ? repairOf(snapshot, steps) : messages,
     tools: repair ? [] : tools,
     ...(output.format === 'json' && output.strict && output.schema !== undefined && { outputSchema: output.schema }),
     run: {
@@ -54,9 +56,9 @@ export function toRequest({
       input: run.input,
       turn,
       attempt,
-      ...(repair && { earlier: messagesOf(steps, attachments) }),
+      ...(repair && { earlier: messages }),
       output: { format: output.format, ...(output.schema !== undefined && { schema: output.schema }) },
-      results: resultsOf(steps),
+      results,
     },
   }
 }
@@ -116,11 +118,11 @@ function namesIn(step: Step): string[] {
     : []
 }
 
-function messagesOf(steps: readonly Step[], attachments: Attachments): Message[] {
+function messagesOf(steps: readonly Step[], results: Results, attachments: Attachments): Message[] {
   const messages: Message[] = []
   // A provider wants every result right after the calls, so what a user sends meanwhile comes after them.
   let later: Message[] = []
-  const results = resultMessages(steps)
+  const answers = answersOf(steps, results)
   const asked = new Set(
     steps.flatMap((step) => (step.type === 'Reasoning' ? callsOf(step).map((call) => call.id) : [])),
   )
@@ -140,14 +142,14 @@ function messagesOf(steps: readonly Step[], attachments: Attachments): Message[]
       const text = textOf(step.content['text'])
       messages.push({ role: 'assistant', text, calls, ...(step.hidden && { hidden: step.hidden }) })
       for (const call of calls) {
-        const result = results.get(call.id)
-        if (result) messages.push(result)
+        const answer = answers.get(call.id)
+        if (answer) messages.push(answer)
       }
     } else if (step.type === 'SubAgentResult' && !asked.has(textOf(step.content['tool_call_id']))) {
       // The model did not call for this: its child went on after a question that was escalated by itself.
-      const result = results.get(textOf(step.content['tool_call_id']))
-      if (result?.role === 'tool')
-        later.push({ role: 'user', parts: [textPart(`A sub-agent has ended. ${result.content}`)] })
+      const answer = answers.get(textOf(step.content['tool_call_id']))
+      if (answer?.role === 'tool')
+        later.push({ role: 'user', parts: [textPart(`A sub-agent has ended. ${answer.content}`)] })
     } else if (
       step.type === 'ToolResult' &&
       step.content['probe_of'] === undefined &&
@@ -171,10 +173,11 @@ const callsOf = (step: Step): readonly ModelCall[] =>
 const complaint = (step: Step): string =>
   `Your answer is not valid: ${JSON.stringify(step.content['errors'])}. Answer again, with the whole JSON value and nothing else.`
 
-function resultMessages(steps: readonly Step[]): Map<string, Message> {
+/** Results as messages, by the calls that they answer. */
+function answersOf(steps: readonly Step[], results: Results): Map<string, Message> {
   const edited = editedArguments(steps)
   return new Map(
-    resultsOf(steps).map(({ name, callId, result, isError }): [string, Message] => {
+    results.map(({ name, callId, result, isError }): [string, Message] => {
       const text = typeof result === 'string' ? result : JSON.stringify(result)
       const changed = edited.get(callId)
       const content =
@@ -205,8 +208,10 @@ function editedArguments(steps: readonly Step[]): Map<string, JsonValue> {
   return edited
 }
 
+type Results = CompletionRequest['run']['results']
+
 /** Results of all calls so far. */
-function resultsOf(steps: readonly Step[]): CompletionRequest['run']['results'] {
+function resultsOf(steps: readonly Step[]): Results {
   const names = new Map<JsonValue | undefined, string>()
   const children = new Map<JsonValue | undefined, string>()
   for (const { type, content } of steps) {
