@@ -28,8 +28,6 @@ const schemas = Object.fromEntries(
 )
 const ajv = new Ajv2020({
   strict: true,
-  // `required` stands in the branches of an exclusive pair, its properties beside them.
-  strictRequired: false,
   allowUnionTypes: true,
   allErrors: true,
   code: { source: true, esm: true, lines: false },

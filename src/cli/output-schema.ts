@@ -1,6 +1,6 @@
 /** JSON Schemas of what commands print with `--json`, from the shapes in the table of commands. */
 import { parse } from 'yaml'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { CommandSpec } from './command.ts'
 
 /** Schemas of the HTTP interface, by name. */
@@ -68,11 +68,19 @@ function withDefinitions(name: string, components: Components): JsonObject {
   const visit = (each: string): void => {
     if (found.has(each)) return
     const text = JSON.stringify(components[each]).replaceAll('#/components/schemas/', '#/$defs/')
-    found.set(each, JSON.parse(text) as JsonObject)
+    found.set(each, JSON.parse(text, withoutExtensions) as JsonObject)
     for (const [, inner] of text.matchAll(/"#\/\$defs\/([^"]+)"/g)) visit(inner!)
   }
   visit(name)
   return { $ref: `#/$defs/${name}`, $defs: Object.fromEntries(found) }
+}
+
+/** A validator refuses keywords that it does not know: words of an open list are examples of its values. */
+function withoutExtensions(_: string, value: JsonValue): JsonValue {
+  if (!isJsonObject(value)) return value
+  const own = Object.entries(value).filter(([key]) => !key.startsWith('x-'))
+  const { 'x-extensible-enum': examples } = value
+  return { ...Object.fromEntries(own), ...(examples !== undefined && { examples }) }
 }
 
 /** Every `{…}` that stands in a text. */
