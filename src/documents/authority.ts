@@ -59,8 +59,8 @@ function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Author
   for (const each of attachmentsOf(workspace, agent))
     if ((each.binding === undefined || each.binding === use.pointer) && !add(each.policies)) unseen = true
   if (tool !== undefined) for (const each of attachmentsOf(workspace, tool)) if (!add(each.policies)) unseen = true
-  let unlinked = false
-  for (const each of boundariesOver(workspace, agent)) if (!add(each.policies)) unlinked = true
+  const { linked, unlinked } = boundariesOver(workspace, agent)
+  add(linked)
   for (const path of guardrails)
     if (!add(workspace.documentsAt(path).filter(({ kind }) => kind === 'Policy'))) unseen = true
   return {
@@ -108,11 +108,22 @@ export const boundariesOf = oncePerObject((workspace, agent: Document): readonly
   })),
 )
 
+interface Boundaries {
+  /** The policies that are linked to them, each once. */
+  readonly linked: readonly Document[]
+  /** True where some boundary has none. */
+  readonly unlinked: boolean
+}
+
 /** The boundaries of an agent and of those that delegate to it, at whatever distance: they reach its calls. */
-const boundariesOver = oncePerObject((workspace, agent: Document): readonly Boundary[] => {
+const boundariesOver = oncePerObject((workspace, agent: Document): Boundaries => {
   const found = new Set([agent])
   for (const each of found) for (const parent of parents(workspace).get(each) ?? []) found.add(parent)
-  return [...found].flatMap((each) => boundariesOf(workspace, each))
+  const boundaries = [...found].flatMap((each) => boundariesOf(workspace, each))
+  return {
+    linked: [...new Set(boundaries.flatMap(({ policies }) => policies))],
+    unlinked: boundaries.some(({ policies }) => policies.length === 0),
+  }
 })
 
 const parents = oncePerWorkspace((workspace): ReadonlyMap<Document, readonly Document[]> => {

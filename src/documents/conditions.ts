@@ -1,11 +1,11 @@
 /** Conditions of a Policy document with their places. Source: policies, section 2. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import {
-  leavesOf,
   readCondition,
   type Condition,
   type ConditionProblem,
   type Leaf,
+  type LeafUse,
   type ReadCondition,
 } from '../policy/condition.ts'
 import { readPath, type Path } from '../policy/path.ts'
@@ -22,43 +22,33 @@ export const conditionOf = (policy: Document): Condition | undefined => policy.o
 
 function readWhole(policy: Document): ReadCondition {
   const conditions = conditionsOf(policy)
-  if (conditions === undefined) return { problems: [] }
-  const read = readCondition(conditions)
-  if (read.problems.length === 0) return read
-  return { problems: read.problems.map((problem) => ({ ...problem, pointer: BASE + problem.pointer })) }
+  return conditions === undefined ? NOTHING : readCondition(conditions, BASE)
 }
 
-export interface LeafUse {
-  /** Of the leaf in its document. */
-  readonly pointer: string
-  readonly leaf: Leaf
-}
+const NOTHING: ReadCondition = { problems: [] }
 
 /** The comparisons that can be read, wherever they are nested. */
 export const leavesIn = (policy: Document): readonly LeafUse[] => policy.once(readLeaves)
 
 function readLeaves(policy: Document): readonly LeafUse[] {
-  const known = policy.once(knownLeaves)
-  const found: LeafUse[] = []
-  policy.once(comparisons).forEach(({ pointer, value }, index) => {
-    const leaf = known === undefined ? leafOf(value) : known[index]
-    if (leaf !== undefined) found.push({ pointer, leaf })
+  const { leaves } = policy.once(readWhole)
+  if (leaves !== undefined) return leaves
+  // What stands beside a problem, or below one, is read by itself.
+  return policy.once(comparisons).flatMap(({ pointer, value }) => {
+    const leaf = leafOf(value)
+    return leaf === undefined ? [] : [{ pointer, leaf }]
   })
-  return found
 }
 
 /** True where conditions that can be read compare some value more than once: only then can one comparison say something about another. */
 export const comparesAgain = (policy: Document): boolean => policy.once(readsAgain)
 
 function readsAgain(policy: Document): boolean {
-  const leaves = policy.once(knownLeaves) ?? []
-  return leaves.some(({ path }, index) => leaves.findIndex((each) => each.path.text === path.text) < index)
-}
-
-/** Where all can be read, all has been read: the leaves stand in the order of the comparisons. */
-function knownLeaves(policy: Document): readonly Leaf[] | undefined {
-  const whole = conditionOf(policy)
-  return whole && leavesOf(whole)
+  const { leaves = [] } = policy.once(readWhole)
+  for (let at = 1; at < leaves.length; at++)
+    for (let before = 0; before < at; before++)
+      if (leaves[at]!.leaf.path.text === leaves[before]!.leaf.path.text) return true
+  return false
 }
 
 function leafOf(value: JsonObject): Leaf | undefined {
@@ -118,15 +108,10 @@ export interface FieldUse {
 export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.once(readFields)
 
 function readFields(policy: Document): readonly FieldUse[] {
-  const known = policy.once(knownLeaves)
-  const found: FieldUse[] = []
-  policy.once(comparisons).forEach(({ pointer, value }, index) => {
-    const leaf = known?.[index]
-    // With `each` a leaf speaks of the elements of what is written.
-    const path = leaf !== undefined && leaf.each === undefined ? leaf.path : pathOf(value['field'])
-    if (path !== undefined) found.push({ pointer: `${pointer}/field`, path })
+  return policy.once(comparisons).flatMap(({ pointer, value }) => {
+    const path = pathOf(value['field'])
+    return path === undefined ? [] : [{ pointer: `${pointer}/field`, path }]
   })
-  return found
 }
 
 function pathOf(field: JsonValue | undefined): Path | undefined {

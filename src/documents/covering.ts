@@ -20,7 +20,7 @@ export function covering(
   if (!isOf(policy, of)) return undefined
   const own = conditionOf(policy)
   const calls = gatedBindings(workspace, policy)
-  if (own === undefined || calls.length === 0 || !satisfiable(own) || fieldOf(own) === undefined) return undefined
+  if (own === undefined || calls.length === 0 || fieldOf(own) === undefined || !satisfiable(own)) return undefined
   // What gates the same calls is attached where this one is, and so at hand.
   return workspace.nearby(policy).find((other) => {
     if (other === policy || other.kind !== 'Policy' || !isOf(other, over)) return false

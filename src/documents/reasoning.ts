@@ -47,8 +47,9 @@ const isPossible = (condition: Condition, domains: Domains): boolean =>
 
 /** True when every call makes the condition true: never false, and never unknown. */
 export function alwaysTrue(condition: Condition, domains: Domains): boolean {
-  if (!leavesOf(condition).every((leaf) => isNeverUnknown(leaf, domains))) return false
+  // Most conditions are refuted in the first way that comes to mind.
   if (possible(firstBranch(condition, false), domains)) return false
+  if (!leavesOf(condition).every((leaf) => isNeverUnknown(leaf, domains))) return false
   const refuting = branches(condition, false)
   return refuting !== undefined && !refuting.some((branch) => possible(branch, domains))
 }

@@ -24,7 +24,7 @@ export function writtenTexts(
   document: Document,
   may: (text: string) => boolean,
 ): readonly WrittenText[] {
-  const own = may(document.once(searched)) ? document.once(textsIn) : NOTHING
+  const own = mayWrite(document, may) ? document.once(textsIn) : NOTHING
   const files = namedFiles(workspace, document)
   if (files.length === 0) return own
   const lines = files.flatMap((path) => {
@@ -33,6 +33,9 @@ export function writtenTexts(
   })
   return [...own, ...lines]
 }
+
+/** False for a document in whose own texts what is looked for cannot be. */
+export const mayWrite = (document: Document, may: (text: string) => boolean): boolean => may(document.once(searched))
 
 const NOTHING: readonly WrittenText[] = []
 

@@ -27,16 +27,25 @@ export type Condition =
   | { readonly leaf: Leaf }
 
 export interface ConditionProblem {
-  /** JSON pointer relative to the conditions; empty for the whole. */
+  /** JSON pointer, below that of the conditions. */
   readonly pointer: string
   readonly message: string
   /** `cost`: a bound is exceeded. `type`: the literal does not fit the operator. `pattern`: no RE2 pattern. */
   readonly code: 'syntax' | 'field' | 'type' | 'pattern' | 'cost'
 }
 
+/** A comparison where it stands. */
+export interface LeafUse {
+  /** JSON pointer, like those of problems. */
+  readonly pointer: string
+  readonly leaf: Leaf
+}
+
 export interface ReadCondition {
   /** Absent when there is a problem. */
   readonly condition?: Condition
+  /** Its leaves from left to right; set when it is. */
+  readonly leaves?: readonly LeafUse[]
   readonly problems: readonly ConditionProblem[]
 }
 
@@ -49,12 +58,14 @@ const FORMS = ['all', 'any', 'not'] as const
 /** Keys of a comparison. */
 export const LEAF_KEYS = ['field', 'op', 'value', 'each', 'if_missing', 'window']
 
-export function readCondition(value: JsonValue): ReadCondition {
+/** @param pointer of the conditions in what holds them */
+export function readCondition(value: JsonValue, pointer = ''): ReadCondition {
   const reader = createReader()
-  const condition = reader.read(value, '', 1)
-  if (reader.leaves() > MAX_LEAVES)
-    reader.report('', 'cost', `A policy has at most ${MAX_LEAVES} comparisons; there are ${reader.leaves()}.`)
-  return condition && reader.problems.length === 0 ? { condition, problems: [] } : { problems: reader.problems }
+  const condition = reader.read(value, pointer, 1)
+  const { problems, leaves } = reader
+  if (reader.count() > MAX_LEAVES)
+    reader.report(pointer, 'cost', `A policy has at most ${MAX_LEAVES} comparisons; there are ${reader.count()}.`)
+  return condition && problems.length === 0 ? { condition, leaves, problems } : { problems }
 }
 
 /**
@@ -82,7 +93,10 @@ export function leavesOf(condition: Condition): readonly Leaf[] {
 function collect(condition: Condition, leaves: Leaf[]): void {
   if ('leaf' in condition) leaves.push(condition.leaf)
   else if ('not' in condition) collect(condition.not, leaves)
-  else for (const member of 'all' in condition ? condition.all : condition.any) collect(member, leaves)
+  else {
+    const members = 'all' in condition ? condition.all : condition.any
+    for (let at = 0; at < members.length; at++) collect(members[at]!, leaves)
+  }
 }
 
 function writeLeaf(leaf: Leaf): JsonObject {
@@ -98,7 +112,8 @@ function writeLeaf(leaf: Leaf): JsonObject {
 
 function createReader() {
   const problems: ConditionProblem[] = []
-  let leaves = 0
+  const leaves: LeafUse[] = []
+  let count = 0
   const report = (pointer: string, code: ConditionProblem['code'], message: string): undefined => {
     problems.push({ pointer, message, code })
   }
@@ -144,7 +159,7 @@ function createReader() {
   }
 
   function readLeaf(value: JsonObject, keys: readonly string[], pointer: string): Condition | undefined {
-    leaves++
+    count++
     const before = problems.length
     for (const key of keys)
       if (!LEAF_KEYS.includes(key))
@@ -171,6 +186,7 @@ function createReader() {
     if (each !== undefined) leaf.each = each as 'any' | 'all'
     if (ifMissing !== undefined) leaf.ifMissing = ifMissing as boolean
     if (windowMs !== undefined) leaf.windowMs = windowMs
+    leaves.push({ pointer, leaf })
     return { leaf }
   }
 
@@ -241,7 +257,7 @@ function createReader() {
     return duration
   }
 
-  return { read, report, problems, leaves: () => leaves }
+  return { read, report, problems, leaves, count: () => count }
 }
 
 const own = (value: JsonObject, key: string): JsonValue | undefined =>

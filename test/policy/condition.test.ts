@@ -8,32 +8,28 @@ const nested = (depth: number): JsonValue => (depth === 1 ? leaf : { not: nested
 
 describe('reading', () => {
   test('gives the tree of Kleene operators with parsed paths', () => {
+    const payee = {
+      path: { text: 'args.payee["odd key"]', root: 'args', segments: [{ key: 'payee' }, { key: 'odd key' }] },
+      op: 'ne',
+      value: 'x',
+      ifMissing: false,
+    }
+    const amount = {
+      path: { text: 'args.amount', root: 'args', segments: [{ key: 'amount' }], bare: true },
+      op: 'gt',
+      value: 5,
+    }
     expect(
-      readCondition({
-        all: [{ field: 'args.payee["odd key"]', op: '!=', value: 'x', if_missing: false }, { not: leaf }],
-      }),
+      readCondition(
+        { all: [{ field: 'args.payee["odd key"]', op: '!=', value: 'x', if_missing: false }, { not: leaf }] },
+        '/spec/conditions',
+      ),
     ).toEqual({
-      condition: {
-        all: [
-          {
-            leaf: {
-              path: { text: 'args.payee["odd key"]', root: 'args', segments: [{ key: 'payee' }, { key: 'odd key' }] },
-              op: 'ne',
-              value: 'x',
-              ifMissing: false,
-            },
-          },
-          {
-            not: {
-              leaf: {
-                path: { text: 'args.amount', root: 'args', segments: [{ key: 'amount' }], bare: true },
-                op: 'gt',
-                value: 5,
-              },
-            },
-          },
-        ],
-      },
+      condition: { all: [{ leaf: payee }, { not: { leaf: amount } }] },
+      leaves: [
+        { pointer: '/spec/conditions/all/0', leaf: payee },
+        { pointer: '/spec/conditions/all/1/not', leaf: amount },
+      ],
       problems: [],
     })
   })

@@ -1,5 +1,9 @@
 import { describedTexts } from '../described.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
+import { schemasOf } from '../schemas.ts'
+import { mayWrite } from '../texts.ts'
+import type { Workspace } from '../workspace.ts'
 
 export const injectionPhrase: Rule = {
   name: 'security/injection-phrase',
@@ -15,12 +19,21 @@ export const injectionPhrase: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
+    if (isAtHand(workspace, document) && !mayWrite(document, mayOrder)) return
     for (const described of describedTexts(workspace, document)) {
       const match = PHRASE.exec(described.text)
       if (match !== null) report(described.at, `This description gives the model orders: "${match[0]}".`)
     }
   },
 }
+
+/** True where all that a document describes stands in it: none of its schemas is in another file. */
+const isAtHand = (workspace: Workspace, document: Document): boolean =>
+  schemasOf(workspace, document).every(({ ref }) => ref === undefined)
+
+/** Every phrase has one of these, whatever stands between its words in the text of the file. */
+const mayOrder = (text: string): boolean =>
+  /ignore|disregard|forget|override|user|must|<\/?(?:important|system|secret|instruction)/i.test(text)
 
 const PHRASE =
   /\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+|the\s+|your\s+)*(?:previous|prior|above|earlier|other|system)\b|\b(?:do\s+not|don't|never)\s+(?:tell|inform|mention|reveal|show)\b[^.]{0,30}\b(?:the\s+)?user\b|<\/?(?:important|system|secret|instructions?)>|\bwithout\s+(?:telling|informing|asking)\s+the\s+user\b|\byou\s+must\s+(?:always\s+)?(?:first\s+)?(?:read|send|include|pass)\b/i
