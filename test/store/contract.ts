@@ -132,6 +132,20 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.runsOf(session.id)).toEqual([run, child])
       })
 
+      test('keeps each status that follows another, and what changes while it stays', async () => {
+        let session = await started('a')
+        for (const [lastSequence, status] of (
+          ['Running', 'WaitingForHITL', 'WaitingForHITL', 'Running', 'WaitingForResponse'] as const
+        ).entries()) {
+          const run = aRun(session, { status, lastSequence })
+          await store.save(aTurn(session, { session: { ...session, status, runCount: lastSequence }, runs: [run] }))
+          const kept = (await store.load(session.id))!
+          expect(kept.runs).toEqual([run])
+          session = { ...session, status, runCount: lastSequence, version: session.version + 1 }
+          expect(kept.session).toEqual(session)
+        }
+      })
+
       test('refuses the slower of two writers, and keeps none of its rows', async () => {
         const session = await started('a')
         const write = (by: string) =>
@@ -877,6 +891,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
       test('deploys a version and remembers the one before', async () => {
         await store.publish(aPublication([clerk, next]))
         expect(await store.deploy(AGENT, clerkId, NOW, 'operator:ann')).toEqual({ from: null })
+        expect((await store.agent(AGENT))?.deployedVersionId).toBe(clerkId)
         expect(await store.deploy(AGENT, nextId, NOW, 'operator:ann')).toEqual({ from: clerkId })
         expect(await store.deploy(AGENT, nextId, NOW, 'operator:ann')).toEqual({ from: nextId })
         expect(await store.agent(AGENT)).toEqual({
