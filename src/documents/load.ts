@@ -54,8 +54,9 @@ export function chosen(files: Files, options: LoadOptions): Chosen {
     ?.map((path) => path.replace(/^\.\//, '').replace(/\/+$/, ''))
     .map((path) => (path === '.' ? '' : path))
   const globs = paths?.filter((path) => isGlob(path) && !isThere(files, path)) ?? []
-  const named = new Set(paths?.filter((path) => !globs.includes(path)))
-  const focus = paths && [...named, ...matching(files, globs)]
+  const given = paths?.filter((path) => !globs.includes(path)) ?? []
+  const named = new Set(given.filter((path) => !OF_OTHER_COMMANDS.test(path)))
+  const focus = paths && [...given, ...matching(files, globs)]
   const included = options.include === undefined ? undefined : parseGlobs(options.include)
   const candidates = files.paths.filter(
     (path) =>
@@ -99,6 +100,9 @@ export function readFiles(
   }
   return { documents, findings, read }
 }
+
+/** What a shell makes of `*` has these among it, and so has a list of changed files. */
+const OF_OTHER_COMMANDS = /(?:^|\/)svc\.config\.ya?ml$|\.(?:scenario|policytest)\.ya?ml$/
 
 /** Files of the project that are no documents, whatever is in them. */
 const OURS_BUT_NO_DOCUMENT = /(?:^|\/)(?:svc\.config\.ya?ml|package(?:-lock)?\.json|tsconfig[^/]*\.json)$/

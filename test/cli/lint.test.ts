@@ -118,6 +118,15 @@ describe('a glob that no shell has expanded', () => {
   })
 })
 
+test('files of other commands are passed over where a shell has named them', async () => {
+  const others = ['policies/limit.policytest.yaml', 'policies/small.scenario.yaml', 'svc.config.yaml']
+  writeFileSync(join(cwd, others[0]!), 'agent: acme.desk\ncalls: []\n')
+  writeFileSync(join(cwd, others[1]!), 'scenario: small\n')
+  const { stdout } = await svc(['lint', 'tools/lookup.yaml', ...others, '--json'], { cwd })
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, files: 1, diagnostics: [] })
+  expect(await svc(['fmt', '--check', ...others], { cwd })).toMatchObject({ code: 5, stdout: '' })
+})
+
 test('all findings come in one run, by file and line, and an error is exit 1', async () => {
   const { code, stdout } = await svc(['lint', '--json'], { cwd })
   expect(code).toBe(1)
