@@ -1,8 +1,5 @@
 /** What credentials look like. Source: lint rules, secret/literal. */
 
-/** The one beginning with a space in it. */
-const BEARER = 'Bearer '
-
 /** How keys of vendors begin, literally, and how they go on: vendors give them a form so that scanners may find them. */
 const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
   // Models and what serves them.
@@ -85,7 +82,7 @@ const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
   ['pat-', /(?:na|eu)\d-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/],
   // Anybody's.
   ['eyJ', /[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/],
-  [BEARER, /(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}/],
+  ['Bearer ', /(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}/],
 ]
 
 /** Forms that begin with no word. */
@@ -122,37 +119,33 @@ const NAMES = /key|secret|token|passw/i
 export const SHORTEST_CREDENTIAL = 15
 /** Characters of a named value, as `NAMED` says. */
 const SHORTEST_NAMED = 16
-/** What is in the forms that are no run of the characters of keys, or may be a shorter one. */
-const ODD = ['://', '-----BEGIN', 'xapp-']
 
 /** False for a text in which no credential can be, nor in any part of it: most that is linted. */
-export function mayHoldCredential(text: string): boolean {
-  if (ODD.some((part) => text.includes(part)) && BEGINNINGS.test(text)) return true
-  let isNaming: boolean | undefined
-  // Places that are no further from each other than the shortest run is long: most characters are never read.
-  for (let at = SHORTEST_CREDENTIAL - 1; at < text.length; at += SHORTEST_CREDENTIAL) {
+export const mayHoldCredential = (text: string): boolean =>
+  BEGINNINGS.test(text) || (NAMES.test(text) && mayHoldNamed(text))
+
+/** False where no run of the characters of keys is one that a person did not make up. */
+function mayHoldNamed(text: string): boolean {
+  // Places that are no further from each other than the shortest value is long: most characters are never read.
+  for (let at = SHORTEST_NAMED - 1; at < text.length; at += SHORTEST_NAMED) {
     if (!isOfRun(text, at)) continue
     let start = at
     while (start > 0 && isOfRun(text, start - 1)) start--
     while (at + 1 < text.length && isOfRun(text, at + 1)) at++
-    const length = at + 1 - start
-    if (length < SHORTEST_CREDENTIAL) continue
-    if (BEGINNINGS.test(text.slice(Math.max(0, start - BEARER.length), at + 1))) return true
-    if (length >= SHORTEST_NAMED && (isNaming ??= NAMES.test(text)) && mayBeValue(text.slice(start, at + 1)))
-      return true
+    if (at + 1 - start >= SHORTEST_NAMED && mayBeValue(text.slice(start, at + 1))) return true
   }
   return false
 }
 
-/** What keys are made of, in any of the forms. */
-const RUN = /[A-Za-z0-9+/=_.~%-]/
+/** What a named value is made of. */
+const RUN = /[A-Za-z0-9+/=_.~-]/
 /** By the code of a character: a table is read where a search would be begun. */
 const IS_OF_RUN = Uint8Array.from({ length: 128 }, (_, code) => Number(RUN.test(String.fromCharCode(code))))
 
 const isOfRun = (text: string, at: number): boolean => IS_OF_RUN[text.charCodeAt(at)] === 1
 
-/** False where no value in a run is random: it is the whole run, unless something is in it after which one begins or before which it ends. */
-const mayBeValue = (run: string): boolean => /\d/.test(run) && (/[=%]|^is\b/i.test(run) || isRandom(run))
+/** False where no value in a run is random: it is the whole run, unless something is in it after which one begins. */
+const mayBeValue = (run: string): boolean => /\d/.test(run) && (/=|^is\b/i.test(run) || isRandom(run))
 
 /** How an API key of ours begins, whole or cut. Source: decisions, section 1; lint rules, secret/own-api-key. */
 const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/
