@@ -29,6 +29,24 @@ export function canonical(value: unknown): string {
   throw new TypeError(`A ${typeof value} is no JSON value.`)
 }
 
+/** Levels of a value from outside. It is kept and shown some levels down in others, and SQLite takes 1,000 in all. */
+export const MAX_JSON_LEVELS = 256
+
+export const isTooDeep = (value: unknown, levels = MAX_JSON_LEVELS): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((each) => isTooDeep(each, levels - 1)))
+
+/**
+ * Reads JSON that models, tools and people wrote.
+ * @throws SyntaxError where it is none, or has more than `MAX_JSON_LEVELS`
+ */
+export function parseJson(text: string): JsonValue {
+  const value = JSON.parse(text) as JsonValue
+  if (isTooDeep(value)) throw new SyntaxError(`nested deeper than ${MAX_JSON_LEVELS} levels`)
+  return value
+}
+
 /**
  * Depth of the deepest bracket in JSON text, found by a scan without recursion, strings skipped.
  * A parser that recurses is only given text whose depth is known.

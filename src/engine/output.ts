@@ -1,7 +1,7 @@
 /** Whether a final answer is what the agent promises. Source: decisions, section 16. */
 import type { Detail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
-import type { JsonValue } from '../base/json.ts'
+import { parseJson, type JsonValue } from '../base/json.ts'
 import type { RunState } from '../spec/run.ts'
 import type { Snapshot } from '../spec/snapshot.ts'
 import { checkValue } from '../tools/check.ts'
@@ -19,7 +19,7 @@ export function readOutput({ output }: Snapshot, text: string): Read {
   if (output.format === 'text') return { value: text }
   let value: JsonValue
   try {
-    value = JSON.parse(text) as JsonValue
+    value = parseJson(text)
   } catch (error) {
     return { errors: [{ path: '', message: `is not JSON: ${error instanceof Error ? error.message : String(error)}` }] }
   }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import { parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import type { UserTask } from '../spec/task.ts'
 import { checkValue } from '../tools/check.ts'
@@ -26,7 +26,7 @@ export function reviewedResult(
 
 function parse(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue
+    return parseJson(text)
   } catch {
     return undefined
   }

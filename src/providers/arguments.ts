@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
 
 /** Arguments of a call as the model wrote them; empty text is the empty object, as models write it for tools without any. */
 export function parseArguments(text: string): JsonValue {
   if (text.trim() === '') return {}
   try {
-    const value = JSON.parse(text) as JsonValue
+    const value = parseJson(text)
     if (isJsonObject(value)) return value
   } catch {
     // What is no JSON is kept for the gate to refuse.

@@ -5,7 +5,7 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import { isTooDeep, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { Redactor } from '../base/secret.ts'
 import { isUnsent, type Fetch } from '../base/transport.ts'
 import type { McpServer } from '../spec/document.ts'
@@ -15,7 +15,7 @@ import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from
 import { credentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
 import { innermost, toListed } from './mcp-listing.ts'
-import { cut, deadline, returned } from './outcome.ts'
+import { cut, deadline, returned, tooDeep } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
 
 export interface McpServers {
@@ -259,6 +259,7 @@ function toOutcome(result: CallToolResult, durationMs: number): Outcome {
           : fromText(texts.join('\n'))
         : content
   ) as JsonValue
+  if (isTooDeep(value)) return tooDeep(durationMs)
   const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
   return bytes.byteLength > MAX_OUTPUT_BYTES ? cut(bytes, durationMs) : returned(value, isError, durationMs)
 }
@@ -266,7 +267,7 @@ function toOutcome(result: CallToolResult, durationMs: number): Outcome {
 function fromText(text: string): JsonValue {
   if (/^\s*[[{]/.test(text)) {
     try {
-      return JSON.parse(text) as JsonValue
+      return parseJson(text)
     } catch {
       // Text that only begins like JSON is text.
     }

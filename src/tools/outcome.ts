@@ -1,4 +1,4 @@
-import type { JsonValue } from '../base/json.ts'
+import { isTooDeep, MAX_JSON_LEVELS, type JsonValue } from '../base/json.ts'
 import { MAX_OUTPUT_BYTES, type Invocation, type InvocationBody, type Outcome } from './tool.ts'
 
 /** What a tool of any route is told: the call, the key that is the same for every attempt, and whose call it is. */
@@ -41,11 +41,16 @@ export function parseResult(output: Uint8Array, durationMs: number): Outcome {
   const text = new TextDecoder().decode(output)
   if (text.trim() === '') return returned(null, false, durationMs)
   try {
-    return returned(JSON.parse(text) as JsonValue, false, durationMs)
+    const result = JSON.parse(text) as JsonValue
+    return isTooDeep(result) ? tooDeep(durationMs) : returned(result, false, durationMs)
   } catch {
     return unusable(`its output is not JSON: ${text.trim().slice(0, 500)}`, durationMs)
   }
 }
+
+/** The outcome of a call whose result cannot be kept. */
+export const tooDeep = (durationMs: number): Outcome =>
+  unusable(`its output is nested deeper than ${MAX_JSON_LEVELS} levels.`, durationMs)
 
 /**
  * A signal that fires with the caller's, or after `timeoutMs`; `timedOut` tells which it was.

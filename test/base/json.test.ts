@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonical, jsonDepth } from '../../src/base/json.ts'
+import { canonical, jsonDepth, parseJson } from '../../src/base/json.ts'
 
 test('canonical text sorts keys, prints numbers as ECMAScript does and has no space', () => {
   // The example of RFC 8785, section 3.2.3, less its control characters.
@@ -41,4 +41,11 @@ test.each([
   ['['.repeat(200_000), 200_000],
 ])('depth of %.20s is %i', (text, depth) => {
   expect(jsonDepth(text)).toBe(depth)
+})
+
+test('JSON from outside has at most 256 levels', () => {
+  const nested = (levels: number): string => `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`
+  expect(JSON.stringify(parseJson(nested(256)))).toBe(nested(256))
+  expect(() => parseJson(nested(258))).toThrow(new SyntaxError('nested deeper than 256 levels'))
+  expect(() => parseJson(nested(400_000))).toThrow(new SyntaxError('nested deeper than 256 levels'))
 })

@@ -15,6 +15,16 @@ test('json is parsed and checked', async () => {
   expect((await bench.store.run(run))!.output).toEqual({ amount: 3 })
 })
 
+test('an output that is nested too deep to be kept is not valid', async () => {
+  const bench = await json({ schema: {}, on_invalid: 'fail' }, inOrder(`${'['.repeat(1500)}${']'.repeat(1500)}`))
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({
+    errorCode: 'output_invalid',
+    error: 'The output is not valid: the output is not JSON: nested deeper than 256 levels.',
+  })
+})
+
 test('an invalid output goes back to the model at most twice', async () => {
   const heard: string[] = []
   const bench = await json({ on_invalid: 'retry' }, ({ messages }) => {

@@ -55,6 +55,17 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
     expect(await call()).toEqual({ at: 'returned', isError: false, result: { status: 'lost', order: 'A-1' } })
   })
 
+  test('was called when its structured content is nested too deep to be kept', async () => {
+    const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) })
+    await fake.close()
+    await start(era, [{ ...lookup, answer: () => ({ content: [], structuredContent: nested(1500) }) }])
+    expect(await call()).toEqual({
+      at: 'returned',
+      isError: true,
+      result: 'The call was executed, but its output is nested deeper than 256 levels.',
+    })
+  })
+
   test('is told the key of the call', async () => {
     await call()
     const sent = fake.requests.find((each) => each.rpc === 'tools/call')

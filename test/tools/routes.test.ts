@@ -156,6 +156,15 @@ describe('http', () => {
       (r) => r.end('done'),
       { at: 'returned', isError: true, result: 'The call was executed, but its output is not JSON: done' },
     ],
+    ...[257, 200_000].map((levels): [string, (response: ServerResponse) => void, object] => [
+      `${levels} levels`,
+      (r) => r.end(`${'['.repeat(levels)}${']'.repeat(levels)}`),
+      {
+        at: 'returned',
+        isError: true,
+        result: 'The call was executed, but its output is nested deeper than 256 levels.',
+      },
+    ]),
     [
       'too much',
       (r) => r.end(JSON.stringify('x'.repeat(1024 * 1024))),
