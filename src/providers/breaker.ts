@@ -10,19 +10,21 @@ export function withBreaker(providers: Providers, limits: BreakerLimits, clock: 
     ...providers,
     choose(agent, model, sessionId) {
       const provider = providers.choose(agent, model, sessionId)
-      const name = model.provider
+      const { provider: name, base_url: address = '' } = model
+      // Servers that speak one protocol do not fail together.
+      const key = `${name} ${address}`
       return {
         async *complete(request, signal) {
-          const ms = breaker.pausedMs(name)
+          const ms = breaker.pausedMs(key)
           if (ms !== undefined)
             throw new ProviderError(sayPaused(name, limits, ms), { retryable: true, retryAfterMs: ms })
           try {
             for await (const part of provider.complete(request, signal)) {
-              if (part.type === 'end') breaker.tell(name, true)
+              if (part.type === 'end') breaker.tell(key, true)
               yield part
             }
           } catch (error) {
-            if (error instanceof ProviderError && error.retryable && !signal.aborted) breaker.tell(name, false)
+            if (error instanceof ProviderError && error.retryable && !signal.aborted) breaker.tell(key, false)
             throw error
           }
         },

@@ -29,8 +29,8 @@ function modelsWith(answers: (Completion | Error)[]) {
   const clock = { now: () => 0, monotonic: () => now }
   const rested = withBreaker(providers, { failures: 2, pauseMs: 30_000 }, clock)
   return {
-    ask: async (provider = 'openai') => {
-      const request = requestWith({ model: { provider } })
+    ask: async (provider = 'openai', base_url?: string) => {
+      const request = requestWith({ model: { provider, ...(base_url !== undefined && { base_url }) } })
       return complete(rested.choose(AGENT, request.model), request).then(
         ({ completion }) => completion,
         (error: unknown) => error,
@@ -52,6 +52,17 @@ test('a provider that failed twice in a row is left alone, and says for how long
   expect(await ask('anthropic')).toEqual(hello)
   wind(20_000)
   expect([await ask(), await ask()]).toEqual([hello, hello])
+})
+
+test('servers at two addresses are left alone each by itself', async () => {
+  const { ask } = modelsWith([overloaded, overloaded, hello])
+  const one = () => ask('openai-compatible', 'https://one.example/v1')
+  await one()
+  await one()
+  expect(await one()).toMatchObject({
+    message: 'openai-compatible has failed 2 times in a row and is left alone for 30 s.',
+  })
+  expect(await ask('openai-compatible', 'https://two.example/v1')).toEqual(hello)
 })
 
 test('a request that is wrong says nothing of its provider', async () => {
