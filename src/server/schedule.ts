@@ -129,12 +129,10 @@ async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger)
       limits: startLimits(config, trigger),
     })
   } catch (error) {
-    const code = isFailure(error) ? error.code : 'internal'
-    log.write('warn', 'scheduled start refused', {
-      triggerId: trigger.id,
-      trigger: trigger.name,
-      code,
-      detail: detailOf(error),
-    })
+    // Where a refusal was thrown says nothing; where a bug was says much.
+    const why = isFailure(error)
+      ? { code: error.code, detail: error.message }
+      : { code: 'internal', detail: detailOf(error) }
+    log.write('warn', 'scheduled start refused', { triggerId: trigger.id, trigger: trigger.name, ...why })
   }
 }

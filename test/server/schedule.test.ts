@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { fail } from '../../src/base/failure.ts'
 import type { Log } from '../../src/base/log.ts'
 import { createSchedule, nextTick } from '../../src/server/schedule.ts'
 import { NOW, openHouse } from './fixtures.ts'
@@ -116,6 +117,22 @@ test('a start that is refused is logged and the next tick comes', async () => {
   await wind(600_000)
   await wind(600_000)
   expect(starts()).toBe(2)
+  await schedule.stop()
+})
+
+test('the log says why a start was refused, and not where in the program', async () => {
+  const { wind, told, doors, triggerId, schedule } = await scheduled('*/10 * * * *')
+  doors.start = () => Promise.reject(fail('plan_limit_exceeded', { limit: 'runs_per_day', value: 6 }))
+  await wind(600_000)
+  expect(told).toEqual([
+    {
+      message: 'scheduled start refused',
+      triggerId,
+      trigger: 'schedule',
+      code: 'plan_limit_exceeded',
+      detail: "The workspace's plan allows 6 (runs_per_day).",
+    },
+  ])
   await schedule.stop()
 })
 
