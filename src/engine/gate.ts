@@ -5,7 +5,7 @@
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import type { Detail } from '../base/failure.ts'
 import type { DecisionId, RunId } from '../base/ids.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { isJsonObject, MAX_JSON_LEVELS, type JsonObject, type JsonValue } from '../base/json.ts'
 import { factsOfAgent, factsOfTool } from '../policy/callee-facts.ts'
 import { decide } from '../policy/decide.ts'
 import type { Decision, Facts, Sets } from '../policy/decision.ts'
@@ -135,7 +135,12 @@ function chainOf(draft: Draft, id: RunId): readonly string[] {
 function problemsOf(target: Target, value: JsonValue): readonly Detail[] {
   if (!isJsonObject(value)) return [{ path: '', message: 'must be a JSON object' }]
   if (typeof value['$unparsed'] === 'string')
-    return [{ path: '', message: 'must be a JSON object; what was sent is not valid JSON' }]
+    return [
+      {
+        path: '',
+        message: `must be a JSON object; what was sent is not valid JSON or has more than ${MAX_JSON_LEVELS} levels`,
+      },
+    ]
   return target.schemas.flatMap((schema) => checkValue(schema, value))
 }
 
