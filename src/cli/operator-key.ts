@@ -1,6 +1,5 @@
 /** The credential with which a person speaks to the operator application. Source: command line, 1.5 and 2.2. */
 import { resolve } from 'node:path'
-import { isWellFormedKey } from '../base/api-key.ts'
 import { fail } from '../base/failure.ts'
 import type { Call } from './command.ts'
 import { keyOfFile, type Elsewhere } from './profile.ts'
@@ -19,7 +18,10 @@ export function createOperatorKey(call: Asking, target: Elsewhere | undefined): 
 
 async function read(call: Asking, target: Elsewhere | undefined): Promise<string | undefined> {
   const key = (await find(call, target))?.trim()
-  if (key !== undefined && !isWellFormedKey(key)) throw fail('invalid_operator_key')
+  if (key === undefined) return undefined
+  // Most commands have none.
+  const { isWellFormedKey } = await import('../base/api-key.ts')
+  if (!isWellFormedKey(key)) throw fail('invalid_operator_key')
   return key
 }
 
@@ -30,12 +32,12 @@ async function find(call: Asking, target: Elsewhere | undefined): Promise<string
   if (kept !== undefined && globals.profile !== undefined) return kept
   if (io.env['SVC_OPERATOR_KEY']) return io.env['SVC_OPERATOR_KEY']
   const file = io.env['SVC_OPERATOR_KEY_FILE']
-  return file ? await keyOfFile(resolve(cwd, file)) : kept
+  return file ? keyOfFile(resolve(cwd, file)) : kept
 }
 
 /** @param file `-` is standard input @throws Failure `usage` where there is none */
 export async function keyIn({ cwd, io }: Pick<Call, 'cwd' | 'io'>, file: string): Promise<string> {
-  if (file !== '-') return await keyOfFile(resolve(cwd, file))
+  if (file !== '-') return keyOfFile(resolve(cwd, file))
   const text = (await io.stdin.text()).trim()
   if (text === '') throw fail('usage', { what: 'There is no key in standard input.' })
   return text

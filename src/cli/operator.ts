@@ -54,7 +54,7 @@ export async function openOperator(
       async () => undefined,
     )
   if (!project.anchored) throw fail('no_project', { directory: project.directory })
-  if (project.config.workspace) await rememberWorkspace(project.dataDirectory, project.config.workspace)
+  if (project.config.workspace) rememberWorkspace(project.dataDirectory, project.config.workspace)
   const { openOperator: open } = await import('../server/open.ts')
   const house = await open({
     dataDirectory: project.dataDirectory,

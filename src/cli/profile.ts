@@ -1,10 +1,10 @@
 /** A server that is named, and how it is reached: `--profile`, `SVC_PROFILE`, `SVC_HOST`. Source: command line, 1.5. */
-import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
 import type { Config } from '../spec/config.ts'
 import type { Call } from './command.ts'
+import { statOf, textOf } from './first-files.ts'
 import { nearest } from './nearest.ts'
 import { userDirectory } from './user-config.ts'
 
@@ -42,17 +42,17 @@ export function readProfile(
     ...(profile.url !== undefined && { url: profile.url }),
     ...(host !== undefined && { host }),
     key: async () => {
-      if (profile.key_file !== undefined) return await keyOfFile(resolve(directory, profile.key_file))
+      if (profile.key_file !== undefined) return keyOfFile(resolve(directory, profile.key_file))
       if (profile.key_env !== undefined) return keyOfVariable(profile.key_env, env)
-      return await keptKey(name, 'key', env)
+      return keptKey(name, 'key', env)
     },
-    operatorKey: () => keptKey(name, 'operator_key', env),
+    operatorKey: async () => keptKey(name, 'operator_key', env),
   }
 }
 
 /** @throws Failure `usage` where there is none */
-export async function keyOfFile(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch(() => '')
+export function keyOfFile(file: string): string {
+  const text = textOf(file)
   if (text.trim() === '') throw fail('usage', { what: `There is no key in ${file}.` })
   return text.trim()
 }
@@ -67,17 +67,13 @@ function keyOfVariable(name: string, env: Call['io']['env']): string {
  * `credentials.json` beside the user's configuration: `{"<profile>": {"key": "svc_…", "operator_key": "svc_…"}}`, for its
  * owner's eyes only.
  */
-async function keptKey(
-  profile: string,
-  which: 'key' | 'operator_key',
-  env: Call['io']['env'],
-): Promise<string | undefined> {
+function keptKey(profile: string, which: 'key' | 'operator_key', env: Call['io']['env']): string | undefined {
   const file = join(userDirectory(env), 'credentials.json')
-  const found = await stat(file).catch(() => undefined)
+  const found = statOf(file)
   if (!found) return undefined
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
     throw fail('usage', { what: `${file} can be read by others.` }, { fix: `chmod 600 ${file}` })
-  const kept = readJson(await readFile(file, 'utf8'), file)
+  const kept = readJson(textOf(file), file)
   const entry = isJsonObject(kept) && Object.hasOwn(kept, profile) ? kept[profile] : undefined
   const key = isJsonObject(entry) ? entry[which] : undefined
   return typeof key === 'string' ? key : undefined

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { lstat, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve, sep } from 'node:path'
 import { fail } from '../base/failure.ts'
 import type { Call } from './command.ts'
+import { linkStatOf, namesIn, statOf } from './first-files.ts'
 import { nearest } from './nearest.ts'
 import { directoryFiles } from '../documents/files.ts'
 import { isGlob, parseGlobs } from '../documents/ignore.ts'
@@ -41,7 +41,7 @@ export function pathInProject({ directory }: Pick<Project, 'directory'>, path: s
  * Refuses paths at which no document can stand: one that is misspelt must not pass for one without faults.
  * @throws Failure `no_documents`
  */
-export async function needPaths(cwd: string, paths: readonly string[]): Promise<void> {
+export function needPaths(cwd: string, paths: readonly string[]): void {
   for (const path of paths) {
     const whole = resolve(cwd, path)
     const glob = globOf(whole)
@@ -49,7 +49,7 @@ export async function needPaths(cwd: string, paths: readonly string[]): Promise<
       if (leadsSomewhere(glob)) continue
       throw fail('no_documents', { where: path, why: 'no file matches' }, { fix: EVERYTHING })
     }
-    const [own, there] = await Promise.all([lstat, stat].map((look) => look(whole).catch(() => undefined)))
+    const [own, there] = [linkStatOf(whole), statOf(whole)]
     // The walk of a project follows no link; one that leads to a project is the user's own way there.
     const isLink = own?.isSymbolicLink() === true && !relative(cwd, whole).startsWith('..')
     if (!isLink && (there?.isFile() || there?.isDirectory())) continue
@@ -59,7 +59,7 @@ export async function needPaths(cwd: string, paths: readonly string[]): Promise<
         : isLink
           ? 'it is a symbolic link, and none is followed'
           : 'it is no regular file; `-` is standard input'
-    const near = own ? undefined : nearest(basename(whole), await readdir(dirname(whole)).catch(() => []))
+    const near = own ? undefined : nearest(basename(whole), namesIn(dirname(whole)))
     const fix = near === undefined ? EVERYTHING : `Did you mean ${near}?`
     throw fail('no_documents', { where: path, why }, { fix })
   }

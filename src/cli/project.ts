@@ -1,11 +1,11 @@
 /** Where a command acts: the project file, the data directory and what the environment says about both. */
-import { existsSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import type { Config } from '../spec/config.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Call } from './command.ts'
+import { statOf } from './first-files.ts'
 import { createOperatorKey } from './operator-key.ts'
 import { readProfile, type Elsewhere } from './profile.ts'
 import { configIn, overlay, readUserConfig } from './user-config.ts'
@@ -45,13 +45,13 @@ export async function openProject(
   near?: string,
 ): Promise<Project> {
   const named = globals.config ?? io.env['SVC_CONFIG']
-  const file = named ? resolve(cwd, named) : ((await nearest(cwd)) ?? (near && (await nearest(near))))
+  const file = named ? resolve(cwd, named) : (nearest(cwd) ?? (near && nearest(near)))
   const own = file ? await readProject(file) : {}
   const config = overlay((await readUserConfig(io.env)) as JsonObject, own as JsonObject) as Config
-  const directory = file ? dirname(file) : near ? await directoryOf(near) : cwd
+  const directory = file ? dirname(file) : near ? directoryOf(near) : cwd
   const data = globals.data ?? io.env['SVC_DATA']
   const dataDirectory = data ? resolve(cwd, data) : join(directory, '.svc')
-  const workspace = config.workspace ?? (await recallWorkspace(dataDirectory)) ?? DEFAULT_WORKSPACE
+  const workspace = config.workspace ?? recallWorkspace(dataDirectory) ?? DEFAULT_WORKSPACE
   const target = readProfile({ globals, io }, config, directory)
   return {
     directory,
@@ -68,23 +68,21 @@ export async function openProject(
 async function readProject(file: string): Promise<Config> {
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    text = readFileSync(file, 'utf8')
   } catch (error) {
     throw fail('config_invalid', { what: `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).` })
   }
   return await configIn(text, file)
 }
 
-async function nearest(from: string): Promise<string | undefined> {
-  for (let at = await directoryOf(from); ; at = dirname(at)) {
+function nearest(from: string): string | undefined {
+  for (let at = directoryOf(from); ; at = dirname(at)) {
     const file = join(at, CONFIG_FILE)
-    if (await isFile(file)) return file
+    if (isFile(file)) return file
     if (dirname(at) === at) return undefined
   }
 }
 
-const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false
+const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false
 
-async function directoryOf(path: string): Promise<string> {
-  return (await stat(path).catch(() => undefined))?.isFile() ? dirname(path) : path
-}
+const directoryOf = (path: string): string => (isFile(path) ? dirname(path) : path)

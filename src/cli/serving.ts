@@ -73,7 +73,7 @@ export async function openServing(
     otel = false,
   } = opening
   if (dataDirectory !== undefined && project.config.workspace)
-    await rememberWorkspace(dataDirectory, project.config.workspace)
+    rememberWorkspace(dataDirectory, project.config.workspace)
   return await openServer({
     ...(dataDirectory !== undefined && { dataDirectory }),
     workspace: project.workspace,

@@ -1,10 +1,10 @@
 /** What a person has set for all projects: `$XDG_CONFIG_HOME/svc/config.yaml`, under the project file. Source: command line, 1.5. */
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fail } from '../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Config } from '../spec/config.ts'
+import { textOf } from './first-files.ts'
 import type { Io } from './io.ts'
 
 /** `$XDG_CONFIG_HOME/svc`, else `~/.config/svc`. */
@@ -16,7 +16,7 @@ export const userConfigFile = (env: Io['env']): string => join(userDirectory(env
 /** @throws Failure `config_invalid` */
 export async function readUserConfig(env: Io['env']): Promise<Config> {
   const file = userConfigFile(env)
-  const text = await readFile(file, 'utf8').catch(() => '')
+  const text = textOf(file)
   return text === '' ? {} : await configIn(text, file)
 }
 

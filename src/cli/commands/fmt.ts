@@ -56,7 +56,7 @@ async function open(
   call: Call,
   paths: readonly string[],
 ): Promise<{ readonly workspace: Workspace; readonly directory: string }> {
-  await needPaths(call.cwd, paths)
+  needPaths(call.cwd, paths)
   const project = await openDocuments(call, paths[0] === undefined ? undefined : resolve(call.cwd, paths[0]))
   const { directory, config } = project
   const workspace = await loadWorkspace(directory, {

@@ -20,7 +20,7 @@ export async function lint(call: Call): Promise<number> {
   const stdin = paths.length === 1 && paths[0] === '-'
   if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
     throw fail('usage', { what: 'Standard input is read once: --watch and --changed need files.' })
-  if (!stdin) await needPaths(cwd, paths)
+  if (!stdin) needPaths(cwd, paths)
   const open = (): Promise<Project> =>
     openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
   const project = await open()
