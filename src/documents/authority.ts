@@ -27,10 +27,11 @@ export function effectOf(policy: Document): Effect | undefined {
 
 /** Everything that decides about the calls of a tool binding. */
 export function authorityOver(project: Project, use: ToolUse): Authority {
-  let known = authorities.get(project)
+  const tables = authorities(project.workspace)
+  let known = tables.get(project)
   if (known === undefined) {
     known = new Map()
-    authorities.set(project, known)
+    tables.set(project, known)
   }
   let authority = known.get(use)
   if (authority === undefined) {
@@ -41,7 +42,7 @@ export function authorityOver(project: Project, use: ToolUse): Authority {
 }
 
 /** Several rules ask about each binding. */
-const authorities = new WeakMap<Project, Map<ToolUse, Authority>>()
+const authorities = oncePerWorkspace(() => new Map<Project, Map<ToolUse, Authority>>())
 
 function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Authority {
   const { agent } = use

@@ -1,8 +1,8 @@
 /** What tools and sub-agents say about themselves to a model. */
 import type { JsonValue } from '../base/json.ts'
 import type { Place } from './diagnostic.ts'
-import { keywords, type KeywordUse } from './schema-faults.ts'
 import type { Document } from './document.ts'
+import type { KeywordUse } from './schema-keywords.ts'
 import { schemasOf, type SchemaText } from './schemas.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -20,9 +20,9 @@ export function describedTexts(workspace: Workspace, document: Document): Descri
   const inner = schemasOf(workspace, document).flatMap(({ schema }) =>
     schema === undefined
       ? []
-      : keywords(schema.value, 'description').flatMap((use) =>
-          isText(use.value) ? [new SchemaDescription(use.value, schema, use)] : [],
-        ),
+      : schema
+          .uses('description')
+          .flatMap((use) => (isText(use.value) ? [new SchemaDescription(use.value, schema, use)] : [])),
   )
   return [...own, ...inner]
 }

@@ -1,13 +1,16 @@
 import type { Workspace } from './workspace.ts'
 
-/** Computes something about a workspace the first time it is asked for: documents do not change. */
+/**
+ * Computes something about a workspace the first time it is asked for: documents do not change. It is kept with the workspace,
+ * not in a `WeakMap`: V8 holds what lies in one until its next great collection, and with it all documents that were ever read.
+ */
 export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (workspace: Workspace) => T {
-  const known = new WeakMap<Workspace, { readonly value: T }>()
   return (workspace) => {
-    const before = known.get(workspace)
-    if (before !== undefined) return before.value
+    const { worked } = workspace
+    const before = worked.get(compute)
+    if (before !== undefined || worked.has(compute)) return before as T
     const value = compute(workspace)
-    known.set(workspace, { value })
+    worked.set(compute, value)
     return value
   }
 }

@@ -1,9 +1,10 @@
 /** What makes a JSON Schema invalid. */
 import type { ErrorObject } from 'ajv'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
 import { metaSchema } from './generated/validators.js'
 import { isPlainSchema } from './plain-schema.ts'
-import { inWords, pointerTo } from './pointer.ts'
+import { inWords } from './pointer.ts'
+import type { SchemaText } from './schemas.ts'
 import { nearest } from './suggest.ts'
 import { valueAt } from './shape.ts'
 
@@ -13,7 +14,8 @@ export interface SchemaFault {
   readonly message: string
 }
 
-export function schemaFaults(schema: JsonObject | boolean): SchemaFault[] {
+export function schemaFaults(text: SchemaText): SchemaFault[] {
+  const schema = text.value
   const valid = isPlainSchema(schema) || metaSchema(schema)
   const errors = valid ? [] : (metaSchema.errors ?? [])
   const first = new Map<string, ErrorObject>()
@@ -26,7 +28,7 @@ export function schemaFaults(schema: JsonObject | boolean): SchemaFault[] {
   const faults = [...first.values()]
     .filter(isOutermost(first))
     .map((error) => ({ pointer: error.instancePath, message: sayWhat(schema, error) }))
-  return valid ? [...localRefs(schema), ...patterns(schema)] : faults
+  return valid ? [...localRefs(text), ...patterns(text)] : faults
 }
 
 /** What is wrong with a member of a list of types is that there is such a list. */
@@ -47,16 +49,20 @@ function sayWhat(schema: JsonObject | boolean, error: ErrorObject): string {
 }
 
 /** `#/…` references that lead nowhere. */
-function localRefs(schema: JsonObject | boolean): SchemaFault[] {
-  return keywords(schema, '$ref').flatMap(({ pointer, value }) =>
-    typeof value === 'string' && /^#(?:\/|$)/.test(value) && valueAt(schema, decodeURI(value.slice(1))) === undefined
-      ? [{ pointer, message: `"${value}" leads nowhere in this schema.` }]
-      : [],
-  )
+function localRefs(schema: SchemaText): SchemaFault[] {
+  return schema
+    .uses('$ref')
+    .flatMap(({ pointer, value }) =>
+      typeof value === 'string' &&
+      /^#(?:\/|$)/.test(value) &&
+      valueAt(schema.value, decodeURI(value.slice(1))) === undefined
+        ? [{ pointer, message: `"${value}" leads nowhere in this schema.` }]
+        : [],
+    )
 }
 
-function patterns(schema: JsonObject | boolean): SchemaFault[] {
-  return keywords(schema, 'pattern').flatMap(({ pointer, value }) => {
+function patterns(schema: SchemaText): SchemaFault[] {
+  return schema.uses('pattern').flatMap(({ pointer, value }) => {
     try {
       // JSON Schema patterns are read with the `u` flag.
       if (typeof value === 'string') void new RegExp(value, 'u')
@@ -70,86 +76,4 @@ function patterns(schema: JsonObject | boolean): SchemaFault[] {
       ]
     }
   })
-}
-
-/** Keywords whose members are named by the author: a property may be called `pattern`. */
-const NAMING = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
-/** Keywords that hold values, not schemas. */
-const VALUES = new Set(['const', 'enum', 'default', 'examples', 'required'])
-
-export interface KeywordUse {
-  readonly pointer: string
-  readonly value: JsonValue
-  /** The schema in which it stands. */
-  readonly holder: JsonObject
-}
-
-/** Every use of a keyword in a schema, at whatever depth. */
-export function keywords(schema: JsonObject | boolean, keyword: string): readonly KeywordUse[] {
-  return isJsonObject(schema) ? (keywordsOf(schema).get(keyword) ?? []) : []
-}
-
-/** True for a schema that uses one of the keywords. */
-export function hasKeyword(schema: JsonObject | boolean, some: readonly string[]): boolean {
-  if (!isJsonObject(schema)) return false
-  const known = keywordsOf(schema)
-  return some.some((keyword) => known.has(keyword))
-}
-
-function keywordsOf(schema: JsonObject): ReadonlyMap<string, readonly KeywordUse[]> {
-  const before = indices.get(schema)
-  if (before !== undefined) return before
-  const known = indexOf(schema)
-  indices.set(schema, known)
-  return known
-}
-
-/** Many rules ask about each schema. */
-const indices = new WeakMap<JsonObject, ReadonlyMap<string, readonly KeywordUse[]>>()
-
-function indexOf(schema: JsonObject): ReadonlyMap<string, readonly KeywordUse[]> {
-  const uses = new Map<string, KeywordUse[]>()
-  const visit = (value: JsonValue, above: Step | undefined): void => {
-    if (typeof value !== 'object' || value === null) return
-    if (Array.isArray(value)) return value.forEach((each, index) => visit(each, new Step(above, index)))
-    for (const key of Object.keys(value)) {
-      const each = value[key]!
-      const use = new Use(above, key, each, value)
-      const before = uses.get(key)
-      if (before === undefined) uses.set(key, [use])
-      else before.push(use)
-      if (typeof each !== 'object' || each === null || VALUES.has(key)) continue
-      if (NAMING.has(key) && isJsonObject(each))
-        for (const name of Object.keys(each)) visit(each[name]!, new Step(use, name))
-      else visit(each, use)
-    }
-  }
-  visit(schema, undefined)
-  return uses
-}
-
-/** A way into a schema, which is put into words when something is wrong there. */
-class Step {
-  readonly #above: Step | undefined
-  readonly #key: string | number
-
-  constructor(above: Step | undefined, key: string | number) {
-    this.#above = above
-    this.#key = key
-  }
-
-  get pointer(): string {
-    return pointerTo(this.#above?.pointer ?? '', this.#key)
-  }
-}
-
-class Use extends Step implements KeywordUse {
-  readonly value: JsonValue
-  readonly holder: JsonObject
-
-  constructor(above: Step | undefined, key: string, value: JsonValue, holder: JsonObject) {
-    super(above, key)
-    this.value = value
-    this.holder = holder
-  }
 }

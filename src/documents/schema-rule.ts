@@ -1,6 +1,5 @@
 import type { Saying } from './diagnostic.ts'
 import type { Rule } from './rule.ts'
-import { hasKeyword } from './schema-faults.ts'
 import { schemasOf, type SchemaText } from './schemas.ts'
 
 /** Says something about a place of the schema. @param key true to show the key of the property, not its value */
@@ -14,7 +13,7 @@ export const schemaRule =
   (concerned: readonly string[], look: (schema: SchemaText, say: Say) => void): NonNullable<Rule['check']> =>
   (document, report, { workspace }) => {
     for (const { schema, at } of schemasOf(workspace, document)) {
-      if (schema === undefined || !hasKeyword(schema.value, concerned)) continue
+      if (schema === undefined || !concerned.some((keyword) => schema.uses(keyword).length > 0)) continue
       look(schema, (pointer, message, saying = {}, key = false) => {
         const whole = schema.base + pointer
         const place = schema.spans.placeOf(whole)

@@ -1,8 +1,9 @@
 /** JSON Schemas that documents name or hold. Source: authoring format, "Schema spec". */
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { createSpans, type Document, type Found, type Spans } from './document.ts'
-import { oncePerObject } from './once.ts'
+import { oncePerObject, oncePerWorkspace } from './once.ts'
 import { decode } from './read.ts'
+import { keywordsIn, type KeywordUse } from './schema-keywords.ts'
 import { readYaml } from './yaml.ts'
 import type { Resolution, Workspace } from './workspace.ts'
 
@@ -36,7 +37,30 @@ export interface SchemaText {
   /** Pointer of the schema in its text: empty for a file of its own. */
   readonly base: string
   readonly value: JsonObject | boolean
+  /** Where a keyword stands in it, at whatever depth. */
+  uses(keyword: string): readonly KeywordUse[]
 }
+
+class WrittenSchema implements SchemaText {
+  readonly spans: Spans
+  readonly base: string
+  readonly value: JsonObject | boolean
+  // Many rules ask about each schema.
+  #keywords: ReturnType<typeof keywordsIn> | undefined
+
+  constructor(spans: Spans, base: string, value: JsonObject | boolean) {
+    this.spans = spans
+    this.base = base
+    this.value = value
+  }
+
+  uses(keyword: string): readonly KeywordUse[] {
+    this.#keywords ??= keywordsIn(this.value)
+    return this.#keywords.get(keyword) ?? NOWHERE
+  }
+}
+
+const NOWHERE: readonly KeywordUse[] = []
 
 /** Every schema of a document. */
 export const schemasOf = oncePerObject((workspace, document: Document): readonly SchemaUse[] => {
@@ -49,12 +73,22 @@ export const schemasOf = oncePerObject((workspace, document: Document): readonly
   return specs.filter((use) => use !== undefined)
 })
 
-/** What a schema spec says; undefined when it is none. */
+/** What a schema spec says; undefined when it is none. A file that it names is read once. */
 export function schemaAt(workspace: Workspace, document: Document, found: Found): SchemaUse | undefined {
+  const known = specs(workspace)
+  const before = known.get(found)
+  if (before !== undefined || known.has(found)) return before
+  const use = readSpec(workspace, document, found)
+  known.set(found, use)
+  return use
+}
+
+const specs = oncePerWorkspace(() => new Map<Found, SchemaUse | undefined>())
+
+function readSpec(workspace: Workspace, document: Document, found: Found): SchemaUse | undefined {
   if (!isJsonObject(found.value)) return undefined
   const { ref, inline, version } = found.value
-  if (isJsonObject(inline))
-    return { at: found, schema: { spans: document, base: `${found.pointer}/inline`, value: inline } }
+  if (isJsonObject(inline)) return { at: found, schema: new WrittenSchema(document, `${found.pointer}/inline`, inline) }
   if (typeof ref !== 'string') return undefined
   const at = document.at(`${dotted(found.pointer)}.ref`)[0] ?? found
   return named(
@@ -85,5 +119,5 @@ function named(
   const root = reading?.roots[0]
   if (root === undefined || !(isJsonObject(root.value) || typeof root.value === 'boolean'))
     return { at, ref, unreadable: 'A schema is a mapping.' }
-  return { at, ref, schema: { spans: createSpans(file.source!, root), base: '', value: root.value } }
+  return { at, ref, schema: new WrittenSchema(createSpans(file.source!, root), '', root.value) }
 }

@@ -50,6 +50,8 @@ export interface Workspace {
   bytes(path: string): Uint8Array
   /** The same as text. */
   text(path: string): string
+  /** What functions have said of this workspace, by function (`once.ts`). */
+  readonly worked: Map<unknown, unknown>
   /** The text with its lines, as findings show it; empty where there is no such file. */
   source(path: string): Source
 }
@@ -160,6 +162,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     documents,
     findings,
     read,
+    worked: new Map(),
     bundleDirectory,
     bundleOf,
     neighbours(document) {

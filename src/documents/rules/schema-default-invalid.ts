@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { schemaRule } from '../schema-rule.ts'
-import { keywords } from '../schema-faults.ts'
 import { misfit } from '../schema-fit.ts'
 import type { Rule } from '../rule.ts'
 import { SCHEMA_PLACES } from '../schemas.ts'
@@ -22,13 +21,13 @@ export const schemaDefaultInvalid: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(['default', 'examples'], ({ value }, say) => {
+  check: schemaRule(['default', 'examples'], (schema, say) => {
     const look = (at: string, found: JsonValue, holder: JsonObject): void => {
       const why = misfit(holder, found)
       if (why !== undefined) say(at, `${JSON.stringify(found)} does not fit: ${why}.`)
     }
-    for (const each of keywords(value, 'default')) look(each.pointer, each.value, each.holder)
-    for (const { pointer, value: list, holder } of keywords(value, 'examples'))
+    for (const each of schema.uses('default')) look(each.pointer, each.value, each.holder)
+    for (const { pointer, value: list, holder } of schema.uses('examples'))
       for (const [index, each] of Array.isArray(list) ? list.entries() : []) look(`${pointer}/${index}`, each, holder)
   }),
 }

@@ -20,7 +20,7 @@ export const schemaInvalid: Rule = {
   check(document, report, { workspace }) {
     for (const { schema, at } of schemasOf(workspace, document)) {
       if (schema === undefined) continue
-      for (const { pointer, message } of schemaFaults(schema.value)) {
+      for (const { pointer, message } of schemaFaults(schema)) {
         const place = schema.spans.placeOf(schema.base + pointer)
         report(
           place,

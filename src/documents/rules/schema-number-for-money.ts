@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 import { pointerTo } from '../pointer.ts'
 import { toolInput } from '../inputs.ts'
-import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
 
 export const schemaNumberForMoney: Rule = {
@@ -23,7 +22,7 @@ export const schemaNumberForMoney: Rule = {
   check(document, report, { workspace }) {
     const input = toolInput(workspace, document)
     if (input === undefined) return
-    for (const use of keywords(input.value, 'properties')) {
+    for (const use of input.uses('properties')) {
       const properties = isJsonObject(use.value) ? use.value : {}
       for (const name of Object.keys(properties)) {
         const property = properties[name]

@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 import { pointerTo } from '../pointer.ts'
 import { schemaRule } from '../schema-rule.ts'
-import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
 import { SCHEMA_PLACES } from '../schemas.ts'
 
@@ -21,8 +20,8 @@ export const schemaPrototypeName: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(['properties'], ({ value }, say) => {
-    for (const use of keywords(value, 'properties'))
+  check: schemaRule(['properties'], (schema, say) => {
+    for (const use of schema.uses('properties'))
       for (const name of isJsonObject(use.value) ? NAMES : [])
         if (Object.hasOwn(use.value as object, name))
           say(pointerTo(use.pointer, name), `"${name}" is a name of every object in JavaScript.`, {}, true)

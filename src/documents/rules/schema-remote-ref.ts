@@ -1,5 +1,4 @@
 import type { Rule } from '../rule.ts'
-import { keywords } from '../schema-faults.ts'
 import { SCHEMA_PLACES, schemasOf } from '../schemas.ts'
 
 export const schemaRemoteRef: Rule = {
@@ -21,7 +20,7 @@ export const schemaRemoteRef: Rule = {
   needs: SCHEMA_PLACES,
   check(document, report, { workspace }) {
     for (const { schema } of schemasOf(workspace, document)) {
-      for (const { pointer, value } of schema === undefined ? [] : keywords(schema.value, '$ref'))
+      for (const { pointer, value } of schema?.uses('$ref') ?? [])
         if (typeof value === 'string' && /^[a-z][a-z0-9+.-]*:/i.test(value))
           report(schema!.spans.placeOf(schema!.base + pointer), `"${value}" is not part of the bundle.`, {
             fix: 'Copy the schema into the bundle and refer to the file.',

@@ -1,6 +1,5 @@
 import { isJsonObject } from '../../base/json.ts'
 import { schemaRule } from '../schema-rule.ts'
-import { keywords } from '../schema-faults.ts'
 import { nearest } from '../suggest.ts'
 import type { Rule } from '../rule.ts'
 import { SCHEMA_PLACES } from '../schemas.ts'
@@ -22,8 +21,8 @@ export const schemaRequiredUndefined: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(['required'], ({ value }, say) => {
-    for (const use of keywords(value, 'required')) {
+  check: schemaRule(['required'], (schema, say) => {
+    for (const use of schema.uses('required')) {
       const { value: names, holder } = use
       if (!Array.isArray(names) || holder['additionalProperties'] !== false) continue
       if (Object.hasOwn(holder, 'patternProperties')) continue

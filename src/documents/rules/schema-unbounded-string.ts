@@ -1,6 +1,5 @@
 import { declaredClass } from '../bindings.ts'
 import { toolInput } from '../inputs.ts'
-import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
 
 export const schemaUnboundedString: Rule = {
@@ -25,7 +24,7 @@ export const schemaUnboundedString: Rule = {
     const severity = { irreversible_action: 'warning', non_idempotent_write: 'info' } as const
     if (sideEffect !== 'irreversible_action' && sideEffect !== 'non_idempotent_write') return
     const input = toolInput(workspace, document)
-    for (const use of input === undefined ? [] : keywords(input.value, 'type')) {
+    for (const use of input?.uses('type') ?? []) {
       const { value, holder } = use
       if (value !== 'string' || holder === input!.value) continue
       if (BOUNDS.some((keyword) => Object.hasOwn(holder, keyword))) continue

@@ -1,5 +1,4 @@
 import { schemaRule } from '../schema-rule.ts'
-import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
 import { SCHEMA_PLACES } from '../schemas.ts'
 
@@ -20,8 +19,8 @@ export const schemaUnsafePattern: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(['pattern'], ({ value }, say) => {
-    for (const { pointer, value: pattern } of keywords(value, 'pattern'))
+  check: schemaRule(['pattern'], (schema, say) => {
+    for (const { pointer, value: pattern } of schema.uses('pattern'))
       if (typeof pattern === 'string' && NESTED.test(pattern))
         say(pointer, 'This pattern repeats a repetition: some texts take forever.')
   }),

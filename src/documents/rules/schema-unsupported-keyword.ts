@@ -1,5 +1,4 @@
 import { schemaRule } from '../schema-rule.ts'
-import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
 import { SCHEMA_PLACES } from '../schemas.ts'
 
@@ -22,9 +21,9 @@ export const schemaUnsupportedKeyword: Rule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   needs: SCHEMA_PLACES,
-  check: schemaRule(ODD, ({ value }, say) => {
+  check: schemaRule(ODD, (schema, say) => {
     for (const keyword of ODD)
-      for (const { pointer } of keywords(value, keyword))
+      for (const { pointer } of schema.uses(keyword))
         say(pointer, `Validators and models disagree about \`${keyword}\`.`)
   }),
 }

@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 import { pointerTo } from '../pointer.ts'
 import { schemaRule } from '../schema-rule.ts'
-import { keywords } from '../schema-faults.ts'
 import type { Rule } from '../rule.ts'
 
 export const secretInArgs: Rule = {
@@ -20,8 +19,8 @@ export const secretInArgs: Rule = {
   crossFile: true,
   // An agent's schemas are of what people send.
   kinds: ['Tool'],
-  check: schemaRule(['properties'], ({ value }, say) => {
-    for (const { pointer, value: properties } of keywords(value, 'properties'))
+  check: schemaRule(['properties'], (schema, say) => {
+    for (const { pointer, value: properties } of schema.uses('properties'))
       for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
         if (!SECRET.test(name)) continue
         const types = isJsonObject(property) ? [property['type']].flat() : []
