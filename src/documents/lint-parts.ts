@@ -89,6 +89,7 @@ export async function lintInParts(
       findings: form,
       read: reports.flatMap((report) => report.read).sort(),
       named,
+      excerpts: reports.flatMap((report) => report.excerpts),
       ...(focus && { focus }),
     })
     const all = [...form, ...found.flatMap(([, each]) => each)]
@@ -168,13 +169,16 @@ function distant({
   bundles,
   ids,
   named,
+  excerpts,
   ...parts
 }: Pick<Workspace, 'root' | 'files' | 'findings' | 'read' | 'focus'> &
   Pick<Outcome, 'bundles' | 'ids'> &
-  Pick<Chosen, 'named'>): Workspace {
+  Pick<Chosen, 'named'> &
+  Pick<PartReport, 'excerpts'>): Workspace {
   const rest = { bundles: new Set(bundles), ids, isSplit: false, mayHold: () => false, ask: () => undefined }
   const workspace = createWorkspace({ ...parts, documents: [], rest })
   const read = new Set(parts.read)
+  const lines = new Map(excerpts)
   const known = new Map<string, ReturnType<Workspace['documentsAt']>>()
   return {
     ...workspace,
@@ -183,5 +187,6 @@ function distant({
       known.set(path, documents)
       return documents
     },
+    line: (path, number) => lines.get(path)?.[number] ?? workspace.line(path, number),
   }
 }

@@ -11,6 +11,7 @@ import { edgesOf } from './closure.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import { createDispatch, type Concern } from './dispatch.ts'
 import type { Document } from './document.ts'
+import { excerptsOf, type Excerpt } from './excerpts.ts'
 import type { Files } from './files.ts'
 import type { createCheck } from './lint.ts'
 import { readFiles } from './load.ts'
@@ -47,6 +48,8 @@ export interface PartReport {
   readonly form: readonly Diagnostic[]
   /** What rules say of the documents of a file, where they say anything; absent when it takes the rest to know. */
   readonly findings?: readonly (readonly [path: string, found: readonly Diagnostic[]])[]
+  /** What stands where something is wrong. */
+  readonly excerpts: readonly Excerpt[]
   readonly suppressions: readonly Suppression[]
   readonly identities: readonly Identity[]
   /** Directories of its Bundle documents. */
@@ -119,6 +122,7 @@ export function lintPart(
     read,
     form: findings,
     ...(found && isReady() && { findings: found }),
+    excerpts: excerptsOf([...findings, ...(found ?? []).flatMap(([, each]) => each)], sources),
     suppressions: [...sources.values()].flatMap(suppressionsIn),
     identities: documents.flatMap((document) => identityOf(workspace, document)),
     bundles: documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)),

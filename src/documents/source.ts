@@ -48,7 +48,10 @@ class Text implements Source {
   line(number: number): string {
     const lines = this.#lines()
     const start = lines[number - 1]
-    return start === undefined ? '' : this.text.slice(start, lines[number] ?? this.text.length).replace(/[\r\n]+$/, '')
+    if (start === undefined) return ''
+    let end = lines[number] ?? this.text.length
+    while (end > start && isBreak(this.text.charCodeAt(end - 1))) end--
+    return this.text.slice(start, end)
   }
 
   #lines(): readonly number[] {
@@ -68,6 +71,8 @@ class Text implements Source {
     return { line: low + 1, column: at - lines[low]! + 1, offset: at }
   }
 }
+
+const isBreak = (code: number): boolean => code === 0x0a || code === 0x0d
 
 /** YAML breaks lines at LF, CR LF and CR. */
 function lineStarts(text: string): number[] {

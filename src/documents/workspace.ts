@@ -54,6 +54,8 @@ export interface Workspace {
   readonly worked: Map<unknown, unknown>
   /** The text with its lines, as findings show it; empty where there is no such file. */
   source(path: string): Source
+  /** One of its lines, from 1, without its line break; empty beyond the end. */
+  line(path: string, number: number): string
 }
 
 /** Where a reference leads: a path in the workspace, or why nowhere. */
@@ -156,6 +158,12 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
   }
 
   let shown = createSource('', '')
+  const source = (path: string): Source => {
+    const found = byPath.get(path)?.[0]?.source ?? (shown.path === path ? shown : undefined)
+    // A byte order mark is left out here as in the documents, so that the places of findings fit.
+    shown = found ?? createSource(path, new TextDecoder().decode(files.read(path)))
+    return shown
+  }
   return {
     root,
     files,
@@ -196,12 +204,8 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     },
     bytes,
     text: (path) => new TextDecoder().decode(bytes(path)),
-    source(path) {
-      const source = byPath.get(path)?.[0]?.source ?? (shown.path === path ? shown : undefined)
-      // A byte order mark is left out here as in the documents, so that the places of findings fit.
-      shown = source ?? createSource(path, new TextDecoder().decode(files.read(path)))
-      return shown
-    },
+    source,
+    line: (path, number) => source(path).line(number),
     // Last: an object that begins with what may be missing is slow to read, and every rule reads this one.
     ...(focus && { focus }),
   }

@@ -34,10 +34,14 @@ const UNSAFE = new RegExp(
   'gu',
 )
 
+/** Nearly all text is: it is looked through once. */
+const HARMLESS = /^[\x20-\x7e]*$/
+
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b' }
 
 /** Text for one line: line breaks and tabs are shown as escapes too. */
-export const safeText = (text: string): string => text.replace(SEQUENCES, '').replace(UNSAFE, escapeOf)
+export const safeText = (text: string): string =>
+  HARMLESS.test(text) ? text : text.replace(SEQUENCES, '').replace(UNSAFE, escapeOf)
 
 /** Text of several lines; line breaks (also CR LF) and tabs stay. */
 export const safeBlock = (text: string): string =>

@@ -16,6 +16,36 @@ const SIZES = [
 ]
 const STRICT: LintOptions = { strict: true }
 
+test('the lines that a report shows are those of the files, which are not read again for them', async () => {
+  const long = 'x'.repeat(600)
+  const bad = (name: string, text: string): string =>
+    `apiVersion: svc/v1\nkind: Tool\nmetadata: { namespace: acme, name: ${name} }\nspec: {}\n# ${text}\nodd: ${text}\n`
+  const files = memoryFiles({ 'tools/long.yaml': bad('long', long), 'tools/short.yaml': bad('short', 'told of') })
+  const reads: string[] = []
+  const counted = {
+    ...files,
+    readUpTo: (path: string, most: number) => files.readUpTo(path, most),
+    read(path: string) {
+      reads.push(path)
+      return files.read(path)
+    },
+  }
+  const { workspace, findings } = await lintInParts(counted, {}, {}, undefined, SIZES[0])
+  const odd = findings
+    .filter(({ rule }) => rule === 'doc/unknown-key')
+    .map(({ path, range }) => [path, range.start.line])
+  expect(odd).toEqual([
+    ['tools/long.yaml', 6],
+    ['tools/short.yaml', 6],
+  ])
+  reads.length = 0
+  const shown = (path: string): string[] => [5, 6].map((line) => workspace.line(path, line))
+  expect(shown('tools/short.yaml')).toEqual(['# told of', 'odd: told of'])
+  expect(reads).toEqual([])
+  expect(shown('tools/long.yaml')).toEqual([`# ${long}`, `odd: ${long}`])
+  expect(reads).toEqual(['tools/long.yaml'])
+})
+
 async function inParts(files: Readonly<Record<string, string>>, options: LintOptions, sizes: (typeof SIZES)[number]) {
   const { findings } = await lintInParts(memoryFiles(files), {}, options, undefined, sizes)
   return findings

@@ -1,7 +1,8 @@
 import { safeText, widthOf } from '../../terminal/text.ts'
-import { createTheme, type Theme } from '../../terminal/theme.ts'
+import { createTheme, type Style } from '../../terminal/theme.ts'
 import type { Diagnostic, Severity } from '../diagnostic.ts'
-import type { Source, Span } from '../source.ts'
+import type { Span } from '../source.ts'
+import type { Workspace } from '../workspace.ts'
 import type { ReportInput } from './summary.ts'
 
 /** Columns of a line that are shown around a fault; longer lines are cut. */
@@ -13,54 +14,43 @@ const WINDOW = 120
  */
 export function reportText(findings: readonly Diagnostic[], { workspace, color = false }: ReportInput): string {
   const theme = createTheme(color ? 1 : 0)
-  return findings.map((each) => `${block(each, workspace.source(each.path), theme).join('\n')}\n`).join('\n')
+  const paints: Record<Severity, Style> = { error: theme.bad, warning: theme.warn, info: theme.dim }
+  return findings.map((each) => block(each, workspace, paints[each.severity])).join('\n')
 }
 
 /** `error`, `warn` or `info`, as lists show it. */
 export const severityWord = (severity: Severity): string => (severity === 'warning' ? 'warn' : severity)
 
-function block(finding: Diagnostic, source: Source, theme: Theme): string[] {
-  const { path, range, rule, message, why, fix, related, docs } = finding
-  const paint = { error: theme.bad, warning: theme.warn, info: theme.dim }[finding.severity]
-  const last = [
-    ...(fix === undefined
-      ? []
-      : [`fix: ${lower(fix.description)}${fix.edits.length > 0 && !fix.unsafe ? ' (svc lint --fix)' : ''}`]),
-    `docs: ${docs}`,
-  ]
-  return [
-    `${safeText(path)}:${range.start.line}:${range.start.column}  ${paint(severityWord(finding.severity))}  ${rule}`,
-    `  ${safeText(message)}`,
-    ...frame(source, range, paint),
-    ...related.map(
-      (each) =>
-        `   ${safeText(each.path)}:${each.range.start.line}:${each.range.start.column}  ${safeText(each.message)}`,
-    ),
-    ...(why === undefined ? [] : [`  why: ${safeText(lower(why))}`]),
-    `  ${safeText(last.join('   '))}`,
-  ]
+function block(finding: Diagnostic, workspace: Workspace, paint: Style): string {
+  const { path, range, rule, severity, message, why, fix, related, docs } = finding
+  const mends = fix !== undefined && fix.edits.length > 0 && !fix.unsafe ? ' (svc lint --fix)' : ''
+  const advice = fix === undefined ? '' : `fix: ${lower(fix.description)}${mends}   `
+  let text = `${safeText(path)}:${range.start.line}:${range.start.column}  ${paint(severityWord(severity))}  ${rule}\n`
+  text += `  ${safeText(message)}\n${frame(workspace, path, range, paint)}`
+  for (const { path, range, message } of related)
+    text += `   ${safeText(path)}:${range.start.line}:${range.start.column}  ${safeText(message)}\n`
+  if (why !== undefined) text += `  why: ${safeText(lower(why))}\n`
+  return `${text}  ${safeText(`${advice}docs: ${docs}`)}\n`
 }
 
 /** The line before, the line itself, and the underline. Empty where the file has no text to show. */
-function frame(source: Source, { start, end }: Span, paint: (text: string) => string): string[] {
-  const text = source.line(start.line)
-  if (text.trim() === '') return []
-  const number = (line: number): string => String(line).padStart(6)
+function frame(workspace: Workspace, path: string, { start, end }: Span, paint: Style): string {
+  const text = workspace.line(path, start.line)
+  if (text.trim() === '') return ''
   const from = text.length <= WINDOW ? 0 : Math.max(0, start.column - 1 - WINDOW / 2)
-  const shown = safeText(text.slice(from, from + WINDOW).replaceAll('\t', ' '))
-  const before = safeText(text.slice(from, start.column - 1).replaceAll('\t', ' '))
+  const shown = spaced(text.slice(from, from + WINDOW))
+  const indent = widthOf(spaced(text.slice(from, start.column - 1)))
   const marked = text.slice(start.column - 1, end.line === start.line ? end.column - 1 : text.length).trimEnd()
-  const room = Math.max(1, widthOf(shown) - widthOf(before))
-  const width = Math.min(room, Math.max(1, widthOf(safeText(marked.replaceAll('\t', ' ')))))
-  const previous = source.line(start.line - 1)
-  return [
-    ...(start.line > 1 && previous.trim() !== '' && from === 0
-      ? [`${number(start.line - 1)} | ${safeText(previous.slice(0, WINDOW).replaceAll('\t', ' '))}`]
-      : []),
-    `${number(start.line)} | ${shown}`,
-    `${' '.repeat(6)} | ${' '.repeat(widthOf(before))}${paint('^'.repeat(width))}`,
-  ]
+  const room = Math.max(1, widthOf(shown) - indent)
+  const width = Math.min(room, Math.max(1, widthOf(spaced(marked))))
+  const previous = start.line > 1 && from === 0 ? workspace.line(path, start.line - 1) : ''
+  const before = previous.trim() === '' ? '' : numbered(start.line - 1, spaced(previous.slice(0, WINDOW)))
+  return `${before}${numbered(start.line, shown)}       | ${' '.repeat(indent)}${paint('^'.repeat(width))}\n`
 }
+
+const numbered = (line: number, text: string): string => `${String(line).padStart(6)} | ${text}\n`
+
+const spaced = (text: string): string => safeText(text.replaceAll('\t', ' '))
 
 /** A sentence as it follows a colon: small initial, no full stop. */
 const lower = (sentence: string): string =>
