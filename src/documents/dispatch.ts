@@ -1,6 +1,6 @@
 /** Which rules are called for a document: most have nothing to say to most documents. */
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import { KINDS, type Kind } from '../spec/document.ts'
+import type { Kind } from '../spec/document.ts'
 import type { Document } from './document.ts'
 
 /** Source: `Rule`, of which these are two fields. */
@@ -11,69 +11,73 @@ export interface Concern {
 
 /** What concerns a document, in the given order: what is for its kind and finds there one of the paths that it needs. */
 export function createDispatch<C extends Concern>(all: readonly C[]): (document: Document) => readonly C[] {
-  const starts = new Map(
-    KINDS.map((kind) => [
-      kind,
-      forkOf(
-        all
-          .filter(({ kinds }) => kinds === undefined || kinds.includes(kind))
-          .map((each) => ({ each, needs: each.needs })),
-      ),
-    ]),
-  )
+  const paths = [...new Set(all.flatMap(({ needs = [] }) => needs))]
+  const start = createStep()
+  for (const [index, path] of paths.entries()) stepTo(start, path).end = index
+  // Documents with the same paths are concerned by the same, and most of a project have.
+  const known = new Map<string, readonly C[]>()
   return ({ kind, value }) => {
-    let fork = starts.get(kind)!
-    while (fork.path !== undefined) fork = leads(value, fork.path) ? fork.there() : fork.missing()
-    return fork.left
-  }
-}
-
-/** True where `Spans.at` finds something at a path without numbers, given its segments. */
-export function leads(value: JsonValue | undefined, path: readonly string[], from = 0): boolean {
-  let here = value
-  for (let at = from; at < path.length; at++) {
-    if (typeof here !== 'object' || here === null) return false
-    const segment = path[at]!
-    if (segment === '*') {
-      for (const each of Array.isArray(here) ? here : Object.values(here)) if (leads(each, path, at + 1)) return true
-      return false
+    const found: number[] = []
+    for (let at = 0; at < paths.length; at += BITS) found.push(0)
+    look(start, value, found)
+    const key = kind + found.join(' ')
+    let concerning = known.get(key)
+    if (concerning === undefined) {
+      const isFound = (path: string): boolean => isIn(found, paths.indexOf(path))
+      concerning = all.filter(({ kinds, needs }) => (kinds?.includes(kind) ?? true) && (needs?.some(isFound) ?? true))
+      known.set(key, concerning)
     }
-    here = (here as JsonObject)[segment]
-  }
-  return here !== undefined
-}
-
-/** A question to a document. Those that answer all alike, as most of a project do, are concerned by the same. */
-interface Fork<C> {
-  /** What is asked for; undefined where nothing more is. */
-  readonly path: readonly string[] | undefined
-  /** What may concern a document that came here. */
-  readonly left: readonly C[]
-  there(): Fork<C>
-  missing(): Fork<C>
-}
-
-interface Open<C> {
-  readonly each: C
-  /** Paths that are still to be asked for, of which one is enough; undefined when one was found, or none is needed. */
-  readonly needs: readonly string[] | undefined
-}
-
-function forkOf<C>(open: readonly Open<C>[]): Fork<C> {
-  const asked = open.find(({ needs }) => needs !== undefined)?.needs?.[0]
-  let there: Fork<C> | undefined
-  let missing: Fork<C> | undefined
-  return {
-    path: asked?.split('.'),
-    left: open.map(({ each }) => each),
-    there: () =>
-      (there ??= forkOf(open.map((one) => (one.needs?.includes(asked!) ? { ...one, needs: undefined } : one)))),
-    missing: () =>
-      (missing ??= forkOf(
-        open.flatMap(({ each, needs }) => {
-          const others = needs?.filter((path) => path !== asked)
-          return others?.length === 0 ? [] : [{ each, needs: others }]
-        }),
-      )),
+    return concerning
   }
 }
+
+/** A place to which some of the paths lead: all are looked for in one walk. */
+interface Step {
+  /** What is asked for below, by parallel lists: keys, and where they lead. */
+  readonly keys: string[]
+  readonly below: Step[]
+  /** Where any member leads. */
+  each: Step | undefined
+  /** Index of the path that ends here. */
+  end: number
+}
+
+const createStep = (): Step => ({ keys: [], below: [], each: undefined, end: -1 })
+
+/** Where a path ends. */
+function stepTo(start: Step, path: string): Step {
+  let step = start
+  for (const segment of path.split('.')) {
+    if (segment === '*') {
+      step = step.each ??= createStep()
+      continue
+    }
+    const known = step.keys.indexOf(segment)
+    const at = known < 0 ? step.keys.push(segment) - 1 : known
+    step = step.below[at] ??= createStep()
+  }
+  return step
+}
+
+/** Adds the paths that lead to something, as `Spans.at` reads them. */
+function look({ keys, below, each, end }: Step, value: JsonValue, found: number[]): void {
+  if (end >= 0) add(found, end)
+  if (typeof value !== 'object' || value === null) return
+  for (let at = 0; at < keys.length; at++) {
+    const member = (value as JsonObject)[keys[at]!]
+    if (member !== undefined) look(below[at]!, member, found)
+  }
+  if (each === undefined) return
+  if (Array.isArray(value)) for (let at = 0; at < value.length; at++) look(each, value[at]!, found)
+  else for (const key in value) look(each, (value as JsonObject)[key]!, found)
+}
+
+/** A set of small numbers is kept as bits, so many in each of a few integers. */
+const BITS = 30
+
+function add(set: number[], number: number): void {
+  set[Math.floor(number / BITS)]! |= 1 << (number % BITS)
+}
+
+const isIn = (set: readonly number[], number: number): boolean =>
+  (set[Math.floor(number / BITS)]! & (1 << (number % BITS))) !== 0

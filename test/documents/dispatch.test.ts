@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json.ts'
-import { createDispatch, leads, type Concern } from '../../src/documents/dispatch.ts'
+import { createDispatch, type Concern } from '../../src/documents/dispatch.ts'
 import type { Document } from '../../src/documents/document.ts'
 import { loadFiles } from '../../src/documents/load.ts'
 import type { Project } from '../../src/documents/rule.ts'
@@ -54,11 +54,13 @@ describe('what concerns a document', () => {
   })
 })
 
-test('a path leads somewhere where a document finds something at it', () => {
+test('what needs a path concerns the documents that find something at it', () => {
+  const concerning = createDispatch(paths.map((path) => ({ needs: [path] })))
   for (const { documents } of workspaces)
     for (const document of documents)
-      for (const path of paths)
-        expect([path, leads(document.value, path.split('.'))]).toEqual([path, document.at(path).length > 0])
+      expect(concerning(document).map(({ needs }) => needs[0])).toEqual(
+        paths.filter((path) => document.at(path).length > 0),
+      )
 })
 
 test('a rule that needs something has nothing to say to documents without it', () => {
