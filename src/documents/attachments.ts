@@ -27,7 +27,20 @@ export const ATTACHMENT_PLACES = [
   'spec.agents.*.policies.*.ref',
 ]
 
-export const attachmentsOf = oncePerObject((workspace, document: Document): readonly Attachment[] => {
+export const attachmentsOf = (workspace: Workspace, document: Document): readonly Attachment[] =>
+  mayAttach(document) ? attached(workspace, document) : NONE
+
+/** False for a document without any of the members below which a policy is attached: most have none. */
+function mayAttach({ value: { spec } }: Document): boolean {
+  return (
+    isJsonObject(spec) &&
+    (spec['default_policies'] !== undefined || spec['tools'] !== undefined || spec['agents'] !== undefined)
+  )
+}
+
+const NONE: readonly Attachment[] = []
+
+const attached = oncePerObject((workspace, document: Document): readonly Attachment[] => {
   const found: Attachment[] = []
   for (const place of ATTACHMENT_PLACES)
     for (const at of document.texts(place)) found.push(attachmentAt(workspace, document, at))

@@ -4,6 +4,7 @@ import { effectiveClass, toolDocument, type ToolUse } from './bindings.ts'
 import { edgesOf } from './closure.ts'
 import { conditionOf } from './conditions.ts'
 import type { Document } from './document.ts'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { leavesOf } from '../policy/condition.ts'
 import { oncePerObject, oncePerWorkspace } from './once.ts'
 import type { Project } from './rule.ts'
@@ -20,9 +21,11 @@ export type Effect = 'grant' | 'list' | 'gate'
 
 /** What a policy does; undefined where it says nothing that can be read. */
 export function effectOf(policy: Document): Effect | undefined {
-  const type = policy.at('spec.decision.type')[0]?.value
+  const { spec } = policy.value
+  const decision = isJsonObject(spec) ? spec['decision'] : undefined
+  const type = isJsonObject(decision) ? decision['type'] : undefined
   if (type !== 'allow') return typeof type === 'string' ? 'gate' : undefined
-  return policy.at('spec.allow').length > 0 ? 'list' : 'grant'
+  return (spec as JsonObject)['allow'] === undefined ? 'grant' : 'list'
 }
 
 /** Everything that decides about the calls of a tool binding. */
@@ -50,10 +53,7 @@ function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Author
   const policies = new Set<Document>()
   /** False where none of them is among the documents. */
   const add = (found: readonly Document[]): boolean => {
-    for (const policy of found) {
-      const scope = scopeOf(policy)
-      if (scope === undefined || scope === use.ref?.id) policies.add(policy)
-    }
+    for (const policy of found) if (concerns(policy, use)) policies.add(policy)
     return found.length > 0
   }
   let unseen = tool === undefined && use.value['mcp'] === undefined && !use.builtin
@@ -72,9 +72,31 @@ function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Author
 }
 
 /** True when something may stop a call of the binding, or when that cannot be told. */
-export function isGated(project: Project, use: ToolUse): boolean {
+export const isGated = (project: Project, use: ToolUse): boolean =>
+  isStopped(project, use) || needsApproval(project, use)
+
+/** The same, without the approval that an irreversible action needs by itself. */
+export function isStopped(project: Project, use: ToolUse): boolean {
+  // What is attached stops most calls: all else is looked for where it does not.
+  if (isStoppedByAttached(project, use)) return true
   const { policies, unseen, synthetic } = authorityOver(project, use)
-  return unseen || synthetic || policies.some(stops) || needsApproval(project, use, policies)
+  return unseen || synthetic || policies.some(stops)
+}
+
+function isStoppedByAttached({ workspace }: Project, use: ToolUse): boolean {
+  const attachments = attachmentsOf(workspace, use.agent)
+  for (let at = 0; at < attachments.length; at++) {
+    const { binding, policies } = attachments[at]!
+    if (binding !== undefined && binding !== use.pointer) continue
+    for (let of = 0; of < policies.length; of++) if (concerns(policies[of]!, use) && stops(policies[of]!)) return true
+  }
+  return false
+}
+
+/** True unless the policy is one of another tool. */
+function concerns(policy: Document, { ref }: ToolUse): boolean {
+  const scope = scopeOf(policy)
+  return scope === undefined || scope === ref?.id
 }
 
 /** A gate or a list that speaks of ordinary calls. */
@@ -89,9 +111,9 @@ function isGate(policy: Document): boolean {
 }
 
 /** The side-effect default: an irreversible action needs an approval unless a grant lifts it. */
-const needsApproval = (project: Project, use: ToolUse, policies: readonly Document[]): boolean =>
+const needsApproval = (project: Project, use: ToolUse): boolean =>
   effectiveClass(project.workspace, use) === 'irreversible_action' &&
-  !policies.some((policy) => effectOf(policy) === 'grant')
+  !authorityOver(project, use).policies.some((policy) => effectOf(policy) === 'grant')
 
 export interface Boundary {
   readonly id: string

@@ -1,5 +1,7 @@
 import { authorityOver, effectOf } from '../authority.ts'
 import { effectiveClass, toolsOf } from '../bindings.ts'
+import type { Document } from '../document.ts'
+import { oncePerWorkspace } from '../once.ts'
 import type { Rule } from '../rule.ts'
 
 export const blanketAllowIrreversible: Rule = {
@@ -25,11 +27,14 @@ export const blanketAllowIrreversible: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report, project) {
+    const blankets = blanketGrants(project.workspace)
+    if (blankets.size === 0) return
     for (const use of toolsOf(document)) {
       if (effectiveClass(project.workspace, use) !== 'irreversible_action') continue
       for (const policy of authorityOver(project, use).policies) {
-        if (effectOf(policy) !== 'grant' || policy.at('spec.conditions').length > 0) continue
+        if (!blankets.has(policy)) continue
         report(
           policy.placeOf('/spec/decision/type'),
           `This allows every call of ${use.ref?.id ?? 'a tool'}, which cannot be undone.`,
@@ -43,3 +48,14 @@ export const blanketAllowIrreversible: Rule = {
     }
   },
 }
+
+/** The policies that allow every call which they concern: most projects have none. */
+const blanketGrants = oncePerWorkspace(
+  ({ documents }): ReadonlySet<Document> =>
+    new Set(
+      documents.filter(
+        (policy) =>
+          policy.kind === 'Policy' && effectOf(policy) === 'grant' && policy.at('spec.conditions').length === 0,
+      ),
+    ),
+)

@@ -17,6 +17,7 @@ export const conditionSyntax: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, operator: gt, value: 500}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   kinds: ['Policy'],
+  needs: ['spec.conditions'],
   check(document, report) {
     const problems = conditionProblems(document).filter(({ code }) => code === 'syntax')
     const strays = new Set(problems.filter(isStray).map(({ pointer }) => parentOf(pointer)))

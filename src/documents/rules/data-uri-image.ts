@@ -21,6 +21,7 @@ export const dataUriImage: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     if (document.at('output.format')[0]?.value === 'json') return
     const can = toolsOf(document).map((use) => capabilitiesOf(workspace, use))

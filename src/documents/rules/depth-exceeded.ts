@@ -24,6 +24,7 @@ export const depthExceeded: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
     if (document.at('spec.agents.*').length === 0 || !isRoot(workspace, document)) return
     const limit = document.at('spec.limits.max_subagent_depth')[0]

@@ -28,6 +28,7 @@ export const execTool: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report, project) {
     for (const use of toolsOf(document)) {
       const schema = inputOf(project.workspace, use)

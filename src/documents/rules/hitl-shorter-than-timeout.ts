@@ -23,6 +23,7 @@ export const hitlShorterThanTimeout: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
+  needs: ['spec.decision.timeout.after_minutes'],
   check(document, report, { workspace }) {
     const after = document.at('spec.decision.timeout.after_minutes')[0]
     if (typeof after?.value !== 'number') return

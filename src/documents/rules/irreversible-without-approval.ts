@@ -1,4 +1,4 @@
-import { authorityOver, effectOf, stops } from '../authority.ts'
+import { authorityOver, effectOf, isStopped } from '../authority.ts'
 import { effectiveClass, toolsOf } from '../bindings.ts'
 import { conditionOf } from '../conditions.ts'
 import { inputOf } from '../inputs.ts'
@@ -29,16 +29,16 @@ export const irreversibleWithoutApproval: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report, project) {
     for (const use of toolsOf(document)) {
       if (effectiveClass(project.workspace, use) !== 'irreversible_action') continue
-      const { policies, unseen, synthetic } = authorityOver(project, use)
-      if (unseen || synthetic || policies.some(stops)) continue
+      if (isStopped(project, use)) continue
       const schema = inputOf(project.workspace, use)?.value
       const domains: Domains = (path) =>
         schema === undefined || path.root !== 'args' ? undefined : domainAt(schema, path.segments)
       // Without conditions it is `security/blanket-allow-irreversible`.
-      const grants = policies.flatMap((policy) => {
+      const grants = authorityOver(project, use).policies.flatMap((policy) => {
         const condition = effectOf(policy) === 'grant' ? conditionOf(policy) : undefined
         return condition === undefined ? [] : [{ policy, condition }]
       })

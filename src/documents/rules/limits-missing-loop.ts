@@ -12,6 +12,7 @@ export const limitsMissingLoop: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 10}\n',
   },
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report) {
     if (document.at('spec.tools.*').length === 0 || document.at('spec.limits.max_loop_iterations').length > 0) return
     report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {

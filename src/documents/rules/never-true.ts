@@ -25,6 +25,7 @@ export const neverTrue: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
+  needs: ['spec.conditions'],
   check(document, report, { workspace }) {
     const condition = conditionOf(document)
     const known = condition && domainsOf(workspace, document)

@@ -21,6 +21,7 @@ export const authorityOrphanRef: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
+  needs: ['spec.decision.authority_ref'],
   check(document, report, { workspace }) {
     for (const link of document.texts('spec.decision.authority_ref')) {
       workspace.asks(document, namedTopic(link.value))

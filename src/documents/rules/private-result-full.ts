@@ -29,6 +29,7 @@ export const privateResultFull: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
     const egress = toolsOf(document).find((use) => capabilitiesOf(workspace, use).egress !== undefined)
     if (egress === undefined) return

@@ -11,6 +11,7 @@ export const scopeSyntax: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {scope: pay.refund}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n' },
   kinds: ['Policy'],
+  needs: ['spec.scope'],
   check(document, report) {
     for (const scope of document.texts('spec.scope')) {
       const text = scope.value

@@ -23,6 +23,7 @@ export const policyShadowed: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
+  needs: ['spec.conditions'],
   check(document, report, { workspace }) {
     const by = covering(workspace, document, ['deny', 'block'], ['deny', 'block'])
     if (by === undefined) return

@@ -25,6 +25,7 @@ export const untrustedSteersWrite: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report, project) {
     const { workspace } = project
     const uses = toolsOf(document)

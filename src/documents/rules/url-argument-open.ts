@@ -26,6 +26,7 @@ export const urlArgumentOpen: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report, project) {
     const { workspace } = project
     for (const use of toolsOf(document)) {

@@ -1,6 +1,6 @@
 import { attachmentsOf, scopeOf } from '../attachments.ts'
 import { effectiveClass, toolsOf, type ToolUse } from '../bindings.ts'
-import { authorityOver, boundariesOf, effectOf, stops } from '../authority.ts'
+import { authorityOver, boundariesOf, effectOf, isStopped, stops } from '../authority.ts'
 import { closureOf, edgesOf } from '../closure.ts'
 import type { Document } from '../document.ts'
 import type { Project, Rule } from '../rule.ts'
@@ -31,6 +31,7 @@ export const widensAuthority: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.agents.*'],
   check(document, report, project) {
     const { workspace } = project
     const edges = edgesOf(workspace, document).filter(({ child }) => child !== document)
@@ -77,10 +78,9 @@ function gatedHere(project: Project, agent: Document): ReadonlyMap<string, Docum
 
 /** True when it is certain that nothing gates the calls. */
 function isOpen(project: Project, use: ToolUse): boolean {
-  const { policies, unseen, synthetic } = authorityOver(project, use)
-  if (unseen || synthetic || policies.some(stops)) return false
+  if (isStopped(project, use)) return false
   return (
     effectiveClass(project.workspace, use) !== 'irreversible_action' ||
-    policies.some((policy) => effectOf(policy) === 'grant')
+    authorityOver(project, use).policies.some((policy) => effectOf(policy) === 'grant')
   )
 }

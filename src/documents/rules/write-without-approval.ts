@@ -23,6 +23,7 @@ export const writeWithoutApproval: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  needs: ['spec.tools.*'],
   check(document, report, project) {
     const { workspace } = project
     const uses = toolsOf(document)
