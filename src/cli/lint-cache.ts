@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import type { Instant } from '../base/clock.ts'
 import type { Diagnostic } from '../documents/diagnostic.ts'
-import { directoryFiles, type Files } from '../documents/files.ts'
+import { directoryFiles, stampOf, type Files, type Trace } from '../documents/files.ts'
 import { summarise, type Summary } from '../documents/report/summary.ts'
 import { createWorkspace, type Workspace } from '../documents/workspace.ts'
 import type { Call } from './command.ts'
@@ -63,11 +63,9 @@ interface Head {
   readonly size: number
 }
 
-interface Seen {
+/** With a stamp where a file that still has it has not been changed since it was read. */
+interface Seen extends Trace {
   readonly path: string
-  readonly digest: string
-  /** Set where a file that still has it has not been changed since it was read. */
-  readonly stamp?: string
 }
 
 /**
@@ -101,10 +99,11 @@ export function openLintCache(
     .slice(0, 32)
   const folder = join(home, 'lint')
   const file = join(folder, `${name}.json`)
-  const stampOf = (path: string): string | undefined => {
+  const settled = (stamp: string | undefined): string | undefined =>
+    stamp === undefined || Number.parseFloat(stamp) > now - GRANULARITY_MS ? undefined : stamp
+  const stampNow = (path: string): string | undefined => {
     const found = lstatSync(join(directory, path), { throwIfNoEntry: false })
-    if (found === undefined || Math.max(found.mtimeMs, found.ctimeMs) > now - GRANULARITY_MS) return undefined
-    return `${found.size} ${found.mtimeMs} ${found.ctimeMs} ${found.ino}`
+    return found && settled(stampOf(found))
   }
   /** The lines of the entry as they are on the disk. */
   let lines: readonly string[] = []
@@ -129,9 +128,9 @@ export function openLintCache(
       if (listingOf(files) !== head.listing) return undefined
       const seen: Seen[] = []
       for (const each of head.seen) {
-        const stamp = stampOf(each.path)
+        const stamp = stampNow(each.path)
         const looksTheSame = stamp !== undefined && stamp === each.stamp
-        if (!looksTheSame && files.digest!(each.path) !== each.digest) return undefined
+        if (!looksTheSame && files.trace!(each.path).digest !== each.digest) return undefined
         seen.push(looksTheSame || stamp === undefined ? each : { ...each, stamp })
       }
       // What was too young then is not looked into again.
@@ -147,8 +146,8 @@ export function openLintCache(
       const { workspace, findings } = said
       const { files, read, focus } = workspace
       const seen = (files.seen?.() ?? []).map((path): Seen => {
-        const stamp = stampOf(path)
-        return { path, digest: files.digest!(path), ...(stamp !== undefined && { stamp }) }
+        const { digest, stamp } = files.trace!(path)
+        return { path, digest, stamp: settled(stamp) }
       })
       const summary = summarise(findings, workspace)
       const text = JSON.stringify(findings)

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import type { Files } from '../documents/files.ts'
+import type { Files, Trace } from '../documents/files.ts'
 import { alone, createShare, type Crew, type Order } from '../documents/lint-parts.ts'
 import type { PartReport, Round } from '../documents/part.ts'
 
@@ -25,8 +25,8 @@ export interface Call {
 
 export interface Answer {
   readonly reports: readonly (readonly [part: number, report: PartReport])[]
-  /** What was read for it, with the digest of each. */
-  readonly seen: readonly (readonly [path: string, digest: string])[]
+  /** What was read for it. */
+  readonly seen: readonly (readonly [path: string, trace: Trace])[]
 }
 
 /**
@@ -39,7 +39,7 @@ export function crewFor(
   start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs'),
 ): Crew {
   const share = createShare(order, own)
-  const seen = new Map<string, string>()
+  const seen = new Map<string, Trace>()
   const threads = Math.min(availableParallelism(), MAX_THREADS)
   if (order.candidates.length < WORTH_A_THREAD || threads < 2 || !existsSync(start)) return alone(share)
   let helpers: readonly Helper[] = []
@@ -58,7 +58,7 @@ export function crewFor(
         if (Atomics.load(taken, at + 1) === 0) continue
         const found = await answer
         for (const [number, report] of found?.reports ?? []) reports.set(number, report)
-        for (const [path, digest] of found?.seen ?? []) seen.set(path, digest)
+        for (const [path, trace] of found?.seen ?? []) seen.set(path, trace)
       }
       // What a helper took with it when it failed.
       const lost = round.parts.flatMap((_, number) => (reports.has(number) ? [] : [number]))

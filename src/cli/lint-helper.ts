@@ -9,7 +9,7 @@ export function helpLint(): void {
   parentPort!.on('message', ({ round, taken, place }: Call) => {
     Atomics.store(taken, place, 1)
     const reports = share.run(round, () => Atomics.add(taken, 0, 1))
-    const answer: Answer = { reports, seen: files.seen!().map((path) => [path, files.digest!(path)]) }
+    const answer: Answer = { reports, seen: files.seen!().map((path) => [path, files.trace!(path)]) }
     parentPort!.postMessage(answer)
   })
 }

@@ -10,6 +10,7 @@ import {
   readSync,
   realpathSync,
   type Dirent,
+  type Stats,
 } from 'node:fs'
 import { join } from 'node:path'
 import { parseIgnore } from './ignore.ts'
@@ -37,11 +38,23 @@ export interface Files {
   size(path: string): number
   /** Lets go of all bytes that were read; who asks for them again reads them again. */
   release?(): void
-  /** Digest of what was read from a path, or is there now where nothing was read; empty where there is no such file. */
-  digest?(path: string): string
-  /** Every path that was read or measured so far, sorted: what a result depends on beside the list of paths. */
+  /** What was read from a path, or is there now where nothing was read. */
+  trace?(path: string): Trace
+  /** Every path that was read or measured so far: what a result depends on beside the list of paths. */
   seen?(): readonly string[]
 }
+
+/** By what a file is known again. */
+export interface Trace {
+  /** Of its bytes; empty where there is no such file. */
+  readonly digest: string
+  /** Absent for what was never opened. */
+  readonly stamp: string | undefined
+}
+
+/** How a file looks from outside. It begins with the moment of its last change, in milliseconds. */
+export const stampOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): string =>
+  `${Math.max(mtimeMs, ctimeMs)} ${size} ${mtimeMs} ${ctimeMs} ${ino}`
 
 /** What a directory holds, without the content. */
 export type Listing = Pick<Files, 'paths' | 'links'>
@@ -68,17 +81,24 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
   const cache = new Map(Object.entries(overlay).map(([path, content]) => [path, bytesOf(content)]))
   const seen = new Set<string>()
   const page = Buffer.allocUnsafe(USUAL_BYTES)
-  const digests = new Map<string, string>()
+  const traces = new Map<string, Trace>()
+  const stamps = new Map<string, string>()
   const refused = new Map<string, string>()
   const reading = <T>(path: string, from: (file: string) => T): T | undefined => {
     const { value, refusal } = attempt(() => from(join(root, path)))
     if (refusal !== undefined) refused.set(path, refusal)
     return value
   }
+  // That of the first reading, as the digest is: what is read again may have become another.
+  const note = (path: string, stats: Stats): void => {
+    if (!stamps.has(path)) stamps.set(path, stampOf(stats))
+  }
   const load = (path: string, most: number): Uint8Array | 'larger' | undefined => {
     const bytes = cache.get(path)
     if (bytes !== undefined) return bytes.length > most ? 'larger' : bytes
-    return known.has(path) ? reading(path, (file) => bytesUpTo(file, most, page)) : undefined
+    return known.has(path)
+      ? reading(path, (file) => bytesUpTo(file, most, page, (stats) => note(path, stats)))
+      : undefined
   }
   const readUpTo = (path: string, most: number): Uint8Array | 'larger' | undefined => {
     seen.add(path)
@@ -86,10 +106,10 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
     if (bytes !== undefined && bytes !== 'larger') cache.set(path, bytes)
     return bytes
   }
-  const digest = (path: string): string => {
-    const digest = digests.get(path) ?? digestOf(whole(load(path, Infinity)))
-    digests.set(path, digest)
-    return digest
+  const trace = (path: string): Trace => {
+    const known = traces.get(path) ?? { digest: digestOf(whole(load(path, Infinity))), stamp: stamps.get(path) }
+    traces.set(path, known)
+    return known
   }
   return {
     root,
@@ -108,12 +128,12 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
     release() {
       for (const path of cache.keys()) {
         if (Object.hasOwn(overlay, path)) continue
-        digest(path)
+        trace(path)
         cache.delete(path)
       }
     },
-    digest,
-    seen: () => [...seen].sort(),
+    trace,
+    seen: () => [...seen],
   }
 }
 
@@ -124,19 +144,22 @@ const digestOf = (bytes: Uint8Array | undefined): string =>
 const whole = (bytes: Uint8Array | 'larger' | undefined): Uint8Array | undefined =>
   bytes === 'larger' ? undefined : bytes
 
-/** Nearly every file is no longer: it is read without a look at its size before. */
+/** Nearly every file is no longer. */
 const USUAL_BYTES = 64 * 1024
 
-/** @param page for what is usual, used again and again */
-function bytesUpTo(path: string, most: number, page: Buffer): Uint8Array | 'larger' {
+/**
+ * @param page for what is usual, used again and again
+ * @param see told how the file looks before it is read: what changes it meanwhile changes that, too
+ */
+function bytesUpTo(path: string, most: number, page: Buffer, see: (stats: Stats) => void): Uint8Array | 'larger' {
   const file = openSync(path, 'r')
   try {
+    const stats = fstatSync(file)
+    see(stats)
+    if (stats.size > most) return 'larger'
     const first = fill(file, page, 0)
-    if (first > most) return 'larger'
     if (first < page.length) return Buffer.from(page.subarray(0, first))
-    const { size } = fstatSync(file)
-    if (size > most) return 'larger'
-    const whole = Buffer.allocUnsafe(Math.max(size, first))
+    const whole = Buffer.allocUnsafe(Math.max(stats.size, first))
     page.copy(whole)
     return whole.subarray(0, fill(file, whole, first))
   } finally {

@@ -1,7 +1,7 @@
 /** Findings of a project that is linted part by part, on one thread or several. They are those of `lint`, whatever the division. */
 import type { Kind } from '../spec/document.ts'
 import type { Diagnostic } from './diagnostic.ts'
-import { listedFiles, type Files, type Listing, type Contents } from './files.ts'
+import { listedFiles, type Files, type Contents, type Listing, type Trace } from './files.ts'
 import { conclude, createCheck, type LintOptions } from './lint.ts'
 import { chosen, readFiles, type Chosen, type LoadOptions } from './load.ts'
 import { lintPart, type Identity, type PartReport, type Round } from './part.ts'
@@ -43,8 +43,8 @@ export function createShare(
 export interface Crew {
   /** Reports by the number of the part. */
   run(round: Round): Promise<readonly PartReport[]>
-  /** What others than this thread have read, by path, with the digest of each. */
-  readonly seen?: ReadonlyMap<string, string>
+  /** What others than this thread have read, by path. */
+  readonly seen?: ReadonlyMap<string, Trace>
   close?(): void
 }
 
@@ -100,10 +100,10 @@ export async function lintInParts(
 }
 
 /** The files of this thread, with what the others have read. */
-const together = (files: Files, others: ReadonlyMap<string, string> = new Map()): Files => ({
+const together = (files: Files, others: ReadonlyMap<string, Trace> = new Map()): Files => ({
   ...files,
-  digest: (path) => others.get(path) ?? files.digest!(path),
-  seen: () => [...new Set([...files.seen!(), ...others.keys()])].sort(),
+  trace: (path) => others.get(path) ?? files.trace!(path),
+  seen: () => [...new Set([...files.seen!(), ...others.keys()])],
 })
 
 interface Outcome {
