@@ -12,7 +12,7 @@ import type { Workspace } from '../documents/workspace.ts'
 import type { Call } from './command.ts'
 import { counted } from './counted.ts'
 import { isOfFilesAlone } from './lint-cache.ts'
-import { crewFor } from './lint-crew.ts'
+import { createReserve } from './lint-crew.ts'
 import type { Checked } from './lint-fix.ts'
 import { nearest } from './nearest.ts'
 import type { Operator } from './operator.ts'
@@ -91,21 +91,26 @@ async function load(
 
 /** Part by part: no more than a bundle is in memory, and other threads help. */
 async function checkInParts(call: Call, project: Project, input: Input | undefined, texts: Contents): Promise<Checked> {
-  const files = directoryFiles(project.directory, texts)
-  const options = optionsOf(call, project)
-  // Tests are run on what compiles, for which all documents are at hand.
-  if (options.rules?.['policy/untested'] !== 'off' && files.paths.some(isPolicyTest))
-    return await checkAtOnce(call, project, await load(call, project, input, texts))
-  const look = (facts?: Partial<LintOptions>): Promise<Checked> =>
-    lintInParts(files, chosenBy(call, project, input, texts), { ...options, ...facts }, crewFor)
-  // Where there are no tests every policy is untested, which is said of a project without errors.
-  const strictly = { coverage: new Map() }
-  const first = await look(options.strict === true ? strictly : {})
-  const findings = first.findings.filter(({ rule }) => rule !== 'policy/untested')
-  const facts = options.strict === true && isSound(options, findings) ? strictly : {}
-  const locks = await locksFor(project, () => load(call, project, input, texts), options, findings)
-  if (locks !== undefined) return await look({ ...facts, ...locks })
-  return options.strict === true && facts !== strictly ? await look() : first
+  const reserve = createReserve()
+  try {
+    const files = directoryFiles(project.directory, texts, reserve.sees)
+    const options = optionsOf(call, project)
+    // Tests are run on what compiles, for which all documents are at hand.
+    if (options.rules?.['policy/untested'] !== 'off' && files.paths.some(isPolicyTest))
+      return await checkAtOnce(call, project, await load(call, project, input, texts))
+    const look = (facts?: Partial<LintOptions>): Promise<Checked> =>
+      lintInParts(files, chosenBy(call, project, input, texts), { ...options, ...facts }, reserve.crewFor)
+    // Where there are no tests every policy is untested, which is said of a project without errors.
+    const strictly = { coverage: new Map() }
+    const first = await look(options.strict === true ? strictly : {})
+    const findings = first.findings.filter(({ rule }) => rule !== 'policy/untested')
+    const facts = options.strict === true && isSound(options, findings) ? strictly : {}
+    const locks = await locksFor(project, () => load(call, project, input, texts), options, findings)
+    if (locks !== undefined) return await look({ ...facts, ...locks })
+    return options.strict === true && facts !== strictly ? await look() : first
+  } finally {
+    reserve.close()
+  }
 }
 
 async function checkAtOnce(call: Call, project: Project, workspace: Workspace): Promise<Checked> {

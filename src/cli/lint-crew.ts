@@ -6,15 +6,16 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { Files, Trace } from '../documents/files.ts'
 import { alone, createShare, type Crew, type Order } from '../documents/lint-parts.ts'
+import { mayHoldDocuments } from '../documents/load.ts'
 import type { PartReport, Round } from '../documents/part.ts'
 
 /** Files from which on another thread does more than its start costs. */
 const WORTH_A_THREAD = 400
 const MAX_THREADS = 4
-/** What a thread makes lives as long as one part: a quarter of what V8 would hold before it looks costs no time. */
-const MAX_YOUNG_MB = 12
+/** What a thread makes lives as long as one part: half of what V8 would hold before it looks costs no time. */
+const MAX_YOUNG_MB = 24
 
-/** What a round is told with. */
+/** What a round is told with; before the first a helper is told the order. */
 export interface Call {
   readonly round: Round
   /** First the number of the next part that nobody has taken, then for each helper whether it has begun. */
@@ -29,27 +30,47 @@ export interface Answer {
   readonly seen: readonly (readonly [path: string, trace: Trace])[]
 }
 
-/**
- * This thread and as many more as are worth it; this one alone where no other can be started.
- * @param start the program of the others; this one by default
- */
-export function crewFor(
-  order: Order,
-  own: Files,
-  start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs'),
-): Crew {
+/** Threads that begin while the files of a project are still being listed: by the time there is something to do they can do it. */
+export interface Reserve {
+  /** Told of each file that was found. */
+  sees(path: string): void
+  /** This thread and as many more as are worth it; this one alone where no other can be started. */
+  crewFor(order: Order, own: Files): Crew
+  /** Ends those that nobody has asked for. */
+  close(): void
+}
+
+/** @param start the program of the others; this one by default */
+export function createReserve(start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs')): Reserve {
+  const most = existsSync(start) ? Math.min(availableParallelism(), MAX_THREADS) - 1 : 0
+  const hireAll = (): readonly Helper[] => Array.from({ length: most }, () => hire(start))
+  let waiting: readonly Helper[] = []
+  let documents = 0
+  return {
+    sees(path) {
+      if (mayHoldDocuments(path) && ++documents === WORTH_A_THREAD) waiting = hireAll()
+    },
+    crewFor(order, own) {
+      if (most === 0 || order.candidates.length < WORTH_A_THREAD) return alone(createShare(order, own))
+      const helpers = waiting.length > 0 ? waiting : hireAll()
+      waiting = []
+      return crewOf(helpers, order, own)
+    },
+    close() {
+      for (const helper of waiting) helper.dismiss()
+    },
+  }
+}
+
+function crewOf(all: readonly Helper[], order: Order, own: Files): Crew {
   const share = createShare(order, own)
   const seen = new Map<string, Trace>()
-  const threads = Math.min(availableParallelism(), MAX_THREADS)
-  if (order.candidates.length < WORTH_A_THREAD || threads < 2 || !existsSync(start)) return alone(share)
-  let helpers: readonly Helper[] = []
+  for (const helper of all) helper.prepare(order)
   return {
     seen,
     async run(round) {
       // What is all one part is nothing to share.
-      const wanted = Math.min(threads, round.parts.length) - 1
-      if (helpers.length < wanted)
-        helpers = [...helpers, ...Array.from({ length: wanted - helpers.length }, () => hire(start, order))]
+      const helpers = all.slice(0, round.parts.length - 1)
       const taken = new Int32Array(new SharedArrayBuffer(4 * (1 + helpers.length)))
       const answers = helpers.map((helper, at) => helper.ask({ round, taken, place: at + 1 }))
       const reports = new Map(share.run(round, () => Atomics.add(taken, 0, 1)))
@@ -67,17 +88,16 @@ export function crewFor(
       return round.parts.map((_, number) => reports.get(number)!)
     },
     close() {
-      for (const helper of helpers) helper.dismiss()
+      for (const helper of all) helper.dismiss()
     },
   }
 }
 
 /** Undefined where no thread may be started, as under Node's permissions. */
-function begin(start: string, order: Order): Worker | undefined {
+function begin(start: string): Worker | undefined {
   try {
     return new Worker(`require(${JSON.stringify(start)}).help()`, {
       eval: true,
-      workerData: order,
       resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     })
   } catch (error) {
@@ -87,14 +107,16 @@ function begin(start: string, order: Order): Worker | undefined {
 }
 
 interface Helper {
+  prepare(order: Order): void
   /** Undefined when it failed. */
   ask(call: Call): Promise<Answer | undefined>
   dismiss(): void
 }
 
-function hire(start: string, order: Order): Helper {
-  const worker = begin(start, order)
-  if (worker === undefined) return { ask: () => Promise.resolve(undefined), dismiss: () => undefined }
+function hire(start: string): Helper {
+  const worker = begin(start)
+  if (worker === undefined)
+    return { prepare: () => undefined, ask: () => Promise.resolve(undefined), dismiss: () => undefined }
   worker.unref()
   let failed = false
   const open: ((found: Answer | undefined) => void)[] = []
@@ -106,6 +128,7 @@ function hire(start: string, order: Order): Helper {
   worker.on('error', fail)
   worker.on('exit', fail)
   return {
+    prepare: (order) => worker.postMessage(order),
     ask(call) {
       if (failed) return Promise.resolve(undefined)
       worker.postMessage(call)

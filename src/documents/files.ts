@@ -68,10 +68,13 @@ export const IGNORE_FILE = '.svcignore'
 /** Contents by path. */
 export type Contents = Readonly<Record<string, string | Uint8Array>>
 
-/** The files of a directory. `overlay` stands in for, or is added to, what is on the disk. */
-export function directoryFiles(directory: string, overlay: Contents = {}): Files {
+/**
+ * The files of a directory. `overlay` stands in for, or is added to, what is on the disk.
+ * @param sees told of each file as soon as it is found
+ */
+export function directoryFiles(directory: string, overlay: Contents = {}, sees?: (path: string) => void): Files {
   const root = realpathSync(directory)
-  return listedFiles(root, list(root), overlay)
+  return listedFiles(root, list(root, sees), overlay)
 }
 
 /** The same without another look at the directory. */
@@ -176,7 +179,7 @@ function fill(file: number, buffer: Buffer, from: number): number {
   }
 }
 
-function list(root: string): Listing {
+function list(root: string, sees: (path: string) => void = () => undefined): Listing {
   const paths: string[] = []
   const links: string[] = []
   const ignored = parseIgnore(new TextDecoder().decode(attempt(() => readFileSync(join(root, IGNORE_FILE))).value))
@@ -189,7 +192,10 @@ function list(root: string): Listing {
         if (!ignored.matches(path) && !ignored.matches(`${path}/`)) links.push(path)
       } else if (entry.isDirectory()) {
         if (!entry.name.startsWith('.') && !SKIPPED.has(entry.name) && !ignored.matches(`${path}/`)) visit(`${path}/`)
-      } else if (entry.isFile() && !ignored.matches(path)) paths.push(path)
+      } else if (entry.isFile() && !ignored.matches(path)) {
+        paths.push(path)
+        sees(path)
+      }
     }
   }
   visit('')

@@ -40,6 +40,9 @@ function assemble(files: Files, options: LoadOptions): Workspace {
   return createWorkspace({ root, files, ...readFiles(files, candidates, named), ...(focus && { focus }) })
 }
 
+/** True for what may hold documents as far as its name tells. */
+export const mayHoldDocuments = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path)
+
 export interface Chosen {
   /** Files that may hold documents. */
   readonly candidates: readonly string[]
@@ -61,7 +64,7 @@ export function chosen(files: Files, options: LoadOptions): Chosen {
   const candidates = files.paths.filter(
     (path) =>
       named.has(path) ||
-      (/\.(?:ya?ml|json)$/.test(path) && !OURS_BUT_NO_DOCUMENT.test(path) && included?.matches(path) !== false),
+      (mayHoldDocuments(path) && !OURS_BUT_NO_DOCUMENT.test(path) && included?.matches(path) !== false),
   )
   return { candidates, named, ...(focus !== undefined && !named.has('') && { focus }) }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { crewFor } from '../../src/cli/lint-crew.ts'
+import { createReserve } from '../../src/cli/lint-crew.ts'
 import { directoryFiles } from '../../src/documents/files.ts'
 import { lint } from '../../src/documents/lint.ts'
 import { lintInParts } from '../../src/documents/lint-parts.ts'
@@ -35,14 +35,16 @@ test.skipIf(availableParallelism() < 2).each(ENDS)(
     writeFileSync(
       start,
       `exports.help = () => {
-        const { parentPort, workerData } = require('node:worker_threads')
-        parentPort.on('message', ({ taken, place }) => {
-          Atomics.store(taken, place, 1)
-          Atomics.add(taken, 0, 1)
-          Atomics.store(workerData.begun, 0, 1)
-          Atomics.notify(workerData.begun, 0)
-          ${end}
-        })
+        const { parentPort } = require('node:worker_threads')
+        parentPort.once('message', ({ begun }) =>
+          parentPort.on('message', ({ taken, place }) => {
+            Atomics.store(taken, place, 1)
+            Atomics.add(taken, 0, 1)
+            Atomics.store(begun, 0, 1)
+            Atomics.notify(begun, 0)
+            ${end}
+          }),
+        )
       }`,
     )
     const begun = new Int32Array(new SharedArrayBuffer(4))
@@ -53,7 +55,7 @@ test.skipIf(availableParallelism() < 2).each(ENDS)(
         Atomics.wait(begun, 0, 0)
         return own.read(path)
       }
-      return crewFor(Object.assign(order, { begun }), { ...own, read }, start)
+      return createReserve(start).crewFor(Object.assign(order, { begun }), { ...own, read })
     })
     const expected = lint(await loadWorkspace(project))
     expect(expected).toHaveLength(500)
