@@ -88,7 +88,7 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
   const stamps = new Map<string, string>()
   const refused = new Map<string, string>()
   const reading = <T>(path: string, from: (file: string) => T): T | undefined => {
-    const { value, refusal } = attempt(() => from(join(root, path)))
+    const { value, refusal } = attempt(() => from(`${root}/${path}`))
     if (refusal !== undefined) refused.set(path, refusal)
     return value
   }
@@ -124,7 +124,7 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
     size(path) {
       seen.add(path)
       if (cache.has(path) || !known.has(path)) return cache.get(path)?.length ?? 0
-      return lstatSync(join(root, path), { throwIfNoEntry: false })?.size ?? 0
+      return lstatSync(`${root}/${path}`, { throwIfNoEntry: false })?.size ?? 0
     },
     refusal: (path) => refused.get(path),
     head: (path) => reading(path, firstOf) ?? new Uint8Array(),
@@ -184,7 +184,7 @@ function list(root: string, sees: (path: string) => void = () => undefined): Lis
   const links: string[] = []
   const ignored = parseIgnore(new TextDecoder().decode(attempt(() => readFileSync(join(root, IGNORE_FILE))).value))
   const visit = (prefix: string): void => {
-    const entries = entriesOf(join(root, prefix))
+    const entries = entriesOf(`${root}/${prefix}`)
     if (prefix !== '' && isDataDirectory(entries)) return
     for (const entry of entries) {
       const path = `${prefix}${entry.name}`

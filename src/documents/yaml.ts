@@ -71,7 +71,8 @@ export function readYaml(source: Source): Reading {
     roots: [],
     findings: [finding(source, rule, start, end, message, fix)],
   })
-  if (Buffer.byteLength(source.text) > MAX_FILE_BYTES)
+  // No letter takes more than three bytes.
+  if (source.text.length > MAX_FILE_BYTES / 3 && Buffer.byteLength(source.text) > MAX_FILE_BYTES)
     return refuse(
       'doc/too-large',
       0,
@@ -143,9 +144,11 @@ function build(source: Source, events: readonly Event[]): Reading {
   const roots: Node[] = []
   const findings: Diagnostic[] = []
   const open: Open[] = []
-  // Of all that is open, in one list: what is closed is cut off its end, no longer than it must be.
+  // Of all that is open, in one list: what is closed is copied off its end, no longer than it must be.
   const members: Member[] = []
   const items: Node[] = []
+  let memberCount = 0
+  let itemCount = 0
   const anchors = new Map<string, Node>()
   const measures = new Map<Node, { size: number; depth: number }>()
   let root: Node | undefined
@@ -181,29 +184,28 @@ function build(source: Source, events: readonly Event[]): Reading {
     if (open.length + depth > MAX_NESTING) stop('doc/too-large', node.start, node.end, tooDeep)
     const { object, key } = parent
     if (object === undefined) {
-      items.push(node)
+      items[itemCount++] = node
     } else if (key === undefined) {
-      parent.key = keyOf(parent, object, node)
+      if (node.members !== undefined || node.items !== undefined)
+        report('doc/syntax', node.start, node.end, 'A key must be a text.')
+      // `1: x` has the key "1": names are texts, whatever type their spelling has.
+      const name = typeof node.value === 'string' ? node.value : text.slice(node.start, node.end)
+      parent.key = keyOf(parent, object, name, node.start, node.end)
     } else {
       parent.key = undefined
       if (key.twin) return
       const { name, start, end } = key
-      members.push({ key: name, start, end, node })
+      members[memberCount++] = { key: name, start, end, node }
       define(object, name, node.value)
-      if (members.length - parent.from === MAX_KEYS + 1)
+      if (memberCount - parent.from === MAX_KEYS + 1)
         stop('doc/too-large', start, end, `More than ${MAX_KEYS} keys in one mapping.`)
     }
   }
 
-  const keyOf = (parent: Open, object: JsonObject, node: Node): Key => {
-    const { start, end } = node
-    if (node.members !== undefined || node.items !== undefined)
-      report('doc/syntax', start, end, 'A key must be a text.')
-    // `1: x` has the key "1": names are texts, whatever type their spelling has.
-    const name = typeof node.value === 'string' ? node.value : text.slice(start, end)
+  const keyOf = (parent: Open, object: JsonObject, name: string, start: number, end: number): Key => {
     const twin = Object.hasOwn(object, name)
     if (twin) {
-      const first = members.slice(parent.from).find(({ key }) => key === name)!
+      const first = members.slice(parent.from, memberCount).find(({ key }) => key === name)!
       findings.push(
         diagnostic(
           'doc/duplicate-key',
@@ -221,7 +223,6 @@ function build(source: Source, events: readonly Event[]): Reading {
   }
 
   const tagged = (event: { readonly tagStart: number; readonly tagEnd: number }): void => {
-    if (event.tagStart < 0) return
     const tag = text.slice(event.tagStart, event.tagEnd)
     report(
       'doc/syntax',
@@ -240,8 +241,17 @@ function build(source: Source, events: readonly Event[]): Reading {
   }
 
   const scalar = (event: ScalarEvent): void => {
-    tagged(event)
+    if (event.tagStart >= 0) tagged(event)
     written++
+    const parent = open[open.length - 1]
+    if (parent?.object !== undefined && parent.key === undefined && isPlainName(text, event)) {
+      const { valueStart: start, valueEnd: end } = event
+      parent.size++
+      if (parent.depth === 0) parent.depth = 1
+      parent.end = end
+      parent.key = keyOf(parent, parent.object, text.slice(start, end), start, end)
+      return
+    }
     const node = scalarNode(text, event)
     if (typeof node.value === 'number' && !Number.isFinite(node.value))
       report(
@@ -250,7 +260,7 @@ function build(source: Source, events: readonly Event[]): Reading {
         node.end,
         `"${text.slice(node.start, node.end)}" is no number that JSON can say.`,
       )
-    remember(anchorOf(event), node, 1, 0)
+    if (event.anchorStart >= 0) remember(anchorOf(event), node, 1, 0)
     place(node, 1, 0)
   }
   const alias = (event: AliasEvent): void => {
@@ -279,15 +289,19 @@ function build(source: Source, events: readonly Event[]): Reading {
       return
     }
     const { event, object, from, anchor, size, depth } = done
-    const listed = object === undefined ? items.splice(from) : undefined
-    const node: Node = {
-      start: event.start,
-      end: event.style === COLLECTION_STYLE.FLOW ? closingBracket(text, done.end) : done.end,
-      value: object ?? listed!.map(({ value }) => value),
-      members: object && members.splice(from),
-      items: listed,
-      plain: false,
-      alias: false,
+    const { start } = event
+    const end = event.style === COLLECTION_STYLE.FLOW ? closingBracket(text, done.end) : done.end
+    let node: Node
+    if (object !== undefined) {
+      const named = members.slice(from, memberCount)
+      memberCount = from
+      node = { start, end, value: object, members: named, items: undefined, plain: false, alias: false }
+    } else {
+      const listed = items.slice(from, itemCount)
+      itemCount = from
+      const value: JsonValue[] = []
+      for (let at = 0; at < listed.length; at++) value.push(listed[at]!.value)
+      node = { start, end, value, members: undefined, items: listed, plain: false, alias: false }
     }
     remember(anchor, node, size, depth)
     place(node, size, depth)
@@ -313,13 +327,13 @@ function build(source: Source, events: readonly Event[]): Reading {
         break
       case EVENT_ID.MAPPING:
       case EVENT_ID.SEQUENCE: {
-        tagged(event)
+        if (event.tagStart >= 0) tagged(event)
         written++
         const anchor = anchorOf(event)
         // From here on the name means this node, which is not complete: an alias inside it would be endless.
         if (anchor !== undefined) anchors.delete(anchor)
         const isMapping = event.type === EVENT_ID.MAPPING
-        const from = isMapping ? members.length : items.length
+        const from = isMapping ? memberCount : itemCount
         const object = isMapping ? {} : undefined
         open.push({ event, object, from, anchor, key: undefined, end: event.start + 1, size: 1, depth: 0 })
         break
@@ -343,12 +357,27 @@ const moved = (node: Node, at: number): Node => ({ ...node, start: at, end: at }
 function scalarNode(text: string, event: ScalarEvent): Node {
   const written = getScalarValue(text, event)
   const { valueStart: start, valueEnd: end, style } = event
-  if (style === SCALAR_STYLE.PLAIN)
-    return scalarAt(start, end, CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue, true)
+  if (style === SCALAR_STYLE.PLAIN) return scalarAt(start, end, plainValue(written), true)
   if (style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED)
     return scalarAt(start - 1, end + 1, written, false)
   return scalarAt(start, start + text.slice(start, end).trimEnd().length, written, false)
 }
+
+/** What a scalar without quotes says: its spelling decides. */
+const plainValue = (written: string): JsonValue =>
+  beginsText(written.charCodeAt(0)) ? written : (CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue)
+
+/** True for letters with which no number, truth value or null begins. */
+const beginsText = (code: number): boolean =>
+  code >= 0x61 && code <= 0x7a
+    ? code !== 0x66 && code !== 0x6e && code !== 0x74
+    : code >= 0x41 && code <= 0x5a && code !== 0x46 && code !== 0x4e && code !== 0x54
+
+/** A name as nearly all keys are written: one word or more that begin with a letter, without quotes and by themselves. */
+const isPlainName = (text: string, { style, fast, valueStart, anchorStart }: ScalarEvent): boolean =>
+  style === SCALAR_STYLE.PLAIN && fast && anchorStart < 0 && isLetter(text.charCodeAt(valueStart))
+
+const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
 
 const scalarAt = (start: number, end: number, value: JsonValue, plain: boolean): Node => ({
   start,

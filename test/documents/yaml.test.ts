@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
+import { CORE_SCHEMA } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import type { JsonValue } from '../../src/base/json.ts'
@@ -39,6 +40,38 @@ describe('scalars are those of the YAML 1.2 core schema', () => {
   test.each(['.inf', '-.INF', '.nan'])('%s is refused: JSON has no such number', (written) => {
     expect(rulesOf(`a: ${written}\n`)).toEqual(['doc/syntax'])
   })
+})
+
+test('a word without quotes is what the core schema makes of it', () => {
+  const letters = 'aefilnorstuxyAEFILNORSTUXY019.+-_~'.split('')
+  const words = fc.oneof(
+    fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength: 6 }).map((each) => each.join('')),
+    fc.constantFrom(
+      'null',
+      'Null',
+      'NULL',
+      'true',
+      'True',
+      'TRUE',
+      'false',
+      'False',
+      'FALSE',
+      'yes',
+      'off',
+      'nan',
+      'inf',
+    ),
+  )
+  fc.assert(
+    fc.property(words, (word) => {
+      fc.pre(!word.startsWith('-') || word.length > 1)
+      const { value } = CORE_SCHEMA.resolveImplicitScalarTag(word)
+      fc.pre(typeof value !== 'number' || Number.isFinite(value))
+      expect(valueOf(`- ${word}`)).toEqual([value])
+      expect(valueOf(`${word}: 1`)).toEqual({ [word]: 1 })
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('a key is a text, whatever its spelling', () => {
