@@ -19,7 +19,7 @@ interface Program {
  * @throws Failure `usage`
  */
 export async function parse(argv: readonly string[], io: Io): Promise<Parsed | number> {
-  const { root, found } = createProgram(io)
+  const { root, found } = createProgram(io, argv[0])
   if (argv.length === 0) {
     root.outputHelp()
     return 0
@@ -52,7 +52,8 @@ export const createManual = (io: Io): Manual => ({
   },
 })
 
-export function createProgram(io: Io): Program {
+/** @param word with which a command begins: where there is one, those of other words are left out, which take a while to make */
+export function createProgram(io: Io, word?: string): Program {
   let parsed: Parsed | undefined
   const root = new Command('svc')
     .description('Lint, compile, publish and run AI agents, with every irreversible act behind the approval it needs.')
@@ -70,7 +71,8 @@ export function createProgram(io: Io): Program {
   for (const option of globalOptions) root.addOption(toOption(option))
   const parents = new Map<string, Command>()
   const named = commands.flatMap((spec) => [spec.path, spec.alias ?? []].flat().map((path) => ({ path, spec })))
-  for (const { path, spec } of named) {
+  const meant = named.filter(({ path }) => path.split(' ')[0] === word)
+  for (const { path, spec } of meant.length > 0 ? meant : named) {
     const words = path.split(' ')
     const name = words.pop()!
     const parent = words.length === 0 ? root : groupOf(root, parents, words[0]!)
