@@ -33,9 +33,9 @@ export interface Answer {
 /** Threads that begin while the files of a project are still being listed: by the time there is something to do they can do it. */
 export interface Reserve {
   /** Told of each file that was found. */
-  sees(path: string): void
+  readonly sees: (path: string) => void
   /** This thread and as many more as are worth it; this one alone where no other can be started. */
-  crewFor(order: Order, own: Files): Crew
+  readonly crewFor: (order: Order, own: Files) => Crew
   /** Ends those that nobody has asked for. */
   close(): void
 }

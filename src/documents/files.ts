@@ -160,20 +160,24 @@ function bytesUpTo(path: string, most: number, page: Buffer, see: (stats: Stats)
     const stats = fstatSync(file)
     see(stats)
     if (stats.size > most) return 'larger'
-    const first = fill(file, page, 0)
+    const first = fill(file, page, 0, stats.size)
     if (first < page.length) return Buffer.from(page.subarray(0, first))
     const whole = Buffer.allocUnsafe(Math.max(stats.size, first))
     page.copy(whole)
-    return whole.subarray(0, fill(file, whole, first))
+    return whole.subarray(0, fill(file, whole, first, stats.size))
   } finally {
     closeSync(file)
   }
 }
 
-/** Reads from where the file is until the buffer is full or the file is at its end. Answers how far the buffer is full. */
-function fill(file: number, buffer: Buffer, from: number): number {
+/**
+ * Reads from where the file is until the buffer is full or the file is at its end. Answers how far the buffer is full.
+ * @param size with which the file is known to end, so that nobody has to look; 0 where that is not known
+ */
+function fill(file: number, buffer: Buffer, from: number, size: number): number {
   for (let at = from; ;) {
-    const count = at < buffer.length ? readSync(file, buffer, at, buffer.length - at, null) : 0
+    const isMore = at < buffer.length && (at < size || size === 0)
+    const count = isMore ? readSync(file, buffer, at, buffer.length - at, null) : 0
     if (count === 0) return at
     at += count
   }

@@ -157,6 +157,7 @@ const schemaOf = (kind: Kind): SchemaName => kind.toLowerCase() as SchemaName
 
 /** The kind that is said, whatever its case. */
 function kindOf(value: JsonValue | undefined): Kind | undefined {
+  if ((KINDS as readonly unknown[]).includes(value)) return value as Kind
   return typeof value === 'string' ? KINDS.find((kind) => kind.toLowerCase() === value.toLowerCase()) : undefined
 }
 
