@@ -1,6 +1,7 @@
 /** Which policies are attached where, and to which calls. Source: policies, section 3. */
 import { isJsonObject } from '../base/json.ts'
 import { toolDocument, toolsOf, type ToolUse } from './bindings.ts'
+import { linkOf } from './decision.ts'
 import type { Document, FoundText } from './document.ts'
 import { oncePerObject, oncePerWorkspace } from './once.ts'
 import type { Resolution, Workspace } from './workspace.ts'
@@ -17,15 +18,8 @@ export interface Attachment {
   readonly resolution?: Resolution
 }
 
-/** Where a policy is attached, by its id or its path. */
-export const ATTACHMENT_PLACES = [
-  'spec.default_policies.*',
-  'spec.default_policies.*.ref',
-  'spec.tools.*.policies.*',
-  'spec.tools.*.policies.*.ref',
-  'spec.agents.*.policies.*',
-  'spec.agents.*.policies.*.ref',
-]
+/** Where a policy is attached: each is an id, or a mapping with a path. */
+export const ATTACHMENT_PLACES = ['spec.default_policies.*', 'spec.tools.*.policies.*', 'spec.agents.*.policies.*']
 
 export const attachmentsOf = (workspace: Workspace, document: Document): readonly Attachment[] =>
   mayAttach(document) ? attached(workspace, document) : NONE
@@ -42,8 +36,13 @@ const NONE: readonly Attachment[] = []
 
 const attached = oncePerObject((workspace, document: Document): readonly Attachment[] => {
   const found: Attachment[] = []
-  for (const place of ATTACHMENT_PLACES)
-    for (const at of document.texts(place)) found.push(attachmentAt(workspace, document, at))
+  const attach = (at: FoundText): unknown => found.push(attachmentAt(workspace, document, at))
+  for (const list of ATTACHMENT_PLACES) {
+    const items = document.at(list)
+    const ids = document.texts(list)
+    ids.forEach(attach)
+    if (ids.length < items.length) document.texts(`${list}.ref`).forEach(attach)
+  }
   return found
 })
 
@@ -108,13 +107,11 @@ function gate(
   // Agents are gone through one after the other: one that is listed is the last.
   if (agents.at(-1) !== agent) agents.push(agent)
   const scope = scopeOf(policy)
-  for (const use of uses)
-    if (
-      (binding === undefined || use.pointer === binding) &&
-      (scope === undefined || use.ref?.id === scope) &&
-      !isAmongLast(bindings, use)
-    )
-      bindings.push(use)
+  for (let at = 0; at < uses.length; at++) {
+    const use = uses[at]!
+    if (binding !== undefined && use.pointer !== binding) continue
+    if ((scope === undefined || use.ref?.id === scope) && !isAmongLast(bindings, use)) bindings.push(use)
+  }
 }
 
 /** True for a binding that is listed: those of its agent are the last. */
@@ -140,12 +137,13 @@ const links = oncePerWorkspace((workspace) => oncePerGroup(workspace, linksIn))
 /** Policies by the boundary to which they are linked. */
 function linksIn(documents: readonly Document[]): ReadonlyMap<string, readonly Document[]> {
   const links = new Map<string, Document[]>()
-  for (const policy of documents)
-    for (const { value } of policy.kind === 'Policy' ? policy.texts('spec.decision.authority_ref') : []) {
-      const linked = links.get(value)
-      if (linked === undefined) links.set(value, [policy])
-      else linked.push(policy)
-    }
+  for (const policy of documents) {
+    const link = policy.kind === 'Policy' ? linkOf(policy) : undefined
+    if (link === undefined) continue
+    const linked = links.get(link)
+    if (linked === undefined) links.set(link, [policy])
+    else linked.push(policy)
+  }
   return links
 }
 

@@ -3,8 +3,8 @@ import { attachmentsOf, linkedPolicies, scopeOf } from './attachments.ts'
 import { effectiveClass, toolDocument, type ToolUse } from './bindings.ts'
 import { edgesOf } from './closure.ts'
 import { conditionOf } from './conditions.ts'
+import { decisionOf } from './decision.ts'
 import type { Document } from './document.ts'
-import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { leavesOf } from '../policy/condition.ts'
 import { oncePerObject, oncePerWorkspace } from './once.ts'
 import type { Project } from './rule.ts'
@@ -21,11 +21,9 @@ export type Effect = 'grant' | 'list' | 'gate'
 
 /** What a policy does; undefined where it says nothing that can be read. */
 export function effectOf(policy: Document): Effect | undefined {
-  const { spec } = policy.value
-  const decision = isJsonObject(spec) ? spec['decision'] : undefined
-  const type = isJsonObject(decision) ? decision['type'] : undefined
+  const { type } = decisionOf(policy)
   if (type !== 'allow') return typeof type === 'string' ? 'gate' : undefined
-  return (spec as JsonObject)['allow'] === undefined ? 'grant' : 'list'
+  return policy.at('spec.allow').length > 0 ? 'list' : 'grant'
 }
 
 /** Everything that decides about the calls of a tool binding. */

@@ -34,6 +34,7 @@ export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): Capabilit
 
 /** What the words of a name speak of. */
 const sensesOf = remembering((name) => {
+  if (!SPEAKING.test(name)) return NO_SENSES
   const words = wordsOf(name)
   const has = (list: ReadonlySet<string>): boolean => words.some((word) => list.has(word))
   return { private: has(PRIVATE), strangers: has(STRANGERS), sending: has(SENDING), reading: has(READING) }
@@ -66,3 +67,7 @@ const PRIVATE = set(
 const STRANGERS = set('web browser browse fetch scrape crawl rss inbox mailbox')
 const SENDING = set('send post publish upload forward tweet notify webhook share email mail sms')
 const READING = set('read get list search find lookup query fetch show view')
+
+/** Most names hold none of the words: one search tells, without writing these out. */
+const SPEAKING = new RegExp([...PRIVATE, ...STRANGERS, ...SENDING, ...READING].join('|'), 'i')
+const NO_SENSES = { private: false, strangers: false, sending: false, reading: false }

@@ -3,6 +3,7 @@ import { leavesOf, type Condition } from '../policy/condition.ts'
 import { isSpread } from '../policy/path.ts'
 import { gatedBindings, scopeOf } from './attachments.ts'
 import { conditionOf } from './conditions.ts'
+import { decisionOf } from './decision.ts'
 import type { Document } from './document.ts'
 import { implies, satisfiable } from './reasoning.ts'
 import type { Workspace } from './workspace.ts'
@@ -35,8 +36,10 @@ export function covering(
   })
 }
 
-const isOf = (policy: Document, types: readonly string[]): boolean =>
-  policy.kind === 'Policy' && policy.texts('spec.decision.type').some(({ value }) => types.includes(value))
+function isOf(policy: Document, types: readonly string[]): boolean {
+  const { type } = decisionOf(policy)
+  return policy.kind === 'Policy' && typeof type === 'string' && types.includes(type)
+}
 
 /** The one field that is read, with what absence counts as; undefined where there are several, or elements of a list. */
 function fieldOf(condition: Condition): string | undefined {

@@ -9,6 +9,12 @@ export function decisionOf(policy: Document): JsonObject {
   return isJsonObject(decision) ? decision : NONE
 }
 
+/** The boundary to which a policy is linked. */
+export function linkOf(policy: Document): string | undefined {
+  const { authority_ref: link } = decisionOf(policy)
+  return typeof link === 'string' && link !== '' ? link : undefined
+}
+
 /** True where an approval that nobody answers is granted. */
 export function isAllowedInSilence(policy: Document): boolean {
   const { timeout } = decisionOf(policy)

@@ -8,6 +8,7 @@ import { ATTACHMENT_PLACES, attachmentsOf, linkedTopic, namedTopic, scopeOf } fr
 import { boundariesOf } from './authority.ts'
 import { toolDocument, toolsOf } from './bindings.ts'
 import { edgesOf } from './closure.ts'
+import { linkOf } from './decision.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import { createDispatch, type Concern } from './dispatch.ts'
 import type { Document } from './document.ts'
@@ -155,10 +156,10 @@ function topicsOf(workspace: Workspace, document: Document): readonly string[] {
   const id = identity === undefined ? [] : [topics.id(kind, identity.id)]
   if (workspace.bundleOf(document) !== undefined) return id
   const boundaries = document.texts('metadata.governance.authority_boundaries.*')
-  const links = document.texts('spec.decision.authority_ref')
+  const link = linkOf(document)
   const among = [
     ...boundaries.map(({ value }) => namedTopic(value)),
-    ...links.map(({ value }) => linkedTopic(value)),
+    ...(link === undefined ? [] : [linkedTopic(link)]),
     ...classificationsRead(document).map(classificationTopic),
     ...(kind === 'Agent' ? [agentTopic(directoryOf(document.path))] : []),
   ]
@@ -191,7 +192,8 @@ const QUESTIONS: readonly Question[] = [
   {
     needs: ['spec.decision.authority_ref'],
     ask: (workspace, policy) => {
-      for (const { value } of policy.texts('spec.decision.authority_ref')) workspace.asks(policy, namedTopic(value))
+      const link = linkOf(policy)
+      if (link !== undefined) workspace.asks(policy, namedTopic(link))
     },
   },
   {

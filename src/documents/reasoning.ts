@@ -202,17 +202,26 @@ function collectFirst(condition: Condition, holds: boolean, branch: Literal[]): 
 
 function possible(branch: readonly Literal[], domains: Domains): boolean {
   for (let at = 0; at < branch.length; at++) {
-    const literal = branch[at]!
-    if (!isOneValue(literal)) continue
-    const group = branch.filter((each) => isOfOneValue(each, literal))
-    // The first of a group speaks for it.
-    if (group[0] === literal && !groupPossible(group, domains)) return false
+    const group = groupAt(branch, at)
+    if (group !== undefined && !groupPossible(group, domains)) return false
   }
   return true
 }
 
-const isOfOneValue = (one: Literal, other: Literal): boolean =>
-  one === other || (one.leaf.path.text === other.leaf.path.text && isOneValue(one))
+/** All that a branch says about one value, at the first place where it does; undefined at others. */
+function groupAt(branch: readonly Literal[], first: number): readonly Literal[] | undefined {
+  const literal = branch[first]!
+  if (!isOneValue(literal)) return undefined
+  const { text } = literal.leaf.path
+  const group = [literal]
+  for (let at = 0; at < branch.length; at++) {
+    const other = branch[at]!
+    if (at === first || other.leaf.path.text !== text || !isOneValue(other)) continue
+    if (at < first) return undefined
+    group.push(other)
+  }
+  return group
+}
 
 /** Elements of a list, and windows of another length, are other values under the same name. */
 const isOneValue = ({ leaf: { path, windowMs } }: Literal): boolean => windowMs === undefined && !isSpread(path)

@@ -125,7 +125,7 @@ function createReader() {
     const keys = Object.keys(value)
     if (keys.length === 0)
       return report(pointer, 'syntax', 'An empty condition says nothing; leave `conditions` out for always.')
-    const form = FORMS.find((each) => keys.includes(each))
+    const form = formOf(value)
     if (form === undefined) return readLeaf(value, keys, pointer)
     if (keys.length > 1) {
       const forms = FORMS.filter((each) => keys.includes(each))
@@ -161,22 +161,23 @@ function createReader() {
   function readLeaf(value: JsonObject, keys: readonly string[], pointer: string): Condition | undefined {
     count++
     const before = problems.length
-    for (const key of keys)
+    for (let at = 0; at < keys.length; at++) {
+      const key = keys[at]!
       if (!LEAF_KEYS.includes(key))
         report(
           `${pointer}/${escape(key)}`,
           'syntax',
           `A comparison has no key "${key}"; it has ${LEAF_KEYS.join(', ')}.`,
         )
-    const path = readField(own(value, 'field'), pointer)
-    const op = readOperator(own(value, 'op'), pointer)
-    const each = own(value, 'each')
+    }
+    const { field, each, if_missing: ifMissing, window } = value
+    const path = readField(field, pointer)
+    const op = readOperator(value['op'], pointer)
     if (each !== undefined && each !== 'any' && each !== 'all')
       report(`${pointer}/each`, 'syntax', '`each` is any or all.')
-    const ifMissing = own(value, 'if_missing')
     if (ifMissing !== undefined && typeof ifMissing !== 'boolean')
       report(`${pointer}/if_missing`, 'syntax', '`if_missing` is true or false.')
-    const windowMs = readWindow(own(value, 'window'), path, pointer)
+    const windowMs = readWindow(window, path, pointer)
     if (!path || !op) return undefined
     const literal = readLiteral(value, op, pointer)
     checkFit(path, op, pointer)
@@ -212,7 +213,7 @@ function createReader() {
   }
 
   function readLiteral(leaf: JsonObject, op: Operator, pointer: string): JsonValue | undefined {
-    const value = op === 'exists' && !Object.hasOwn(leaf, 'value') ? true : own(leaf, 'value')
+    const value = op === 'exists' && leaf['value'] === undefined ? true : leaf['value']
     const problem = operator(op).problem(value)
     if (problem === undefined) return value
     return report(
@@ -260,7 +261,8 @@ function createReader() {
   return { read, report, problems, leaves, count: () => count }
 }
 
-const own = (value: JsonObject, key: string): JsonValue | undefined =>
-  Object.hasOwn(value, key) ? value[key] : undefined
+/** The first of them that it has. */
+const formOf = ({ all, any, not }: JsonObject): (typeof FORMS)[number] | undefined =>
+  all !== undefined ? 'all' : any !== undefined ? 'any' : not === undefined ? undefined : 'not'
 
 const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

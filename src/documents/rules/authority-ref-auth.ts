@@ -1,4 +1,5 @@
 import { boundariesOf, effectOf } from '../authority.ts'
+import { decisionOf } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 export const authorityRefAuth: Rule = {
@@ -17,7 +18,7 @@ export const authorityRefAuth: Rule = {
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (document.at('spec.decision.type')[0]?.value !== 'allow') return
+    if (decisionOf(document)['type'] !== 'allow') return
     if (document.at('spec.conditions').length > 0 || document.at('spec.allow').length > 0) return
     // A boundary of grants alone is `authority/all-allow`.
     const agents = workspace.neighbours(document).filter(({ kind }) => kind === 'Agent')

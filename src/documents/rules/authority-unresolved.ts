@@ -1,4 +1,5 @@
 import { linkedPolicies } from '../attachments.ts'
+import { linkOf } from '../decision.ts'
 import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
@@ -42,7 +43,4 @@ export const authorityUnresolved: Rule = {
 
 /** The boundaries that policies name. */
 const boundariesLinked = (workspace: Workspace, agent: Document): string[] =>
-  workspace
-    .neighbours(agent)
-    .flatMap((each) => (each.kind === 'Policy' ? each.texts('spec.decision.authority_ref') : []))
-    .map(({ value }) => value)
+  workspace.neighbours(agent).flatMap((each) => (each.kind === 'Policy' ? (linkOf(each) ?? []) : []))

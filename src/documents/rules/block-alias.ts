@@ -1,3 +1,4 @@
+import { decisionOf } from '../decision.ts'
 import { replacement } from '../diagnostic.ts'
 import type { Rule } from '../rule.ts'
 
@@ -11,7 +12,8 @@ export const blockAlias: Rule = {
   good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny}}\n' },
   kinds: ['Policy'],
   check(document, report) {
-    for (const type of document.texts('spec.decision.type'))
-      if (type.value === 'block') report(type, '`block` is treated as `deny`.', { fix: replacement(type, 'deny') })
+    if (decisionOf(document)['type'] !== 'block') return
+    const type = document.placeOf('/spec/decision/type')
+    report(type, '`block` is treated as `deny`.', { fix: replacement(type, 'deny') })
   },
 }

@@ -31,11 +31,12 @@ export const execTool: Rule = {
   needs: ['spec.tools.*'],
   check(document, report, project) {
     for (const use of toolsOf(document)) {
+      if (isGated(project, use)) continue
       const schema = inputOf(project.workspace, use)
       if (schema === undefined) continue
       const runs = (): boolean => wordsOf(use.ref?.id ?? '').some((word) => EXECUTORS.has(word))
       const argument = scriptsIn(project.workspace, schema).find((name) => COMMANDS.has(name.toLowerCase()) || runs())
-      if (argument === undefined || isGated(project, use)) continue
+      if (argument === undefined) continue
       report(
         `${use.pointer}/ref`,
         `${use.ref?.id ?? 'This tool'} runs whatever the model writes as "${argument}", without a gate.`,

@@ -1,5 +1,6 @@
 import { gatedAgents } from '../attachments.ts'
 import { closureOf } from '../closure.ts'
+import { decisionOf } from '../decision.ts'
 import type { Rule } from '../rule.ts'
 
 export const hiddenTimeline: Rule = {
@@ -33,7 +34,7 @@ export const hiddenTimeline: Rule = {
     const policy = workspace.documents.find(
       (each) =>
         each.kind === 'Policy' &&
-        each.at('spec.decision.type')[0]?.value === 'require_approval' &&
+        decisionOf(each)['type'] === 'require_approval' &&
         gatedAgents(workspace, each).some((agent) => closure.includes(agent)),
     )
     if (policy !== undefined)

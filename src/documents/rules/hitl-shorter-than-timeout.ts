@@ -1,4 +1,7 @@
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { gatedAgents } from '../attachments.ts'
+import { decisionOf } from '../decision.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
 
 export const hitlShorterThanTimeout: Rule = {
@@ -25,19 +28,28 @@ export const hitlShorterThanTimeout: Rule = {
   kinds: ['Policy'],
   needs: ['spec.decision.timeout.after_minutes'],
   check(document, report, { workspace }) {
-    const after = document.at('spec.decision.timeout.after_minutes')[0]
-    if (typeof after?.value !== 'number') return
-    for (const agent of gatedAgents(workspace, document)) {
-      const wait = agent.at('spec.limits.max_hitl_wait_minutes')[0]
-      if (typeof wait?.value !== 'number' || wait.value <= 0 || wait.value >= after.value) continue
+    const { timeout } = decisionOf(document)
+    const after = isJsonObject(timeout) ? timeout['after_minutes'] : undefined
+    if (typeof after !== 'number') return
+    const agents = gatedAgents(workspace, document)
+    for (let at = 0; at < agents.length; at++) {
+      const agent = agents[at]!
+      const wait = waitOf(agent)
+      if (typeof wait !== 'number' || wait <= 0 || wait >= after) continue
+      const { path, range } = agent.placeOf('/spec/limits/max_hitl_wait_minutes')
       report(
-        after,
-        `${agent.identity?.id ?? 'The agent'} waits ${wait.value} minutes for people; this default would come after ${after.value}.`,
+        '/spec/decision/timeout/after_minutes',
+        `${agent.identity?.id ?? 'The agent'} waits ${wait} minutes for people; this default would come after ${after}.`,
         {
           why: 'The run reaches its limit before the default is applied.',
-          related: [{ path: wait.path, range: wait.range, message: 'the budget of the run' }],
+          related: [{ path, range, message: 'the budget of the run' }],
         },
       )
     }
   },
+}
+
+function waitOf({ value: { spec } }: Document): JsonValue | undefined {
+  const limits = isJsonObject(spec) ? spec['limits'] : undefined
+  return isJsonObject(limits) ? limits['max_hitl_wait_minutes'] : undefined
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../base/json.ts'
 import type { Rule } from '../rule.ts'
 
 export const policyNoDecision: Rule = {
@@ -13,7 +14,8 @@ export const policyNoDecision: Rule = {
   good: { 'policy.yaml': 'kind: Policy\nspec: {description: Large refunds., decision: {type: deny}}\n' },
   kinds: ['Policy'],
   check(document, report) {
-    if (document.at('spec.decision').length > 0) return
+    const { spec } = document.value
+    if (isJsonObject(spec) && spec['decision'] !== undefined) return
     report('/spec', 'The policy decides nothing: `spec.decision` is missing.', {
       fix: 'Add `decision: {type: deny}`, or what it should decide.',
     })

@@ -1,4 +1,5 @@
 import { namedTopic } from '../attachments.ts'
+import { linkOf } from '../decision.ts'
 import type { Document } from '../document.ts'
 import { oncePerObject } from '../once.ts'
 import type { Rule } from '../rule.ts'
@@ -23,16 +24,16 @@ export const authorityOrphanRef: Rule = {
   kinds: ['Policy'],
   needs: ['spec.decision.authority_ref'],
   check(document, report, { workspace }) {
-    for (const link of document.texts('spec.decision.authority_ref')) {
-      workspace.asks(document, namedTopic(link.value))
-      if (namedAmong(workspace, workspace.nearby(document)).has(link.value)) continue
-      const near = nearest(link.value, namedAmong(workspace, workspace.neighbours(document)))
-      report(
-        link,
-        `No agent declares the boundary "${link.value}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
-        { fix: 'Declare it in `metadata.governance.authority_boundaries`, or remove the link.' },
-      )
-    }
+    const link = linkOf(document)
+    if (link === undefined) return
+    workspace.asks(document, namedTopic(link))
+    if (namedAmong(workspace, workspace.nearby(document)).has(link)) return
+    const near = nearest(link, namedAmong(workspace, workspace.neighbours(document)))
+    report(
+      '/spec/decision/authority_ref',
+      `No agent declares the boundary "${link}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+      { fix: 'Declare it in `metadata.governance.authority_boundaries`, or remove the link.' },
+    )
   },
 }
 

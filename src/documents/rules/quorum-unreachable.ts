@@ -17,8 +17,9 @@ export const quorumUnreachable: Rule = {
   kinds: ['Policy'],
   needs: ['spec.decision.approvals_required'],
   check(document, report, { server }) {
+    if (server === undefined) return
     const count = document.at('spec.decision.approvals_required')[0]
-    if (server === undefined || typeof count?.value !== 'number' || count.value <= server.approvers) return
+    if (typeof count?.value !== 'number' || count.value <= server.approvers) return
     report(
       count,
       `${count.value} approvals are required, but ${server.approvers === 1 ? 'only one identity can' : `only ${server.approvers} identities can`} approve.`,

@@ -1,3 +1,4 @@
+import { scopeOf } from '../attachments.ts'
 import { replacement } from '../diagnostic.ts'
 import { isLogicalId } from '../reference.ts'
 import type { Rule } from '../rule.ts'
@@ -13,9 +14,10 @@ export const scopeSyntax: Rule = {
   kinds: ['Policy'],
   needs: ['spec.scope'],
   check(document, report) {
+    const tool = scopeOf(document)
+    if (tool !== undefined && isLogicalId(tool)) return
     for (const scope of document.texts('spec.scope')) {
       const text = scope.value
-      if (text.startsWith('tool:') && isLogicalId(text.slice('tool:'.length))) continue
       const meant = text.replace(/^tool:?\s*/, '').replace(/@.*$/, '')
       report(scope, `"${text}" is no scope.`, {
         fix: isLogicalId(meant) ? replacement(scope, `tool:${meant}`) : 'Write tool:namespace.name.',

@@ -1,4 +1,5 @@
 import { attachmentsOf } from '../attachments.ts'
+import { decisionOf } from '../decision.ts'
 import { oncePerWorkspace } from '../once.ts'
 import type { Rule } from '../rule.ts'
 
@@ -20,7 +21,7 @@ export const unusedPolicy: Rule = {
   kinds: ['Policy'],
   check(document, report, { workspace, guardrails }) {
     if (document.identity === undefined || guardrails.includes(document.path)) return
-    if (document.at('spec.decision.authority_ref').length > 0 || attached(workspace).has(document)) return
+    if (decisionOf(document)['authority_ref'] !== undefined || attached(workspace).has(document)) return
     if (workspace.bundleOf(document) !== undefined)
       report('/metadata/name', `${document.identity.id} is attached nowhere, so it decides nothing.`)
   },
