@@ -1,14 +1,14 @@
 /** Which policies are attached where, and to which calls. Source: policies, section 3. */
 import { isJsonObject } from '../base/json.ts'
-import { toolDocument, toolsOf, type ToolUse } from './bindings.ts'
+import { subAgentsOf, toolDocument, toolsOf, type Binding, type ToolUse } from './bindings.ts'
 import { linkOf } from './decision.ts'
 import type { Document, FoundText } from './document.ts'
 import { oncePerObject, oncePerWorkspace } from './once.ts'
 import type { Resolution, Workspace } from './workspace.ts'
 
 export interface Attachment {
-  /** Pointer of the binding to which it is attached; undefined where it concerns all calls of the document. */
-  readonly binding: string | undefined
+  /** The binding to which it is attached; undefined where it concerns all calls of the document. */
+  readonly binding: Binding | undefined
   /** The id or the path as written. */
   readonly at: FoundText
   readonly written: string
@@ -48,13 +48,19 @@ const attached = oncePerObject((workspace, document: Document): readonly Attachm
 
 function attachmentAt(workspace: Workspace, document: Document, at: FoundText): Attachment {
   const end = at.pointer.indexOf('/policies/')
-  const binding = end < 0 ? undefined : at.pointer.slice(0, end)
+  const binding = end < 0 ? undefined : bindingAt(document, at.pointer.slice(0, end))
   const written = at.value
   if (at.key !== 'ref') return { binding, at, written, policies: workspace.find(document, 'Policy', written) }
   const resolution = workspace.resolve(document, written)
   const policies =
     'path' in resolution ? workspace.documentsAt(resolution.path).filter(({ kind }) => kind === 'Policy') : []
   return { binding, at, written, policies, resolution }
+}
+
+/** One that is no member of a list is nobody's. */
+function bindingAt(agent: Document, pointer: string): Binding {
+  const bindings = pointer.startsWith('/spec/tools/') ? toolsOf(agent) : subAgentsOf(agent)
+  return bindings.find((each) => each.pointer === pointer) ?? { pointer, value: {}, agent }
 }
 
 /** The bindings whose calls a policy gates: those it is attached to, in so far as its scope allows. */
@@ -86,17 +92,17 @@ function gatesOf(workspace: Workspace, agent: Document, gated: Map<Document, Gat
   for (const use of uses) {
     const tool = toolDocument(workspace, use)
     for (const { policies } of tool === undefined ? [] : attachmentsOf(workspace, tool))
-      for (const policy of policies) gate(gated, policy, agent, uses, use.pointer)
+      for (const policy of policies) gate(gated, policy, agent, uses, use)
   }
 }
 
-/** @param binding pointer of the only one that is concerned; absent for all */
+/** @param binding the only one that is concerned; absent for all */
 function gate(
   gated: Map<Document, Gated>,
   policy: Document,
   agent: Document,
   uses: readonly ToolUse[],
-  binding?: string,
+  binding?: Binding,
 ): void {
   let entry = gated.get(policy)
   if (entry === undefined) {
@@ -109,7 +115,7 @@ function gate(
   const scope = scopeOf(policy)
   for (let at = 0; at < uses.length; at++) {
     const use = uses[at]!
-    if (binding !== undefined && use.pointer !== binding) continue
+    if (binding !== undefined && use !== binding) continue
     if ((scope === undefined || use.ref?.id === scope) && !isAmongLast(bindings, use)) bindings.push(use)
   }
 }

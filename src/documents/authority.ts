@@ -56,7 +56,7 @@ function readAuthority({ workspace, guardrails }: Project, use: ToolUse): Author
   }
   let unseen = tool === undefined && use.value['mcp'] === undefined && !use.builtin
   for (const each of attachmentsOf(workspace, agent))
-    if ((each.binding === undefined || each.binding === use.pointer) && !add(each.policies)) unseen = true
+    if ((each.binding === undefined || each.binding === use) && !add(each.policies)) unseen = true
   if (tool !== undefined) for (const each of attachmentsOf(workspace, tool)) if (!add(each.policies)) unseen = true
   const { linked, unlinked } = boundariesOver(workspace, agent)
   add(linked)
@@ -85,7 +85,7 @@ function isStoppedByAttached({ workspace }: Project, use: ToolUse): boolean {
   const attachments = attachmentsOf(workspace, use.agent)
   for (let at = 0; at < attachments.length; at++) {
     const { binding, policies } = attachments[at]!
-    if (binding !== undefined && binding !== use.pointer) continue
+    if (binding !== undefined && binding !== use) continue
     for (let of = 0; of < policies.length; of++) if (concerns(policies[of]!, use) && stops(policies[of]!)) return true
   }
   return false

@@ -135,6 +135,7 @@ function comparisons(policy: Document): readonly { readonly pointer: string; rea
 }
 
 function conditionsOf(policy: Document): JsonObject | undefined {
-  const found = policy.kind === 'Policy' ? policy.at('spec.conditions')[0]?.value : undefined
-  return isJsonObject(found) ? found : undefined
+  const { spec } = policy.value
+  const conditions = policy.kind === 'Policy' && isJsonObject(spec) ? spec['conditions'] : undefined
+  return isJsonObject(conditions) ? conditions : undefined
 }

@@ -60,11 +60,11 @@ export const LEAF_KEYS = ['field', 'op', 'value', 'each', 'if_missing', 'window'
 
 /** @param pointer of the conditions in what holds them */
 export function readCondition(value: JsonValue, pointer = ''): ReadCondition {
-  const reader = createReader()
+  const reader = new Reader()
   const condition = reader.read(value, pointer, 1)
-  const { problems, leaves } = reader
-  if (reader.count() > MAX_LEAVES)
-    reader.report(pointer, 'cost', `A policy has at most ${MAX_LEAVES} comparisons; there are ${reader.count()}.`)
+  const { problems, leaves, count } = reader
+  if (count > MAX_LEAVES)
+    reader.report(pointer, 'cost', `A policy has at most ${MAX_LEAVES} comparisons; there are ${count}.`)
   return condition && problems.length === 0 ? { condition, leaves, problems } : { problems }
 }
 
@@ -110,26 +110,29 @@ function writeLeaf(leaf: Leaf): JsonObject {
   }
 }
 
-function createReader() {
-  const problems: ConditionProblem[] = []
-  const leaves: LeafUse[] = []
-  let count = 0
-  const report = (pointer: string, code: ConditionProblem['code'], message: string): undefined => {
-    problems.push({ pointer, message, code })
+/** A class, since conditions are read one by one: a dozen functions would be made for each. */
+class Reader {
+  readonly problems: ConditionProblem[] = []
+  readonly leaves: LeafUse[] = []
+  /** Of comparisons, good or bad. */
+  count = 0
+
+  report(pointer: string, code: ConditionProblem['code'], message: string): undefined {
+    this.problems.push({ pointer, message, code })
   }
 
-  function read(value: JsonValue | undefined, pointer: string, depth: number): Condition | undefined {
-    if (depth > MAX_DEPTH) return report(pointer, 'cost', `Conditions are nested at most ${MAX_DEPTH} deep.`)
+  read(value: JsonValue | undefined, pointer: string, depth: number): Condition | undefined {
+    if (depth > MAX_DEPTH) return this.report(pointer, 'cost', `Conditions are nested at most ${MAX_DEPTH} deep.`)
     if (!isJsonObject(value))
-      return report(pointer, 'syntax', 'A condition is a mapping: all, any, not, or a field to compare.')
+      return this.report(pointer, 'syntax', 'A condition is a mapping: all, any, not, or a field to compare.')
     const keys = Object.keys(value)
     if (keys.length === 0)
-      return report(pointer, 'syntax', 'An empty condition says nothing; leave `conditions` out for always.')
+      return this.report(pointer, 'syntax', 'An empty condition says nothing; leave `conditions` out for always.')
     const form = formOf(value)
-    if (form === undefined) return readLeaf(value, keys, pointer)
+    if (form === undefined) return this.#readLeaf(value, keys, pointer)
     if (keys.length > 1) {
       const forms = FORMS.filter((each) => keys.includes(each))
-      return report(
+      return this.report(
         pointer,
         'syntax',
         forms.length > 1
@@ -138,73 +141,77 @@ function createReader() {
       )
     }
     if (form === 'not') {
-      const inner = read(value['not'], `${pointer}/not`, depth + 1)
+      const inner = this.read(value['not'], `${pointer}/not`, depth + 1)
       return inner && { not: inner }
     }
-    const members = readList(value[form], `${pointer}/${form}`, depth)
+    const members = this.#readList(value[form], `${pointer}/${form}`, depth)
     return members && (form === 'all' ? { all: members } : { any: members })
   }
 
-  function readList(value: JsonValue | undefined, pointer: string, depth: number): Condition[] | undefined {
+  #readList(value: JsonValue | undefined, pointer: string, depth: number): Condition[] | undefined {
     if (!Array.isArray(value) || value.length === 0)
-      return report(pointer, 'syntax', 'A list of conditions with at least one member belongs here.')
+      return this.report(pointer, 'syntax', 'A list of conditions with at least one member belongs here.')
     if (value.length > MAX_LIST)
-      return report(pointer, 'cost', `A list has at most ${MAX_LIST} conditions; this one has ${value.length}.`)
+      return this.report(pointer, 'cost', `A list has at most ${MAX_LIST} conditions; this one has ${value.length}.`)
     const members: Condition[] = []
     for (let at = 0; at < value.length; at++) {
-      const member = read(value[at], `${pointer}/${at}`, depth + 1)
+      const member = this.read(value[at], `${pointer}/${at}`, depth + 1)
       if (member !== undefined) members.push(member)
     }
     return members.length === value.length ? members : undefined
   }
 
-  function readLeaf(value: JsonObject, keys: readonly string[], pointer: string): Condition | undefined {
-    count++
-    const before = problems.length
+  #readLeaf(value: JsonObject, keys: readonly string[], pointer: string): Condition | undefined {
+    this.count++
+    const before = this.problems.length
     for (let at = 0; at < keys.length; at++) {
       const key = keys[at]!
       if (!LEAF_KEYS.includes(key))
-        report(
+        this.report(
           `${pointer}/${escape(key)}`,
           'syntax',
           `A comparison has no key "${key}"; it has ${LEAF_KEYS.join(', ')}.`,
         )
     }
     const { field, each, if_missing: ifMissing, window } = value
-    const path = readField(field, pointer)
-    const op = readOperator(value['op'], pointer)
+    const path = this.#readField(field, pointer)
+    const op = this.#readOperator(value['op'], pointer)
     if (each !== undefined && each !== 'any' && each !== 'all')
-      report(`${pointer}/each`, 'syntax', '`each` is any or all.')
+      this.report(`${pointer}/each`, 'syntax', '`each` is any or all.')
     if (ifMissing !== undefined && typeof ifMissing !== 'boolean')
-      report(`${pointer}/if_missing`, 'syntax', '`if_missing` is true or false.')
-    const windowMs = readWindow(window, path, pointer)
+      this.report(`${pointer}/if_missing`, 'syntax', '`if_missing` is true or false.')
+    const windowMs = this.#readWindow(window, path, pointer)
     if (!path || !op) return undefined
-    const literal = readLiteral(value, op, pointer)
-    checkFit(path, op, pointer)
-    const spread = readEach(path, each, pointer)
-    if (problems.length > before) return undefined
+    const literal = this.#readLiteral(value, op, pointer)
+    this.#checkFit(path, op, pointer)
+    const spread = this.#readEach(path, each, pointer)
+    if (this.problems.length > before) return undefined
     const leaf: { -readonly [Key in keyof Leaf]: Leaf[Key] } = { path: spread, op, value: literal! }
     if (each !== undefined) leaf.each = each as 'any' | 'all'
     if (ifMissing !== undefined) leaf.ifMissing = ifMissing as boolean
     if (windowMs !== undefined) leaf.windowMs = windowMs
-    leaves.push({ pointer, leaf })
+    this.leaves.push({ pointer, leaf })
     return { leaf }
   }
 
-  function readField(field: JsonValue | undefined, pointer: string): Path | undefined {
+  #readField(field: JsonValue | undefined, pointer: string): Path | undefined {
     if (typeof field !== 'string')
-      return report(field === undefined ? pointer : `${pointer}/field`, 'syntax', 'A comparison names its `field`.')
+      return this.report(
+        field === undefined ? pointer : `${pointer}/field`,
+        'syntax',
+        'A comparison names its `field`.',
+      )
     const found = readPath(field)
     if ('path' in found) return found.path
-    return report(`${pointer}/field`, found.code, found.problem)
+    return this.report(`${pointer}/field`, found.code, found.problem)
   }
 
-  function readOperator(op: JsonValue | undefined, pointer: string): Operator | undefined {
+  #readOperator(op: JsonValue | undefined, pointer: string): Operator | undefined {
     if (op === undefined) return 'eq'
     const found = typeof op === 'string' ? operatorOf(op) : undefined
     return (
       found ??
-      report(
+      this.report(
         `${pointer}/op`,
         'syntax',
         `There is no operator ${JSON.stringify(op)}; there are ${Object.keys(OPERATORS).join(', ')}.`,
@@ -212,33 +219,33 @@ function createReader() {
     )
   }
 
-  function readLiteral(leaf: JsonObject, op: Operator, pointer: string): JsonValue | undefined {
+  #readLiteral(leaf: JsonObject, op: Operator, pointer: string): JsonValue | undefined {
     const value = op === 'exists' && leaf['value'] === undefined ? true : leaf['value']
     const problem = operator(op).problem(value)
     if (problem === undefined) return value
-    return report(
+    return this.report(
       value === undefined ? pointer : `${pointer}/value`,
       op === 'matches' && typeof value === 'string' ? 'pattern' : value === undefined ? 'syntax' : 'type',
       problem.startsWith('`') || op === 'within' ? problem : `\`${op}\` ${problem}.`,
     )
   }
 
-  function checkFit(path: Path, op: Operator, pointer: string): void {
+  #checkFit(path: Path, op: Operator, pointer: string): void {
     if ((path.root === 'time') !== (op === 'within'))
-      report(
+      this.report(
         `${pointer}/op`,
         'type',
         path.root === 'time' ? `${path.text} is compared with \`within\`.` : '`within` compares time.now.',
       )
   }
 
-  function readEach(path: Path, each: JsonValue | undefined, pointer: string): Path {
+  #readEach(path: Path, each: JsonValue | undefined, pointer: string): Path {
     const spread = isSpread(path)
     if (spread && each === undefined)
-      report(pointer, 'syntax', `${path.text} stands for many values: say \`each: any\` or \`each: all\`.`)
+      this.report(pointer, 'syntax', `${path.text} stands for many values: say \`each: any\` or \`each: all\`.`)
     if (spread || each === undefined) return path
     if (path.root !== 'args' && path.text !== 'agent.classifications') {
-      report(`${pointer}/each`, 'syntax', `${path.text} is one value; \`each\` is for lists.`)
+      this.report(`${pointer}/each`, 'syntax', `${path.text} is one value; \`each\` is for lists.`)
       return path
     }
     // `each` on a list without `[*]` means its elements.
@@ -247,18 +254,16 @@ function createReader() {
     return { ...path, text, segments: [...path.segments, { each: true }] }
   }
 
-  function readWindow(window: JsonValue | undefined, path: Path | undefined, pointer: string): number | undefined {
+  #readWindow(window: JsonValue | undefined, path: Path | undefined, pointer: string): number | undefined {
     const wanted = path?.history?.scope === 'window'
     if (window === undefined)
-      return wanted ? report(pointer, 'syntax', `${path?.text} needs a \`window\`, for example 10m.`) : undefined
+      return wanted ? this.report(pointer, 'syntax', `${path?.text} needs a \`window\`, for example 10m.`) : undefined
     const duration = typeof window === 'string' ? readDuration(window) : undefined
     if (duration === undefined)
-      return report(`${pointer}/window`, 'syntax', 'A window is a duration such as 30s, 10m, 12h or 7d.')
-    if (!wanted && path) return report(`${pointer}/window`, 'syntax', '`window` belongs to history.window paths.')
+      return this.report(`${pointer}/window`, 'syntax', 'A window is a duration such as 30s, 10m, 12h or 7d.')
+    if (!wanted && path) return this.report(`${pointer}/window`, 'syntax', '`window` belongs to history.window paths.')
     return duration
   }
-
-  return { read, report, problems, leaves, count: () => count }
 }
 
 /** The first of them that it has. */

@@ -1,5 +1,5 @@
 import { ATTACHMENT_PLACES, attachmentsOf, scopeOf } from '../attachments.ts'
-import { toolsOf } from '../bindings.ts'
+import { toolsOf, type Binding } from '../bindings.ts'
 import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
 
@@ -38,7 +38,7 @@ export const scopeMismatch: Rule = {
 }
 
 /** The tool that a binding calls; without one, the tool that the document is. */
-function calledAt(document: Document, binding: string | undefined): string | undefined {
+function calledAt(document: Document, binding: Binding | undefined): string | undefined {
   if (binding === undefined) return document.kind === 'Tool' ? document.identity?.id : undefined
-  return toolsOf(document).find(({ pointer }) => pointer === binding)?.ref?.id
+  return toolsOf(document).find((use) => use === binding)?.ref?.id
 }

@@ -71,7 +71,7 @@ function gatedHere(project: Project, agent: Document): ReadonlyMap<string, Docum
       const scope = scopeOf(policy)
       if (scope !== undefined) gated.set(scope, policy)
       for (const use of toolsOf(agent))
-        if (binding === use.pointer && (scope ?? use.ref?.id) === use.ref?.id && use.ref) gated.set(use.ref.id, policy)
+        if (binding === use && (scope ?? use.ref?.id) === use.ref?.id && use.ref) gated.set(use.ref.id, policy)
     }
   return gated
 }
