@@ -154,7 +154,8 @@ function severityOf(found: Diagnostic, options: LintOptions): Severity | 'off' {
 function unique(findings: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>()
   return findings.filter((each) => {
-    const key = JSON.stringify([each.rule, each.path, each.range.start.offset, each.pointer, each.message])
+    const { rule, path, range, pointer, message } = each
+    const key = `${path}\n${range.start.offset}\n${rule}\n${pointer}\n${message}`
     return !seen.has(key) && seen.add(key)
   })
 }

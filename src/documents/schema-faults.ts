@@ -16,19 +16,17 @@ export interface SchemaFault {
 
 export function schemaFaults(text: SchemaText): SchemaFault[] {
   const schema = text.value
-  const valid = isPlainSchema(schema) || metaSchema(schema)
-  const errors = valid ? [] : (metaSchema.errors ?? [])
+  if (isPlainSchema(schema) || metaSchema(schema)) return [...localRefs(text), ...patterns(text)]
   const first = new Map<string, ErrorObject>()
-  for (const error of errors) {
+  for (const error of metaSchema.errors ?? []) {
     // The words that are allowed say more than that something of another type is allowed too.
     const before = first.get(error.instancePath)
     if (before === undefined || (before.keyword !== 'enum' && error.keyword === 'enum'))
       first.set(error.instancePath, error)
   }
-  const faults = [...first.values()]
+  return [...first.values()]
     .filter(isOutermost(first))
     .map((error) => ({ pointer: error.instancePath, message: sayWhat(schema, error) }))
-  return valid ? [...localRefs(text), ...patterns(text)] : faults
 }
 
 /** What is wrong with a member of a list of types is that there is such a list. */

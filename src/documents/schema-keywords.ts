@@ -17,47 +17,45 @@ export interface KeywordUse {
 /** Every use of each keyword, at whatever depth. */
 export function keywordsIn(schema: JsonObject | boolean): ReadonlyMap<string, readonly KeywordUse[]> {
   const uses = new Map<string, KeywordUse[]>()
-  const visit = (value: JsonValue, above: Step | undefined): void => {
-    if (typeof value !== 'object' || value === null) return
-    if (Array.isArray(value)) return value.forEach((each, index) => visit(each, new Step(above, index)))
-    for (const key of Object.keys(value)) {
-      const each = value[key]!
-      const use = new Use(above, key, each, value)
-      const before = uses.get(key)
-      if (before === undefined) uses.set(key, [use])
-      else before.push(use)
-      if (typeof each !== 'object' || each === null || VALUES.has(key)) continue
-      if (NAMING.has(key) && isJsonObject(each))
-        for (const name of Object.keys(each)) visit(each[name]!, new Step(use, name))
-      else visit(each, use)
-    }
-  }
-  visit(schema, undefined)
+  visit(schema, undefined, uses)
   return uses
 }
 
-/** A way into a schema, which is put into words when something is wrong there. */
-class Step {
-  readonly #above: Step | undefined
-  readonly #key: string | number
-
-  constructor(above: Step | undefined, key: string | number) {
-    this.#above = above
-    this.#key = key
+function visit(value: JsonValue, above: Step | undefined, uses: Map<string, KeywordUse[]>): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    // A schema begins with a mapping or is none: above a list is the keyword that holds it.
+    for (let at = 0; at < value.length; at++) visit(value[at]!, new Step(above, at, value[at]!, above!.holder), uses)
+    return
   }
-
-  get pointer(): string {
-    return pointerTo(this.#above?.pointer ?? '', this.#key)
+  for (const key in value) {
+    const each = value[key]!
+    const use = new Step(above, key, each, value)
+    const before = uses.get(key)
+    if (before === undefined) uses.set(key, [use])
+    else before.push(use)
+    if (typeof each !== 'object' || each === null || VALUES.has(key)) continue
+    if (NAMING.has(key) && isJsonObject(each))
+      for (const name in each) visit(each[name]!, new Step(use, name, each[name]!, each), uses)
+    else visit(each, use, uses)
   }
 }
 
-class Use extends Step implements KeywordUse {
+/** A way into a schema, which is put into words when something is wrong there. */
+class Step implements KeywordUse {
+  readonly above: Step | undefined
+  readonly key: string | number
   readonly value: JsonValue
   readonly holder: JsonObject
 
-  constructor(above: Step | undefined, key: string, value: JsonValue, holder: JsonObject) {
-    super(above, key)
+  constructor(above: Step | undefined, key: string | number, value: JsonValue, holder: JsonObject) {
+    this.above = above
+    this.key = key
     this.value = value
     this.holder = holder
+  }
+
+  get pointer(): string {
+    return pointerTo(this.above?.pointer ?? '', this.key)
   }
 }

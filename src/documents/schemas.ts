@@ -64,13 +64,16 @@ const NOWHERE: readonly KeywordUse[] = []
 
 /** Every schema of a document. */
 export const schemasOf = oncePerObject((workspace, document: Document): readonly SchemaUse[] => {
-  const specs = PLACES[document.kind]
-    .flatMap((place) => document.at(place))
-    .map((found) => schemaAt(workspace, document, found))
+  const uses: SchemaUse[] = []
+  for (const place of PLACES[document.kind])
+    for (const found of document.at(place)) {
+      const use = schemaAt(workspace, document, found)
+      if (use !== undefined) uses.push(use)
+    }
+  if (document.kind !== 'Agent') return uses
   const contract = document.texts('metadata.annotations.*').find(({ key }) => key === INPUT_SCHEMA)
-  if (document.kind === 'Agent' && contract !== undefined)
-    specs.push(named(workspace, document, contract, contract.value))
-  return specs.filter((use) => use !== undefined)
+  if (contract !== undefined) uses.push(named(workspace, document, contract, contract.value))
+  return uses
 })
 
 /** What a schema spec says; undefined when it is none. A file that it names is read once. */

@@ -48,12 +48,15 @@ const FILES = [
   'spec.output_schema.ref',
 ]
 
-const namedFiles = oncePerObject((workspace, document: Document): readonly string[] =>
-  FILES.flatMap((place) => document.texts(place)).flatMap(({ value }) => {
-    const found = workspace.resolve(document, value)
-    return 'path' in found ? [found.path] : []
-  }),
-)
+const namedFiles = oncePerObject((workspace, document: Document): readonly string[] => {
+  const paths: string[] = []
+  for (let at = 0; at < FILES.length; at++)
+    for (const { value } of document.texts(FILES[at]!)) {
+      const found = workspace.resolve(document, value)
+      if ('path' in found) paths.push(found.path)
+    }
+  return paths
+})
 
 /** All texts as one, in which what is looked for is found by one search: the document as it is written, unless something in it is escaped. */
 function searched(document: Document): string {

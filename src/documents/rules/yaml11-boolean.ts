@@ -26,8 +26,8 @@ export const yaml11Boolean: Rule = {
   },
 }
 
-/** One of the words with nothing but marks of YAML around it on its line. */
-const ALONE = /(?:^|[\s[{,:])(?:yes|no|on|off)[ \t]*(?:$|[\r\n,\]}#])/im
+/** One of the words with nothing but marks of YAML around it on its line. Before the first of a document is a key. */
+const ALONE = /[\s[{,:](?:yes|no|on|off)[ \t]*(?:[\r\n,\]}#]|$)/i
 const BOOLEAN = /\/(?:strict|late_bound|comprehension_required)$/
 /** Names, labels and prose; values that a list of texts holds. */
 const TEXTS =
