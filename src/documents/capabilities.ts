@@ -3,7 +3,7 @@
  * Labels of the Tool document say so; where there are none, names are guessed from. Source: lint rules, "security".
  */
 import { isJsonObject } from '../base/json.ts'
-import { effectiveClass, textAt, toolDocument, type ToolUse } from './bindings.ts'
+import { effectiveClass, textAt, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
 import type { Document } from './document.ts'
 import { oncePerObject } from './once.ts'
 import { remembering } from './remember.ts'
@@ -31,6 +31,20 @@ export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): Capabilit
     egress: known(labelOf(tool, 'svc/egress'), 'external', has.sending && writes && !has.reading),
   }
 })
+
+/** What some binding of an agent can do: most agents can do little of it. */
+export const abilitiesOf = oncePerObject(
+  (workspace, agent: Document): Readonly<Record<keyof Capabilities, boolean>> => {
+    const can = { private: false, untrusted: false, egress: false }
+    for (const use of toolsOf(agent)) {
+      const each = capabilitiesOf(workspace, use)
+      if (each.private !== undefined) can.private = true
+      if (each.untrusted !== undefined) can.untrusted = true
+      if (each.egress !== undefined) can.egress = true
+    }
+    return can
+  },
+)
 
 /** What the words of a name speak of. */
 const sensesOf = remembering((name) => {

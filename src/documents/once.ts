@@ -19,9 +19,12 @@ export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (work
 export function oncePerObject<K extends object, T>(
   compute: (workspace: Workspace, key: K) => T,
 ): (workspace: Workspace, key: K) => T {
-  const tables = oncePerWorkspace(() => new Map<K, T>())
   return (workspace, key) => {
-    const table = tables(workspace)
+    let table = workspace.worked.get(compute) as Map<K, T> | undefined
+    if (table === undefined) {
+      table = new Map()
+      workspace.worked.set(compute, table)
+    }
     const before = table.get(key)
     // What was worked out may be that there is nothing.
     if (before !== undefined || table.has(key)) return before!

@@ -35,7 +35,9 @@ interface Calls {
 const callsOf = oncePerObject((workspace, policy: Document): Calls => {
   const known: KnownCalls[] = []
   let complete = true
-  for (const use of gatedBindings(workspace, policy)) {
+  const uses = gatedBindings(workspace, policy)
+  for (let at = 0; at < uses.length; at++) {
+    const use = uses[at]!
     const schema = inputOf(workspace, use)
     if (schema === undefined) complete = false
     else if (!known.some((each) => each.schema === schema))

@@ -1,5 +1,5 @@
 import { toolsOf } from '../bindings.ts'
-import { capabilitiesOf } from '../capabilities.ts'
+import { abilitiesOf, capabilitiesOf } from '../capabilities.ts'
 import type { Rule } from '../rule.ts'
 
 export const dataUriImage: Rule = {
@@ -24,6 +24,7 @@ export const dataUriImage: Rule = {
   needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     if (document.at('output.format')[0]?.value === 'json') return
+    if (!abilitiesOf(workspace, document).private) return
     const can = toolsOf(document).map((use) => capabilitiesOf(workspace, use))
     // Labels only: a guess is not worth a word here.
     if (can.some((each) => each.private === 'label') && !can.some((each) => each.egress !== undefined))

@@ -1,6 +1,6 @@
 import { isGated } from '../authority.ts'
 import { toolsOf, type ToolUse } from '../bindings.ts'
-import { capabilitiesOf, type Capabilities, type Confidence } from '../capabilities.ts'
+import { abilitiesOf, capabilitiesOf, type Capabilities, type Confidence } from '../capabilities.ts'
 import { taintGate } from '../taint-gate.ts'
 import { closureOf, edgesOf } from '../closure.ts'
 import type { Document } from '../document.ts'
@@ -72,13 +72,15 @@ function trifecta(project: Project, agent: Document) {
 /** Of the bindings that can do something ungated the first of which a label says so, else the first. */
 function pick(project: Project, agents: readonly Document[], what: keyof Capabilities) {
   let first: { readonly use: ToolUse; readonly how: Confidence } | undefined
-  for (const agent of agents)
+  for (const agent of agents) {
+    if (!abilitiesOf(project.workspace, agent)[what]) continue
     for (const use of toolsOf(agent)) {
       const how = capabilitiesOf(project.workspace, use)[what]
       if (how === undefined || (what === 'egress' && isGated(project, use))) continue
       if (how === 'label') return { use, how }
       first ??= { use, how }
     }
+  }
   return first
 }
 

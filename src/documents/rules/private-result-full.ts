@@ -1,5 +1,5 @@
 import { toolsOf } from '../bindings.ts'
-import { capabilitiesOf } from '../capabilities.ts'
+import { abilitiesOf, capabilitiesOf } from '../capabilities.ts'
 import { closureOf, edgesOf } from '../closure.ts'
 import type { Rule } from '../rule.ts'
 
@@ -31,6 +31,7 @@ export const privateResultFull: Rule = {
   kinds: ['Agent'],
   needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
+    if (!abilitiesOf(workspace, document).egress) return
     const egress = toolsOf(document).find((use) => capabilitiesOf(workspace, use).egress !== undefined)
     if (egress === undefined) return
     for (const { pointer, value, child } of edgesOf(workspace, document)) {

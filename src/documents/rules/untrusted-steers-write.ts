@@ -1,6 +1,6 @@
 import { isGated } from '../authority.ts'
 import { effectiveClass, toolsOf } from '../bindings.ts'
-import { capabilitiesOf } from '../capabilities.ts'
+import { abilitiesOf, capabilitiesOf } from '../capabilities.ts'
 import type { Rule } from '../rule.ts'
 
 export const untrustedSteersWrite: Rule = {
@@ -28,6 +28,7 @@ export const untrustedSteersWrite: Rule = {
   needs: ['spec.tools.*'],
   check(document, report, project) {
     const { workspace } = project
+    if (!abilitiesOf(workspace, document).untrusted) return
     const uses = toolsOf(document)
     const can = uses.map((use) => capabilitiesOf(workspace, use))
     const source = uses.find((_, index) => can[index]!.untrusted !== undefined)

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json.ts'
 import { authorityOver, stops } from '../authority.ts'
 import { effectiveClass, toolsOf } from '../bindings.ts'
-import { capabilitiesOf } from '../capabilities.ts'
+import { abilitiesOf, capabilitiesOf } from '../capabilities.ts'
 import { leavesIn } from '../conditions.ts'
 import { inputOf } from '../inputs.ts'
 import type { Rule } from '../rule.ts'
@@ -29,6 +29,7 @@ export const urlArgumentOpen: Rule = {
   needs: ['spec.tools.*'],
   check(document, report, project) {
     const { workspace } = project
+    if (!abilitiesOf(workspace, document).egress) return
     for (const use of toolsOf(document)) {
       if (capabilitiesOf(workspace, use).egress === undefined || effectiveClass(workspace, use) === 'read_only')
         continue

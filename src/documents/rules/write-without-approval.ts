@@ -1,6 +1,6 @@
 import { isGated } from '../authority.ts'
 import { effectiveClass, toolsOf } from '../bindings.ts'
-import { capabilitiesOf } from '../capabilities.ts'
+import { abilitiesOf } from '../capabilities.ts'
 import { inputOf } from '../inputs.ts'
 import type { Rule } from '../rule.ts'
 import { witnessOf } from '../witness.ts'
@@ -26,10 +26,9 @@ export const writeWithoutApproval: Rule = {
   needs: ['spec.tools.*'],
   check(document, report, project) {
     const { workspace } = project
-    const uses = toolsOf(document)
     // Where strangers are read, `security/untrusted-steers-write` says it.
-    if (uses.some((use) => capabilitiesOf(workspace, use).untrusted !== undefined)) return
-    for (const use of uses)
+    if (abilitiesOf(workspace, document).untrusted) return
+    for (const use of toolsOf(document))
       if (effectiveClass(workspace, use) === 'non_idempotent_write' && !isGated(project, use))
         report(
           `${use.pointer}/ref`,
