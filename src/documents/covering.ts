@@ -44,7 +44,11 @@ function isOf(policy: Document, types: readonly string[]): boolean {
 /** The one field that is read, with what absence counts as; undefined where there are several, or elements of a list. */
 function fieldOf(condition: Condition): string | undefined {
   const leaves = leavesOf(condition)
-  const fields = new Set(leaves.map(({ path, ifMissing }) => `${path.text} ${String(ifMissing)}`))
-  const simple = leaves.every(({ path, windowMs }) => windowMs === undefined && !isSpread(path))
-  return fields.size === 1 && simple ? [...fields][0] : undefined
+  const { path, ifMissing } = leaves[0]!
+  for (let at = 0; at < leaves.length; at++) {
+    const each = leaves[at]!
+    if (each.path.text !== path.text || each.ifMissing !== ifMissing) return undefined
+    if (each.windowMs !== undefined || isSpread(each.path)) return undefined
+  }
+  return `${path.text} ${String(ifMissing)}`
 }

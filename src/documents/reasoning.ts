@@ -232,9 +232,11 @@ function groupPossible(group: readonly Literal[], domains: Domains): boolean {
   // Some value makes any one comparison true, and some other value makes it false.
   if (domain === undefined && group.length === 1) return true
   if (domain?.required !== true && group.every(holdsAbsent)) return true
-  const values = listedIn(group) ?? domain?.values
+  const listing = group.find((each) => listed(each) !== undefined)
+  const values = listing === undefined ? domain?.values : listed(listing)
   if (values !== undefined) {
-    const tests = group.map(testOf)
+    // What is listed passes the comparison that lists it.
+    const tests = group.filter((each) => each !== listing).map(testOf)
     return values.some(
       (value) =>
         tests.every((test) => test(value)) && within(value, domain) && (domain?.values?.includes(value) ?? true),
@@ -254,14 +256,6 @@ const holdsAbsent = ({ leaf, holds }: Literal): boolean => {
 const testOf = ({ leaf, holds }: Literal): ((value: JsonValue) => boolean) => {
   const judge = operator(leaf.op).judge(leaf.value, 'unknown')
   return (value) => judge(value) === (holds ? 'true' : 'false')
-}
-
-function listedIn(group: readonly Literal[]): readonly JsonValue[] | undefined {
-  for (const each of group) {
-    const values = listed(each)
-    if (values !== undefined) return values
-  }
-  return undefined
 }
 
 /** The values that alone can make it hold. */

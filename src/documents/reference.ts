@@ -40,16 +40,17 @@ const rangeOf = remembering((text): Range | undefined => {
 })
 
 /** A version fits a range; without a range every release fits. */
-export function fits(version: string, range: string | undefined): boolean {
-  const known = versionOf(version)
-  return known !== null && (range === undefined || isRange(range)) && isWithin(`${version}@${range ?? '*'}`)
-}
+export const fits = (version: string, range = '*'): boolean => testOf(range)?.(version) === true
 
-/** Of `version@range`, both of which can be read: no version has an `@`. */
-const isWithin = remembering((text): boolean => {
-  const at = text.indexOf('@')
-  return rangeOf(text.slice(at + 1))!.test(versionOf(text.slice(0, at))!)
-})
+/** Whether a version is within a range; undefined for what is no range. */
+const testOf = remembering((range) =>
+  isRange(range)
+    ? remembering((text) => {
+        const version = versionOf(text)
+        return version !== null && rangeOf(range)!.test(version)
+      })
+    : undefined,
+)
 
 /** An exact semver version: no `v`, no range. */
 export const isVersion = (text: string): boolean => /^\d/.test(text) && versionOf(text) !== null
