@@ -54,7 +54,7 @@ export interface Trace {
 
 /** How a file looks from outside. It begins with the moment of its last change, in milliseconds. */
 export const stampOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): string =>
-  `${Math.max(mtimeMs, ctimeMs)} ${size} ${mtimeMs} ${ctimeMs} ${ino}`
+  `${Math.floor(Math.max(mtimeMs, ctimeMs))} ${Math.floor(ctimeMs)} ${size} ${ino}`
 
 /** What a directory holds, without the content. */
 export type Listing = Pick<Files, 'paths' | 'links'>
