@@ -8,6 +8,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { fastParser } from './fast-parser.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
@@ -48,22 +49,6 @@ run('scripts/openapi.js')
 /** Where all is written first: what runs meanwhile never sees half a build. */
 const out = `dist-${process.pid}`
 process.on('exit', () => rmSync(out, { recursive: true, force: true }))
-
-/**
- * An object that begins with a spread and then gets further keys has a shape of its own in V8 11 (Node 20), and whatever is
- * read of it is looked up: js-yaml's parser does so with its state, and took four times as long. So its options are written out.
- */
-const fastParser = {
-  name: 'fast-parser',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/]js-yaml[\\/]dist[\\/]js-yaml\.mjs$/ }, ({ path }) => {
-      const [before, after, ...more] = readFileSync(path, 'utf8').split(PARSER_STATE)
-      if (after === undefined || more.length > 0)
-        throw new Error("The state of js-yaml's parser is made in another way.")
-      return { contents: `${before}filename: options?.filename ?? "", maxDepth: options?.maxDepth ?? 100,${after}` }
-    }),
-}
-const PARSER_STATE = /\.\.\.DEFAULT_PARSER_OPTIONS,\s+\.\.\.options,(?=\s+input: )/
 
 const common = {
   bundle: true,
