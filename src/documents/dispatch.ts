@@ -1,6 +1,6 @@
 /** Which rules are called for a document: most have nothing to say to most documents. */
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { Kind } from '../spec/document.ts'
+import { KINDS, type Kind } from '../spec/document.ts'
 import type { Document } from './document.ts'
 
 /** Source: `Rule`, of which these are two fields. */
@@ -11,20 +11,28 @@ export interface Concern {
 
 /** What concerns a document, in the given order: what is for its kind and finds there one of the paths that it needs. */
 export function createDispatch<C extends Concern>(all: readonly C[]): (document: Document) => readonly C[] {
+  const byKind = new Map(
+    KINDS.map((kind) => [kind, createChoice(all.filter(({ kinds }) => kinds?.includes(kind) ?? true))]),
+  )
+  return ({ kind, value }) => byKind.get(kind)!(value)
+}
+
+/** The same for documents of one kind. */
+function createChoice<C extends Concern>(all: readonly C[]): (value: JsonValue) => readonly C[] {
   const paths = [...new Set(all.flatMap(({ needs = [] }) => needs))]
   const start = createStep()
   for (const [index, path] of paths.entries()) stepTo(start, path).end = index
   // Documents with the same paths are concerned by the same, and most of a project have.
   const known = new Map<string, readonly C[]>()
-  return ({ kind, value }) => {
+  return (value) => {
     const found: number[] = []
     for (let at = 0; at < paths.length; at += BITS) found.push(0)
     look(start, value, found)
-    const key = kind + found.join(' ')
+    const key = found.join(' ')
     let concerning = known.get(key)
     if (concerning === undefined) {
       const isFound = (path: string): boolean => isIn(found, paths.indexOf(path))
-      concerning = all.filter(({ kinds, needs }) => (kinds?.includes(kind) ?? true) && (needs?.some(isFound) ?? true))
+      concerning = all.filter(({ needs }) => needs?.some(isFound) ?? true)
       known.set(key, concerning)
     }
     return concerning

@@ -4,13 +4,12 @@
  * a topic are linted together afterwards (`parts.ts`), so that no finding depends on how the files were divided.
  */
 import type { Kind } from '../spec/document.ts'
-import { ATTACHMENT_PLACES, attachmentsOf, linkedTopic, namedTopic, scopeOf } from './attachments.ts'
+import { attachmentsOf, linkedTopic, namedTopic, scopeOf } from './attachments.ts'
 import { boundariesOf } from './authority.ts'
 import { toolDocument, toolsOf } from './bindings.ts'
 import { edgesOf } from './closure.ts'
 import { linkOf } from './decision.ts'
 import type { Diagnostic } from './diagnostic.ts'
-import { createDispatch, type Concern } from './dispatch.ts'
 import type { Document } from './document.ts'
 import { excerptsOf, type Excerpt } from './excerpts.ts'
 import type { Files } from './files.ts'
@@ -173,49 +172,18 @@ function topicsOf(workspace: Workspace, document: Document): readonly string[] {
 function askFor(workspace: Workspace, document: Document): void {
   const { kind, identity } = document
   if (identity !== undefined) workspace.find(document, kind, identity.id)
-  for (const { ask } of questionsOf(document)) ask(workspace, document)
+  const scope = kind === 'Policy' ? scopeOf(document) : undefined
+  if (scope !== undefined) workspace.find(document, 'Tool', scope)
+  const link = linkOf(document)
+  if (link !== undefined) workspace.asks(document, namedTopic(link))
+  for (const { value } of document.texts('metadata.governance.classifications.*'))
+    workspace.asks(document, classificationTopic(value))
+  attachmentsOf(workspace, document)
+  if (document.texts('metadata.governance.authority_boundaries.*').length > 0) boundariesOf(workspace, document)
+  if (kind !== 'Agent') return
+  for (const use of toolsOf(document)) toolDocument(workspace, use)
+  edgesOf(workspace, document)
 }
-
-interface Question extends Concern {
-  readonly ask: (workspace: Workspace, document: Document) => void
-}
-
-const QUESTIONS: readonly Question[] = [
-  {
-    kinds: ['Policy'],
-    needs: ['spec.scope'],
-    ask: (workspace, policy) => {
-      const scope = scopeOf(policy)
-      if (scope !== undefined) workspace.find(policy, 'Tool', scope)
-    },
-  },
-  {
-    needs: ['spec.decision.authority_ref'],
-    ask: (workspace, policy) => {
-      const link = linkOf(policy)
-      if (link !== undefined) workspace.asks(policy, namedTopic(link))
-    },
-  },
-  {
-    needs: ['metadata.governance.classifications.*'],
-    ask: (workspace, agent) => {
-      for (const { value } of agent.texts('metadata.governance.classifications.*'))
-        workspace.asks(agent, classificationTopic(value))
-    },
-  },
-  {
-    kinds: ['Agent'],
-    needs: ['spec.tools.*'],
-    ask: (workspace, agent) => {
-      for (const use of toolsOf(agent)) toolDocument(workspace, use)
-    },
-  },
-  { needs: ATTACHMENT_PLACES, ask: attachmentsOf },
-  { needs: ['metadata.governance.authority_boundaries.*'], ask: boundariesOf },
-  { kinds: ['Agent'], needs: ['spec.agents.*'], ask: edgesOf },
-]
-
-const questionsOf = createDispatch(QUESTIONS)
 
 function findingsOf(
   documents: readonly Document[],
