@@ -1,6 +1,8 @@
 /** What the global options and the environment decide for one invocation. Source: command line, 1.2, 1.3 and 1.5. */
-import type { ColorLevel } from '../terminal/theme.ts'
 import type { Io } from './io.ts'
+
+/** Levels of `chalk`: 0 none, 1 basic, 2 256 colours, 3 true colour. */
+export type ColorLevel = 0 | 1 | 2 | 3
 
 export interface Mode {
   /** Machine output: `--json`, or implied by `--jq` and `--fields`. */

@@ -1,5 +1,6 @@
+import type { ColorSupportLevel } from 'chalk'
 import { widthOf } from './text.ts'
-import { createTheme, type ColorLevel, type Theme } from './theme.ts'
+import { createTheme, type Theme } from './theme.ts'
 
 /** Where bytes go: a stream of the process, or what a test keeps. */
 export interface Sink {
@@ -33,7 +34,7 @@ export type Later = (draw: () => void, ms: number) => () => void
 /** Thirty frames a second: faster is not seen, and slow connections would lag. */
 const FRAME_MS = 33
 
-export function createScreen(sink: Sink, level: ColorLevel, later: Later = afterTimeout): Screen {
+export function createScreen(sink: Sink, level: ColorSupportLevel, later: Later = afterTimeout): Screen {
   const theme = createTheme(level)
   let wanted: readonly string[] = []
   let drawnRows = 0

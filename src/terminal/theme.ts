@@ -1,5 +1,4 @@
-/** 0 none, 1 basic, 2 256 colours, 3 true colour. */
-export type ColorLevel = 0 | 1 | 2 | 3
+import { Chalk, type ColorSupportLevel } from 'chalk'
 
 export type Style = (text: string) => string
 
@@ -21,27 +20,17 @@ export interface Theme {
   readonly strong: Style
 }
 
-/** The eight colours that every terminal has: their shades are the reader's own, light or dark. */
-export function createTheme(level: ColorLevel): Theme {
-  const style = (begin: number, end: number): Style => (level === 0 ? (text) => text : styled(begin, end))
+/** @param level 0 none, 1 basic, 2 256 colours, 3 true colour */
+export function createTheme(level: ColorSupportLevel): Theme {
+  const chalk = new Chalk({ level })
   return {
-    ok: style(32, 39),
-    waiting: style(33, 39),
-    bad: style(31, 39),
-    warn: style(35, 39),
-    dim: style(2, 22),
-    name: style(36, 39),
-    strong: style(1, 22),
-  }
-}
-
-/** Between two codes (ECMA-48, SGR). What ends inside it begins again, and no style reaches over the end of a line. */
-function styled(begin: number, end: number): Style {
-  const [opens, closes] = [`\x1b[${begin}m`, `\x1b[${end}m`]
-  return (text) => {
-    if (text === '') return ''
-    const inner = text.replaceAll(closes, closes + opens).replaceAll(/\r?\n/g, (lineEnd) => closes + lineEnd + opens)
-    return opens + inner + closes
+    ok: (text) => chalk.green(text),
+    waiting: (text) => chalk.yellow(text),
+    bad: (text) => chalk.red(text),
+    warn: (text) => chalk.magenta(text),
+    dim: (text) => chalk.dim(text),
+    name: (text) => chalk.cyan(text),
+    strong: (text) => chalk.bold(text),
   }
 }
 

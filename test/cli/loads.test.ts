@@ -53,8 +53,9 @@ test('lint loads neither a second parser, nor a schema compiler, nor the server'
   ])
 })
 
-test('lint that has something to say loads no tables of Unicode', () => {
+test('lint that has something to say loads colours', () => {
   const { packages } = loadedBy('documents/report/formats.ts')
+  expect(packages).toContain('chalk')
   // Its tables of Unicode are read with the first text that is not ASCII.
   expect(packages).not.toContain('string-width')
 })

@@ -1,7 +1,8 @@
+import type { ColorSupportLevel } from 'chalk'
 import { createScreen, type Canvas, type Later, type Screen, type Sink } from '../../src/terminal/screen.ts'
-import { createTheme, type ColorLevel } from '../../src/terminal/theme.ts'
+import { createTheme } from '../../src/terminal/theme.ts'
 
-export const canvasOf = (width: number, level: ColorLevel = 0): Canvas => ({
+export const canvasOf = (width: number, level: ColorSupportLevel = 0): Canvas => ({
   theme: createTheme(level),
   isTTY: Number.isFinite(width),
   width,
@@ -17,7 +18,11 @@ export interface Recording {
 }
 
 /** A screen that keeps what is written, with a clock that is wound by hand. */
-export function record(options: { isTTY: boolean; width?: number; level?: ColorLevel }): Recording & { later: Later } {
+export function record(options: {
+  isTTY: boolean
+  width?: number
+  level?: ColorSupportLevel
+}): Recording & { later: Later } {
   let text = ''
   let waiting: (() => void)[] = []
   const later: Later = (draw) => {
