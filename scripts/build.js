@@ -62,6 +62,7 @@ const fastStart = {
       }
     }),
 }
+
 const common = {
   bundle: true,
   plugins: [fastParser, fastStart],

@@ -11,7 +11,7 @@ export interface Sizes {
   readonly many: number
 }
 
-const SIZES: Sizes = { few: 64, many: 128 }
+const SIZES: Sizes = { few: 16, many: 128 }
 
 /** Directories of Bundle documents, as far as names tell: whether it is so is seen when they are read. */
 export const likelyBundles = (paths: readonly string[]): string[] => [
