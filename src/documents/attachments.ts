@@ -1,6 +1,6 @@
 /** Which policies are attached where, and to which calls. Source: policies, section 3. */
 import { isJsonObject } from '../base/json.ts'
-import { subAgentsOf, toolDocument, toolsOf, type Binding, type ToolUse } from './bindings.ts'
+import { subAgentsOf, toolDocument, toolsOf, usesOf, type Binding, type ToolUse } from './bindings.ts'
 import { linkOf } from './decision.ts'
 import type { Document, FoundText } from './document.ts'
 import { oncePerObject, oncePerWorkspace } from './once.ts'
@@ -113,10 +113,10 @@ function gate(
   // Agents are gone through one after the other: one that is listed is the last.
   if (agents.at(-1) !== agent) agents.push(agent)
   const scope = scopeOf(policy)
-  for (let at = 0; at < uses.length; at++) {
-    const use = uses[at]!
-    if (binding !== undefined && use !== binding) continue
-    if ((scope === undefined || use.ref?.id === scope) && !isAmongLast(bindings, use)) bindings.push(use)
+  const called = scope === undefined ? uses : usesOf(agent, scope)
+  for (let at = 0; at < called.length; at++) {
+    const use = called[at]!
+    if ((binding === undefined || use === binding) && !isAmongLast(bindings, use)) bindings.push(use)
   }
 }
 

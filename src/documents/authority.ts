@@ -76,12 +76,12 @@ export const isGated = (project: Project, use: ToolUse): boolean =>
 /** The same, without the approval that an irreversible action needs by itself. */
 export function isStopped(project: Project, use: ToolUse): boolean {
   // What is attached stops most calls: all else is looked for where it does not.
-  if (isStoppedByAttached(project, use)) return true
+  if (isStoppedByAttached(project.workspace, use)) return true
   const { policies, unseen, synthetic } = authorityOver(project, use)
   return unseen || synthetic || policies.some(stops)
 }
 
-function isStoppedByAttached({ workspace }: Project, use: ToolUse): boolean {
+const isStoppedByAttached = oncePerObject((workspace, use: ToolUse): boolean => {
   const attachments = attachmentsOf(workspace, use.agent)
   for (let at = 0; at < attachments.length; at++) {
     const { binding, policies } = attachments[at]!
@@ -89,7 +89,7 @@ function isStoppedByAttached({ workspace }: Project, use: ToolUse): boolean {
     for (let of = 0; of < policies.length; of++) if (concerns(policies[of]!, use) && stops(policies[of]!)) return true
   }
   return false
-}
+})
 
 /** True unless the policy is one of another tool. */
 function concerns(policy: Document, { ref }: ToolUse): boolean {

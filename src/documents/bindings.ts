@@ -3,6 +3,7 @@ import { rcompare } from 'semver'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../spec/document.ts'
 import type { Document } from './document.ts'
+import { groupBy } from './group.ts'
 import { oncePerObject } from './once.ts'
 import { pointerTo } from './pointer.ts'
 import {
@@ -42,6 +43,14 @@ const readTools = (agent: Document): readonly ToolUse[] =>
     const ref = readLogicalRef(textAt(value, 'ref') ?? '')
     return { pointer, value, agent, ref, builtin: ref !== undefined && BUILTIN_TOOLS.includes(ref.id) }
   })
+
+/** Those of them that call a tool, by its logical id. */
+export const usesOf = (agent: Document, id: string): readonly ToolUse[] => agent.once(usesById).get(id) ?? NO_USES
+
+const usesById = (agent: Document): ReadonlyMap<string | undefined, readonly ToolUse[]> =>
+  groupBy(toolsOf(agent), ({ ref }) => ref?.id)
+
+const NO_USES: readonly ToolUse[] = []
 
 /** `spec.agents[]` of an agent, those that are mappings. */
 export const subAgentsOf = (agent: Document): readonly Binding[] => agent.once(readSubAgents)

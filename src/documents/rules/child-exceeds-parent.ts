@@ -1,4 +1,5 @@
 import { edgesOf } from '../closure.ts'
+import { limitsOf } from '../limits.ts'
 import type { Rule } from '../rule.ts'
 
 export const childExceedsParent: Rule = {
@@ -27,16 +28,17 @@ export const childExceedsParent: Rule = {
   check(document, report, { workspace }) {
     for (const { child } of edgesOf(workspace, document))
       for (const name of CAPS) {
-        const [own] = document.at(`spec.limits.${name}`)
-        const [other] = child.at(`spec.limits.${name}`)
-        if (typeof own?.value !== 'number' || typeof other?.value !== 'number' || other.value <= own.value) continue
+        const own = limitsOf(document)[name]
+        const other = limitsOf(child)[name]
+        if (typeof own !== 'number' || typeof other !== 'number' || other <= own) continue
         // `limits/non-positive` speaks of such a limit.
-        if (own.value <= 0) continue
+        if (own <= 0) continue
+        const { path, range } = document.placeOf(`/spec/limits/${name}`)
         report(
-          other,
-          `${name} is ${other.value} here, but ${own.value} in ${document.identity?.id ?? document.path}, which delegates to this agent.`,
+          child.placeOf(`/spec/limits/${name}`),
+          `${name} is ${other} here, but ${own} in ${document.identity?.id ?? document.path}, which delegates to this agent.`,
           {
-            related: [{ path: own.path, range: own.range, message: `${own.value} here` }],
+            related: [{ path, range, message: `${own} here` }],
           },
         )
       }

@@ -26,7 +26,7 @@ export const depthExceeded: Rule = {
   kinds: ['Agent'],
   needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
-    if (document.at('spec.agents.*').length === 0 || !isRoot(workspace, document)) return
+    if (!isRoot(workspace, document)) return
     const limit = document.at('spec.limits.max_subagent_depth')[0]
     const allowed = typeof limit?.value === 'number' ? limit.value : DEFAULT
     const path = longestPath(workspace, document)

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject } from '../../base/json.ts'
 import { gatedAgents } from '../attachments.ts'
 import { decisionOf } from '../decision.ts'
-import type { Document } from '../document.ts'
+import { limitsOf } from '../limits.ts'
 import type { Rule } from '../rule.ts'
 
 export const hitlShorterThanTimeout: Rule = {
@@ -34,7 +34,7 @@ export const hitlShorterThanTimeout: Rule = {
     const agents = gatedAgents(workspace, document)
     for (let at = 0; at < agents.length; at++) {
       const agent = agents[at]!
-      const wait = waitOf(agent)
+      const wait = limitsOf(agent)['max_hitl_wait_minutes']
       if (typeof wait !== 'number' || wait <= 0 || wait >= after) continue
       const { path, range } = agent.placeOf('/spec/limits/max_hitl_wait_minutes')
       report(
@@ -47,9 +47,4 @@ export const hitlShorterThanTimeout: Rule = {
       )
     }
   },
-}
-
-function waitOf({ value: { spec } }: Document): JsonValue | undefined {
-  const limits = isJsonObject(spec) ? spec['limits'] : undefined
-  return isJsonObject(limits) ? limits['max_hitl_wait_minutes'] : undefined
 }

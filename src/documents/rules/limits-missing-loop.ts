@@ -1,4 +1,5 @@
 import { insertionOf } from '../insertion.ts'
+import { limitsOf } from '../limits.ts'
 import type { Rule } from '../rule.ts'
 
 export const limitsMissingLoop: Rule = {
@@ -14,7 +15,7 @@ export const limitsMissingLoop: Rule = {
   kinds: ['Agent'],
   needs: ['spec.tools.*'],
   check(document, report) {
-    if (document.at('spec.tools.*').length === 0 || document.at('spec.limits.max_loop_iterations').length > 0) return
+    if (limitsOf(document)['max_loop_iterations'] !== undefined || document.at('spec.tools.*').length === 0) return
     report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {
       why: 'A model that loops would stop only at the guard of the server.',
       fix: {

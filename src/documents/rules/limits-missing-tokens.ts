@@ -1,4 +1,5 @@
 import { OFFLINE_PROVIDERS } from '../../spec/document.ts'
+import { limitsOf } from '../limits.ts'
 import type { Rule } from '../rule.ts'
 
 export const limitsMissingTokens: Rule = {
@@ -17,7 +18,7 @@ export const limitsMissingTokens: Rule = {
   },
   kinds: ['Agent'],
   check(document, report) {
-    if (document.at('spec.limits.max_tokens_per_run').length > 0) return
+    if (limitsOf(document)['max_tokens_per_run'] !== undefined) return
     const provider = document.at('spec.model.provider')[0]?.value
     // These cost nothing.
     if (typeof provider !== 'string' || OFFLINE_PROVIDERS.includes(provider)) return

@@ -1,5 +1,6 @@
 import { gatedAgents } from '../attachments.ts'
 import { decisionOf } from '../decision.ts'
+import { limitsOf } from '../limits.ts'
 import type { Rule } from '../rule.ts'
 
 export const noTimeout: Rule = {
@@ -20,7 +21,7 @@ export const noTimeout: Rule = {
     const { type, timeout } = decisionOf(document)
     if (timeout !== undefined || type !== 'require_approval') return
     const agents = gatedAgents(workspace, document)
-    if (agents.length > 0 && agents.every((agent) => agent.at('spec.limits.max_hitl_wait_minutes').length > 0)) return
+    if (agents.length > 0 && agents.every((agent) => limitsOf(agent)['max_hitl_wait_minutes'] !== undefined)) return
     report('/spec/decision/type', 'This approval may wait for ever.', {
       fix: 'Add `timeout: {after_minutes: 60, default: deny}`.',
     })
