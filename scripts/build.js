@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { fastParser } from './fast-parser.js'
+import { rewrites } from './rewrites.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
@@ -50,22 +50,9 @@ run('scripts/openapi.js')
 const out = `dist-${process.pid}`
 process.on('exit', () => rmSync(out, { recursive: true, force: true }))
 
-/** Commander starts programs that lie beside a command, of which there are none: to be able to took 5 ms of every start. */
-const fastStart = {
-  name: 'fast-start',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/]commander[\\/]lib[\\/]command\.js$/ }, ({ path }) => {
-      const [before, after] = readFileSync(path, 'utf8').split("const childProcess = require('node:child_process');")
-      if (after === undefined) throw new Error('Commander asks for other programs in another way.')
-      return {
-        contents: `${before}const childProcess = { spawn: (...call) => require('node:child_process').spawn(...call) };${after}`,
-      }
-    }),
-}
-
 const common = {
   bundle: true,
-  plugins: [fastParser, fastStart],
+  plugins: [rewrites],
   target: 'node20.19',
   logLevel: 'warning',
   define: { SVC_VERSION: JSON.stringify(version), SVC_FAILPOINTS: 'false' },
