@@ -23,8 +23,19 @@ const metaSchema = () => {
 }
 const VOCABULARIES = ['core', 'applicator', 'unevaluated', 'validation', 'meta-data', 'format-annotation', 'content']
 
+/**
+ * Branches of an `anyOf` differ in type: strict compilers refuse a schema of several types. Here they are one again, so that a
+ * wrong type is one error, which names all that may stand there.
+ */
+const joined = (value) => {
+  if (Array.isArray(value)) return value.map(joined)
+  if (typeof value !== 'object' || value === null) return value
+  const { anyOf, ...whole } = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, joined(each)]))
+  return anyOf === undefined ? whole : Object.assign(whole, ...anyOf, { type: anyOf.map(({ type }) => type) })
+}
+
 const schemas = Object.fromEntries(
-  NAMES.map((name) => [name, JSON.parse(readFileSync(`${root}/schemas/${name}.schema.json`, 'utf8'))]),
+  NAMES.map((name) => [name, joined(JSON.parse(readFileSync(`${root}/schemas/${name}.schema.json`, 'utf8')))]),
 )
 const ajv = new Ajv2020({
   strict: true,

@@ -24,7 +24,7 @@ const schemaOf = async (...kind: string[]): Promise<Schema> =>
   JSON.parse((await svc(['schema', ...kind], { cwd: home })).stdout) as Schema
 
 const validator = (schema: Schema) => {
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true })
+  const ajv = new Ajv2020({ strict: true, allErrors: true })
   addFormats.default(ajv)
   return ajv.compile(schema)
 }
