@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { API_VERSION, KINDS, type Kind } from '../spec/document.ts'
 import { diagnostic, replacement, type Diagnostic } from './diagnostic.ts'
 import { createDocument, type Document } from './document.ts'
-import { checkShape, hasShape, type SchemaName } from './shape.ts'
+import { pointerTo } from './pointer.ts'
+import { checkShape, hasShape, misspeltKey, type SchemaName } from './shape.ts'
 import { createSource, looseText, type Source } from './source.ts'
 import { nearest } from './suggest.ts'
 import { readYaml, type Node } from './yaml.ts'
@@ -141,13 +142,17 @@ function readOne(
   if (['apiVersion', 'kind'].every((key) => value[key] === undefined && slipOf(value, key) === undefined))
     return { findings: [nameless(document)] }
   const findings: Diagnostic[] = []
-  // A key that was meant to be one of these is told by the shape check.
-  if (version !== API_VERSION && (kind === undefined || !isSaidElsewhere(value)))
-    findings.push(wrongVersion(document, version))
-  if (kind === undefined || (value['kind'] !== kind && slipOf(value, 'kind') === undefined))
-    findings.push(wrongKind(document, value['kind']))
   // Without a kind nothing can be said about the rest.
-  if (kind === undefined) return { findings }
+  if (kind === undefined) {
+    const [written, called] = [slipOf(value, 'apiVersion'), slipOf(value, 'kind')]
+    if (written !== undefined) findings.push(misspelt(document, written, 'apiVersion'))
+    else if (version !== API_VERSION) findings.push(wrongVersion(document, version))
+    findings.push(called === undefined ? wrongKind(document, value['kind']) : misspelt(document, called, 'kind'))
+    return { findings }
+  }
+  // A key that was meant to be one of these is told by the shape check.
+  if (version !== API_VERSION && !isSaidElsewhere(value)) findings.push(wrongVersion(document, version))
+  if (value['kind'] !== kind && slipOf(value, 'kind') === undefined) findings.push(wrongKind(document, value['kind']))
   findings.push(...checkShape(schemaOf(kind), document))
   // What the schema alone refuses may be the business of a rule.
   return { document: findings.length === 0 ? create(true) : document, findings }
@@ -191,6 +196,12 @@ const nameless = (document: Document): Diagnostic =>
     { fix: `Begin with \`apiVersion: ${API_VERSION}\` and \`kind: ${KINDS.join('|')}\`.` },
   )
 
+function misspelt(document: Document, written: string, meant: string): Diagnostic {
+  const pointer = pointerTo('', written)
+  const place = { path: document.path, pointer, range: document.keySpanOf(pointer) ?? document.placeOf(pointer).range }
+  return misspeltKey(place, written, 'the top level', meant)
+}
+
 const LIST = `${KINDS.slice(0, -1).join(', ')} or ${KINDS.at(-1)}`
 
 function wrongVersion(document: Document, found: JsonValue | undefined): Diagnostic {
@@ -230,9 +241,12 @@ function wrongKind(document: Document, found: JsonValue | undefined): Diagnostic
 function isOurs(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false
   const { apiVersion, kind } = value
-  if (typeof apiVersion === 'string' && /^svc\b/i.test(apiVersion)) return true
+  if (isFormat(apiVersion)) return true
+  for (const key in value) if (isFormat(value[key]) && nearest(key, TOP) === 'apiVersion') return true
   return kindOf(kind) !== undefined && (isJsonObject(value['metadata']) || isJsonObject(value['spec']))
 }
+
+const isFormat = (value: JsonValue | undefined): boolean => typeof value === 'string' && /^svc\b/i.test(value)
 
 /** For text that no parser reads: does it look like a document of ours? */
 const seemsOurs = (text: string): boolean => /^[\s{,]*["']?apiVersion["']?\s*:\s*["']?svc\b/im.test(text)

@@ -6,7 +6,7 @@ import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
 import { coerce } from 'semver'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
-import { diagnostic, replacement, type Diagnostic, type Edit, type Fix, type Saying } from './diagnostic.ts'
+import { diagnostic, replacement, type Diagnostic, type Edit, type Fix, type Place, type Saying } from './diagnostic.ts'
 import { keys } from './generated/keys.js'
 import { bareSchema, habitAt, wrapped, wrapperOf } from './habits.ts'
 import { moveOf } from './insertion.ts'
@@ -335,18 +335,16 @@ function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Se
   }
   if (near !== undefined && !present(file.root.value, parent, near)) {
     meant.add(pointerTo(parent, near))
-    return diagnostic(
-      'doc/unknown-key',
-      'error',
-      place,
-      `\`${key}\` is no key of ${where}. Did you mean \`${near}\`?`,
-      {
-        fix: replacement(place, near),
-      },
-    )
+    return misspeltKey(place, key, where, near)
   }
   return undefined
 }
+
+/** @param where the mapping in words */
+export const misspeltKey = (place: Place, key: string, where: string, meant: string): Diagnostic =>
+  diagnostic('doc/unknown-key', 'error', place, `\`${key}\` is no key of ${where}. Did you mean \`${meant}\`?`, {
+    fix: replacement(place, meant),
+  })
 
 /** @param lacking what the mapping that it stands in needs, in words */
 function unknownKey(schema: SchemaName, file: Spans, error: ErrorObject, lacking: string | undefined): Diagnostic {

@@ -94,6 +94,11 @@ describe('a file', () => {
       expect(readDocuments({ path: 'x.yaml', text: other })).toEqual({ documents: [], findings: [] })
   })
 
+  test('whose `apiVersion` is misspelt is ours', () => {
+    const { findings } = readDocuments({ path: 'x.yaml', text: 'api_version: svc/v1\nspec: {}\n' })
+    expect(findings.map(({ rule }) => rule)).toEqual(['doc/unknown-key', 'doc/kind-unknown'])
+  })
+
   test('that was named is held to be a document', () => {
     const { findings } = readDocuments({ path: 'x.yaml', text: 'apiVersion: v1\nkind: Service\n' }, { named: true })
     expect(findings.map(({ rule }) => rule)).toEqual(['doc/api-version', 'doc/kind-unknown'])

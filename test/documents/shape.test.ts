@@ -211,6 +211,19 @@ describe('each fault is told once', () => {
       ['doc/api-version [kind] `apiVersion: svc/v1` is missing.'],
     ],
     [
+      'an apiVersion whose key is a slip, without a kind',
+      'apiversion: svc/v1\nmetadata: {name: a}\n',
+      [
+        'doc/unknown-key [apiversion] `apiversion` is no key of the top level. Did you mean `apiVersion`?',
+        'doc/kind-unknown [apiversion] `kind` is missing: Agent, Tool, Policy or Bundle.',
+      ],
+    ],
+    [
+      'an unknown kind whose key is a slip',
+      'apiVersion: svc/v1\nKind: Workflow\n',
+      ['doc/unknown-key [Kind] `Kind` is no key of the top level. Did you mean `kind`?'],
+    ],
+    [
       'a kind in the wrong case',
       policy('  decision: {type: deny}\n').replace('Policy', 'policy'),
       ['doc/kind-unknown [policy] kind must be Agent, Tool, Policy or Bundle, but is "policy". Did you mean "Policy"?'],
