@@ -30,6 +30,8 @@ interface FollowUp {
   readonly here?: readonly RuleName[]
   /** Rules that miss a whole document, which may use or define what this one speaks of. */
   readonly gaps?: readonly RuleName[]
+  /** True when the rule has no use for the value there: what is wrong with the form of the value is said first. */
+  readonly value?: true
   /** True when a path is looked for from the directory of the bundle. */
   readonly path?: true
   /** True when two uses of one document lack what that document could say once. */
@@ -55,10 +57,15 @@ const SCOPE_NAMES: readonly RuleName[] = ['policy/scope-syntax', ...TOOL_NAMES]
 const SCHEMA_FAULTS: readonly RuleName[] = ['schema/invalid', 'schema/required-undefined', 'schema/ref-missing']
 
 const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
+  'doc/version-without-ref': { value: true },
   'id/file-name': { after: ['tool/unresolved', 'policy/attachment-missing'] },
   'agent/needs-bundle': { document: true },
   'agent/owner-missing': { lacks: ['metadata.owner'] },
   'agent/instructions-missing-file': { path: true },
+  'agent/no-tools-but-policies': { value: true, here: ['policy/attachment-missing'] },
+  'model/base-url-invalid': { value: true },
+  'model/base-url-insecure': { value: true },
+  'model/base-url-full-path': { value: true },
   'model/secret-undeclared': { lacks: ['secrets'] },
   'model/secret-implicit-missing': { lacks: ['spec.model.secret', 'secrets'] },
   'secret/undeclared': { lacks: ['secrets'] },
@@ -69,8 +76,8 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   'limits/missing-loop': { lacks: ['spec.limits.max_loop_iterations'] },
   'limits/missing-tokens': { lacks: ['spec.limits.max_tokens_per_run'] },
   'output/schema-without-json': { lacks: ['output.format'] },
-  'output/strict-without-schema': { lacks: ['output.schema'] },
-  'output/on-invalid-without-schema': { lacks: ['output.schema'] },
+  'output/strict-without-schema': { lacks: ['output.schema'], value: true },
+  'output/on-invalid-without-schema': { lacks: ['output.schema'], value: true },
   'output/strict-missing': { lacks: ['output.strict'] },
   'schema/not-object': { rests: true, here: ['schema/invalid'] },
   'schema/open-object': { here: ['schema/not-object', 'schema/invalid'] },
@@ -87,6 +94,7 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
     after: TOOL_NAMES,
     gaps: GAPS,
   },
+  'mcp/header-ignored': { value: true, here: ['mcp/header-invalid'] },
   'mcp/server-undeclared': { lacks: ['spec.mcp_servers.*.name'] },
   'mcp/server-unused': { lacks: ['spec.tools.*.mcp.server'], after: ['mcp/server-undeclared'] },
   'mcp/no-auth': { lacks: ['spec.mcp_servers.*.auth'] },
@@ -95,6 +103,7 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   'subagent/description-missing': { lacks: ['spec.agents.*.description'] },
   'policy/no-decision': { lacks: ['spec.decision'] },
   'policy/attachment-missing': { document: true, path: true },
+  'policy/allow-without-type': { value: true },
   'policy/unused-document': {
     lacks: [...IDENTITY, 'spec.decision.authority_ref'],
     users: POLICY_USERS,
@@ -117,6 +126,10 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   'policy/optional-field': { rests: true, after: SCHEMA_FAULTS },
   'policy/shadowed': { rests: true },
   'policy/unreachable-approval': { rests: true },
+  'approval/fields-ignored': {
+    value: true,
+    here: ['approval/count-range', 'approval/timeout-range', 'approval/on-reject-value', 'approval/on-modify-value'],
+  },
   'approval/reason-missing': { lacks: ['spec.decision.reason'] },
   'authority/unresolved': {
     users: ['spec.decision.authority_ref'],
@@ -135,6 +148,7 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
     after: ['policy/scope-mismatch', ...SCOPE_NAMES],
   },
   'bundle/root-missing': { document: true },
+  'bundle/external-unpinned': { lacks: ['spec.agents.*.late_bound'] },
   'bundle/lock-missing': { after: TOOL_NAMES },
   'bundle/unreferenced-file': {
     users: PATH_USERS,
@@ -222,6 +236,7 @@ function explains(workspace: Workspace, cause: Diagnostic, each: Diagnostic, row
   if (row.gaps?.includes(rule)) return !/Did you mean/.test(cause.message) && areTogether(workspace, cause, each)
   if (row.path && rule === NEEDS_BUNDLE) return isAbove(workspace, each)
   if (!isOfForm(cause)) return row.rests === true && isUnder(each, cause)
+  if (row.value && cause.path === each.path && isIn(cause.pointer, each.pointer)) return true
   if (workspace.documentsAt(cause.path).length === 0)
     return (row.document === true || row.users !== undefined) && mayHold(workspace, cause.path, each)
   const touches = (keys: readonly string[] = [], of?: Diagnostic): boolean =>
@@ -262,9 +277,9 @@ function isAbove(workspace: Workspace, each: Diagnostic): boolean {
 }
 
 const isNested = (one: Diagnostic, other: Diagnostic): boolean =>
-  one.pointer === other.pointer ||
-  one.pointer.startsWith(`${other.pointer}/`) ||
-  other.pointer.startsWith(`${one.pointer}/`)
+  isIn(one.pointer, other.pointer) || isIn(other.pointer, one.pointer)
+
+const isIn = (pointer: string, whole: string): boolean => pointer === whole || pointer.startsWith(`${whole}/`)
 
 /** The name that stands there, and the one that was surely meant. */
 function namesOf(workspace: Workspace, { path, range, message, fix, related }: Diagnostic): readonly string[] {

@@ -64,10 +64,13 @@ export function checkShape(schema: SchemaName, file: Spans): Diagnostic[] {
 
 /** Errors that say something of their own: those inside a branch, or beside a wrong type, only repeat another one. */
 function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
-  const mistyped = new Set(errors.filter((error) => error.keyword === 'type').map((error) => error.instancePath))
+  const pathsOf = (keyword: string): ReadonlySet<string> =>
+    new Set(errors.filter((error) => error.keyword === keyword).map((error) => error.instancePath))
+  const [unwanted, mistyped] = [pathsOf('false schema'), pathsOf('type')]
   return errors.filter((error) => {
     if (error.keyword === 'if' || (error.keyword === 'pattern' && error.propertyName !== undefined)) return false
     if (/\/oneOf\/\d+\//.test(error.schemaPath)) return false
+    if (unwanted.has(error.instancePath)) return error.keyword === 'false schema'
     if (error.keyword !== 'type' && mistyped.has(error.instancePath)) return false
     // `limits/non-positive` says it for every limit.
     return error.keyword !== 'minimum' || !error.instancePath.startsWith('/spec/limits/')

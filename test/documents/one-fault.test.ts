@@ -61,6 +61,37 @@ describe.each(documents)('%s', (file) => {
   })
 })
 
+describe('a value that is of no use where it stands, and wrong, is one finding', () => {
+  const DENIES = ['policies/few-estimates.yaml', 'decision: { type: deny,'] as const
+  const MODEL = ['agents/estimator.yaml', 'name: small,'] as const
+  test.each<[string, readonly [file: string, at: string], string]>([
+    ['approvals_required: two', DENIES, 'doc/schema'],
+    ['approvals_required: 0', DENIES, 'approval/count-range'],
+    ['on_reject: banana', DENIES, 'approval/on-reject-value'],
+    ['on_modify: re-validate', DENIES, 'approval/on-modify-value'],
+    ['comprehension_required: yes', DENIES, 'doc/yaml11-boolean'],
+    ['timeout: { after_minutes: 0, default: deny }', DENIES, 'approval/timeout-range'],
+    ['timeout: { after_minutes: 5, default: maybe }', DENIES, 'doc/schema'],
+    ['timeout: { minutes: 5, default: deny }', DENIES, 'doc/unknown-key'],
+    ['base_url: localhost', MODEL, 'doc/schema'],
+    ['base_url: http://models.example/v1', MODEL, 'doc/schema'],
+    ['base_url: 5', MODEL, 'doc/schema'],
+    ['base_url: ""', MODEL, 'doc/schema'],
+    ['header: Host', ['agents/desk.yaml', 'scheme: bearer,'], 'mcp/header-invalid'],
+    ['header: 5', ['agents/desk.yaml', 'scheme: bearer,'], 'doc/unquoted-scalar'],
+    ['version: []', ['tools/lookup.yaml', 'input_schema:'], 'doc/schema'],
+  ])('%s', (field, [file, at], rule) => {
+    const written = at.endsWith(':') ? `${at}\n    ${field}` : `${at} ${field},`
+    expect(found({ [file]: whole[file]!.replace(at, written) })).toEqual([`${file} ${rule}`])
+  })
+
+  test('whatever else of its kind is told beside it', () => {
+    const file = 'policies/few-estimates.yaml'
+    const text = whole[file]!.replace('type: deny,', 'type: deny, approvals_required: 0, on_reject: fail,')
+    expect(found({ [file]: text })).toEqual([`${file} approval/count-range`, `${file} approval/fields-ignored`])
+  })
+})
+
 describe('a key that is misspelt is one finding', () => {
   test.each(named(spots('keys')))('%s', (_, spot) => {
     expect(found(written(spot, (key) => `${key.slice(0, -1)}x`))).toEqual([`${spot.file} doc/unknown-key`])
