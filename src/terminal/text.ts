@@ -3,9 +3,9 @@
  * What would move the cursor, colour, hide, reorder or end a line is removed or shown as an escape, so that nothing in a
  * value can forge what we draw around it. Source: command line, 1.2; security, S18.
  */
-import { widthOf } from './width.ts'
+import { isPlain, widthOf } from './width.ts'
 
-export { widthOf }
+export { isPlain, widthOf }
 
 /**
  * Whole control sequences: CSI, then OSC, DCS, SOS, PM and APC with their payload, then the short ones. A payload ends at
@@ -34,14 +34,11 @@ const UNSAFE = new RegExp(
   'gu',
 )
 
-/** Nearly all text is: it is looked through once. */
-const HARMLESS = /^[\x20-\x7e]*$/
-
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b' }
 
 /** Text for one line: line breaks and tabs are shown as escapes too. */
 export const safeText = (text: string): string =>
-  HARMLESS.test(text) ? text : text.replace(SEQUENCES, '').replace(UNSAFE, escapeOf)
+  isPlain(text) ? text : text.replace(SEQUENCES, '').replace(UNSAFE, escapeOf)
 
 /** Text of several lines; line breaks (also CR LF) and tabs stay. */
 export const safeBlock = (text: string): string =>

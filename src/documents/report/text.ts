@@ -1,4 +1,4 @@
-import { safeText, widthOf } from '../../terminal/text.ts'
+import { isPlain, safeText, widthOf } from '../../terminal/text.ts'
 import { createTheme, type Style } from '../../terminal/theme.ts'
 import type { Diagnostic, Severity } from '../diagnostic.ts'
 import type { Span } from '../source.ts'
@@ -37,20 +37,25 @@ function block(finding: Diagnostic, workspace: Workspace, paint: Style): string 
 function frame(workspace: Workspace, path: string, { start, end }: Span, paint: Style): string {
   const text = workspace.line(path, start.line)
   if (text.trim() === '') return ''
+  const { shown, columns } = isPlain(text) ? PLAIN : ODD
   const from = text.length <= WINDOW ? 0 : Math.max(0, start.column - 1 - WINDOW / 2)
-  const shown = spaced(text.slice(from, from + WINDOW))
-  const indent = widthOf(spaced(text.slice(from, start.column - 1)))
+  const part = text.slice(from, from + WINDOW)
+  const indent = columns(text.slice(from, start.column - 1))
   const marked = text.slice(start.column - 1, end.line === start.line ? end.column - 1 : text.length).trimEnd()
-  const room = Math.max(1, widthOf(shown) - indent)
-  const width = Math.min(room, Math.max(1, widthOf(spaced(marked))))
+  const width = Math.max(1, Math.min(columns(part) - indent, columns(marked)))
   const previous = start.line > 1 && from === 0 ? workspace.line(path, start.line - 1) : ''
-  const before = previous.trim() === '' ? '' : numbered(start.line - 1, spaced(previous.slice(0, WINDOW)))
-  return `${before}${numbered(start.line, shown)}       | ${' '.repeat(indent)}${paint('^'.repeat(width))}\n`
+  const before = previous.trim() === '' ? '' : numbered(start.line - 1, ODD.shown(previous.slice(0, WINDOW)))
+  return `${before}${numbered(start.line, shown(part))}       | ${' '.repeat(indent)}${paint('^'.repeat(width))}\n`
+}
+
+/** How text of a file is drawn, and how wide it is then: nearly every line is as it is written, letter by letter. */
+const PLAIN = { shown: (text: string): string => text, columns: (text: string): number => text.length }
+const ODD = {
+  shown: (text: string): string => safeText(text.replaceAll('\t', ' ')),
+  columns: (text: string): number => widthOf(ODD.shown(text)),
 }
 
 const numbered = (line: number, text: string): string => `${String(line).padStart(6)} | ${text}\n`
-
-const spaced = (text: string): string => safeText(text.replaceAll('\t', ' '))
 
 /** A sentence as it follows a colon: small initial, no full stop. */
 const lower = (sentence: string): string =>
