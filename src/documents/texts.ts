@@ -25,13 +25,22 @@ export function writtenTexts(
   may: (text: string) => boolean,
 ): readonly WrittenText[] {
   const own = mayWrite(document, may) ? document.once(textsIn) : NOTHING
+  const named = namedTexts(workspace, document, may)
+  return named.length === 0 ? own : [...own, ...named]
+}
+
+/** The same of the files alone that a document names. */
+export function namedTexts(
+  workspace: Workspace,
+  document: Document,
+  may: (text: string) => boolean,
+): readonly WrittenText[] {
   const files = namedFiles(workspace, document)
-  if (files.length === 0) return own
-  const lines = files.flatMap((path) => {
+  if (files.length === 0) return NOTHING
+  return files.flatMap((path) => {
     const text = workspace.text(path)
     return may(text) ? linesOf(path, text) : []
   })
-  return [...own, ...lines]
 }
 
 /** False for a document in whose own texts what is looked for cannot be. */

@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { isAscii } from '../scripts.ts'
-import { writtenTexts } from '../texts.ts'
+import { isAsciiOnly, namedTexts, writtenTexts } from '../texts.ts'
 
 export const hiddenUnicode: Rule = {
   name: 'security/hidden-unicode',
@@ -12,7 +12,9 @@ export const hiddenUnicode: Rule = {
   good: { 'tool.yaml': 'kind: Tool\nspec: {description: Pays back.}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
-    for (const each of writtenTexts(workspace, document, mayHide)) {
+    // Nothing hides in plain ASCII.
+    const texts = isAsciiOnly(document) ? namedTexts : writtenTexts
+    for (const each of texts(workspace, document, mayHide)) {
       const match = HIDDEN.exec(each.text)
       if (match === null) continue
       const { at } = each
