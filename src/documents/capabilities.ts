@@ -48,7 +48,7 @@ export const abilitiesOf = oncePerObject(
 
 /** What the words of a name speak of. */
 const sensesOf = remembering((name) => {
-  if (!SPEAKING.test(name)) return NO_SENSES
+  if (!SPEAKING.test(name.toLowerCase())) return NO_SENSES
   const words = wordsOf(name)
   const has = (list: ReadonlySet<string>): boolean => words.some((word) => list.has(word))
   return { private: has(PRIVATE), strangers: has(STRANGERS), sending: has(SENDING), reading: has(READING) }
@@ -83,5 +83,5 @@ const SENDING = set('send post publish upload forward tweet notify webhook share
 const READING = set('read get list search find lookup query fetch show view')
 
 /** Most names hold none of the words: one search tells, without writing these out. */
-const SPEAKING = new RegExp([...PRIVATE, ...STRANGERS, ...SENDING, ...READING].join('|'), 'i')
+const SPEAKING = new RegExp([...PRIVATE, ...STRANGERS, ...SENDING, ...READING].join('|'))
 const NO_SENSES = { private: false, strangers: false, sending: false, reading: false }
