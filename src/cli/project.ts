@@ -44,8 +44,7 @@ export async function openProject(
   { cwd, globals, io }: Pick<Call, 'cwd' | 'globals' | 'io'>,
   near?: string,
 ): Promise<Project> {
-  const named = globals.config ?? io.env['SVC_CONFIG']
-  const file = named ? resolve(cwd, named) : (nearest(cwd) ?? (near && nearest(near)))
+  const file = projectFile({ cwd, globals, io }, near)
   const own = file ? await readProject(file) : {}
   const config = overlay((await readUserConfig(io.env)) as JsonObject, own as JsonObject) as Config
   const directory = file ? dirname(file) : near ? directoryOf(near) : cwd
@@ -63,6 +62,17 @@ export async function openProject(
     ...(target && { target }),
     operatorKey: createOperatorKey({ cwd, globals, io }, target),
   }
+}
+
+/** The directory of the project, whatever its file says. */
+export function projectRoot(call: Pick<Call, 'cwd' | 'globals' | 'io'>): string {
+  const file = projectFile(call)
+  return file ? dirname(file) : call.cwd
+}
+
+function projectFile({ cwd, globals, io }: Pick<Call, 'cwd' | 'globals' | 'io'>, near?: string): string | undefined {
+  const named = globals.config ?? io.env['SVC_CONFIG']
+  return named ? resolve(cwd, named) : (nearest(cwd) ?? (near && nearest(near)))
 }
 
 async function readProject(file: string): Promise<Config> {

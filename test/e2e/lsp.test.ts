@@ -117,6 +117,13 @@ async function asked<T>(method: string, path: string, withMark: string): Promise
   return await client.sendRequest<T>(`textDocument/${method}`, { textDocument: { uri: uri(path) }, position })
 }
 
+/** The text after an edit of whole lines. */
+function edited(text: string, { range: { start, end }, newText }: TextEdit): string {
+  expect([start.character, end.character]).toEqual([0, 0])
+  const lines = text.split(/(?<=\n)/)
+  return [...lines.slice(0, start.line), newText, ...lines.slice(end.line)].join('')
+}
+
 const labels = (items: readonly CompletionItem[]): string[] => items.map(({ label }) => label)
 
 test('findings appear as one types and go when the fault goes', async () => {
@@ -200,6 +207,95 @@ test('a safe fix is offered where the finding stands', async () => {
       },
     },
   ])
+})
+
+test('what is typed arrives as the places that changed', async () => {
+  const text = original(DESK)
+  await opened(DESK, text)
+  const { position } = marked(text.replace('acme.refunds@', 'acme.refund|s@'))
+  const end = { line: position.line, character: position.character + 1 }
+  const change = async (version: number, ...contentChanges: object[]): Promise<void> =>
+    await client.sendNotification('textDocument/didChange', {
+      textDocument: { uri: uri(DESK), version },
+      contentChanges,
+    })
+  await change(2, { range: { start: position, end }, text: '' })
+  expect(await diagnostics(DESK, 'tool/unresolved', 1)).toEqual([
+    expect.stringMatching(/^\d+:12 Tool "acme.refund" is not in this project. Did you mean acme.refunds\?$/),
+  ])
+  // Each change is counted in the text that the one before it has left.
+  await change(
+    3,
+    { range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }, text: '# a\r\n# b\n' },
+    {
+      range: {
+        start: { line: position.line + 2, character: position.character },
+        end: { line: position.line + 2, character: position.character },
+      },
+      text: 's',
+    },
+  )
+  expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
+})
+
+test('all safe fixes of the open file are one action, for those who ask for it', async () => {
+  const broken = original(DESK)
+    .replace('kind: Agent', 'kind: agent')
+    .replace('  limits:', '  limit:')
+    .replace('max_subagent_depth: ', 'max_subagent_depht: ')
+  await opened(DESK, broken)
+  const asking = (...only: string[]): Promise<CodeAction[]> =>
+    client.sendRequest('textDocument/codeAction', {
+      textDocument: { uri: uri(DESK) },
+      range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+      context: { diagnostics: [], ...(only.length > 0 && { only }) },
+    })
+  expect(await asking()).toEqual([])
+  expect(await asking('refactor')).toEqual([])
+  for (const kind of ['source', 'source.fixAll', 'source.fixAll.svc']) {
+    const [action, ...others] = await asking(kind)
+    expect(others).toEqual([])
+    expect(action).toMatchObject({ title: 'Fix all that svc can fix', kind: 'source.fixAll.svc' })
+    const edits = action!.edit!.changes!
+    expect(Object.keys(edits)).toEqual([uri(DESK)])
+    expect(edited(broken, edits[uri(DESK)]![0]!)).toBe(original(DESK))
+  }
+  await typed(DESK, original(DESK))
+  expect(await asking('source.fixAll')).toEqual([])
+})
+
+test('each folder of the editor is a project of its own', async () => {
+  const other = copyExample('refund')
+  try {
+    const folder = { uri: pathToFileURL(other.directory).href, name: 'other' }
+    const there = pathToFileURL(join(other.directory, DESK)).href
+    const broken = original(DESK).replace('acme.refunds@^1.0', 'acme.refund@^1.0')
+    await client.sendNotification('textDocument/didOpen', {
+      textDocument: { uri: there, languageId: 'yaml', version: 1, text: broken },
+    })
+    const move = async (event: object): Promise<void> =>
+      await client.sendNotification('workspace/didChangeWorkspaceFolders', {
+        event: { added: [], removed: [], ...event },
+      })
+    await move({ added: [folder] })
+    expect(await diagnostics(there, 'tool/unresolved', 1)).toEqual([
+      expect.stringMatching(/Tool "acme.refund" is not in this project. Did you mean acme.refunds\?$/),
+    ])
+    const [tool] = await client.sendRequest<Location[]>('textDocument/definition', {
+      textDocument: { uri: there },
+      position: marked(broken.replace('prompts/refund', 'prompts/|refund')).position,
+    })
+    expect(tool?.uri).toBe(pathToFileURL(join(other.directory, 'prompts/refund-desk.md')).href)
+    // The same names in the first folder are other documents.
+    await opened(DESK, original(DESK).replace('max_loop_iterations', 'max_loop_iteration'))
+    expect(await diagnostics(DESK, 'doc/unknown-key', 1)).toHaveLength(1)
+    expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
+    expect(told.get(there)!.map(({ code }) => code)).not.toContain('doc/unknown-key')
+    await move({ removed: [folder] })
+    expect(await diagnostics(there, 'tool/unresolved', 0)).toEqual([])
+  } finally {
+    other.remove()
+  }
 })
 
 test('a fix that a person must judge is offered, not preferred, and makes the file that it needs', async () => {
@@ -337,7 +433,10 @@ test('formatting writes the canonical form', async () => {
     textDocument: { uri: uri(DESK) },
     options: { tabSize: 2, insertSpaces: true },
   })
-  expect(edit!.newText).toBe(original(DESK).replace('kind: Agent\n', 'kind: Agent # last\n'))
+  expect(edit).toMatchObject({ range: { start: { line: 1, character: 0 } } })
+  expect(edited(original(DESK).replace('kind: Agent\n', '').concat('kind: Agent # last\n'), edit!)).toBe(
+    original(DESK).replace('kind: Agent\n', 'kind: Agent # last\n'),
+  )
 })
 
 test('what is written in the project file counts at once', async () => {

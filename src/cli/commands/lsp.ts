@@ -1,26 +1,26 @@
 import { lint, type LintOptions } from '../../documents/lint.ts'
 import { loadWorkspace } from '../../documents/load.ts'
 import type { Call } from '../command.ts'
-import { serveLanguage, type Check } from '../lsp/serve.ts'
-import { openProject } from '../project.ts'
+import type { Project } from '../lsp/folder.ts'
+import { serveLanguage } from '../lsp/serve.ts'
+import { openProject, projectRoot } from '../project.ts'
 import { createNotebook, hasRegistry } from '../registry.ts'
 
 export async function lsp(call: Call): Promise<void> {
   const { createConnection } = await import('vscode-languageserver/node')
   // The protocol owns both streams for as long as the process lives; the connection ends it as the protocol says.
   const connection = createConnection(process.stdin, process.stdout)
-  serveLanguage(connection, async (directory) => {
+  serveLanguage(connection, (directory) => {
     const cwd = directory === undefined || call.globals.cwd !== undefined ? call.cwd : directory
     const at = { ...call, cwd }
-    const { directory: root } = await openProject(at)
-    return { root, check: checkOf(at) }
+    return { root: projectRoot(at), check: checkOf(at) }
   })
   connection.listen()
   await new Promise<void>((ended) => call.signal.addEventListener('abort', () => ended()))
 }
 
 /** The project file is read each time: it may be what is being edited. */
-function checkOf(call: Call): Check {
+function checkOf(call: Call): Project['check'] {
   const notebook = createNotebook()
   return async (overlay) => {
     const project = await openProject(call)

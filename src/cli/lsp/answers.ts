@@ -1,0 +1,82 @@
+/** Findings and choices as the protocol writes them. */
+import type {
+  CodeAction,
+  CompletionItem,
+  CompletionItemKind,
+  Diagnostic as LspDiagnostic,
+  DiagnosticSeverity,
+  Range,
+  TextEdit,
+} from 'vscode-languageserver/node'
+import type { Diagnostic } from '../../documents/diagnostic.ts'
+import type { Completion } from '../../documents/lsp/complete.ts'
+import { toRange } from './text.ts'
+
+/** @param canCreate true where the editor makes files that an edit asks for; else what needs one is not offered */
+export function quickFix(
+  finding: Diagnostic,
+  uriOf: (path: string) => string,
+  isThere: (path: string) => boolean,
+  canCreate: boolean,
+): CodeAction[] {
+  const { fix } = finding
+  if (fix === undefined || fix.edits.length === 0) return []
+  const changes: Record<string, TextEdit[]> = {}
+  for (const { path, range, text } of fix.edits)
+    (changes[uriOf(path)] ??= []).push({ range: toRange(range), newText: text })
+  const missing = [...new Set(fix.edits.map(({ path }) => path).filter((path) => !isThere(path)))].map(uriOf)
+  if (missing.length > 0 && !canCreate) return []
+  return [
+    {
+      title: fix.description.replace(/\.$/, ''),
+      kind: 'quickfix',
+      diagnostics: [toDiagnostic(finding, uriOf)],
+      isPreferred: fix.unsafe !== true,
+      edit:
+        missing.length === 0
+          ? { changes }
+          : {
+              documentChanges: [
+                ...missing.map((uri) => ({ kind: 'create' as const, uri })),
+                ...Object.entries(changes).map(([uri, edits]) => ({ textDocument: { uri, version: null }, edits })),
+              ],
+            },
+    },
+  ]
+}
+
+const SEVERITY = { error: 1, warning: 2, info: 3 } as const satisfies Record<Diagnostic['severity'], DiagnosticSeverity>
+
+export function toDiagnostic(finding: Diagnostic, uriOf: (path: string) => string): LspDiagnostic {
+  const { rule, severity, message, why, fix, range, related } = finding
+  const lines = [message, ...(why === undefined ? [] : [why]), ...(fix === undefined ? [] : [fix.description])]
+  return {
+    range: toRange(range),
+    severity: SEVERITY[severity],
+    code: rule,
+    source: 'svc',
+    message: lines.join('\n'),
+    relatedInformation: related.map((each) => ({
+      location: { uri: uriOf(each.path), range: toRange(each.range) },
+      message: each.message,
+    })),
+  }
+}
+
+/** Property, Value, Reference, File, Constant. */
+const ITEM_KIND = { key: 10, value: 12, document: 18, file: 17, secret: 21 } as const satisfies Record<
+  Completion['kind'],
+  CompletionItemKind
+>
+
+export const toItem = (each: Completion, range: Range, space: string, quote: string, at: number): CompletionItem => ({
+  label: each.label,
+  // Editors compare it with what is written there.
+  ...(quote !== '' && { filterText: quote + each.label }),
+  kind: ITEM_KIND[each.kind],
+  // The order of the schema, not of the alphabet.
+  sortText: String(at).padStart(4, '0'),
+  textEdit: { range, newText: space + (each.insert ?? each.label) },
+  ...(each.detail !== undefined && { detail: each.detail }),
+  ...(each.documentation !== undefined && { documentation: { kind: 'markdown', value: each.documentation } }),
+})

@@ -1,0 +1,156 @@
+/** One project that an editor has open: the texts that stand in for its files, and what is known of them. */
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { Connection } from 'vscode-languageserver/node'
+import type { Contents } from '../../documents/files.ts'
+import { groupBy } from '../../documents/group.ts'
+import type { Diagnostic } from '../../documents/diagnostic.ts'
+import type { Workspace } from '../../documents/workspace.ts'
+import { mend } from '../lint-fix.ts'
+import { toDiagnostic } from './answers.ts'
+
+/** What comes within this time is one stroke of typing. */
+const SETTLE_MS = 120
+
+export interface Checked {
+  readonly workspace: Workspace
+  readonly findings: readonly Diagnostic[]
+  /** Provider names of the project configuration. */
+  readonly providers: readonly string[]
+}
+
+export interface Project {
+  /** Absolute. */
+  readonly root: string
+  /**
+   * Reads and checks the project. A failure is told to the editor and leaves what was known.
+   * @param texts that stand in for files, by path relative to the root
+   */
+  readonly check: (texts: Contents) => Promise<Checked>
+}
+
+export interface Folder {
+  readonly root: string
+  /** Where a document stands below the root; undefined for one that has no place in any project. */
+  pathOf(uri: string): string | undefined
+  uriOf(path: string): string
+  textOf(path: string): string
+  /** The open documents that belong to it, by path. They are told of by the caller, who says `changed` then. */
+  readonly texts: Map<string, { readonly uri: string; readonly text: string }>
+  changed(): void
+  /** What is known of the texts as they are now; undefined where they could never be checked. */
+  settled(): Promise<Checked | undefined>
+  /** What is known, even if something has been typed since. */
+  latest(): Promise<Checked | undefined>
+  /** The text of a file after all safe fixes that touch no other. */
+  mended(path: string): Promise<string>
+  /** Takes back what was told. */
+  close(): Promise<void>
+  /** Checks nothing any more. */
+  stop(): void
+}
+
+/** @param owns true for a document that belongs to this folder, and not to one inside or around it */
+export function createFolder(
+  { root, check }: Project,
+  connection: Connection,
+  owns: (folder: Folder, uri: string) => boolean,
+): Folder {
+  const texts: Folder['texts'] = new Map()
+  let known: Checked | undefined
+  /** Where something was told of. */
+  let told = new Set<string>()
+  let [dirty, open] = [true, true]
+  let timer: NodeJS.Timeout | undefined
+  let working: Promise<void> = Promise.resolve()
+
+  const overlay = (): Contents => Object.fromEntries([...texts].map(([path, { text }]) => [path, text]))
+  /** What has not been saved has no name yet. */
+  const isTold = ({ rule, path }: Diagnostic): boolean =>
+    rule !== 'id/file-name' || texts.get(path)?.uri.startsWith('untitled:') !== true
+
+  const refresh = async (): Promise<void> => {
+    if (!dirty) return
+    dirty = false
+    try {
+      const checked = await check(overlay())
+      known = { ...checked, findings: checked.findings.filter(isTold) }
+    } catch (error) {
+      connection.console.error(error instanceof Error ? error.message : String(error))
+      return
+    }
+    if (!open) return
+    const found = groupBy(known.findings, ({ path }) => folder.uriOf(path))
+    const concerned = [...new Set([...told, ...found.keys()])].filter((uri) => owns(folder, uri))
+    told = new Set(concerned.filter((uri) => found.has(uri)))
+    for (const uri of concerned)
+      await connection.sendDiagnostics({
+        uri,
+        diagnostics: (found.get(uri) ?? []).map((each) => toDiagnostic(each, folder.uriOf)),
+      })
+  }
+
+  const folder: Folder = {
+    root,
+    texts,
+    pathOf: (uri) => placeOf(root, uri),
+    uriOf: (path) => texts.get(path)?.uri ?? pathToFileURL(join(root, path)).href,
+    textOf: (path) => texts.get(path)?.text ?? known?.workspace.source(path).text ?? '',
+    changed() {
+      dirty = true
+      clearTimeout(timer)
+      timer = setTimeout(() => void folder.settled(), SETTLE_MS)
+    },
+    async settled() {
+      clearTimeout(timer)
+      working = working.then(refresh)
+      await working
+      return known
+    },
+    latest: async () => known ?? (await folder.settled()),
+    async mended(path) {
+      const before = folder.textOf(path)
+      const { texts: fixed } = await mend(async (given) => {
+        const { workspace, findings } = await check(given)
+        return { workspace, findings: findings.map((each) => within(each, path)) }
+      }, overlay())
+      return fixed[path] ?? before
+    },
+    async close() {
+      folder.stop()
+      for (const uri of told) await connection.sendDiagnostics({ uri, diagnostics: [] })
+    },
+    stop() {
+      open = false
+      clearTimeout(timer)
+    },
+  }
+  return folder
+}
+
+/** The finding without a fix that writes another file. */
+function within(finding: Diagnostic, path: string): Diagnostic {
+  const { fix, ...bare } = finding
+  return fix?.edits.every((edit) => edit.path === path) === false ? bare : finding
+}
+
+/**
+ * Where a document stands below the root: that of a file, or where a text that has not been saved would be one. Undefined for
+ * others, such as the past version of a file beside which it is compared.
+ */
+function placeOf(root: string, uri: string): string | undefined {
+  const file = fileOf(uri)
+  if (file !== undefined) return relative(root, file).replaceAll('\\', '/')
+  const { protocol, pathname } = new URL(uri)
+  if (protocol !== 'untitled:' || pathname.startsWith('/')) return undefined
+  const name = decodeURIComponent(pathname)
+  return /\.(?:ya?ml|json)$/.test(name) ? name : `${name}.yaml`
+}
+
+/** The file that a document is, or will be when it is saved where its name says. */
+export function fileOf(uri: string): string | undefined {
+  const { protocol, host, pathname } = new URL(uri)
+  if ((protocol !== 'file:' && protocol !== 'untitled:') || (host !== '' && sep === '/')) return undefined
+  if (protocol === 'file:') return fileURLToPath(uri)
+  return pathname.startsWith('/') ? fileURLToPath(`file://${pathname}`) : undefined
+}
