@@ -33,7 +33,7 @@ export interface Folder {
   readonly root: string
   /** Where a document stands below the root; undefined for one that has no place in any project. */
   pathOf(uri: string): string | undefined
-  uriOf(path: string): string
+  readonly uriOf: (path: string) => string
   textOf(path: string): string
   /** The open documents that belong to it, by path. They are told of by the caller, who says `changed` then. */
   readonly texts: Map<string, { readonly uri: string; readonly text: string }>
