@@ -122,6 +122,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
   readonly additionalProperties?: boolean | Schema
 }
 
@@ -146,7 +147,13 @@ function configPage(): string {
 }
 
 const schemaOf = (kind: string): Schema =>
-  JSON.parse(readFileSync(resolve(ROOT, `schemas/${kind}.schema.json`), 'utf8')) as Schema
+  JSON.parse(readFileSync(resolve(ROOT, `schemas/${kind}.schema.json`), 'utf8'), joined) as Schema
+
+/** Branches that differ in type are one row, which names all of them. */
+const joined = (_: string, value: Schema | null): unknown =>
+  value?.anyOf === undefined
+    ? value
+    : Object.assign({ ...value }, ...value.anyOf, { type: value.anyOf.map(({ type }) => type) })
 
 const fieldsTable = (schema: Schema): string =>
   table(['field', 'type', 'required', 'meaning'], rowsOf(schema, schema, '', []))
