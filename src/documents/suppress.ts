@@ -14,25 +14,34 @@ export interface Suppression {
   readonly line?: number
   /** What takes the comment away; none where it silences another rule too. */
   readonly removal: readonly Edit[]
+  /** Why the comment silences nothing, where it is not written as one that does. */
+  readonly unread?: string
 }
 
-const COMMENT = /(?:^|[ \t])#[ \t]*svc-lint-disable-(next-line|file)[ \t]+([^\r\n]*)/gm
+const COMMENT = /(?:^|[ \t])#[ \t]*svc-lint-((?:disable|enable|ignore)[\w-]*):?[ \t]*([^\r\n]*)/gm
+const FORM = 'Write `# svc-lint-disable-next-line RULE -- reason`, or `# svc-lint-disable-file RULE -- reason`.'
 /** Rules of these families are silenced with a reason only. */
 const REASON_NEEDED = /^(?:security|authority)\//
 
 /** What the comments of a file silence. */
 export function suppressionsIn(source: Source): Suppression[] {
-  if (!source.text.includes('svc-lint-disable-')) return []
+  if (!source.text.includes('svc-lint-')) return []
   const texts = readYaml(source).roots.flatMap(textsIn)
-  return [...source.text.matchAll(COMMENT)].flatMap((match) => {
-    const [names = '', reason = ''] = match[2]!.split(/\s+--\s*/, 2)
+  return [...source.text.matchAll(COMMENT)].flatMap((match): Suppression[] => {
+    const [, word, said] = match as unknown as [string, string, string]
+    const [names = '', reason = ''] = said.split(/(?:^|\s+)--\s*/, 2)
     const start = match.index + match[0].indexOf('#')
     // What a text says to a model, or another's description, silences nothing.
     if (isInside(texts, start)) return []
     const end = match.index + match[0].trimEnd().length
     const at = { path: source.path, pointer: '', range: source.span(start, end) }
-    const line = match[1] === 'file' ? undefined : at.range.start.line + 1
+    const line = word === 'disable-file' ? undefined : at.range.start.line + 1
     const silenced = names.split(/[\s,]+/).filter((rule) => rule !== '')
+    const isKnown = word === 'disable-file' || word === 'disable-next-line'
+    if (!isKnown || silenced.length === 0) {
+      const unread = isKnown ? 'This comment names no rule.' : `No comment \`svc-lint-${word}\` is read.`
+      return [{ at, rule: '', reason: '', removal: [], unread }]
+    }
     return silenced.map((rule) => ({
       at,
       rule,
@@ -95,7 +104,8 @@ export function suppress(
   return [...kept, ...suppressions.flatMap((each) => fault(each, used.has(each) || !ran(each.rule)))]
 }
 
-function fault({ at, rule, reason, removal }: Suppression, used: boolean): Diagnostic[] {
+function fault({ at, rule, reason, removal, unread }: Suppression, used: boolean): Diagnostic[] {
+  if (unread !== undefined) return [diagnostic('lint/unknown-rule', 'error', at, unread, { fix: FORM })]
   if (!rules.some(({ name }) => name === rule)) {
     const names = rules.map(({ name }) => name)
     return [diagnostic('lint/unknown-rule', 'error', at, `There is no rule "${rule}".${didYouMean(rule, names)}`)]

@@ -93,6 +93,9 @@ export function readYaml(source: Source): Reading {
     // What is missing at the end is missing after the last word, not on the empty line behind it.
     const offset = Math.min(error.mark?.position ?? 0, source.text.trimEnd().length)
     if (error.reason.includes('maxDepth')) return refuse('doc/too-large', offset, offset + 1, tooDeep)
+    const tab = error.reason === 'deficient indentation' ? tabBefore(source.text, offset) : undefined
+    if (tab !== undefined)
+      return refuse('doc/syntax', tab, tab + 1, 'A tab stands before a bracket or in it.', 'Write a space.')
     return refuse(
       'doc/syntax',
       offset,
@@ -427,6 +430,12 @@ function jsonFault(text: string): { readonly offset: number; readonly message: s
 }
 
 const sentence = (reason: string): string => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+
+/** Where the parser takes a tab on the line of a bracket for indentation; undefined where the line has none. */
+function tabBefore(text: string, offset: number): number | undefined {
+  const tab = text.lastIndexOf('\t', offset)
+  return tab > text.lastIndexOf('\n', offset - 1) ? tab : undefined
+}
 
 /** What to do about a text that cannot be read, where its author's slip can be told. */
 function advice(text: string, offset: number): string | undefined {

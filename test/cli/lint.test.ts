@@ -164,6 +164,13 @@ describe('--fix', () => {
     expect(read('policies/limit.yaml')).toBe(POLICY)
   })
 
+  test('of standard input without a name is of the document that it is about', async () => {
+    const told = await svc(['lint', '-', '--fix'], { cwd, stdin: POLICY.replace('# cents', '# typed') })
+    expect(told).toMatchObject({ code: 0, stdout: FIXED.replace('# cents', '# typed') })
+    const other = await svc(['lint', '-', '--format', 'compact'], { cwd, stdin: 'kind: Tool\nspec: {}\n' })
+    expect(other.stdout).toContain('stdin.yaml:1:1')
+  })
+
   test('removes what is unused, but never a comment with it', async () => {
     const head = AGENT.replace('scripted, name: s', 'anthropic, name: m, secret: k')
     writeFileSync(join(cwd, 'policies/limit.yaml'), FIXED)

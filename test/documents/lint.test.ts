@@ -329,6 +329,19 @@ describe('a comment that silences', () => {
   })
 
   test.each([
+    ['# svc-lint-disable-file', 'This comment names no rule.'],
+    ['# svc-lint-disable-next-line -- later', 'This comment names no rule.'],
+    ['# svc-lint-disable id/file-name', 'No comment `svc-lint-disable` is read.'],
+    ['# svc-lint-disable-line id/file-name -- later', 'No comment `svc-lint-disable-line` is read.'],
+    ['# svc-lint-ignore-next-line id/file-name', 'No comment `svc-lint-ignore-next-line` is read.'],
+  ])('that is written in another way is told: %s', (comment, message) => {
+    const files = complete({ 't.yaml': tool(comment) })
+    expect(lint(loadFiles(files), { rules: quiet }).map((each) => [each.message, each.fix?.description])).toEqual([
+      [message, 'Write `# svc-lint-disable-next-line RULE -- reason`, or `# svc-lint-disable-file RULE -- reason`.'],
+    ])
+  })
+
+  test.each([
     [
       'a block',
       6,

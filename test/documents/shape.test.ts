@@ -400,6 +400,16 @@ describe('what was meant is said, and written where that is certain', () => {
       ],
     ],
     [
+      'a tab before a bracket',
+      policy('  description: large\n').replace('metadata: {', 'metadata:\t{'),
+      ['[\t] A tab stands before a bracket or in it. Write a space.'],
+    ],
+    [
+      'a tab within brackets',
+      policy('  description: large\n').replace('name: limit', 'name:\tlimit'),
+      ['[\t] A tab stands before a bracket or in it. Write a space.'],
+    ],
+    [
       'a quote that is not closed',
       policy('  description: "large\n  scope: tool:pay.refund\n'),
       ['[s] A bracket or quote is not closed, or the next line is indented too little. Close the " of the line above.'],

@@ -1,6 +1,7 @@
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { fail, isFailure } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
+import type { Document } from '../../documents/document.ts'
 import type { Contents } from '../../documents/files.ts'
 import type { Format } from '../../documents/report/formats.ts'
 import { summarise, type Summary } from '../../documents/report/summary.ts'
@@ -15,7 +16,7 @@ import { needPaths, openDocuments, pathInProject } from '../project-path.ts'
 import { stdinBytes, writeOut } from '../stdin-bytes.ts'
 
 export async function lint(call: Call): Promise<number> {
-  const { given, cwd, io } = call
+  const { given, cwd } = call
   const paths = given.rest(0)
   const stdin = paths.length === 1 && paths[0] === '-'
   if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
@@ -24,12 +25,7 @@ export async function lint(call: Call): Promise<number> {
   const open = (): Promise<Project> =>
     openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
   const project = await open()
-  const input = stdin
-    ? {
-        path: pathInProject(project, resolve(cwd, given.text('stdin-filename') ?? 'stdin.yaml')),
-        bytes: await stdinBytes(io),
-      }
-    : undefined
+  const input = stdin ? await standardInput(call, project) : undefined
   if (!given.flag('watch')) return await once(call, project, input)
   const last: Last = {}
   let code = await once(call, project, input, last)
@@ -54,6 +50,23 @@ export async function lint(call: Call): Promise<number> {
   })
   await watch.close()
   return code
+}
+
+/** A document without a name stands in for the file that holds the document of its id: it is no second one. */
+async function standardInput({ given, cwd, io }: Call, project: Project): Promise<Input> {
+  const [bytes, name] = [await stdinBytes(io), given.text('stdin-filename')]
+  const path = pathInProject(project, resolve(cwd, name ?? 'stdin.yaml'))
+  if (name !== undefined) return { path, bytes }
+  const [{ readDocuments }, { loadWorkspace }] = await Promise.all([
+    import('../../documents/read.ts'),
+    import('../../documents/load.ts'),
+  ])
+  const { documents } = readDocuments({ path, bytes }, { named: true })
+  const isMeant = ({ kind, identity }: Document): boolean =>
+    documents.some((each) => each.kind === kind && each.identity !== undefined && each.identity.id === identity?.id)
+  const { include } = project.config
+  const workspace = await loadWorkspace(project.directory, { ...(include && { include }) })
+  return { path: workspace.documents.find(isMeant)?.path ?? path, bytes }
 }
 
 /** What was told last; one save may be several changes of files. */
