@@ -55,6 +55,17 @@ const testOf = remembering((range) =>
 /** An exact semver version: no `v`, no range. */
 export const isVersion = (text: string): boolean => /^\d/.test(text) && versionOf(text) !== null
 
+/**
+ * The version that a text surely means: without a `v` before it, with all three numbers. Undefined where something of it would be
+ * lost: `1.2.3.4`, a date and a range mean no one version.
+ */
+export function meantVersion(text: string): string | undefined {
+  const [, numbers, label] = /^\s*v?(\d+(?:\.\d+){0,2})((?:[-+][a-z][\w.+-]*)?)\s*$/i.exec(text) ?? []
+  if (numbers === undefined) return undefined
+  const version = [...numbers.split('.'), '0', '0'].slice(0, 3).join('.') + label
+  return isVersion(version) ? version : undefined
+}
+
 /** A version that no range without one of its own takes. */
 export const isPrerelease = (text: string): boolean => (versionOf(text)?.prerelease.length ?? 0) > 0
 

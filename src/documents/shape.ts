@@ -4,7 +4,6 @@
  */
 import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
-import { coerce } from 'semver'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
 import { diagnostic, replacement, type Diagnostic, type Edit, type Fix, type Place, type Saying } from './diagnostic.ts'
 import { keys } from './generated/keys.js'
@@ -12,6 +11,7 @@ import { bareSchema, habitAt, wrapped, wrapperOf } from './habits.ts'
 import { moveOf } from './insertion.ts'
 import { agent, bundle, config, policy, policytest, scenario, tool } from './generated/validators.js'
 import { inWords, pointerTo, segmentsOf } from './pointer.ts'
+import { meantVersion } from './reference.ts'
 import { nodeAt, removalOf } from './removal.ts'
 import { nearest } from './suggest.ts'
 import type { Spans } from './document.ts'
@@ -198,7 +198,7 @@ function wrongType(schema: SchemaName, file: Spans, pointer: string, wanted: rea
     diagnostic(rule, 'error', place, message, saying)
   const written = file.source.text.slice(place.range.start.offset, place.range.end.offset)
   if (wanted.includes('string') && (typeof found === 'number' || typeof found === 'boolean')) {
-    const meant = pointer === '/metadata/version' ? (coerce(written)?.version ?? written) : written
+    const meant = pointer === '/metadata/version' ? (meantVersion(written) ?? written) : written
     const fix: Fix = {
       description: `Write "${meant}" in quotes.`,
       edits: [{ path: place.path, range: place.range, text: JSON.stringify(meant) }],
@@ -321,7 +321,9 @@ function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Se
   const slip = near !== undefined && distance(key, near) === 1 && !present(file.root.value, parent, near)
   const elsewhere = slip ? [] : homesOf(table, key)
   if (elsewhere.length > 0) {
-    for (const home of elsewhere) meant.add(`/${home.replaceAll('.', '/')}`)
+    // The mapping that it belongs in is not missed either.
+    for (const home of elsewhere)
+      for (let at = `/${home.replaceAll('.', '/')}`; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) meant.add(at)
     const homes = elsewhere.map((home) => `\`${home.replaceAll('.*', '[]')}\``)
     return diagnostic(
       'doc/misplaced-key',

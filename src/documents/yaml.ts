@@ -93,6 +93,15 @@ export function readYaml(source: Source): Reading {
     // What is missing at the end is missing after the last word, not on the empty line behind it.
     const offset = Math.min(error.mark?.position ?? 0, source.text.trimEnd().length)
     if (error.reason.includes('maxDepth')) return refuse('doc/too-large', offset, offset + 1, tooDeep)
+    const conflict = conflictIn(source.text)
+    if (conflict !== undefined)
+      return refuse(
+        'doc/syntax',
+        conflict,
+        conflict + 7,
+        'A merge conflict is not resolved here.',
+        'Keep one of the two.',
+      )
     const tab = error.reason === 'deficient indentation' ? tabBefore(source.text, offset) : undefined
     if (tab !== undefined)
       return refuse('doc/syntax', tab, tab + 1, 'A tab stands before a bracket or in it.', 'Write a space.')
@@ -430,6 +439,12 @@ function jsonFault(text: string): { readonly offset: number; readonly message: s
 }
 
 const sentence = (reason: string): string => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+
+/** Where the marks begin that git leaves of two versions. */
+function conflictIn(text: string): number | undefined {
+  const at = text.search(/^<{7} /m)
+  return at >= 0 && /^={7}$[^]*^>{7} /m.test(text.slice(at).replaceAll('\r', '')) ? at : undefined
+}
 
 /** Where the parser takes a tab on the line of a bracket for indentation; undefined where the line has none. */
 function tabBefore(text: string, offset: number): number | undefined {

@@ -33,6 +33,31 @@ ${spec}`
 const tool = (spec: string): string =>
   `apiVersion: svc/v1\nkind: Tool\nmetadata: { name: refund, namespace: pay, version: 1.2.0 }\nspec: ${spec}\n`
 
+describe('a version', () => {
+  const versioned = (version: string): string => tool('{}').replace('version: 1.2.0', `version: ${version}`)
+
+  test.each([
+    ['v1.2', '"1.2.0"'],
+    ['V3', '"3.0.0"'],
+    ['" 1.0.0"', '"1.0.0"'],
+    ['v1.2.3-rc.1', '"1.2.3-rc.1"'],
+    ['1.2-beta', '"1.2.0-beta"'],
+    ['2', '"2.0.0"'],
+    ['1.10', '"1.10.0"'],
+  ])('%s is written whole', (written, meant) => {
+    const rule = /^[\d.]+$/.test(written) ? 'doc/unquoted-scalar' : 'id/invalid-semver'
+    expect(fixed({ 't.yaml': versioned(written) }, rule)['t.yaml']).toBe(versioned(meant))
+  })
+
+  test.each(['2020-01-01', '1.2.3.4', '1.x', '^1.2.3', 'release-7', 'latest', '01.2.3', '1.2.3-', 'v1.2.3-beta.01'])(
+    '%s means no one version, and stays',
+    (written) => {
+      const files = { 't.yaml': versioned(written) }
+      expect(judged(files, 'id/invalid-semver').findings.map(({ fix }) => fix?.edits)).toEqual([[]])
+    },
+  )
+})
+
 describe('a fix', () => {
   test.each<[what: string, rule: string, before: string, after: string]>([
     [

@@ -46,6 +46,16 @@ describe('each fault is told once', () => {
       ['doc/misplaced-key [secrets] `secrets` does not belong in spec but at the top level, beside `spec`.'],
     ],
     [
+      'what belongs in a mapping that is not there either',
+      'apiVersion: svc/v1\nkind: Tool\nname: a\nnamespace: b\nversion: 1.0.0\nside_effect_class: read_only\n',
+      [
+        'doc/misplaced-key [name] `name` does not belong in the top level but at `metadata.name`.',
+        'doc/misplaced-key [namespace] `namespace` does not belong in the top level but at `metadata.namespace`.',
+        'doc/misplaced-key [version] `version` does not belong in the top level but at `metadata.version`.',
+        'doc/misplaced-key [side_effect_class] `side_effect_class` does not belong in the top level but at `spec.side_effect_class`.',
+      ],
+    ],
+    [
       'a limit outside limits',
       agent('  max_loop_iterations: 3\n'),
       [
@@ -398,6 +408,14 @@ describe('what was meant is said, and written where that is certain', () => {
       [
         '[:] This does not continue the mapping: a colon too many, or wrong indentation. Write a space behind the colon of `description:`.',
       ],
+    ],
+    [
+      'a merge conflict',
+      policy('  description: large\n').replace(
+        'metadata',
+        '<<<<<<< HEAD\nx: 1\n=======\ny: 1\n>>>>>>> theirs\nmetadata',
+      ),
+      ['[<<<<<<<] A merge conflict is not resolved here. Keep one of the two.'],
     ],
     [
       'a tab before a bracket',

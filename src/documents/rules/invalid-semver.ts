@@ -1,6 +1,5 @@
-import { coerce } from 'semver'
 import { replacement } from '../diagnostic.ts'
-import { isVersion } from '../reference.ts'
+import { isVersion, meantVersion } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 
 export const invalidSemver: Rule = {
@@ -15,7 +14,7 @@ export const invalidSemver: Rule = {
     if (document.identity !== undefined && isVersion(document.identity.version)) return
     for (const version of document.texts('metadata.version')) {
       if (isVersion(version.value)) continue
-      const meant = coerce(version.value)?.version
+      const meant = meantVersion(version.value)
       const fix =
         meant === undefined ? 'Write a version such as "1.0.0".' : replacement(version, meant, `Write "${meant}".`)
       report(version, `"${version.value}" is no semver version.`, { fix })
