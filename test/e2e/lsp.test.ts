@@ -293,6 +293,13 @@ test('each folder of the editor is a project of its own', async () => {
     expect(told.get(there)!.map(({ code }) => code)).not.toContain('doc/unknown-key')
     await move({ removed: [folder] })
     expect(await diagnostics(there, 'tool/unresolved', 0)).toEqual([])
+    // What was typed while nobody checked it counts when its folder comes back.
+    await client.sendNotification('textDocument/didChange', {
+      textDocument: { uri: there, version: 2 },
+      contentChanges: [{ text: broken.replace('max_loop_iterations', 'max_loop_iteration') }],
+    })
+    await move({ added: [folder] })
+    expect(await diagnostics(there, 'doc/unknown-key', 1)).toHaveLength(1)
   } finally {
     other.remove()
   }

@@ -40,9 +40,10 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     for (const folder of folders.values()) folder.changed()
   }
   const write = (uri: string, text: string): void => {
+    // One that belongs to no folder may belong to one that is opened later.
+    documents.set(uri, text)
     const home = homeOf(uri)
     if (home === undefined) return
-    documents.set(uri, text)
     home.folder.texts.set(home.path, { uri, text })
     home.folder.changed()
   }
