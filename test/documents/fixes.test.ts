@@ -58,6 +58,39 @@ describe('a version', () => {
   )
 })
 
+describe('an operator that is called otherwise', () => {
+  const policy = (op: string): string =>
+    `apiVersion: svc/v1\nkind: Policy\nmetadata: { name: large, namespace: pay, version: 1.0.0 }\nspec:\n  conditions: { field: args.to, op: ${op}, value: a }\n  decision: { type: deny }\n`
+
+  test.each([
+    ['equals', 'eq'],
+    ['not_equals', 'ne'],
+    ['"<>"', 'ne'],
+    ['greaterThan', 'gt'],
+    ['less_than_or_equal', 'lte'],
+    ['nin', 'not_in'],
+    ['notIn', 'not_in'],
+    ['contain', 'contains'],
+    ['startsWith', 'starts_with'],
+    ['regex', 'matches'],
+  ])('%s is written %s', (written, meant) => {
+    expect(fixed({ 'p.yaml': policy(written) }, 'policy/condition-syntax')['p.yaml']).toBe(policy(meant))
+  })
+
+  test.each(['not_contains', 'not_starts_with', 'not_exists', '"!in"', 'doesNotContain', 'nmatches'])(
+    '%s is never turned round',
+    (written) => {
+      const { findings } = judged({ 'p.yaml': policy(written) }, 'policy/condition-syntax')
+      expect(findings.map(({ fix }) => fix)).toEqual([{ description: 'Write the comparison under `not`.', edits: [] }])
+    },
+  )
+
+  test.each(['above', 'xyz'])('%s says nothing', (written) => {
+    const { findings } = judged({ 'p.yaml': policy(written) }, 'policy/condition-syntax')
+    expect(findings.map(({ fix }) => fix?.edits ?? [])).toEqual([[]])
+  })
+})
+
 describe('a fix', () => {
   test.each<[what: string, rule: string, before: string, after: string]>([
     [

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 import { LEAF_KEYS } from '../../policy/condition.ts'
-import { operatorOf, OPERATORS } from '../../policy/operators.ts'
+import { operatorOf, OPERATORS, type Operator } from '../../policy/operators.ts'
 import { conditionProblems } from '../conditions.ts'
 import { replacement } from '../diagnostic.ts'
 import type { Document } from '../document.ts'
@@ -50,7 +50,8 @@ function meant(document: Document, pointer: string, message: string): Parameters
   const key = segmentsOf(pointer).at(-1)!
   if (found === undefined) return [pointer, message]
   if (key === 'op' && typeof found.value === 'string') {
-    const near = nearest(found.value, Object.keys(OPERATORS))
+    const near = meantOperator(found.value)
+    if (near === undefined && denies(found.value)) return [found, message, { fix: 'Write the comparison under `not`.' }]
     return near === undefined
       ? [found, message]
       : [found, `There is no operator "${found.value}". Did you mean "${near}"?`, { fix: replacement(found, near) }]
@@ -71,7 +72,7 @@ function meant(document: Document, pointer: string, message: string): Parameters
   const near = SYNONYMS[key] ?? nearest(key, LEAF_KEYS)
   if (near !== undefined && !Object.hasOwn(holder, near))
     return [place, `A comparison has no key "${key}". Did you mean \`${near}\`?`, { fix: replacement(place, near) }]
-  const op = operatorOf(key) ?? nearest(key, Object.keys(OPERATORS))
+  const op = meantOperator(key)
   if (op !== undefined && !Object.hasOwn(holder, 'op') && !Object.hasOwn(holder, 'value'))
     return [
       place,
@@ -80,5 +81,40 @@ function meant(document: Document, pointer: string, message: string): Parameters
     ]
   return [place, message]
 }
+
+/** What other formats call the operators, in small letters and without separators. */
+const ELSEWHERE: Readonly<Record<string, Operator>> = {
+  equals: 'eq',
+  equal: 'eq',
+  '=': 'eq',
+  '===': 'eq',
+  notequals: 'ne',
+  notequal: 'ne',
+  '!==': 'ne',
+  '<>': 'ne',
+  greaterthan: 'gt',
+  ge: 'gte',
+  greaterthanorequal: 'gte',
+  lessthan: 'lt',
+  le: 'lte',
+  lessthanorequal: 'lte',
+  nin: 'not_in',
+  oneof: 'in',
+  noneof: 'not_in',
+  beginswith: 'starts_with',
+  regex: 'matches',
+  regexp: 'matches',
+}
+
+function meantOperator(written: string): Operator | undefined {
+  const plain = written.toLowerCase().replaceAll(/[-_ ]/g, '')
+  const known = operatorOf(written) ?? (Object.hasOwn(ELSEWHERE, plain) ? ELSEWHERE[plain] : undefined)
+  if (known !== undefined) return known
+  const near = operatorOf(nearest(written, Object.keys(OPERATORS)) ?? '')
+  // A slip of the hand must not turn a comparison round: `not_contains` is not `contains`.
+  return near !== undefined && denies(written) !== denies(near) ? undefined : near
+}
+
+const denies = (operator: string): boolean => /^(?:n|!|(?:is|does)[-_ ]?n)/i.test(operator)
 
 const dotted = (pointer: string): string => segmentsOf(pointer).join('.')
