@@ -8,7 +8,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
-    if (candidate === word) continue
+    if (candidate === word || denies(word, candidate)) continue
     if (plainly(candidate) === plainly(word)) return candidate
     const away = distance(word, candidate)
     // Half a short word changed is another word.
@@ -33,6 +33,12 @@ export function nearestId(word: string, ids: readonly string[]): string | undefi
 export const didYouMean = (word: string, candidates: Iterable<string>): string => {
   const near = nearest(word, candidates)
   return near === undefined ? '' : ` Did you mean "${near}"?`
+}
+
+/** True for a word that says the opposite: `non_read_only` is no slip of `read_only`. */
+function denies(word: string, candidate: string): boolean {
+  const denied = /^(?:!|non|not|un|doesnot|isnot)(.+)$/.exec(plainly(word))?.[1]
+  return denied !== undefined && distance(denied, plainly(candidate)) <= 1
 }
 
 const plainly = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, '')

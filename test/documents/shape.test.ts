@@ -253,6 +253,15 @@ describe('each fault is told once', () => {
   })
 })
 
+test.each(['non_read_only', 'not_read_only', 'Not Read-Only', 'notReadOnl'])(
+  'a word is never taken for its opposite: %s',
+  (written) => {
+    const text = `apiVersion: svc/v1\nkind: Tool\nmetadata: {name: a, namespace: b, version: 1.0.0}\nspec: {side_effect_class: ${written}}\n`
+    const { findings } = readDocuments({ path: 'x.yaml', text })
+    expect(findings.map(({ rule, fix }) => [rule, fix])).toEqual([['doc/schema', undefined]])
+  },
+)
+
 /** One line a finding: what is underlined, message, remedy; and the file after `--fix`, where that writes anything. */
 const mended = (text: string): (string | undefined)[] => {
   const workspace = loadFiles({ 'x.yaml': text }, { focus: ['x.yaml'] })
