@@ -289,11 +289,18 @@ function notAllowed(file: Spans, pointer: string, allowed: readonly string[]): D
     `${inWords(pointer)} must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
     {
       ...(near !== undefined
-        ? { fix: replacement(place, near) }
+        ? { fix: { ...replacement(place, near), ...(isGuess(pointer, found, near) && { unsafe: true }) } }
         : allowed.length === 1 && { fix: `Write ${allowed[0]}.` }),
     },
   )
 }
+
+/** What may be done, and how carefully, is for a person to say: another word than was written is offered, and not put in by itself. */
+const isGuess = (pointer: string, found: JsonValue | undefined, near: string): boolean =>
+  /\/(?:decision\/type|timeout\/default|side_effect_class|on_limit)$/.test(pointer) &&
+  !(typeof found === 'string' && lettersOf(found) === lettersOf(near))
+
+const lettersOf = (word: string): string => word.toLowerCase().replaceAll(/[^a-z]/g, '')
 
 /** Undefined for a key of which nothing is known. */
 function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Set<string>): Diagnostic | undefined {

@@ -268,6 +268,19 @@ describe('a fix', () => {
   })
 })
 
+test.each([
+  [
+    'spec.decision.type',
+    'policy.yaml',
+    tool('{ description: Ends it., decision: { type: alow } }').replace('kind: Tool', 'kind: Policy'),
+  ],
+  ['spec.side_effect_class', 'tool.yaml', tool('{ side_effect_class: read_onlyy }')],
+])('what %s was meant to be is offered, and not written without a person', (_, path, text) => {
+  const { findings } = judged({ [path]: text }, 'doc/schema')
+  expect(findings.map(({ fix }) => [fix?.unsafe, fix?.edits.length])).toEqual([[true, 1]])
+  expect(fixed({ [path]: text }, 'doc/schema')).toEqual({ [path]: text })
+})
+
 describe('a gate on what strangers wrote', () => {
   const tools = `apiVersion: svc/v1
 kind: Tool
