@@ -189,9 +189,13 @@ spec:
   })
 })
 
-test('line breaks and the byte order mark become those of every other file', () => {
-  expect(formatted('\uFEFFkind: Tool\r\nspec:\r\n    description: |\r\n        a\r\n        b\r\n')).toBe(
-    'kind: Tool\nspec:\n  description: |\n    a\n    b\n',
+test('a byte order mark goes, and lines stay broken as they were', () => {
+  const written = '\uFEFFkind: Tool\r\nspec:\r\n    description: |\r\n        a\r\n        b\r\n'
+  const text = 'kind: Tool\r\nspec:\r\n  description: |\r\n    a\r\n    b\r\n'
+  expect(formatted(written)).toBe(text)
+  expect(format({ path: 'a.yaml', text })).toEqual({ text, changed: false })
+  expect(formatted('{"kind": "Tool",\r\n"spec": {"description": "a"}}', 'a.json')).toBe(
+    '{\r\n  "kind": "Tool",\r\n  "spec": {\r\n    "description": "a"\r\n  }\r\n}\r\n',
   )
 })
 
@@ -325,6 +329,8 @@ test('what is formatted says the same, with all its comments, and formatted agai
       )
       expect(commentsIn(result.text)).toEqual(commentsIn(text))
       expect(format({ path: 'a.yaml', text: result.text })).toEqual({ text: result.text, changed: false })
+      const asOnWindows = (each: string): string => each.replaceAll('\n', '\r\n')
+      expect(format({ path: 'a.yaml', text: asOnWindows(text) })).toMatchObject({ text: asOnWindows(result.text) })
       const known = ['apiVersion', 'kind', 'metadata', 'secrets', 'output', 'spec']
       const keys = (result.text.match(/^[a-z]\w*(?=:)/gim) ?? []).filter((key) => known.includes(key))
       expect(keys).toEqual([...keys].sort((a, b) => known.indexOf(a) - known.indexOf(b)))

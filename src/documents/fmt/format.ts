@@ -4,7 +4,7 @@
  */
 import type { Diagnostic } from '../diagnostic.ts'
 import { decode, type FileInput } from '../read.ts'
-import { createSource } from '../source.ts'
+import { brokenAs, createSource } from '../source.ts'
 import { readYaml, type Node } from '../yaml.ts'
 import { commentsOf } from './comments.ts'
 import { printJson } from './json.ts'
@@ -18,7 +18,7 @@ export type Formatted =
   | { readonly kept: string }
 
 /**
- * Formats the documents of a file. Values, comments and the order of documents stay; formatting twice changes nothing more.
+ * Formats the documents of a file. Values, comments, the order of documents and how lines are broken stay; formatting twice changes nothing more.
  * `.json` files become JSON, every other YAML.
  */
 export function format(file: FileInput): Formatted {
@@ -28,8 +28,9 @@ export function format(file: FileInput): Formatted {
   if (reading.findings.length > 0) return { findings: reading.findings }
   const { path } = file
   const json = path.endsWith('.json')
-  const text = json ? printJson(reading.roots[0], source.text) : settled(source.text)
-  if (typeof text !== 'string') return text
+  const printed = json ? printJson(reading.roots[0], source.text) : settled(source.text.replaceAll('\r\n', '\n'))
+  if (typeof printed !== 'string') return printed
+  const text = brokenAs(source, printed)
   const changed = text !== source.text || findings.length > 0
   if (!changed || json) return { text, changed }
   const lost = lossOf(reading.roots, source.text, readYaml(createSource(path, text)).roots, text)
