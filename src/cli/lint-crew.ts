@@ -40,10 +40,16 @@ export interface Reserve {
   close(): void
 }
 
-/** @param start the program of the others; this one by default */
-export function createReserve(start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs')): Reserve {
+/**
+ * @param start the program of the others; this one by default
+ * @param begin starts a thread with it, or throws where none may be started
+ */
+export function createReserve(
+  start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs'),
+  begin = beginThread,
+): Reserve {
   const most = existsSync(start) ? Math.min(availableParallelism(), MAX_THREADS) - 1 : 0
-  const hireAll = (): readonly Helper[] => Array.from({ length: most }, () => hire(start))
+  const hireAll = (): readonly Helper[] => Array.from({ length: most }, () => hire(() => begin(start)))
   let waiting: readonly Helper[] = []
   let documents = 0
   return {
@@ -93,16 +99,18 @@ function crewOf(all: readonly Helper[], order: Order, own: Files): Crew {
   }
 }
 
-/** Undefined where no thread may be started, as under Node's permissions. */
-function begin(start: string): Worker | undefined {
+const beginThread = (start: string): Worker =>
+  new Worker(`require(${JSON.stringify(start)}).help()`, {
+    eval: true,
+    resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
+  })
+
+/** Undefined where no thread may be started, as under Node's permissions, or where the user may have no more of them. */
+function begun(begin: () => Worker): Worker | undefined {
   try {
-    return new Worker(`require(${JSON.stringify(start)}).help()`, {
-      eval: true,
-      resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
-    })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED') return undefined
-    throw error
+    return begin()
+  } catch {
+    return undefined
   }
 }
 
@@ -113,8 +121,8 @@ interface Helper {
   dismiss(): void
 }
 
-function hire(start: string): Helper {
-  const worker = begin(start)
+function hire(begin: () => Worker): Helper {
+  const worker = begun(begin)
   if (worker === undefined)
     return { prepare: () => undefined, ask: () => Promise.resolve(undefined), dismiss: () => undefined }
   worker.unref()

@@ -62,3 +62,16 @@ test.skipIf(availableParallelism() < 2).each(ENDS)(
     expect(findings).toEqual(expected)
   },
 )
+
+const REFUSALS = ['ERR_ACCESS_DENIED', 'ERR_WORKER_INIT_FAILED']
+
+test.each(REFUSALS)('where no thread can be started (%s), this one lints all', async (code) => {
+  const start = join(home, 'refused.cjs')
+  writeFileSync(start, '')
+  const reserve = createReserve(start, () => {
+    throw Object.assign(new Error('no thread'), { code })
+  })
+  const { findings } = await lintInParts(directoryFiles(project, {}, reserve.sees), {}, {}, reserve.crewFor)
+  reserve.close()
+  expect(findings).toEqual(lint(await loadWorkspace(project)))
+})
