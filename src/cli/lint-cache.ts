@@ -202,8 +202,9 @@ function parsed(line: string | undefined): unknown {
   }
 }
 
+/** The oldest go, drafts of lints that were killed among them. */
 function prune(folder: string): void {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.json'))
+  const names = readdirSync(folder)
   if (names.length <= MAX_KEPT) return
   const byAge = names.map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs })).sort((a, b) => b.at - a.at)
   for (const { name } of byAge.slice(MAX_KEPT)) rmSync(join(folder, name), { force: true })

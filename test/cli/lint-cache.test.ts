@@ -134,8 +134,12 @@ test('a damaged entry is no result', async () => {
   }
 })
 
-test('the results of many projects do not pile up', async () => {
+test('the results of many projects, and what a lint that was killed had begun to write, do not pile up', async () => {
   const workspace = await loadWorkspace(directory)
+  mkdirSync(join(home, 'lint'))
+  const draft = join(home, 'lint/draft.tmp')
+  writeFileSync(draft, '')
+  utimesSync(draft, 1, 1)
   for (let at = 0; at < 70; at++) cache(`lint-${at}.js`).keep({ workspace, findings: [] })
   expect(readdirSync(join(home, 'lint'))).toHaveLength(64)
 })
