@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import type { Files, Trace } from '../documents/files.ts'
+import { sameTrace, type Files, type Trace } from '../documents/files.ts'
 import { alone, createShare, type Crew, type Order } from '../documents/lint-parts.ts'
 import { mayHoldDocuments } from '../documents/load.ts'
 import type { PartReport, Round } from '../documents/part.ts'
@@ -85,7 +85,7 @@ function crewOf(all: readonly Helper[], order: Order, own: Files): Crew {
         if (Atomics.load(taken, at + 1) === 0) continue
         const found = await answer
         for (const [number, report] of found?.reports ?? []) reports.set(number, report)
-        for (const [path, trace] of found?.seen ?? []) seen.set(path, trace)
+        for (const [path, trace] of found?.seen ?? []) seen.set(path, sameTrace(trace, seen.get(path)))
       }
       // What a helper took with it when it failed.
       const lost = round.parts.flatMap((_, number) => (reports.has(number) ? [] : [number]))

@@ -52,6 +52,10 @@ export interface Trace {
   readonly stamp: string | undefined
 }
 
+/** What a file is known by after two readings: by nothing, where it changed between them. */
+export const sameTrace = (one: Trace, other: Trace = one): Trace =>
+  one.digest === other.digest ? one : { digest: 'changed', stamp: undefined }
+
 /** How a file looks from outside. It begins with the moment of its last change, in milliseconds. */
 export const stampOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): string =>
   `${Math.floor(Math.max(mtimeMs, ctimeMs))} ${Math.floor(ctimeMs)} ${size} ${ino}`

@@ -1,7 +1,7 @@
 /** Findings of a project that is linted part by part, on one thread or several. They are those of `lint`, whatever the division. */
 import type { Kind } from '../spec/document.ts'
 import type { Diagnostic } from './diagnostic.ts'
-import { listedFiles, type Files, type Contents, type Listing, type Trace } from './files.ts'
+import { listedFiles, sameTrace, type Files, type Contents, type Listing, type Trace } from './files.ts'
 import { conclude, createCheck, type LintOptions } from './lint.ts'
 import { chosen, readFiles, type Chosen, type LoadOptions } from './load.ts'
 import { lintPart, type Identity, type PartReport, type Round } from './part.ts'
@@ -100,11 +100,17 @@ export async function lintInParts(
 }
 
 /** The files of this thread, with what the others have read. */
-const together = (files: Files, others: ReadonlyMap<string, Trace> = new Map()): Files => ({
-  ...files,
-  trace: (path) => others.get(path) ?? files.trace!(path),
-  seen: () => [...new Set([...files.seen!(), ...others.keys()])],
-})
+function together(files: Files, others: ReadonlyMap<string, Trace> = new Map()): Files {
+  const own = new Set(files.seen?.())
+  return {
+    ...files,
+    trace(path) {
+      const other = others.get(path)
+      return other === undefined || own.has(path) ? sameTrace(files.trace!(path), other) : other
+    },
+    seen: () => [...new Set([...files.seen!(), ...others.keys()])],
+  }
+}
 
 interface Outcome {
   readonly reports: readonly PartReport[]

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openLintCache } from '../../src/cli/lint-cache.ts'
+import { directoryFiles, type Trace } from '../../src/documents/files.ts'
 import { lint } from '../../src/documents/lint.ts'
+import { createShare, lintInParts } from '../../src/documents/lint-parts.ts'
 import { loadWorkspace } from '../../src/documents/load.ts'
 import { reportText } from '../../src/documents/report/text.ts'
 
@@ -107,6 +109,38 @@ test.each<readonly [string, () => void]>([
 ])('nothing is recalled when %s has changed', async (_, change) => {
   await linted()
   change()
+  expect(cache().recall()).toBeUndefined()
+})
+
+test('a file that one thread has read before it was saved, and another one behind, is no result', async () => {
+  const rail = join(directory, 'rail.yaml')
+  writeFileSync(rail, 'kind: Policy\nspec: {description: Before.}\n')
+  const kept = cache()
+  const files = directoryFiles(directory)
+  // Each part is judged by what guards all of them.
+  const options = { guardrails: ['rail.yaml'] }
+  const checked = await lintInParts(
+    files,
+    {},
+    options,
+    (order, own) => {
+      const [first, second] = [createShare(order, own), createShare(order)]
+      const seen = new Map<string, Trace>()
+      return {
+        seen,
+        run(round) {
+          let taken = 0
+          const reports = first.run(round, () => (taken === 0 ? taken++ : round.parts.length))
+          writeFileSync(rail, 'kind: Policy\nspec: {description: Later.}\n')
+          reports.push(...second.run(round, () => taken++))
+          for (const path of second.files.seen!()) seen.set(path, second.files.trace!(path))
+          return Promise.resolve(reports.map(([, report]) => report))
+        },
+      }
+    },
+    { few: 1, many: 0 },
+  )
+  kept.keep(checked)
   expect(cache().recall()).toBeUndefined()
 })
 
