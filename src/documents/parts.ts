@@ -36,7 +36,7 @@ export function divide(paths: readonly string[], bundles: readonly string[], { f
   }
   let small: string[] = []
   for (const group of groups.values()) {
-    small.push(...group)
+    small = small.concat(group)
     if (small.length < few) continue
     parts.push({ paths: small.toSorted(), isSplit: false })
     small = []

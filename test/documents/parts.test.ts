@@ -4,6 +4,7 @@ import { memoryFiles } from '../../src/documents/files.ts'
 import { lintInParts } from '../../src/documents/lint-parts.ts'
 import { lint, type LintOptions } from '../../src/documents/lint.ts'
 import { loadFiles } from '../../src/documents/load.ts'
+import { divide } from '../../src/documents/parts.ts'
 import { rules } from '../../src/documents/rules/index.ts'
 import { complete } from './complete.ts'
 import { whole } from './whole.ts'
@@ -44,6 +45,11 @@ test('the lines that a report shows are those of the files, which are not read a
   expect(reads).toEqual([])
   expect(shown('tools/long.yaml')).toEqual([`# ${long}`, `odd: ${long}`])
   expect(reads).toEqual(['tools/long.yaml'])
+})
+
+test('a bundle is one part, of however many files', () => {
+  const paths = ['bundle.yaml', ...Array.from({ length: 200_000 }, (_, at) => `data/${at}.json`)].sort()
+  expect(divide(paths, [''])).toEqual([{ paths, isSplit: false }])
 })
 
 async function inParts(files: Readonly<Record<string, string>>, options: LintOptions, sizes: (typeof SIZES)[number]) {
