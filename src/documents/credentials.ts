@@ -161,6 +161,24 @@ export function findOwnKey(text: string): Credential | undefined {
   return undefined
 }
 
+/** A line as a report may show it: as long as it is, with stars in place of what looks like a credential. */
+export function veiled(line: string): string {
+  if (!mayHoldCredential(line) && !mayHoldOwnKey(line)) return line
+  let shown = ''
+  let rest = line
+  for (;;) {
+    const found = [findForm(rest), findNamed(rest), findOwnKey(rest)].filter((each) => each !== undefined)
+    const [first] = found.toSorted((a, b) => a.start - b.start)
+    if (first === undefined) return shown + rest
+    // What follows the first line of a key in PEM is the key.
+    const isHead = first.text.startsWith('-----BEGIN')
+    const from = first.start + (isHead ? first.text.length : first.shown.length - 1)
+    const to = isHead ? rest.length : first.start + first.text.length
+    shown += rest.slice(0, from) + '*'.repeat(to - from)
+    rest = rest.slice(to)
+  }
+}
+
 function findForm(text: string): Credential | undefined {
   for (const [found] of text.matchAll(FORMS)) {
     if (PLACEHOLDER.test(found)) continue

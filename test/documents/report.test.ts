@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { diagnostic, type Diagnostic } from '../../src/documents/diagnostic.ts'
 import { loadFiles } from '../../src/documents/load.ts'
+import { lint } from '../../src/documents/lint.ts'
 import { formats } from '../../src/documents/report/formats.ts'
 
 const files = {
@@ -250,4 +251,29 @@ describe('without findings', () => {
   ] as const)('%s says so', (format, expected) => {
     expect(report(format, [])).toBe(expected)
   })
+})
+
+test('no credential is shown, neither where it is told of nor beside what is', () => {
+  const key = `sk-ant-api03-${'aB3dE6gH9'.repeat(4)}`
+  const password = 'qX7vR2mK9pL4zT8w'
+  const leaking = loadFiles({
+    'a.yaml': `apiVersion: svc/v1
+kind: Agent
+metadata: {name: a, namespace: b, version: 1.0.0}
+spec:
+  purpose: Helps.
+  instructions:
+    text: Use ${key} and password = "${password}" at https://me:${password}@host, or svc_${'Zq8Wm3Rt6Yp1'.repeat(2)}.
+  modle: {provider: scripted, name: x}
+`,
+  })
+  const text = formats.text(lint(leaking), { workspace: leaking })
+  for (const secret of [key, password, 'Zq8Wm3Rt6Yp1']) expect(text).not.toContain(secret)
+  const [line] = text.split('\n').filter((each) => each.startsWith('     7 | '))
+  expect(line).toBe(
+    `     7 |     text: Use sk-ant${'*'.repeat(key.length - 6)} and password = "qX7v${'*'.repeat(12)}" at https:${'*'.repeat(22)}host`.slice(
+      0,
+      129,
+    ),
+  )
 })
