@@ -8,6 +8,7 @@ import { sameTrace, type Files, type Trace } from '../documents/files.ts'
 import { alone, createShare, type Crew, type Order } from '../documents/lint-parts.ts'
 import { mayHoldDocuments } from '../documents/load.ts'
 import type { PartReport, Round } from '../documents/part.ts'
+import { tellLargeRun } from './large-run.ts'
 
 /** Files from which on another thread does more than its start costs. */
 const WORTH_A_THREAD = 400
@@ -69,6 +70,7 @@ export function createReserve(
 }
 
 function crewOf(all: readonly Helper[], order: Order, own: Files): Crew {
+  tellLargeRun()
   const share = createShare(order, own)
   const seen = new Map<string, Trace>()
   for (const helper of all) helper.prepare(order)

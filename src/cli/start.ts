@@ -31,7 +31,7 @@ export async function start(argv: readonly string[]): Promise<void> {
 export const help = (): Promise<void> => load('lint').help()
 
 interface Program extends Pick<typeof Main, 'main' | 'help'> {
-  /** Keeps what was compiled until now, unless it was read from there. Best effort: what cannot be written is compiled again. */
+  /** Keeps what was compiled until now, unless as much was read from there. Best effort: what cannot be written is compiled again. */
   readonly keep: () => void
 }
 
@@ -40,19 +40,22 @@ function load(word: string): Program {
   const file = join(__dirname, SVC_PROGRAM)
   if (BRIEF.has(word) && process.versions.v8.startsWith('11.'))
     process.getBuiltinModule('node:v8').setFlagsFromString(BRIEFLY)
-  const name = `${SVC_PROGRAM}-${process.version}-${process.arch}-${word}.bin`
+  const usual = `${SVC_PROGRAM}-${process.version}-${process.arch}-${word}.bin`
+  const large = usual.replace(/\.bin$/, '-large.bin')
   const homes = /^[a-z-]+$/.test(word) && !process.env['NODE_DISABLE_COMPILE_CACHE'] ? homesOfCode() : []
-  const cachedData = homes.map((home) => readIfThere(join(home, name))).find((each) => each !== undefined)
+  const [name, cachedData] = firstOf(homes, [large, usual]) ?? [usual]
   // The build writes ASCII, which is read in one go.
   const text = `(function (${PARAMETERS.join()}) { ${readFileSync(file, 'latin1')}\n})`
   const script = new Script(text, { filename: file, ...(cachedData && { cachedData }) })
-  const module = { exports: {} as Pick<Program, 'main' | 'help'> }
+  const module = { exports: {} as Pick<typeof Main, 'main' | 'help' | 'wasLargeRun'> }
   const svcImport = (name: string): Promise<unknown> => import(name)
   script.runInThisContext()(module.exports, createRequire(file), module, file, __dirname, svcImport)
   return {
     ...module.exports,
     keep: () => {
-      if (cachedData === undefined || script.cachedDataRejected) keepFirst(homes, name, script)
+      const isLarger = name === usual && module.exports.wasLargeRun()
+      if (cachedData === undefined || script.cachedDataRejected || isLarger)
+        keepFirst(homes, isLarger ? large : name, script)
     },
   }
 }
@@ -123,6 +126,16 @@ function attempt(act: () => void): boolean {
   } catch {
     return false
   }
+}
+
+/** The first of the files that is there, with its name. */
+function firstOf(homes: readonly string[], names: readonly string[]): readonly [string, Buffer] | undefined {
+  for (const name of names)
+    for (const home of homes) {
+      const data = readIfThere(join(home, name))
+      if (data !== undefined) return [name, data]
+    }
+  return undefined
 }
 
 function readIfThere(file: string): Buffer | undefined {

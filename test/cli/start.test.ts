@@ -13,13 +13,15 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 /** What the name of kept code ends with. */
-const LINT = expect.stringMatching(new RegExp(`^cli-[0-9a-f]{12}\\.cjs-${process.version}-${process.arch}-lint\\.bin$`))
+const named = (end: string): unknown =>
+  expect.stringMatching(new RegExp(`^cli-[0-9a-f]{12}\\.cjs-${process.version}-${process.arch}-${end}\\.bin$`))
+const [LINT, LARGE] = [named('lint'), named('lint-large')]
 
 let home = ''
 beforeEach(() => {
@@ -70,6 +72,23 @@ test('what a command has compiled is kept beside the program, and read at its ne
   const { mtimeMs, size } = statSync(file)
   expect(start(['lint', '--json'])).toBe(first)
   expect(statSync(file)).toMatchObject({ mtimeMs, size })
+})
+
+test.skipIf(availableParallelism() < 2)('a lint of many files keeps the code that a lint of few had no use for', () => {
+  start(['lint'])
+  const tool = readFileSync(join(home, 'project/tool.yaml'), 'utf8')
+  for (let at = 0; at < 450; at++)
+    writeFileSync(join(home, `project/tool-${at}.yaml`), tool.replace('refund', `refund-${at}`))
+  const first = start(['lint', '--json'])
+  expect(filesIn('dist/code').sort()).toEqual([LARGE, LINT])
+  const file = join(
+    home,
+    'dist/code',
+    filesIn('dist/code').find((name) => name.endsWith('-large.bin'))!,
+  )
+  const { mtimeMs } = statSync(file)
+  expect(start(['lint', '--json', '--rule', 'tool/unused-document=off'])).toBe(first)
+  expect(statSync(file).mtimeMs).toBe(mtimeMs)
 })
 
 test('where nothing can be written beside the program, it is kept with the caches of the user', () => {
