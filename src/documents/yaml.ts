@@ -20,6 +20,7 @@ import {
 import { jsonDepth, type JsonObject, type JsonValue } from '../base/json.ts'
 import { diagnostic, type Diagnostic } from './diagnostic.ts'
 import type { Source } from './source.ts'
+import { jsonFault, stopOf, yamlFault } from './text-fault.ts'
 
 /** Bytes of a file. */
 export const MAX_FILE_BYTES = 1024 * 1024
@@ -83,47 +84,21 @@ export function readYaml(source: Source): Reading {
   if (source.path.endsWith('.json')) {
     if (jsonDepth(source.text) > MAX_NESTING) return refuse('doc/too-large', 0, 0, tooDeep)
     const fault = jsonFault(source.text)
-    if (fault !== undefined) return refuse('doc/syntax', fault.offset, fault.offset + 1, fault.message)
+    if (fault !== undefined) return refuse('doc/syntax', fault.start, fault.end, fault.message)
   }
   let events: Event[]
   try {
     events = parseEvents(source.text, { maxDepth: MAX_NESTING })
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    // What is missing at the end is missing after the last word, not on the empty line behind it.
-    const offset = Math.min(error.mark?.position ?? 0, source.text.trimEnd().length)
-    if (error.reason.includes('maxDepth')) return refuse('doc/too-large', offset, offset + 1, tooDeep)
-    const conflict = conflictIn(source.text)
-    if (conflict !== undefined)
-      return refuse(
-        'doc/syntax',
-        conflict,
-        conflict + 7,
-        'A merge conflict is not resolved here.',
-        'Keep one of the two.',
-      )
-    const tab = error.reason === 'deficient indentation' ? tabBefore(source.text, offset) : undefined
-    if (tab !== undefined)
-      return refuse('doc/syntax', tab, tab + 1, 'A tab stands before a bracket or in it.', 'Write a space.')
-    return refuse(
-      'doc/syntax',
-      offset,
-      offset + 1,
-      UNSTARTABLE.test(source.text[offset] ?? '')
-        ? `A text without quotes cannot begin with "${source.text[offset]}".`
-        : sentence(PLAINLY[error.reason] ?? error.reason),
-      advice(source.text, offset),
-    )
+    if (error.reason.includes('maxDepth')) {
+      const at = stopOf(source.text, error)
+      return refuse('doc/too-large', at, at + 1, tooDeep)
+    }
+    const { start, end, message, fix } = yamlFault(source.text, error)
+    return refuse('doc/syntax', start, end, message, fix)
   }
   return build(source, events)
-}
-
-/** What the parser says, where its own words do not help. */
-const PLAINLY: Readonly<Record<string, string>> = {
-  'deficient indentation': 'a bracket or quote is not closed, or the next line is indented too little',
-  'bad indentation of a mapping entry': 'this does not continue the mapping: a colon too many, or wrong indentation',
-  'end of the stream or a document separator is expected':
-    'the document ends before this: a colon may be missing, or the indentation is wrong',
 }
 
 const tooDeep = `Nested deeper than ${MAX_NESTING} levels.`
@@ -423,71 +398,3 @@ function finding(source: Source, rule: string, start: number, end: number, messa
     ...(fix !== undefined && { fix }),
   })
 }
-
-function jsonFault(text: string): { readonly offset: number; readonly message: string } | undefined {
-  try {
-    JSON.parse(text)
-    return undefined
-  } catch (error) {
-    const said = (error as Error).message
-    const offset = /at position (\d+)/.exec(said)?.[1]
-    return {
-      offset: offset === undefined ? 0 : Number(offset),
-      message: sentence(said.replace(/ in JSON at position.*$/s, '').replace(/, "[^]*$/, '')),
-    }
-  }
-}
-
-const sentence = (reason: string): string => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
-
-/** Where the marks begin that git leaves of two versions. */
-function conflictIn(text: string): number | undefined {
-  const at = text.search(/^<{7} /m)
-  return at >= 0 && /^={7}$[^]*^>{7} /m.test(text.slice(at).replaceAll('\r', '')) ? at : undefined
-}
-
-/** Where the parser takes a tab on the line of a bracket for indentation; undefined where the line has none. */
-function tabBefore(text: string, offset: number): number | undefined {
-  const tab = text.lastIndexOf('\t', offset)
-  return tab > text.lastIndexOf('\n', offset - 1) ? tab : undefined
-}
-
-/** What to do about a text that cannot be read, where its author's slip can be told. */
-function advice(text: string, offset: number): string | undefined {
-  const lineStart = text.lastIndexOf('\n', offset - 1) + 1
-  const line = text.slice(lineStart, offset + 1)
-  if (/^\s*\t/.test(line)) return 'Indent with spaces; YAML forbids tabs there.'
-  if (UNSTARTABLE.test(text[offset] ?? '')) return 'Put the value in quotes.'
-  if (text[offset] === ':' && /^\s*(?:- )?[^\s:]+: \S/.test(line)) return 'Put the value in quotes: it has a colon.'
-  const above = text.slice(0, lineStart).trimEnd()
-  const before = above.slice(above.lastIndexOf('\n') + 1)
-  const opened = openAtEnd(before)
-  if (opened !== undefined) return `Close the ${opened} of the line above.`
-  const glued = /^\s*(?:- )?([A-Za-z_]\w*):[^\s:/]/.exec(before)?.[1]
-  if (glued !== undefined) return `Write a space behind the colon of \`${glued}:\`.`
-  const [own, other] = [indentOf(text.slice(lineStart)), indentOf(before)]
-  if (offset === lineStart + own && own < other)
-    return `Lines of one mapping are indented alike: the line above by ${other} spaces, this one by ${own}.`
-  return undefined
-}
-
-/** The quote or bracket that a line opens and does not close. */
-function openAtEnd(line: string): string | undefined {
-  const open: string[] = []
-  let quote: string | undefined
-  for (let at = 0; at < line.length; at++) {
-    const char = line[at]!
-    if (quote !== undefined) {
-      if (char === quote && line[at - 1] !== '\\') quote = undefined
-    } else if (/["']/.test(char) && /^[\s,[{]?$/.test(line[at - 1] ?? '')) quote = char
-    else if (char === '#' && /^\s?$/.test(line[at - 1] ?? '')) break
-    else if (char === '{' || char === '[') open.push(char)
-    else if (char === '}' || char === ']') open.pop()
-  }
-  return quote ?? open.at(-1)
-}
-
-/** What YAML keeps for itself at the beginning of a value. */
-const UNSTARTABLE = /[@`%]/
-
-const indentOf = (line: string): number => /^ */.exec(line)![0].length

@@ -1,0 +1,114 @@
+/** Why a text can be read neither as YAML nor as JSON, in words that help its author. */
+import type { YAMLException } from 'js-yaml'
+
+export interface TextFault {
+  /** Offsets into the text. */
+  readonly start: number
+  readonly end: number
+  readonly message: string
+  readonly fix?: string
+}
+
+/** Offset at which the parser of YAML stopped. What is missing at the end is missing after the last word, not on the empty line behind it. */
+export const stopOf = (text: string, { mark }: YAMLException): number =>
+  Math.min(mark?.position ?? 0, text.trimEnd().length)
+
+/** The slip over which the parser of YAML stumbled: where it stopped, or before. */
+export function yamlFault(text: string, error: YAMLException): TextFault {
+  const { reason } = error
+  const conflict = conflictIn(text)
+  if (conflict !== undefined)
+    return {
+      start: conflict,
+      end: conflict + 7,
+      message: 'A merge conflict is not resolved here.',
+      fix: 'Keep one of the two.',
+    }
+  const start = stopOf(text, error)
+  const tab = reason === 'deficient indentation' ? tabBefore(text, start) : undefined
+  if (tab !== undefined)
+    return { start: tab, end: tab + 1, message: 'A tab stands before a bracket or in it.', fix: 'Write a space.' }
+  const message = UNSTARTABLE.test(text[start] ?? '')
+    ? `A text without quotes cannot begin with "${text[start]}".`
+    : sentence(PLAINLY[reason] ?? reason)
+  const fix = advice(text, start)
+  return { start, end: start + 1, message, ...(fix !== undefined && { fix }) }
+}
+
+/** Undefined for JSON. */
+export function jsonFault(text: string): TextFault | undefined {
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (error) {
+    const said = (error as Error).message
+    const start = Number(/at position (\d+)/.exec(said)?.[1] ?? 0)
+    return {
+      start,
+      end: start + 1,
+      message: sentence(said.replace(/ in JSON at position.*$/s, '').replace(/, "[^]*$/, '')),
+    }
+  }
+}
+
+/** What the parser says, where its own words do not help. */
+const PLAINLY: Readonly<Record<string, string>> = {
+  'deficient indentation': 'a bracket or quote is not closed, or the next line is indented too little',
+  'bad indentation of a mapping entry': 'this does not continue the mapping: a colon too many, or wrong indentation',
+  'end of the stream or a document separator is expected':
+    'the document ends before this: a colon may be missing, or the indentation is wrong',
+}
+
+const sentence = (reason: string): string => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+
+/** Where the marks begin that git leaves of two versions. */
+function conflictIn(text: string): number | undefined {
+  const at = text.search(/^<{7} /m)
+  return at >= 0 && /^={7}$[^]*^>{7} /m.test(text.slice(at).replaceAll('\r', '')) ? at : undefined
+}
+
+/** Where the parser takes a tab on the line of a bracket for indentation; undefined where the line has none. */
+function tabBefore(text: string, offset: number): number | undefined {
+  const tab = text.lastIndexOf('\t', offset)
+  return tab > text.lastIndexOf('\n', offset - 1) ? tab : undefined
+}
+
+/** What to do about a text that cannot be read, where its author's slip can be told. */
+function advice(text: string, offset: number): string | undefined {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1
+  const line = text.slice(lineStart, offset + 1)
+  if (/^\s*\t/.test(line)) return 'Indent with spaces; YAML forbids tabs there.'
+  if (UNSTARTABLE.test(text[offset] ?? '')) return 'Put the value in quotes.'
+  if (text[offset] === ':' && /^\s*(?:- )?[^\s:]+: \S/.test(line)) return 'Put the value in quotes: it has a colon.'
+  const above = text.slice(0, lineStart).trimEnd()
+  const before = above.slice(above.lastIndexOf('\n') + 1)
+  const opened = openAtEnd(before)
+  if (opened !== undefined) return `Close the ${opened} of the line above.`
+  const glued = /^\s*(?:- )?([A-Za-z_]\w*):[^\s:/]/.exec(before)?.[1]
+  if (glued !== undefined) return `Write a space behind the colon of \`${glued}:\`.`
+  const [own, other] = [indentOf(text.slice(lineStart)), indentOf(before)]
+  if (offset === lineStart + own && own < other)
+    return `Lines of one mapping are indented alike: the line above by ${other} spaces, this one by ${own}.`
+  return undefined
+}
+
+/** The quote or bracket that a line opens and does not close. */
+function openAtEnd(line: string): string | undefined {
+  const open: string[] = []
+  let quote: string | undefined
+  for (let at = 0; at < line.length; at++) {
+    const char = line[at]!
+    if (quote !== undefined) {
+      if (char === quote && line[at - 1] !== '\\') quote = undefined
+    } else if (/["']/.test(char) && /^[\s,[{]?$/.test(line[at - 1] ?? '')) quote = char
+    else if (char === '#' && /^\s?$/.test(line[at - 1] ?? '')) break
+    else if (char === '{' || char === '[') open.push(char)
+    else if (char === '}' || char === ']') open.pop()
+  }
+  return quote ?? open.at(-1)
+}
+
+/** What YAML keeps for itself at the beginning of a value. */
+const UNSTARTABLE = /[@`%]/
+
+const indentOf = (line: string): number => /^ */.exec(line)![0].length
