@@ -10,7 +10,11 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic() {
+    // The global `performance` would load a library of Node's first: 3 ms of every start.
+    const [seconds, nanoseconds] = process.hrtime()
+    return seconds * 1000 + nanoseconds / 1e6
+  },
 }
 
 /** ISO-8601 in UTC with milliseconds, as every timestamp of the interface is written. */

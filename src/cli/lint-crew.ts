@@ -3,18 +3,22 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads'
 import { sameTrace, type Files, type Trace } from '../documents/files.ts'
-import { alone, createShare, type Crew, type Order } from '../documents/lint-parts.ts'
-import { mayHoldDocuments } from '../documents/load.ts'
+import { alone, createShare, type Crew, type Order, type Share } from '../documents/lint-parts.ts'
+import { mayHoldDocuments, readFiles } from '../documents/load.ts'
 import type { PartReport, Round } from '../documents/part.ts'
 import { tellLargeRun } from './large-run.ts'
+import { optimisingSooner } from './tuning.ts'
 
 /** Files from which on another thread does more than its start costs. */
 const WORTH_A_THREAD = 400
 const MAX_THREADS = 4
 /** What a thread makes lives as long as one part: half of what V8 would hold before it looks costs no time. */
 const MAX_YOUNG_MB = 24
+
+/** Parts that a thread reads while V8 is told to optimise sooner: by then it has seen what of the reading costs most. */
+const EAGER_PARTS = 4
 
 /** What a round is told with; before the first a helper is told the order. */
 export interface Call {
@@ -23,11 +27,14 @@ export interface Call {
   readonly taken: Int32Array
   /** Place of this helper in `taken`. */
   readonly place: number
+  /** Where each part is told of as soon as it is linted. */
+  readonly port: MessagePort
 }
 
-export interface Answer {
-  readonly reports: readonly (readonly [part: number, report: PartReport])[]
-  /** What was read for it. */
+export interface Told {
+  readonly part: number
+  readonly report: PartReport
+  /** What was read for it, and for no part before. */
   readonly seen: readonly (readonly [path: string, trace: Trace])[]
 }
 
@@ -50,7 +57,12 @@ export function createReserve(
   begin = beginThread,
 ): Reserve {
   const most = existsSync(start) ? Math.min(availableParallelism(), MAX_THREADS) - 1 : 0
-  const hireAll = (): readonly Helper[] => Array.from({ length: most }, () => hire(() => begin(start)))
+  /** How many have not yet loaded their program. */
+  const loading = new Int32Array(new SharedArrayBuffer(4))
+  const hireAll = (): readonly Helper[] => {
+    Atomics.store(loading, 0, most)
+    return Array.from({ length: most }, () => hire(() => begin(start, loading)))
+  }
   let waiting: readonly Helper[] = []
   let documents = 0
   return {
@@ -58,10 +70,12 @@ export function createReserve(
       if (mayHoldDocuments(path) && ++documents === WORTH_A_THREAD) waiting = hireAll()
     },
     crewFor(order, own) {
-      if (most === 0 || order.candidates.length < WORTH_A_THREAD) return alone(createShare(order, own))
+      const isLarge = order.candidates.length >= WORTH_A_THREAD
+      if (!isLarge) return alone(createShare(order, own))
+      tellLargeRun()
       const helpers = waiting.length > 0 ? waiting : hireAll()
       waiting = []
-      return crewOf(helpers, order, own)
+      return crewOf(helpers, order, createShare(order, own, eagerReader(loading)))
     },
     close() {
       for (const helper of waiting) helper.dismiss()
@@ -69,9 +83,20 @@ export function createReserve(
   }
 }
 
-function crewOf(all: readonly Helper[], order: Order, own: Files): Crew {
-  tellLargeRun()
-  const share = createShare(order, own)
+/**
+ * Reads documents, the first of them while V8 is told to optimise sooner.
+ * @param loading how many threads load compiled code, which V8 takes with the flags alone with which it was kept
+ */
+export function eagerReader(loading: Int32Array): typeof readFiles {
+  let left = EAGER_PARTS
+  return (...given) => {
+    if (left === 0 || Atomics.load(loading, 0) > 0) return readFiles(...given)
+    left--
+    return optimisingSooner(() => readFiles(...given))
+  }
+}
+
+function crewOf(all: readonly Helper[], order: Order, own: Share): Crew {
   const seen = new Map<string, Trace>()
   for (const helper of all) helper.prepare(order)
   return {
@@ -80,19 +105,29 @@ function crewOf(all: readonly Helper[], order: Order, own: Files): Crew {
       // What is all one part is nothing to share.
       const helpers = all.slice(0, round.parts.length - 1)
       const taken = new Int32Array(new SharedArrayBuffer(4 * (1 + helpers.length)))
-      const answers = helpers.map((helper, at) => helper.ask({ round, taken, place: at + 1 }))
-      const reports = new Map(share.run(round, () => Atomics.add(taken, 0, 1)))
-      for (const [at, answer] of answers.entries()) {
-        // A helper that has not begun is not waited for: nothing is left that it could take.
-        if (Atomics.load(taken, at + 1) === 0) continue
-        const found = await answer
-        for (const [number, report] of found?.reports ?? []) reports.set(number, report)
-        for (const [path, trace] of found?.seen ?? []) seen.set(path, sameTrace(trace, seen.get(path)))
+      const reports = new Map<number, PartReport>()
+      const tell = (part: number, report: PartReport): void => void reports.set(part, report)
+      const asked = helpers.map((helper, at) => helper.ask(round, taken, at + 1))
+      // Between the parts, when the others still lint: at the end this thread would do it while they have nothing to do.
+      const collect = (): void => {
+        for (const { told } of asked)
+          for (let each = told(); each !== undefined; each = told()) {
+            tell(each.part, each.report)
+            for (const [path, trace] of each.seen) seen.set(path, sameTrace(trace, seen.get(path)))
+          }
       }
+      const next = (): number => {
+        collect()
+        return Atomics.add(taken, 0, 1)
+      }
+      own.run(round, next, tell)
+      // A helper that has not begun is not waited for: nothing is left that it could take.
+      for (const [at, { done }] of asked.entries()) if (Atomics.load(taken, at + 1) !== 0) await done
+      collect()
+      for (const { close } of asked) close()
       // What a helper took with it when it failed.
       const lost = round.parts.flatMap((_, number) => (reports.has(number) ? [] : [number]))
-      for (const [number, report] of share.run(round, () => lost.shift() ?? round.parts.length))
-        reports.set(number, report)
+      own.run(round, () => lost.shift() ?? round.parts.length, tell)
       return round.parts.map((_, number) => reports.get(number)!)
     },
     close() {
@@ -101,9 +136,11 @@ function crewOf(all: readonly Helper[], order: Order, own: Files): Crew {
   }
 }
 
-const beginThread = (start: string): Worker =>
+/** @param loading is told when the thread has loaded its program */
+const beginThread = (start: string, loading: Int32Array): Worker =>
   new Worker(`require(${JSON.stringify(start)}).help()`, {
     eval: true,
+    workerData: loading,
     resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
   })
 
@@ -118,32 +155,42 @@ function begun(begin: () => Worker): Worker | undefined {
 
 interface Helper {
   prepare(order: Order): void
-  /** Undefined when it failed. */
-  ask(call: Call): Promise<Answer | undefined>
+  ask(round: Round, taken: Int32Array, place: number): Asked
   dismiss(): void
+}
+
+interface Asked {
+  /** What it has told and nobody has heard yet; undefined when that is nothing. */
+  readonly told: () => Told | undefined
+  /** Fulfilled when it has told all, or has failed. */
+  readonly done: Promise<void>
+  readonly close: () => void
 }
 
 function hire(begin: () => Worker): Helper {
   const worker = begun(begin)
-  if (worker === undefined)
-    return { prepare: () => undefined, ask: () => Promise.resolve(undefined), dismiss: () => undefined }
-  worker.unref()
-  let failed = false
-  const open: ((found: Answer | undefined) => void)[] = []
-  worker.on('message', (found: Answer) => open.shift()!(found))
+  let failed = worker === undefined
+  // It answers in the order in which it was asked, also those who have not waited for it.
+  const open: (() => void)[] = []
   const fail = (): void => {
     failed = true
-    for (const answer of open.splice(0)) answer(undefined)
+    for (const done of open.splice(0)) done()
   }
-  worker.on('error', fail)
-  worker.on('exit', fail)
+  worker?.unref()
+  worker?.on('message', () => open.shift()!())
+  worker?.on('error', fail)
+  worker?.on('exit', fail)
   return {
-    prepare: (order) => worker.postMessage(order),
-    ask(call) {
-      if (failed) return Promise.resolve(undefined)
-      worker.postMessage(call)
-      return new Promise((resolve) => open.push(resolve))
+    prepare: (order) => worker?.postMessage(order),
+    ask(round, taken, place) {
+      const { port1, port2 } = new MessageChannel()
+      if (!failed) worker?.postMessage({ round, taken, place, port: port2 } satisfies Call, [port2])
+      return {
+        told: () => (receiveMessageOnPort(port1) as { readonly message: Told } | undefined)?.message,
+        done: failed ? Promise.resolve() : new Promise((resolve) => open.push(resolve)),
+        close: () => port1.close(),
+      }
     },
-    dismiss: () => void worker.terminate(),
+    dismiss: () => void worker?.terminate(),
   }
 }

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import type * as Main from './main.ts'
+import { tuneForBrevity } from './tuning.ts'
 import { tellVersion } from './version.ts'
 
 /** Put in by the build: the name of the program's file, which holds the digest of its content. */
@@ -38,8 +39,7 @@ interface Program extends Pick<typeof Main, 'main' | 'help'> {
 /** @param word the command: each has compiled other parts of the program */
 function load(word: string): Program {
   const file = join(__dirname, SVC_PROGRAM)
-  if (BRIEF.has(word) && process.versions.v8.startsWith('11.'))
-    process.getBuiltinModule('node:v8').setFlagsFromString(BRIEFLY)
+  if (BRIEF.has(word)) tuneForBrevity()
   const usual = `${SVC_PROGRAM}-${process.version}-${process.arch}-${word}.bin`
   const large = usual.replace(/\.bin$/, '-large.bin')
   const homes = /^[a-z-]+$/.test(word) && !process.env['NODE_DISABLE_COMPILE_CACHE'] ? homesOfCode() : []
@@ -63,16 +63,7 @@ function load(word: string): Program {
 /** What Node gives to a CommonJS module, and what imports packages for it. */
 const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', 'svcImport']
 
-/** Commands that are over before code that runs often enough to be optimised has paid for it: the optimising compiler's threads would take more time than they do. */
 const BRIEF = new Set(['lint', 'fmt', 'compile', 'explain'])
-const BRIEFLY = [
-  // Bytes of bytecode that run between two looks at whether a function is worth it: fifteen times what V8 takes.
-  '--interrupt-budget=1000000',
-  // Percent by which the heap may outgrow what was in use when it was last cleaned: V8 takes several times as much, which makes memory a matter of the number of documents.
-  '--heap-growing-percent=80',
-  // By how much the room for what is young grows when it is found too small: V8 doubles it, and cleans it five times more before it fits.
-  '--semi-space-growth-factor=8',
-].join(' ')
 
 /** Where compiled code may lie: beside the program, as Python does it, or where the package belongs to someone else, with the user's own caches. */
 function homesOfCode(): readonly string[] {

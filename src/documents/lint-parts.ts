@@ -17,24 +17,28 @@ export interface Order extends Pick<Chosen, 'candidates' | 'named'> {
 }
 
 export interface Share {
-  /** Lints the parts that it gets. @param next the number of a part that nobody has taken; beyond the last there is none */
-  run(round: Round, next: () => number): (readonly [part: number, report: PartReport])[]
+  /**
+   * Lints the parts that it gets.
+   * @param next the number of a part that nobody has taken; beyond the last there is none
+   * @param tell what is told of each part as soon as it is linted
+   */
+  run(round: Round, next: () => number, tell: (part: number, report: PartReport) => void): void
 }
 
+/** @param read how documents are read */
 export function createShare(
   { root, listing, overlay, candidates, named, options }: Order,
   files: Files = listedFiles(root, listing, overlay),
+  read = readFiles,
 ): Share & { readonly files: Files } {
   const { guardrails = [] } = options
-  const setting = { root, files, named, candidates: new Set(candidates), guardrails, check: createCheck(options) }
+  const setting = { root, files, named, candidates: new Set(candidates), guardrails, check: createCheck(options), read }
   return {
     files,
-    run(round, next) {
-      const reports: [number, PartReport][] = []
+    run(round, next, tell) {
       const known = { ...round, bundles: new Set(round.bundles) }
       for (let number = next(); number < round.parts.length; number = next())
-        reports.push([number, lintPart(setting, round.parts[number]!, known)])
-      return reports
+        tell(number, lintPart(setting, round.parts[number]!, known))
     },
   }
 }
@@ -52,7 +56,13 @@ export interface Crew {
 export const alone = (share: Share): Crew => ({
   run(round) {
     let taken = 0
-    return Promise.resolve(share.run(round, () => taken++).map(([, report]) => report))
+    const reports: PartReport[] = []
+    share.run(
+      round,
+      () => taken++,
+      (_, report) => reports.push(report),
+    )
+    return Promise.resolve(reports)
   },
 })
 

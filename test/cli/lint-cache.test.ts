@@ -7,6 +7,7 @@ import { directoryFiles, type Trace } from '../../src/documents/files.ts'
 import { lint } from '../../src/documents/lint.ts'
 import { createShare, lintInParts } from '../../src/documents/lint-parts.ts'
 import { loadWorkspace } from '../../src/documents/load.ts'
+import type { PartReport } from '../../src/documents/part.ts'
 import { reportText } from '../../src/documents/report/text.ts'
 
 const AGENT = `apiVersion: svc/v1
@@ -130,11 +131,13 @@ test('a file that one thread has read before it was saved, and another one behin
         seen,
         run(round) {
           let taken = 0
-          const reports = first.run(round, () => (taken === 0 ? taken++ : round.parts.length))
+          const reports: PartReport[] = []
+          const tell = (_: number, report: PartReport): void => void reports.push(report)
+          first.run(round, () => (taken === 0 ? taken++ : round.parts.length), tell)
           writeFileSync(rail, 'kind: Policy\nspec: {description: Later.}\n')
-          reports.push(...second.run(round, () => taken++))
+          second.run(round, () => taken++, tell)
           for (const path of second.files.seen!()) seen.set(path, second.files.trace!(path))
-          return Promise.resolve(reports.map(([, report]) => report))
+          return Promise.resolve(reports)
         },
       }
     },
