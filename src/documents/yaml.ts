@@ -277,7 +277,7 @@ function build(source: Source, events: readonly Event[]): Reading {
     }
     const { event, object, from, anchor, size, depth } = done
     const { start } = event
-    const end = event.style === COLLECTION_STYLE.FLOW ? closingBracket(text, done.end) : done.end
+    const end = isBracketed(text, event) ? closingBracket(text, done.end) : done.end
     let node: Node
     if (object !== undefined) {
       const named = members.slice(from, memberCount)
@@ -375,6 +375,10 @@ const scalarAt = (start: number, end: number, value: JsonValue, plain: boolean):
   plain,
   alias: false,
 })
+
+/** False for the mapping that a pair in a list is: `[key: value]`. */
+const isBracketed = (text: string, { style, start }: MappingEvent | SequenceEvent): boolean =>
+  style === COLLECTION_STYLE.FLOW && (text[start] === '[' || text[start] === '{')
 
 /** The offset after the bracket that closes a flow collection whose last child ends at `from`: only space, commas and comments lie between. */
 function closingBracket(text: string, from: number): number {

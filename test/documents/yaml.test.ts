@@ -94,6 +94,13 @@ test('an alias has the value of its anchor, and its own place', () => {
   expect(roots[0]?.members?.[1]?.node).toMatchObject({ start: 16, end: 18, alias: true })
 })
 
+test('a pair in a list ends with its value, the list with its bracket', () => {
+  const { roots } = read('a: [b, c: d]\ne: 1\n')
+  const list = roots[0]?.members?.[0]?.node
+  expect(list).toMatchObject({ start: 3, end: 12, value: ['b', { c: 'd' }] })
+  expect(list?.items?.[1]).toMatchObject({ start: 7, end: 11 })
+})
+
 test('several documents of a file are read in order', () => {
   expect(read('a: 1\n---\nb: 2\n').roots.map(({ value }) => value)).toEqual([{ a: 1 }, { b: 2 }])
 })
