@@ -12,6 +12,7 @@ import {
   getScalarValue,
   parseEvents,
   type AliasEvent,
+  type DocumentEvent,
   type Event,
   type MappingEvent,
   type ScalarEvent,
@@ -103,142 +104,152 @@ export function readYaml(source: Source): Reading {
 
 const tooDeep = `Nested deeper than ${MAX_NESTING} levels.`
 
-interface Open {
-  readonly event: MappingEvent | SequenceEvent
-  /** What a mapping holds so far; undefined for a list. */
-  readonly object: JsonObject | undefined
-  /** How many members, or items, of those around it have been read. */
-  readonly from: number
-  readonly anchor: string | undefined
-  /** The key that waits for its value. */
-  key: Key | undefined
-  end: number
-  /** Nodes in it and levels below it, aliases followed. */
-  size: number
-  depth: number
+/** Nothing is read of what goes beyond a bound. */
+class TooLarge extends Error {}
+
+/** What an anchor names. */
+interface Named {
+  readonly node: Node
+  /** Nodes in it, itself among them, and levels below it, aliases followed. */
+  readonly size: number
+  readonly depth: number
 }
 
-interface Key {
-  readonly name: string
-  readonly start: number
-  readonly end: number
-  readonly twin: boolean
-}
-
-/** One pass over the parser's events: values, spans and bounds together, without recursion. */
+/** One pass over the parser's events: values, spans and bounds together. The parser bounds how deep it goes. */
 function build(source: Source, events: readonly Event[]): Reading {
   const { text } = source
   const roots: Node[] = []
   const findings: Diagnostic[] = []
-  const open: Open[] = []
   // Of all that is open, in one list: what is closed is copied off its end, no longer than it must be.
   const members: Member[] = []
   const items: Node[] = []
   let memberCount = 0
   let itemCount = 0
-  const anchors = new Map<string, Node>()
-  const measures = new Map<Node, { size: number; depth: number }>()
-  let root: Node | undefined
-  let broken = false
+  let anchors: Map<string, Named> | undefined
+  const openAnchors: string[] = []
+  let at = 0
+  let level = 0
   let written = 0
+  // Of the node that was read last, as an anchor keeps them.
+  let size = 0
+  let depth = 0
 
   const report = (rule: string, start: number, end: number, message: string, fix?: string): void => {
     findings.push(finding(source, rule, start, end, message, fix))
   }
-  const stop = (rule: string, start: number, end: number, message: string): void => {
-    if (!broken) report(rule, start, end, message)
-    broken = true
+  const stop = (start: number, end: number, message: string): never => {
+    report('doc/too-large', start, end, message)
+    throw new TooLarge()
   }
 
-  const place = (given: Node, size: number, depth: number): void => {
-    const parent = open[open.length - 1]
-    // What is left empty stands where it would have been written.
-    const node = given.start < 0 ? moved(given, parent?.key?.end ?? parent?.end ?? 0) : given
-    if (parent === undefined) {
-      root = node
-      if (size > MAX_EXPANSION * Math.max(written, 1))
-        stop(
-          'doc/too-large',
-          node.start,
-          node.start + 1,
-          `Its aliases expand to more than ${MAX_EXPANSION} times what is written.`,
+  const document = ({ directives }: DocumentEvent): void => {
+    for (const directive of directives)
+      if (directive.kind === 'yaml' && directive.version !== '1.2')
+        report(
+          'doc/syntax',
+          0,
+          0,
+          `Documents are YAML 1.2; the file says ${directive.version}.`,
+          'Remove the %YAML line.',
         )
-      return
+    anchors = undefined
+    written = 0
+    const root = read(events[at++]!, 0)
+    if (size > MAX_EXPANSION * written)
+      stop(root.start, root.start + 1, `Its aliases expand to more than ${MAX_EXPANSION} times what is written.`)
+    roots.push(root)
+    // The end of the document.
+    at++
+  }
+
+  /** @param empty where that stands which is left empty */
+  const read = (event: Event, empty: number): Node => {
+    switch (event.type) {
+      case EVENT_ID.SCALAR:
+        return scalar(event, empty)
+      case EVENT_ID.MAPPING:
+        return mapping(event)
+      case EVENT_ID.SEQUENCE:
+        return sequence(event)
+      default:
+        return alias(event as AliasEvent)
     }
-    parent.size += size
-    if (parent.depth <= depth) parent.depth = depth + 1
-    if (parent.end < node.end) parent.end = node.end
-    if (open.length + depth > MAX_NESTING) stop('doc/too-large', node.start, node.end, tooDeep)
-    const { object, key } = parent
-    if (object === undefined) {
+  }
+
+  const mapping = (event: MappingEvent): Node => {
+    const anchor = open(event)
+    const from = memberCount
+    const object: JsonObject = {}
+    let nodes = 1
+    let levels = 0
+    let last = event.start + 1
+    for (let name = events[at++]!; name.type !== EVENT_ID.POP; name = events[at++]!) {
+      let key, start, end
+      if (name.type === EVENT_ID.SCALAR && isPlainName(text, name)) {
+        count(name)
+        start = name.valueStart
+        end = name.valueEnd
+        key = text.slice(start, end)
+      } else {
+        const node = read(name, last)
+        start = node.start
+        end = node.end
+        if (node.members !== undefined || node.items !== undefined)
+          report('doc/syntax', start, end, 'A key must be a text.')
+        // `1: x` has the key "1": names are texts, whatever type their spelling has.
+        key = typeof node.value === 'string' ? node.value : text.slice(start, end)
+        bound(node)
+      }
+      nodes += size
+      if (levels <= depth) levels = depth + 1
+      const isTwin = Object.hasOwn(object, key)
+      if (isTwin) twin(key, start, end, members.slice(from, memberCount))
+      const node = read(events[at++]!, end)
+      bound(node)
+      nodes += size
+      if (levels <= depth) levels = depth + 1
+      last = node.end
+      if (isTwin) continue
+      members[memberCount++] = { key, start, end, node }
+      define(object, key, node.value)
+      if (memberCount - from === MAX_KEYS + 1) stop(start, end, `More than ${MAX_KEYS} keys in one mapping.`)
+    }
+    const named = members.slice(from, memberCount)
+    memberCount = from
+    const { start } = event
+    const end = endOf(event, last)
+    const node = { start, end, value: object, members: named, items: undefined, plain: false, alias: false }
+    close(anchor, node, nodes, levels)
+    return node
+  }
+
+  const sequence = (event: SequenceEvent): Node => {
+    const anchor = open(event)
+    const from = itemCount
+    const value: JsonValue[] = []
+    let nodes = 1
+    let levels = 0
+    let last = event.start + 1
+    for (let item = events[at++]!; item.type !== EVENT_ID.POP; item = events[at++]!) {
+      const node = read(item, last)
+      bound(node)
+      nodes += size
+      if (levels <= depth) levels = depth + 1
+      last = node.end
       items[itemCount++] = node
-    } else if (key === undefined) {
-      if (node.members !== undefined || node.items !== undefined)
-        report('doc/syntax', node.start, node.end, 'A key must be a text.')
-      // `1: x` has the key "1": names are texts, whatever type their spelling has.
-      const name = typeof node.value === 'string' ? node.value : text.slice(node.start, node.end)
-      parent.key = keyOf(parent, object, name, node.start, node.end)
-    } else {
-      parent.key = undefined
-      if (key.twin) return
-      const { name, start, end } = key
-      members[memberCount++] = { key: name, start, end, node }
-      define(object, name, node.value)
-      if (memberCount - parent.from === MAX_KEYS + 1)
-        stop('doc/too-large', start, end, `More than ${MAX_KEYS} keys in one mapping.`)
+      value.push(node.value)
     }
+    const listed = items.slice(from, itemCount)
+    itemCount = from
+    const { start } = event
+    const end = endOf(event, last)
+    const node = { start, end, value, members: undefined, items: listed, plain: false, alias: false }
+    close(anchor, node, nodes, levels)
+    return node
   }
 
-  const keyOf = (parent: Open, object: JsonObject, name: string, start: number, end: number): Key => {
-    const twin = Object.hasOwn(object, name)
-    if (twin) {
-      const first = members.slice(parent.from, memberCount).find(({ key }) => key === name)!
-      findings.push(
-        diagnostic(
-          'doc/duplicate-key',
-          'error',
-          { path: source.path, pointer: '', range: source.span(start, end) },
-          `The key "${name}" is written twice.`,
-          {
-            fix: 'Merge the two.',
-            related: [{ path: source.path, range: source.span(first.start, first.end), message: 'first here' }],
-          },
-        ),
-      )
-    }
-    return { name, start, end, twin }
-  }
-
-  const tagged = (event: { readonly tagStart: number; readonly tagEnd: number }): void => {
-    const tag = text.slice(event.tagStart, event.tagEnd)
-    report(
-      'doc/syntax',
-      event.tagStart,
-      event.tagEnd,
-      `The tag "${tag}" is not read: documents are plain data.`,
-      'Remove the tag and write the value itself.',
-    )
-  }
-  const anchorOf = (event: { readonly anchorStart: number; readonly anchorEnd: number }): string | undefined =>
-    event.anchorStart < 0 ? undefined : text.slice(event.anchorStart, event.anchorEnd)
-  const remember = (name: string | undefined, node: Node, size: number, depth: number): void => {
-    if (name === undefined) return
-    anchors.set(name, node)
-    measures.set(node, { size, depth })
-  }
-
-  const scalar = (event: ScalarEvent): void => {
-    if (event.tagStart >= 0) tagged(event)
-    written++
-    const parent = open[open.length - 1]
-    if (parent?.object !== undefined && parent.key === undefined && isPlainName(text, event)) {
-      const { valueStart: start, valueEnd: end } = event
-      parent.size++
-      if (parent.depth === 0) parent.depth = 1
-      parent.end = end
-      parent.key = keyOf(parent, parent.object, text.slice(start, end), start, end)
-      return
-    }
+  const scalar = (event: ScalarEvent, empty: number): Node => {
+    count(event)
     const node = scalarNode(text, event)
     if (typeof node.value === 'number' && !Number.isFinite(node.value))
       report(
@@ -247,104 +258,104 @@ function build(source: Source, events: readonly Event[]): Reading {
         node.end,
         `"${text.slice(node.start, node.end)}" is no number that JSON can say.`,
       )
-    if (event.anchorStart >= 0) remember(anchorOf(event), node, 1, 0)
-    place(node, 1, 0)
+    if (event.anchorStart >= 0) remember(anchorOf(event), node)
+    return node.start < 0 ? { ...node, start: empty, end: empty } : node
   }
-  const alias = (event: AliasEvent): void => {
+
+  const alias = (event: AliasEvent): Node => {
     written++
     const name = text.slice(event.anchorStart, event.anchorEnd)
-    const target = anchors.get(name)
+    const named = anchors?.get(name)
     const [start, end] = [event.anchorStart - 1, event.anchorEnd]
-    if (target === undefined) {
-      const inside = open.some((each) => each.anchor === name)
+    size = named?.size ?? 1
+    depth = named?.depth ?? 0
+    if (named !== undefined) return { ...named.node, start, end, alias: true }
+    report(
+      'doc/syntax',
+      start,
+      end,
+      openAnchors.includes(name) ? `"*${name}" stands inside what it names.` : `No anchor "&${name}" stands before.`,
+    )
+    return { start, end, value: null, members: undefined, items: undefined, plain: false, alias: true }
+  }
+
+  /** Notes that something is written, which so far is one node. */
+  const count = (event: ScalarEvent | MappingEvent | SequenceEvent): void => {
+    if (event.tagStart >= 0) {
+      const tag = text.slice(event.tagStart, event.tagEnd)
       report(
         'doc/syntax',
-        start,
-        end,
-        inside ? `"*${name}" stands inside what it names.` : `No anchor "&${name}" stands before.`,
+        event.tagStart,
+        event.tagEnd,
+        `The tag "${tag}" is not read: documents are plain data.`,
+        'Remove the tag and write the value itself.',
       )
-      place({ start, end, value: null, members: undefined, items: undefined, plain: false, alias: true }, 1, 0)
-      return
     }
-    const { size, depth } = measures.get(target)!
-    place({ ...target, start, end, alias: true }, size, depth)
+    written++
+    size = 1
+    depth = 0
   }
-  const pop = (): void => {
-    const done = open.pop()
-    if (done === undefined) {
-      if (!broken) roots.push(root ?? scalarAt(0, 0, null, true))
-      return
-    }
-    const { event, object, from, anchor, size, depth } = done
-    const { start } = event
-    const end = isBracketed(text, event) ? closingBracket(text, done.end) : done.end
-    let node: Node
-    if (object !== undefined) {
-      const named = members.slice(from, memberCount)
-      memberCount = from
-      node = { start, end, value: object, members: named, items: undefined, plain: false, alias: false }
-    } else {
-      const listed = items.slice(from, itemCount)
-      itemCount = from
-      const value: JsonValue[] = []
-      for (let at = 0; at < listed.length; at++) value.push(listed[at]!.value)
-      node = { start, end, value, members: undefined, items: listed, plain: false, alias: false }
-    }
-    remember(anchor, node, size, depth)
-    place(node, size, depth)
+  const bound = (node: Node): void => {
+    if (level + depth > MAX_NESTING) stop(node.start, node.end, tooDeep)
   }
 
-  for (let at = 0; at < events.length; at++) {
-    if (broken) break
-    const event = events[at]!
-    switch (event.type) {
-      case EVENT_ID.DOCUMENT:
-        anchors.clear()
-        root = undefined
-        written = 0
-        for (const directive of event.directives)
-          if (directive.kind === 'yaml' && directive.version !== '1.2')
-            report(
-              'doc/syntax',
-              0,
-              0,
-              `Documents are YAML 1.2; the file says ${directive.version}.`,
-              'Remove the %YAML line.',
-            )
-        break
-      case EVENT_ID.MAPPING:
-      case EVENT_ID.SEQUENCE: {
-        if (event.tagStart >= 0) tagged(event)
-        written++
-        const anchor = anchorOf(event)
-        // From here on the name means this node, which is not complete: an alias inside it would be endless.
-        if (anchor !== undefined) anchors.delete(anchor)
-        const isMapping = event.type === EVENT_ID.MAPPING
-        const from = isMapping ? memberCount : itemCount
-        const object = isMapping ? {} : undefined
-        open.push({ event, object, from, anchor, key: undefined, end: event.start + 1, size: 1, depth: 0 })
-        break
-      }
-      case EVENT_ID.SCALAR:
-        scalar(event)
-        break
-      case EVENT_ID.ALIAS:
-        alias(event)
-        break
-      case EVENT_ID.POP:
-        pop()
-        break
-    }
+  const open = (event: MappingEvent | SequenceEvent): string | undefined => {
+    count(event)
+    level++
+    if (event.anchorStart < 0) return undefined
+    const anchor = anchorOf(event)
+    // From here on the name means this node, which is not complete: an alias inside it would be endless.
+    anchors?.delete(anchor)
+    openAnchors.push(anchor)
+    return anchor
   }
-  return { roots: broken ? [] : roots, findings }
+  const close = (anchor: string | undefined, node: Node, nodes: number, levels: number): void => {
+    level--
+    size = nodes
+    depth = levels
+    if (anchor === undefined) return
+    openAnchors.pop()
+    remember(anchor, node)
+  }
+  const anchorOf = (event: { readonly anchorStart: number; readonly anchorEnd: number }): string =>
+    text.slice(event.anchorStart, event.anchorEnd)
+  const remember = (anchor: string, node: Node): void => {
+    anchors ??= new Map()
+    anchors.set(anchor, { node, size, depth })
+  }
+  const endOf = (event: MappingEvent | SequenceEvent, last: number): number =>
+    isBracketed(text, event) ? closingBracket(text, last) : last
+
+  const twin = (key: string, start: number, end: number, before: readonly Member[]): void => {
+    const first = before.find((each) => each.key === key)!
+    findings.push(
+      diagnostic(
+        'doc/duplicate-key',
+        'error',
+        { path: source.path, pointer: '', range: source.span(start, end) },
+        `The key "${key}" is written twice.`,
+        {
+          fix: 'Merge the two.',
+          related: [{ path: source.path, range: source.span(first.start, first.end), message: 'first here' }],
+        },
+      ),
+    )
+  }
+
+  try {
+    while (at < events.length) document(events[at++] as DocumentEvent)
+    return { roots, findings }
+  } catch (error) {
+    if (error instanceof TooLarge) return { roots: [], findings }
+    throw error
+  }
 }
 
-const moved = (node: Node, at: number): Node => ({ ...node, start: at, end: at })
-
 function scalarNode(text: string, event: ScalarEvent): Node {
-  const written = getScalarValue(text, event)
   const { valueStart: start, valueEnd: end, style } = event
-  if (style === SCALAR_STYLE.PLAIN) return scalarAt(start, end, plainValue(written), true)
+  if (style === SCALAR_STYLE.PLAIN)
+    return scalarAt(start, end, plainValue(event.fast ? text.slice(start, end) : getScalarValue(text, event)), true)
+  const written = getScalarValue(text, event)
   if (style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED)
     return scalarAt(start - 1, end + 1, written, false)
   return scalarAt(start, start + text.slice(start, end).trimEnd().length, written, false)
