@@ -1,6 +1,7 @@
 /** The documents and files of one directory, and how references between them are resolved. */
 import { fail } from '../base/failure.ts'
 import type { Kind } from '../spec/document.ts'
+import { veiled } from './credentials.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import type { Files } from './files.ts'
@@ -54,7 +55,7 @@ export interface Workspace {
   readonly worked: Map<unknown, unknown>
   /** The text with its lines, as findings show it; empty where there is no such file. */
   source(path: string): Source
-  /** One of its lines, from 1, without its line break; empty beyond the end. */
+  /** One of its lines as a report may show it, from 1, without its line break; empty beyond the end. */
   line(path: string, number: number): string
 }
 
@@ -205,7 +206,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     bytes,
     text: (path) => new TextDecoder().decode(bytes(path)),
     source,
-    line: (path, number) => source(path).line(number),
+    line: (path, number) => veiled(source(path).line(number)),
     // Last: an object that begins with what may be missing is slow to read, and every rule reads this one.
     ...(focus && { focus }),
   }

@@ -1,6 +1,5 @@
 import { isPlain, safeText, widthOf } from '../../terminal/text.ts'
 import { createTheme, type Style } from '../../terminal/theme.ts'
-import { veiled } from '../credentials.ts'
 import type { Diagnostic, Severity } from '../diagnostic.ts'
 import type { Span } from '../source.ts'
 import type { Workspace } from '../workspace.ts'
@@ -36,7 +35,7 @@ function block(finding: Diagnostic, workspace: Workspace, paint: Style): string 
 
 /** The line before, the line itself, and the underline. Empty where the file has no text to show. */
 function frame(workspace: Workspace, path: string, { start, end }: Span, paint: Style): string {
-  const text = veiled(workspace.line(path, start.line))
+  const text = workspace.line(path, start.line)
   if (text.trim() === '') return ''
   const { shown, columns } = isPlain(text) ? PLAIN : ODD
   const from = text.length <= WINDOW ? 0 : Math.max(0, start.column - 1 - WINDOW / 2)
@@ -44,7 +43,7 @@ function frame(workspace: Workspace, path: string, { start, end }: Span, paint: 
   const indent = columns(text.slice(from, start.column - 1))
   const marked = text.slice(start.column - 1, end.line === start.line ? end.column - 1 : text.length).trimEnd()
   const width = Math.max(1, Math.min(columns(part) - indent, columns(marked)))
-  const previous = start.line > 1 && from === 0 ? veiled(workspace.line(path, start.line - 1)) : ''
+  const previous = start.line > 1 && from === 0 ? workspace.line(path, start.line - 1) : ''
   const before = previous.trim() === '' ? '' : numbered(start.line - 1, ODD.shown(previous.slice(0, WINDOW)))
   return `${before}${numbered(start.line, shown(part))}       | ${' '.repeat(indent)}${paint('^'.repeat(width))}\n`
 }
