@@ -91,11 +91,11 @@ const program = {
  * The command line as CommonJS: one file is read and evaluated in a fraction of the time that Node's loader takes for a
  * graph of modules, and its compiled code can be kept (src/cli/start.ts). Modules behind `import()` are evaluated when they are asked for.
  */
-async function buildProgram(directory, define) {
+async function buildScript(directory, name, source, define) {
   const { metafile, outputFiles } = await build({
     ...program,
     format: 'cjs',
-    entryPoints: { cli: 'src/cli/main.ts' },
+    entryPoints: { [name]: source },
     outdir: directory,
     define: { ...define, 'import.meta.url': 'svcUrl' },
     banner: { js: "const svcUrl = require('node:url').pathToFileURL(__filename).href;" },
@@ -110,16 +110,25 @@ async function buildProgram(directory, define) {
   )
   // It is read as Latin-1. esbuild escapes other letters in strings and leaves those in regular expressions.
   const text = imported.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  const file = `cli-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.cjs`
+  const file = `${name}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.cjs`
   mkdirSync(directory, { recursive: true })
   writeFileSync(`${directory}/${file}`, text)
+  return file
+}
+
+/** What starts it, and the program of the threads that help it. */
+async function buildProgram(directory, define) {
+  const [file, helper] = [
+    await buildScript(directory, 'cli', 'src/cli/main.ts', define),
+    await buildScript(directory, 'helper', 'src/cli/lint-helper.ts', define),
+  ]
   await build({
     ...program,
     format: 'cjs',
     entryPoints: { start: 'src/cli/start.ts' },
     outExtension: { '.js': '.cjs' },
     outdir: directory,
-    define: { ...define, SVC_PROGRAM: JSON.stringify(file) },
+    define: { ...define, SVC_PROGRAM: JSON.stringify(file), SVC_HELPER: JSON.stringify(helper) },
   })
   cpSync('src/store/sqlite/migrations', `${directory}/migrations`, { recursive: true })
 }

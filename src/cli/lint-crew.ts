@@ -1,4 +1,5 @@
 /** Threads that share the work of a lint. Source: performance, "What works", 7, and goal G15. */
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -28,8 +29,11 @@ export interface Call {
   /** Place of this helper in `taken`. */
   readonly place: number
   /** Where each part is told of as soon as it is linted. */
-  readonly port: MessagePort
+  readonly ear: MessagePort
 }
+
+/** Told to a helper that has something to keep for the next time: it is not asked again. */
+export const END = 'end'
 
 export interface Told {
   readonly part: number
@@ -78,7 +82,7 @@ export function createReserve(
       return crewOf(helpers, order, createShare(order, own, eagerReader(loading)))
     },
     close() {
-      for (const helper of waiting) helper.dismiss()
+      for (const helper of waiting) void helper.dismiss()
     },
   }
 }
@@ -131,7 +135,7 @@ function crewOf(all: readonly Helper[], order: Order, own: Share): Crew {
       return round.parts.map((_, number) => reports.get(number)!)
     },
     close() {
-      for (const helper of all) helper.dismiss()
+      return Promise.all(all.map((helper) => helper.dismiss()))
     },
   }
 }
@@ -156,7 +160,8 @@ function begun(begin: () => Worker): Worker | undefined {
 interface Helper {
   prepare(order: Order): void
   ask(round: Round, taken: Int32Array, place: number): Asked
-  dismiss(): void
+  /** Fulfilled when it has ended as far as anybody has to wait for it. */
+  dismiss(): Promise<unknown>
 }
 
 interface Asked {
@@ -172,25 +177,32 @@ function hire(begin: () => Worker): Helper {
   let failed = worker === undefined
   // It answers in the order in which it was asked, also those who have not waited for it.
   const open: (() => void)[] = []
+  let hasNews = false
   const fail = (): void => {
     failed = true
     for (const done of open.splice(0)) done()
   }
-  worker?.unref()
-  worker?.on('message', () => open.shift()!())
+  worker?.on('message', (isNew: boolean) => {
+    hasNews = isNew
+    open.shift()!()
+  })
   worker?.on('error', fail)
   worker?.on('exit', fail)
   return {
     prepare: (order) => worker?.postMessage(order),
     ask(round, taken, place) {
       const { port1, port2 } = new MessageChannel()
-      if (!failed) worker?.postMessage({ round, taken, place, port: port2 } satisfies Call, [port2])
+      if (!failed) worker?.postMessage({ round, taken, place, ear: port2 } satisfies Call, [port2])
       return {
         told: () => (receiveMessageOnPort(port1) as { readonly message: Told } | undefined)?.message,
         done: failed ? Promise.resolve() : new Promise((resolve) => open.push(resolve)),
         close: () => port1.close(),
       }
     },
-    dismiss: () => void worker?.terminate(),
+    dismiss() {
+      if (worker === undefined || failed || !hasNews) return Promise.resolve(void worker?.terminate())
+      worker.postMessage(END)
+      return once(worker, 'exit')
+    },
   }
 }

@@ -1,28 +1,37 @@
-/** A thread that lints parts of a project for another one (`lint-crew.ts`). */
+/** A thread that lints parts of a project for another one (`lint-crew.ts`): a program of its own, a third as long to load. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createShare, type Order } from '../documents/lint-parts.ts'
-import { eagerReader, type Call, type Told } from './lint-crew.ts'
+import { eagerReader, END, type Call, type Told } from './lint-crew.ts'
 
-export function helpLint(): void {
-  const loading = workerData as Int32Array
-  Atomics.sub(loading, 0, 1)
-  parentPort!.once('message', (order: Order) => {
-    const share = createShare(order, undefined, eagerReader(loading))
+/**
+ * @param isNew true where what is compiled is to be kept for the next time
+ * @param keep keeps it
+ */
+export function help(isNew: boolean, keep: () => void): void {
+  Atomics.sub(workerData as Int32Array, 0, 1)
+  const port = parentPort!
+  port.once('message', (order: Order) => {
+    const share = createShare(order, undefined, eagerReader(workerData as Int32Array))
     const { files } = share
-    let told = 0
-    parentPort!.on('message', ({ round, taken, place, port }: Call) => {
+    let known = 0
+    port.on('message', (call: Call | typeof END) => {
+      if (call === END) {
+        keep()
+        return port.close()
+      }
+      const { round, taken, place, ear } = call
       Atomics.store(taken, place, 1)
       share.run(
         round,
         () => Atomics.add(taken, 0, 1),
         (part, report) => {
-          const seen = files.seen!().slice(told)
-          told += seen.length
-          port.postMessage({ part, report, seen: seen.map((path) => [path, files.trace!(path)]) } satisfies Told)
+          const seen = files.seen!().slice(known)
+          known += seen.length
+          ear.postMessage({ part, report, seen: seen.map((path) => [path, files.trace!(path)]) } satisfies Told)
         },
       )
-      port.close()
-      parentPort!.postMessage('done')
+      ear.close()
+      port.postMessage(isNew)
     })
   })
 }

@@ -17,9 +17,3 @@ export async function main(argv: readonly string[], io?: Io): Promise<number> {
   const { invoke } = await import('./invoke.ts')
   return invoke(argv, io ?? (await import('./process-io.ts')).processIo())
 }
-
-/** What another thread of the same program is started for. */
-export async function help(): Promise<void> {
-  const { helpLint } = await import('./lint-helper.ts')
-  helpLint()
-}

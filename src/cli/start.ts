@@ -7,12 +7,14 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
+import type * as Helper from './lint-helper.ts'
 import type * as Main from './main.ts'
 import { tuneForBrevity } from './tuning.ts'
 import { tellVersion } from './version.ts'
 
-/** Put in by the build: the name of the program's file, which holds the digest of its content. */
+/** Put in by the build: the names of the program's file and of that of a helping thread, which hold the digest of their content. */
 declare const SVC_PROGRAM: string
+declare const SVC_HELPER: string
 
 export async function start(argv: readonly string[]): Promise<void> {
   const end = (code: number): void => {
@@ -21,41 +23,55 @@ export async function start(argv: readonly string[]): Promise<void> {
     process.stdout.write('', (gone) => process.exit(gone ? 141 : code))
   }
   if (tellVersion(argv, process.stdout)) return end(0)
-  const program = load(argv[0] ?? 'help')
+  const { exports: program, keep } = load<typeof Main>(SVC_PROGRAM, argv[0] ?? 'help')
   const code = await program.main(argv)
   // A page of help of a command has compiled next to nothing of it.
-  if (code <= 1 && !argv.slice(1).some((word) => word === '--help' || word === '-h')) program.keep()
+  if (code <= 1 && !argv.slice(1).some((word) => word === '--help' || word === '-h')) keep(program.wasLargeRun())
   end(code)
 }
 
-/** The same in a thread that helps another one. */
-export const help = (): Promise<void> => load('lint').help()
-
-interface Program extends Pick<typeof Main, 'main' | 'help'> {
-  /** Keeps what was compiled until now, unless as much was read from there. Best effort: what cannot be written is compiled again. */
-  readonly keep: () => void
+/** The same in a thread that helps another one to lint. */
+export function help(): void {
+  const { exports: helper, keep, isNew } = load<typeof Helper>(SVC_HELPER, 'lint')
+  helper.help(isNew, keep)
 }
 
-/** @param word the command: each has compiled other parts of the program */
-function load(word: string): Program {
-  const file = join(__dirname, SVC_PROGRAM)
+interface Loaded<Exports> {
+  readonly exports: Exports
+  /** True where nothing was kept that could be used, and something may be. */
+  readonly isNew: boolean
+  /**
+   * Keeps what was compiled until now, unless as much was read from there. Best effort: what cannot be written is compiled again.
+   * @param wasLarge whether more was compiled than in most runs
+   */
+  readonly keep: (wasLarge?: boolean) => void
+}
+
+/**
+ * @param program name of its file
+ * @param word the command: each has compiled other parts of the program
+ */
+function load<Exports>(program: string, word: string): Loaded<Exports> {
+  const file = join(__dirname, program)
   if (BRIEF.has(word)) tuneForBrevity()
-  const usual = `${SVC_PROGRAM}-${process.version}-${process.arch}-${word}.bin`
+  const usual = `${program}-${process.version}-${process.arch}-${word}.bin`
   const large = usual.replace(/\.bin$/, '-large.bin')
   const homes = /^[a-z-]+$/.test(word) && !process.env['NODE_DISABLE_COMPILE_CACHE'] ? homesOfCode() : []
   const [name, cachedData] = firstOf(homes, [large, usual]) ?? [usual]
   // The build writes ASCII, which is read in one go.
   const text = `(function (${PARAMETERS.join()}) { ${readFileSync(file, 'latin1')}\n})`
   const script = new Script(text, { filename: file, ...(cachedData && { cachedData }) })
-  const module = { exports: {} as Pick<typeof Main, 'main' | 'help' | 'wasLargeRun'> }
+  const module = { exports: {} as Exports }
   const svcImport = (name: string): Promise<unknown> => import(name)
   script.runInThisContext()(module.exports, createRequire(file), module, file, __dirname, svcImport)
+  const isNew = homes.length > 0 && (cachedData === undefined || script.cachedDataRejected === true)
   return {
-    ...module.exports,
-    keep: () => {
-      const isLarger = name === usual && module.exports.wasLargeRun()
-      if (cachedData === undefined || script.cachedDataRejected || isLarger)
-        keepFirst(homes, isLarger ? large : name, script)
+    // What a script exports is another object than it was given.
+    exports: module.exports,
+    isNew,
+    keep(wasLarge = false) {
+      const isLarger = wasLarge && name === usual
+      if (isNew || isLarger) keepFirst(homes, isLarger ? large : name, script)
     },
   }
 }
@@ -100,7 +116,7 @@ function keepFirst(homes: readonly string[], name: string, script: Script): void
 function forgetOthers(home: string): void {
   for (const name of readdirSync(home)) {
     const file = join(home, name)
-    if (name.startsWith(SVC_PROGRAM)) continue
+    if (name.startsWith(SVC_PROGRAM) || name.startsWith(SVC_HELPER)) continue
     attempt(() => {
       if (Date.now() - statSync(file).mtimeMs > MONTH_MS) rmSync(file)
     })

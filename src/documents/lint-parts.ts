@@ -49,7 +49,8 @@ export interface Crew {
   run(round: Round): Promise<readonly PartReport[]>
   /** What others than this thread have read, by path. */
   readonly seen?: ReadonlyMap<string, Trace>
-  close?(): void
+  /** Fulfilled when what it would leave behind is done. */
+  close?(): Promise<unknown>
 }
 
 /** Works alone. */
@@ -105,7 +106,7 @@ export async function lintInParts(
     const all = [...form, ...found.flatMap(([, each]) => each)]
     return { workspace, findings: conclude(workspace, all, suppressions, options) }
   } finally {
-    crew.close?.()
+    await crew.close?.()
   }
 }
 

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createReserve } from '../../src/cli/lint-crew.ts'
+import type { Diagnostic } from '../../src/documents/diagnostic.ts'
 import { directoryFiles } from '../../src/documents/files.ts'
 import { lint } from '../../src/documents/lint.ts'
 import { lintInParts } from '../../src/documents/lint-parts.ts'
@@ -28,40 +29,55 @@ const ENDS = [
   ['exits', 'process.exit(3)'],
 ]
 
+/** A helper's program. @param answer what it does when it is asked and has taken a part, in a function of its port and the call */
+const helperThat = (answer: string): string =>
+  `exports.help = () => {
+    const { parentPort } = require('node:worker_threads')
+    parentPort.once('message', ({ begun }) =>
+      parentPort.on('message', (call) => {
+        if (call === 'end') {
+          Atomics.store(begun, 0, 2)
+          return parentPort.close()
+        }
+        Atomics.store(call.taken, call.place, 1)
+        ${answer}
+        Atomics.store(begun, 0, 1)
+        Atomics.notify(begun, 0)
+      }),
+    )
+  }`
+
+/** Lints the project beside a helper. @returns the findings, and 1 or, when it was told to end, 2 */
+async function lintBeside(helper: string): Promise<{ findings: readonly Diagnostic[]; begun: number }> {
+  const start = join(home, 'start.cjs')
+  writeFileSync(start, helper)
+  const begun = new Int32Array(new SharedArrayBuffer(4))
+  const files = directoryFiles(project)
+  const { findings } = await lintInParts(files, {}, {}, (order, own) => {
+    /** Nothing is read before the other thread has begun. */
+    const read = (path: string): Uint8Array | undefined => {
+      Atomics.wait(begun, 0, 0)
+      return own.read(path)
+    }
+    return createReserve(start).crewFor(Object.assign(order, { begun }), { ...own, read })
+  })
+  return { findings, begun: Atomics.load(begun, 0) }
+}
+
 test.skipIf(availableParallelism() < 2).each(ENDS)(
   'what a thread had taken that %s is linted by another one',
   async (_, end) => {
-    const start = join(home, 'start.cjs')
-    writeFileSync(
-      start,
-      `exports.help = () => {
-        const { parentPort } = require('node:worker_threads')
-        parentPort.once('message', ({ begun }) =>
-          parentPort.on('message', ({ taken, place }) => {
-            Atomics.store(taken, place, 1)
-            Atomics.add(taken, 0, 1)
-            Atomics.store(begun, 0, 1)
-            Atomics.notify(begun, 0)
-            ${end}
-          }),
-        )
-      }`,
-    )
-    const begun = new Int32Array(new SharedArrayBuffer(4))
-    const files = directoryFiles(project)
-    const { findings } = await lintInParts(files, {}, {}, (order, own) => {
-      /** Nothing is read before the other thread has its part. */
-      const read = (path: string): Uint8Array | undefined => {
-        Atomics.wait(begun, 0, 0)
-        return own.read(path)
-      }
-      return createReserve(start).crewFor(Object.assign(order, { begun }), { ...own, read })
-    })
+    const { findings } = await lintBeside(helperThat(`Atomics.add(call.taken, 0, 1); queueMicrotask(() => { ${end} })`))
     const expected = lint(await loadWorkspace(project))
     expect(expected).toHaveLength(500)
     expect(findings).toEqual(expected)
   },
 )
+
+test.skipIf(availableParallelism() < 2)('a thread that has compiled what is to be kept is waited for', async () => {
+  const { begun } = await lintBeside(helperThat('parentPort.postMessage(true)'))
+  expect(begun).toBe(2)
+})
 
 const REFUSALS = ['ERR_ACCESS_DENIED', 'ERR_WORKER_INIT_FAILED']
 
