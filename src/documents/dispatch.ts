@@ -2,15 +2,38 @@
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { KINDS, type Kind } from '../spec/document.ts'
 import type { Document } from './document.ts'
+import type { Project } from './rule.ts'
 
-/** Source: `Rule`, of which these are two fields. */
+/** Source: `Rule`, of which these are some fields. */
 export interface Concern {
   readonly kinds?: readonly Kind[] | undefined
   readonly needs?: readonly string[] | undefined
+  readonly lacks?: readonly string[] | undefined
+  readonly given?: ((project: Project) => boolean) | undefined
 }
 
-/** What concerns a document, in the given order: what is for its kind and finds there one of the paths that it needs. */
-export function createDispatch<C extends Concern>(all: readonly C[]): (document: Document) => readonly C[] {
+/**
+ * What concerns a document of a project, in the given order: what the project gives something to say, what is for the document's
+ * kind, and finds there what it needs and nothing that it lacks.
+ */
+export function createDispatch<C extends Concern>(
+  all: readonly C[],
+): (project: Project) => (document: Document) => readonly C[] {
+  // The same hold in most parts of a project.
+  const known = new Map<string, (document: Document) => readonly C[]>()
+  return (project) => {
+    const idle = all.filter(({ given }) => given?.(project) === false)
+    const key = idle.map((each) => all.indexOf(each)).join(' ')
+    let concerning = known.get(key)
+    if (concerning === undefined) {
+      concerning = createChoices(all.filter((each) => !idle.includes(each)))
+      known.set(key, concerning)
+    }
+    return concerning
+  }
+}
+
+function createChoices<C extends Concern>(all: readonly C[]): (document: Document) => readonly C[] {
   const byKind = new Map(
     KINDS.map((kind) => [kind, createChoice(all.filter(({ kinds }) => kinds?.includes(kind) ?? true))]),
   )
@@ -19,20 +42,20 @@ export function createDispatch<C extends Concern>(all: readonly C[]): (document:
 
 /** The same for documents of one kind. */
 function createChoice<C extends Concern>(all: readonly C[]): (value: JsonValue) => readonly C[] {
-  const paths = [...new Set(all.flatMap(({ needs = [] }) => needs))]
+  const asked = [...new Set(all.flatMap(({ needs = [], lacks = [] }) => [...needs, ...lacks]))]
   const start = createStep()
-  for (const [index, path] of paths.entries()) stepTo(start, path).end = index
-  // Documents with the same paths are concerned by the same, and most of a project have.
+  for (const [index, each] of asked.entries()) addEnd(start, each, index)
+  // Documents that have the same of it are concerned by the same, and most of a project have.
   const known = new Map<string, readonly C[]>()
   return (value) => {
     const found: number[] = []
-    for (let at = 0; at < paths.length; at += BITS) found.push(0)
+    for (let at = 0; at < asked.length; at += BITS) found.push(0)
     look(start, value, found)
     const key = found.join(' ')
     let concerning = known.get(key)
     if (concerning === undefined) {
-      const isFound = (path: string): boolean => isIn(found, paths.indexOf(path))
-      concerning = all.filter(({ needs }) => needs?.some(isFound) ?? true)
+      const isFound = (each: string): boolean => isIn(found, asked.indexOf(each))
+      concerning = all.filter(({ needs, lacks }) => (needs?.some(isFound) ?? true) && !lacks?.some(isFound))
       known.set(key, concerning)
     }
     return concerning
@@ -46,11 +69,21 @@ interface Step {
   readonly below: Step[]
   /** Where any member leads. */
   each: Step | undefined
-  /** Index of the path that ends here. */
+  /** Number of what ends here, whatever stands there; -1 where nothing does. */
   end: number
+  /** Numbers of what asks for one value here. */
+  ends: Map<JsonValue, number> | undefined
 }
 
-const createStep = (): Step => ({ keys: [], below: [], each: undefined, end: -1 })
+const createStep = (): Step => ({ keys: [], below: [], each: undefined, end: -1, ends: undefined })
+
+/** @param asked a path, or one with the value that is to stand there: `output.strict: true` */
+function addEnd(start: Step, asked: string, number: number): void {
+  const [path = '', value] = asked.split(': ')
+  const step = stepTo(start, path)
+  if (value === undefined) step.end = number
+  else (step.ends ??= new Map()).set(value === 'true' || value, number)
+}
 
 /** Where a path ends. */
 function stepTo(start: Step, path: string): Step {
@@ -67,9 +100,13 @@ function stepTo(start: Step, path: string): Step {
   return step
 }
 
-/** Adds the paths that lead to something, as `Spans.at` reads them. */
-function look({ keys, below, each, end }: Step, value: JsonValue, found: number[]): void {
+/** Adds what leads to something, as `Spans.at` reads them. */
+function look({ keys, below, each, end, ends }: Step, value: JsonValue, found: number[]): void {
   if (end >= 0) add(found, end)
+  if (ends !== undefined) {
+    const number = ends.get(value)
+    if (number !== undefined) add(found, number)
+  }
   if (typeof value !== 'object' || value === null) return
   for (let at = 0; at < keys.length; at++) {
     const member = (value as JsonObject)[keys[at]!]

@@ -57,6 +57,8 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
             check,
             kinds: rule.kinds,
             needs: rule.needs,
+            lacks: rule.lacks,
+            given: rule.given,
             report: reporter(
               rule,
               () => current!,
@@ -66,7 +68,7 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
         ]
       : [],
   )
-  const concerning = createDispatch(checks)
+  const dispatch = createDispatch(checks)
   const known: Omit<Project, 'workspace'> = {
     published: options.published ?? { versions: () => [] },
     providers: options.providers ?? {},
@@ -80,6 +82,7 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
   }
   return (workspace) => {
     const project: Project = { workspace, ...known }
+    const concerning = dispatch(project)
     return (document) => {
       found = []
       current = document

@@ -36,9 +36,13 @@ export interface Rule {
   readonly kinds?: readonly Kind[]
   /**
    * Paths, as `Spans.at` reads them, without any of which it has nothing to say to a document: it is not called then.
-   * Absent = it must look itself.
+   * After a colon is the one text, or `true`, that must stand there: `output.on_invalid: escalate`. Absent = it must look itself.
    */
   readonly needs?: readonly string[]
+  /** The same, with any of which it has nothing to say. */
+  readonly lacks?: readonly string[]
+  /** What must hold of the project for it to have anything to say to any document: asked once. Absent = it must look itself. */
+  readonly given?: (project: Project) => boolean
   /** Absent for what reading a file itself finds. */
   readonly check?: (document: Document, report: Report, project: Project) => void
 }

@@ -17,6 +17,7 @@ export const envMissing: Rule = {
   },
   kinds: ['Agent'],
   needs: ['secrets.*.fromEnv'],
+  given: ({ env }) => env !== undefined,
   check(document, report, { env }) {
     if (env === undefined) return
     for (const name of document.texts('secrets.*.fromEnv')) {

@@ -25,6 +25,7 @@ export const hiddenTimeline: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
+  given: ({ server }) => server !== undefined,
   check(document, report, { workspace, server }) {
     if (server === undefined || document.identity === undefined) return
     const { id } = document.identity

@@ -14,6 +14,7 @@ export const limitsMissingLoop: Rule = {
   },
   kinds: ['Agent'],
   needs: ['spec.tools.*'],
+  lacks: ['spec.limits.max_loop_iterations'],
   check(document, report) {
     if (limitsOf(document)['max_loop_iterations'] !== undefined || document.at('spec.tools.*').length === 0) return
     report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {

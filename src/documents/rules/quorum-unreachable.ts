@@ -16,6 +16,7 @@ export const quorumUnreachable: Rule = {
   },
   kinds: ['Policy'],
   needs: ['spec.decision.approvals_required'],
+  given: ({ server }) => server !== undefined,
   check(document, report, { server }) {
     if (server === undefined) return
     const count = document.at('spec.decision.approvals_required')[0]

@@ -15,6 +15,7 @@ export const secretImplicitMissing: Rule = {
   },
   kinds: ['Agent'],
   needs: ['spec.model.provider'],
+  lacks: ['spec.model.secret'],
   check(document, report, { providers }) {
     if (document.at('spec.model.secret').length > 0) return
     for (const provider of document.texts('spec.model.provider')) {
