@@ -91,18 +91,20 @@ export function wireNameOf(workspace: Workspace, binding: Binding): string | und
   const as = textAt(binding.value, 'as')
   if (as !== undefined) return as
   const ref = textAt(binding.value, 'ref') ?? ''
-  if (binding.pointer.startsWith('/spec/tools/')) return derived(readLogicalRef(ref)?.name)
+  if (isToolUse(binding)) return derived(binding.ref?.name)
   const target = readAgentRef(ref)
   if (target.form === 'path' || target.form === 'versioned-path')
     return derived(childOf(workspace, binding)?.identity?.name)
   return derived(readLogicalRef(ref)?.name)
 }
 
+const isToolUse = (binding: Binding): binding is ToolUse => 'builtin' in binding
+
 const derived = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : deriveWireName(name)
 
 export const classOf = (value: JsonValue | undefined): SideEffectClass | undefined =>
-  SIDE_EFFECT_CLASSES.find((each) => each === value)
+  SIDE_EFFECT_CLASSES[SIDE_EFFECT_CLASSES.indexOf(value as SideEffectClass)]
 
 /** The class that holds for a binding: the stricter of its own and the Tool document's; undefined when neither says one. */
 export const effectiveClass = oncePerObject((workspace, use: ToolUse): SideEffectClass | undefined => {

@@ -83,18 +83,25 @@ export function diagnostic(
   message: string,
   saying: Saying = {},
 ): Diagnostic {
+  const { path, pointer, range } = place
+  const { why, related = [] } = saying
   const fix = typeof saying.fix === 'string' ? { description: saying.fix, edits: [] } : saying.fix
+  const told = shortened(message)
+  const docs = `svc explain ${rule}`
+  // In this order they are shown. What has a spread in its middle takes ten times as long to make.
+  if (why === undefined && fix === undefined)
+    return { rule, severity, message: told, path, pointer, range, related, docs }
   return {
     rule,
     severity,
-    message: shortened(message),
-    ...(saying.why !== undefined && { why: saying.why }),
+    message: told,
+    ...(why !== undefined && { why }),
     ...(fix !== undefined && { fix }),
-    path: place.path,
-    pointer: place.pointer,
-    range: place.range,
-    related: saying.related ?? [],
-    docs: `svc explain ${rule}`,
+    path,
+    pointer,
+    range,
+    related,
+    docs,
   }
 }
 

@@ -19,11 +19,12 @@ export interface Concern {
 export function createDispatch<C extends Concern>(
   all: readonly C[],
 ): (project: Project) => (document: Document) => readonly C[] {
+  const conditional = all.filter(({ given }) => given !== undefined)
   // The same hold in most parts of a project.
   const known = new Map<string, (document: Document) => readonly C[]>()
   return (project) => {
-    const idle = all.filter(({ given }) => given?.(project) === false)
-    const key = idle.map((each) => all.indexOf(each)).join(' ')
+    const idle = conditional.filter(({ given }) => !given!(project))
+    const key = idle.map((each) => conditional.indexOf(each)).join(' ')
     let concerning = known.get(key)
     if (concerning === undefined) {
       concerning = createChoices(all.filter((each) => !idle.includes(each)))
@@ -54,7 +55,10 @@ function createChoice<C extends Concern>(all: readonly C[]): (value: JsonValue) 
     const key = found.join(' ')
     let concerning = known.get(key)
     if (concerning === undefined) {
-      const isFound = (each: string): boolean => isIn(found, asked.indexOf(each))
+      const isFound = (each: string): boolean => {
+        const { at, bit } = markOf(asked.indexOf(each))
+        return (found[at]! & bit) !== 0
+      }
       concerning = all.filter(({ needs, lacks }) => (needs?.some(isFound) ?? true) && !lacks?.some(isFound))
       known.set(key, concerning)
     }
@@ -69,20 +73,20 @@ interface Step {
   readonly below: Step[]
   /** Where any member leads. */
   each: Step | undefined
-  /** Number of what ends here, whatever stands there; -1 where nothing does. */
-  end: number
-  /** Numbers of what asks for one value here. */
-  ends: Map<JsonValue, number> | undefined
+  /** What ends here, whatever stands there. */
+  end: Mark | undefined
+  /** What asks for one value here. */
+  ends: Map<JsonValue, Mark> | undefined
 }
 
-const createStep = (): Step => ({ keys: [], below: [], each: undefined, end: -1, ends: undefined })
+const createStep = (): Step => ({ keys: [], below: [], each: undefined, end: undefined, ends: undefined })
 
 /** @param asked a path, or one with the value that is to stand there: `output.strict: true` */
 function addEnd(start: Step, asked: string, number: number): void {
   const [path = '', value] = asked.split(': ')
   const step = stepTo(start, path)
-  if (value === undefined) step.end = number
-  else (step.ends ??= new Map()).set(value === 'true' || value, number)
+  if (value === undefined) step.end = markOf(number)
+  else (step.ends ??= new Map()).set(value === 'true' || value, markOf(number))
 }
 
 /** Where a path ends. */
@@ -102,10 +106,10 @@ function stepTo(start: Step, path: string): Step {
 
 /** Adds what leads to something, as `Spans.at` reads them. */
 function look({ keys, below, each, end, ends }: Step, value: JsonValue, found: number[]): void {
-  if (end >= 0) add(found, end)
+  if (end !== undefined) found[end.at]! |= end.bit
   if (ends !== undefined) {
-    const number = ends.get(value)
-    if (number !== undefined) add(found, number)
+    const mark = ends.get(value)
+    if (mark !== undefined) found[mark.at]! |= mark.bit
   }
   if (typeof value !== 'object' || value === null) return
   for (let at = 0; at < keys.length; at++) {
@@ -120,9 +124,10 @@ function look({ keys, below, each, end, ends }: Step, value: JsonValue, found: n
 /** A set of small numbers is kept as bits, so many in each of a few integers. */
 const BITS = 30
 
-function add(set: number[], number: number): void {
-  set[Math.floor(number / BITS)]! |= 1 << (number % BITS)
+interface Mark {
+  /** Index of the integer. */
+  readonly at: number
+  readonly bit: number
 }
 
-const isIn = (set: readonly number[], number: number): boolean =>
-  (set[Math.floor(number / BITS)]! & (1 << (number % BITS))) !== 0
+const markOf = (number: number): Mark => ({ at: Math.floor(number / BITS), bit: 1 << (number % BITS) })

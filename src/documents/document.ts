@@ -168,6 +168,25 @@ class AuthoringDocument extends Text implements Document {
   }
 }
 
+/** The texts at a dotted path, as `Spans.texts` finds them, for who does not ask where they stand. */
+export function textsAt(value: JsonValue, path: string): readonly string[] {
+  const texts: string[] = []
+  collect(value, split(path), 0, texts)
+  return texts
+}
+
+function collect(value: JsonValue | undefined, path: readonly string[], depth: number, texts: string[]): void {
+  if (depth === path.length) {
+    if (typeof value === 'string' && value !== '') texts.push(value)
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  const segment = path[depth]!
+  if (segment !== '*') collect((value as JsonObject)[segment], path, depth + 1, texts)
+  else if (Array.isArray(value)) for (let at = 0; at < value.length; at++) collect(value[at], path, depth + 1, texts)
+  else for (const key in value) collect(value[key], path, depth + 1, texts)
+}
+
 const isText = (found: Found): found is FoundText => typeof found.value === 'string' && found.value !== ''
 
 /** The document as its kind's type; undefined for another kind, or where the shape is wrong. */

@@ -10,7 +10,7 @@ import { toolDocument, toolsOf } from './bindings.ts'
 import { edgesOf } from './closure.ts'
 import { linkOf } from './decision.ts'
 import type { Diagnostic } from './diagnostic.ts'
-import type { Document } from './document.ts'
+import { textsAt, type Document } from './document.ts'
 import { excerptsOf, type Excerpt } from './excerpts.ts'
 import type { Files } from './files.ts'
 import type { createCheck } from './lint.ts'
@@ -156,10 +156,10 @@ function topicsOf(workspace: Workspace, document: Document): readonly string[] {
   const { kind, identity } = document
   const id = identity === undefined ? [] : [topics.id(kind, identity.id)]
   if (workspace.bundleOf(document) !== undefined) return id
-  const boundaries = document.texts('metadata.governance.authority_boundaries.*')
+  const boundaries = textsAt(document.value, 'metadata.governance.authority_boundaries.*')
   const link = linkOf(document)
   const among = [
-    ...boundaries.map(({ value }) => namedTopic(value)),
+    ...boundaries.map(namedTopic),
     ...(link === undefined ? [] : [linkedTopic(link)]),
     ...classificationsRead(document).map(classificationTopic),
     ...(kind === 'Agent' ? [agentTopic(directoryOf(document.path))] : []),
@@ -178,10 +178,11 @@ function askFor(workspace: Workspace, document: Document): void {
   if (scope !== undefined) workspace.find(document, 'Tool', scope)
   const link = linkOf(document)
   if (link !== undefined) workspace.asks(document, namedTopic(link))
-  for (const { value } of document.texts('metadata.governance.classifications.*'))
-    workspace.asks(document, classificationTopic(value))
+  for (const classification of textsAt(document.value, 'metadata.governance.classifications.*'))
+    workspace.asks(document, classificationTopic(classification))
   attachmentsOf(workspace, document)
-  if (document.texts('metadata.governance.authority_boundaries.*').length > 0) boundariesOf(workspace, document)
+  if (textsAt(document.value, 'metadata.governance.authority_boundaries.*').length > 0)
+    boundariesOf(workspace, document)
   if (kind !== 'Agent') return
   for (const use of toolsOf(document)) toolDocument(workspace, use)
   edgesOf(workspace, document)

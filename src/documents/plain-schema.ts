@@ -6,7 +6,7 @@ export function isPlainSchema(schema: JsonValue): boolean {
   if (typeof schema === 'boolean') return true
   if (!isJsonObject(schema)) return false
   for (const keyword in schema) {
-    const fits = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined
+    const fits = KEYWORDS.get(keyword)
     if (fits === undefined || !fits(schema[keyword]!)) return false
   }
   return true
@@ -40,31 +40,33 @@ const areDifferentTexts: Check = (value) =>
   value.length <= FEW &&
   value.every((each, at) => typeof each === 'string' && value.indexOf(each) === at)
 
-const KEYWORDS: Readonly<Record<string, Check>> = {
-  type: (value) => TYPES.has(value),
-  title: isText,
-  description: isText,
-  format: isText,
-  pattern: isText,
-  enum: Array.isArray,
-  const: () => true,
-  default: () => true,
-  examples: Array.isArray,
-  minimum: isNumber,
-  maximum: isNumber,
-  exclusiveMinimum: isNumber,
-  exclusiveMaximum: isNumber,
-  minLength: isCount,
-  maxLength: isCount,
-  minItems: isCount,
-  maxItems: isCount,
-  uniqueItems: isFlag,
-  required: areDifferentTexts,
-  properties: areNamed,
-  $defs: areNamed,
-  additionalProperties: isPlainSchema,
-  items: isPlainSchema,
-  anyOf: isListOf(isPlainSchema),
-  allOf: isListOf(isPlainSchema),
-  oneOf: isListOf(isPlainSchema),
-}
+const KEYWORDS: ReadonlyMap<string, Check> = new Map(
+  Object.entries<Check>({
+    type: (value) => TYPES.has(value),
+    title: isText,
+    description: isText,
+    format: isText,
+    pattern: isText,
+    enum: Array.isArray,
+    const: () => true,
+    default: () => true,
+    examples: Array.isArray,
+    minimum: isNumber,
+    maximum: isNumber,
+    exclusiveMinimum: isNumber,
+    exclusiveMaximum: isNumber,
+    minLength: isCount,
+    maxLength: isCount,
+    minItems: isCount,
+    maxItems: isCount,
+    uniqueItems: isFlag,
+    required: areDifferentTexts,
+    properties: areNamed,
+    $defs: areNamed,
+    additionalProperties: isPlainSchema,
+    items: isPlainSchema,
+    anyOf: isListOf(isPlainSchema),
+    allOf: isListOf(isPlainSchema),
+    oneOf: isListOf(isPlainSchema),
+  }),
+)

@@ -13,7 +13,7 @@ export const schemaRule =
   (concerned: readonly string[], look: (schema: SchemaText, say: Say) => void): NonNullable<Rule['check']> =>
   (document, report, { workspace }) => {
     for (const { schema, at } of schemasOf(workspace, document)) {
-      if (schema === undefined || !concerned.some((keyword) => schema.uses(keyword).length > 0)) continue
+      if (schema === undefined || !usesAny(schema, concerned)) continue
       look(schema, (pointer, message, saying = {}, key = false) => {
         const whole = schema.base + pointer
         const place = schema.spans.placeOf(whole)
@@ -25,3 +25,8 @@ export const schemaRule =
       })
     }
   }
+
+function usesAny(schema: SchemaText, keywords: readonly string[]): boolean {
+  for (let at = 0; at < keywords.length; at++) if (schema.uses(keywords[at]!).length > 0) return true
+  return false
+}

@@ -16,8 +16,8 @@ export const skeletonOf = (name: string): string =>
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
 
-/** True where every letter is what it looks like. */
-export const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
+/** True where every letter is what it looks like: each of them, and no other, is one byte. */
+export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 /** True for a word with letters of Latin and of a script that looks like it. */
 export const isMixed = (text: string): boolean =>

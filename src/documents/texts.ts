@@ -1,6 +1,6 @@
 /** All that is written for a model, or sent anywhere, in a document and the files it names. */
 import type { Place } from './diagnostic.ts'
-import type { Document } from './document.ts'
+import { textsAt, type Document } from './document.ts'
 import { oncePerObject } from './once.ts'
 import { isAscii } from './scripts.ts'
 import { createSource } from './source.ts'
@@ -59,11 +59,13 @@ const FILES = [
 
 const namedFiles = oncePerObject((workspace, document: Document): readonly string[] => {
   const paths: string[] = []
-  for (let at = 0; at < FILES.length; at++)
-    for (const { value } of document.texts(FILES[at]!)) {
-      const found = workspace.resolve(document, value)
+  for (let at = 0; at < FILES.length; at++) {
+    const named = textsAt(document.value, FILES[at]!)
+    for (let of = 0; of < named.length; of++) {
+      const found = workspace.resolve(document, named[of]!)
       if ('path' in found) paths.push(found.path)
     }
+  }
   return paths
 })
 

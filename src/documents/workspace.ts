@@ -183,12 +183,11 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
       if (rest?.isSplit && bundleOf(document) === undefined) rest.ask(topics.among(topic))
     },
     find(from, kind, id) {
-      const all = byId.get(kind)?.get(id) ?? []
+      const all = byId.get(kind)?.get(id) ?? NONE
       if (rest === undefined && all.length < 2) return all
       const bundle = bundleOf(from)
-      const near = all.every((each) => bundleOf(each) === bundle)
-        ? all
-        : all.filter((each) => bundleOf(each) === bundle)
+      const isNear = (each: Document): boolean => bundleOf(each) === bundle
+      const near = all.length === 0 || (all.length === 1 && isNear(all[0]!)) ? all : all.filter(isNear)
       if (rest !== undefined && (rest.isSplit || near.length === 0)) rest.ask(topics.id(kind, id))
       return near.length > 0 ? near : all
     },
@@ -211,6 +210,8 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     ...(focus && { focus }),
   }
 }
+
+const NONE: readonly Document[] = []
 
 /** What documents of different parts meet in. */
 export const topics = {

@@ -19,7 +19,9 @@ export const conditionSyntax: Rule = {
   kinds: ['Policy'],
   needs: ['spec.conditions'],
   check(document, report) {
-    const problems = conditionProblems(document).filter(({ code }) => code === 'syntax')
+    const all = conditionProblems(document)
+    if (all.length === 0) return
+    const problems = all.filter(({ code }) => code === 'syntax')
     const strays = new Set(problems.filter(isStray).map(({ pointer }) => parentOf(pointer)))
     // What a comparison lacks beside a key that nobody knows, that key was surely meant to be.
     for (const { pointer, message } of problems) if (!strays.has(pointer)) report(...meant(document, pointer, message))

@@ -1,6 +1,6 @@
 import { namedTopic } from '../attachments.ts'
 import { linkOf } from '../decision.ts'
-import type { Document } from '../document.ts'
+import { textsAt, type Document } from '../document.ts'
 import { oncePerObject } from '../once.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
@@ -40,7 +40,5 @@ export const authorityOrphanRef: Rule = {
 /** The boundaries that documents which are published together declare. */
 const namedAmong = oncePerObject(
   (_, around: readonly Document[]): ReadonlySet<string> =>
-    new Set(
-      around.flatMap((each) => each.texts('metadata.governance.authority_boundaries.*').map(({ value }) => value)),
-    ),
+    new Set(around.flatMap((each) => textsAt(each.value, 'metadata.governance.authority_boundaries.*'))),
 )
