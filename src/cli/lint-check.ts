@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import type { Diagnostic } from '../documents/diagnostic.ts'
-import { directoryFiles, type Contents } from '../documents/files.ts'
+import type { Contents, Files } from '../documents/files.ts'
 import { lint as check, type LintOptions } from '../documents/lint.ts'
 import { lintInParts } from '../documents/lint-parts.ts'
 import { chosen, loadWorkspace, type LoadOptions } from '../documents/load.ts'
@@ -11,9 +11,9 @@ import { rules } from '../documents/rules/index.ts'
 import type { Workspace } from '../documents/workspace.ts'
 import type { Call } from './command.ts'
 import { counted } from './counted.ts'
-import { isOfFilesAlone } from './lint-cache.ts'
-import { createReserve } from './lint-crew.ts'
+import { crewFrom } from './lint-crew.ts'
 import type { Checked } from './lint-fix.ts'
+import type { Reserve } from './lint-threads.ts'
 import { nearest } from './nearest.ts'
 import type { Operator } from './operator.ts'
 import { isPolicyTest } from './policy/test-path.ts'
@@ -27,16 +27,26 @@ export interface Input {
   readonly bytes: Uint8Array
 }
 
-/** @param texts what stands in for files */
+/** What a project holds, and who helps to look at it. */
+export interface Listed {
+  readonly files: Files
+  readonly reserve: Reserve
+}
+
+/**
+ * @param texts what stands in for files
+ * @param listed where the result depends on files alone
+ */
 export const checkDocuments = async (
   call: Call,
   project: Project,
   input: Input | undefined,
   texts: Contents,
+  listed: Listed | undefined,
 ): Promise<Checked> =>
-  isOfFilesAlone(call, project)
-    ? await checkInParts(call, project, input, texts)
-    : await checkAtOnce(call, project, await load(call, project, input, texts))
+  listed === undefined
+    ? await checkAtOnce(call, project, await load(call, project, input, texts))
+    : await checkInParts(call, project, input, texts, listed)
 
 /** What is read, and what is told of. */
 function chosenBy(
@@ -90,16 +100,20 @@ async function load(
 }
 
 /** Part by part: no more than a bundle is in memory, and other threads help. */
-async function checkInParts(call: Call, project: Project, input: Input | undefined, texts: Contents): Promise<Checked> {
-  const reserve = createReserve()
+async function checkInParts(
+  call: Call,
+  project: Project,
+  input: Input | undefined,
+  texts: Contents,
+  { files, reserve }: Listed,
+): Promise<Checked> {
   try {
-    const files = directoryFiles(project.directory, texts, reserve.sees)
     const options = optionsOf(call, project)
     // Tests are run on what compiles, for which all documents are at hand.
     if (options.rules?.['policy/untested'] !== 'off' && files.paths.some(isPolicyTest))
       return await checkAtOnce(call, project, await load(call, project, input, texts))
     const look = (facts?: Partial<LintOptions>): Promise<Checked> =>
-      lintInParts(files, chosenBy(call, project, input, texts), { ...options, ...facts }, reserve.crewFor)
+      lintInParts(files, chosenBy(call, project, input, texts), { ...options, ...facts }, crewFrom(reserve))
     // Where there are no tests every policy is untested, which is said of a project without errors.
     const strictly = { coverage: new Map() }
     const first = await look(options.strict === true ? strictly : {})

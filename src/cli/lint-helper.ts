@@ -1,7 +1,8 @@
-/** A thread that lints parts of a project for another one (`lint-crew.ts`): a program of its own, a third as long to load. */
+/** A thread that lints parts of a project for another one (`lint-threads.ts`): a program of its own, a third as long to load. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createShare, type Order } from '../documents/lint-parts.ts'
-import { eagerReader, END, type Call, type Told } from './lint-crew.ts'
+import { eagerReader } from './lint-crew.ts'
+import { END, type Call, type Told } from './lint-threads.ts'
 
 /**
  * @param isNew true where what is compiled is to be kept for the next time

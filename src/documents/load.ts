@@ -3,7 +3,7 @@ import { diagnostic, type Diagnostic, type Place } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import { directoryFiles, IGNORE_FILE, memoryFiles, type Contents, type Files } from './files.ts'
 import { isGlob, parseGlobs } from './ignore.ts'
-import { isUnder } from './paths.ts'
+import { isUnder, mayHoldDocuments } from './paths.ts'
 import { readDocuments } from './read.ts'
 import { createSource } from './source.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
@@ -39,9 +39,6 @@ function assemble(files: Files, options: LoadOptions): Workspace {
   const { root = '' } = files
   return createWorkspace({ root, files, ...readFiles(files, candidates, named), ...(focus && { focus }) })
 }
-
-/** True for what may hold documents as far as its name tells. */
-export const mayHoldDocuments = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path)
 
 export interface Chosen {
   /** Files that may hold documents. */

@@ -21,6 +21,9 @@ export function checkPath(written: string): { readonly path: string } | { readon
   return { path }
 }
 
+/** True for what may hold documents as far as its name tells. */
+export const mayHoldDocuments = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path)
+
 /** What two paths share that are one file where case does not count: the full case folding of Unicode, `STRASSE` and `straße`. */
 export const foldPath = (path: string): string => (isAscii(path) ? path.toLowerCase() : foldLetters(path))
 

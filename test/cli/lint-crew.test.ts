@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { createReserve } from '../../src/cli/lint-crew.ts'
+import { crewFrom } from '../../src/cli/lint-crew.ts'
+import { createReserve } from '../../src/cli/lint-threads.ts'
 import type { Diagnostic } from '../../src/documents/diagnostic.ts'
 import { directoryFiles } from '../../src/documents/files.ts'
 import { lint } from '../../src/documents/lint.ts'
@@ -59,7 +60,7 @@ async function lintBeside(helper: string): Promise<{ findings: readonly Diagnost
       Atomics.wait(begun, 0, 0)
       return own.read(path)
     }
-    return createReserve(start).crewFor(Object.assign(order, { begun }), { ...own, read })
+    return crewFrom(createReserve(start))(Object.assign(order, { begun }), { ...own, read })
   })
   return { findings, begun: Atomics.load(begun, 0) }
 }
@@ -87,7 +88,7 @@ test.each(REFUSALS)('where no thread can be started (%s), this one lints all', a
   const reserve = createReserve(start, () => {
     throw Object.assign(new Error('no thread'), { code })
   })
-  const { findings } = await lintInParts(directoryFiles(project, {}, reserve.sees), {}, {}, reserve.crewFor)
+  const { findings } = await lintInParts(directoryFiles(project, {}, reserve.sees), {}, {}, crewFrom(reserve))
   reserve.close()
   expect(findings).toEqual(lint(await loadWorkspace(project)))
 })

@@ -8,7 +8,7 @@ import { summarise, type Summary } from '../../documents/report/summary.ts'
 import type { Call } from '../command.ts'
 import { counted } from '../counted.ts'
 import { isOfFilesAlone, openLintCache, type Drawn, type LintCache, type Recalled } from '../lint-cache.ts'
-import type { Input } from '../lint-check.ts'
+import type { Input, Listed } from '../lint-check.ts'
 import type { Checked, Mended } from '../lint-fix.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Project } from '../project.ts'
@@ -69,6 +69,15 @@ async function standardInput({ given, cwd, io }: Call, project: Project): Promis
   return { path: workspace.documents.find(isMeant)?.path ?? path, bytes }
 }
 
+async function list({ directory }: Project, texts: Contents): Promise<Listed> {
+  const [{ createReserve }, { directoryFiles }] = await Promise.all([
+    import('../lint-threads.ts'),
+    import('../../documents/files.ts'),
+  ])
+  const reserve = createReserve()
+  return { files: directoryFiles(directory, texts, reserve.sees), reserve }
+}
+
 /** What was told last; one save may be several changes of files. */
 interface Last {
   told?: string
@@ -84,9 +93,10 @@ async function once(call: Call, project: Project, input: Input | undefined, last
   const look = async (texts: Contents): Promise<Checked> => {
     const before = texts === overlay ? kept?.recall() : undefined
     if (before) return before
-    // The rules are loaded where there is something to check.
+    const listed = isOfFilesAlone(call, project) ? await list(project, texts) : undefined
+    // The rules are loaded where there is something to check, and threads that help have begun.
     const { checkDocuments } = await import('../lint-check.ts')
-    return await checkDocuments(call, project, input, texts)
+    return await checkDocuments(call, project, input, texts, listed)
   }
   const fixing = given.flag('fix') || dry ? await import('../lint-fix.ts') : undefined
   const result: Checked & Partial<Mended & Recalled> = fixing ? await fixing.mend(look, overlay) : await look(overlay)

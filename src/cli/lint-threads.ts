@@ -1,0 +1,149 @@
+/** Threads that help a lint, as the one that it began in knows them; what they do is in `lint-helper.ts`. Nothing of the rules is loaded for it. */
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads'
+import type { Trace } from '../documents/files.ts'
+import type { Order } from '../documents/lint-parts.ts'
+import { mayHoldDocuments } from '../documents/paths.ts'
+import type { PartReport, Round } from '../documents/part.ts'
+
+/** Files from which on another thread does more than its start costs. */
+export const WORTH_A_THREAD = 400
+const MAX_THREADS = 4
+/** What a thread makes lives as long as one part: half of what V8 would hold before it looks costs no time. */
+const MAX_YOUNG_MB = 24
+
+/** What a round is told with; before the first a helper is told the order. */
+export interface Call {
+  readonly round: Round
+  /** First the number of the next part that nobody has taken, then for each helper whether it has begun. */
+  readonly taken: Int32Array
+  /** Place of this helper in `taken`. */
+  readonly place: number
+  /** Where each part is told of as soon as it is linted. */
+  readonly ear: MessagePort
+}
+
+/** Told to a helper that has something to keep for the next time: it is not asked again. */
+export const END = 'end'
+
+export interface Told {
+  readonly part: number
+  readonly report: PartReport
+  /** What was read for it, and for no part before. */
+  readonly seen: readonly (readonly [path: string, trace: Trace])[]
+}
+
+/** Threads that begin while the files of a project are still being listed: by the time there is something to do they can do it. */
+export interface Reserve {
+  /** Told of each file that was found. */
+  readonly sees: (path: string) => void
+  /** How many have not yet loaded their program. */
+  readonly loading: Int32Array
+  /** All that are worth it; none where no other thread can be started. Who asks ends them. */
+  readonly helpers: () => readonly Helper[]
+  /** Ends those that nobody has asked for. */
+  close(): void
+}
+
+/**
+ * @param start the program of the others; this one by default
+ * @param begin starts a thread with it, or throws where none may be started
+ */
+export function createReserve(
+  start = join(dirname(fileURLToPath(import.meta.url)), 'start.cjs'),
+  begin = beginThread,
+): Reserve {
+  const most = existsSync(start) ? Math.min(availableParallelism(), MAX_THREADS) - 1 : 0
+  const loading = new Int32Array(new SharedArrayBuffer(4))
+  let waiting: readonly Helper[] | undefined
+  const hireAll = (): readonly Helper[] => {
+    Atomics.store(loading, 0, most)
+    return Array.from({ length: most }, () => hire(() => begin(start, loading)))
+  }
+  let documents = 0
+  return {
+    sees(path) {
+      if (mayHoldDocuments(path) && ++documents === WORTH_A_THREAD) waiting = hireAll()
+    },
+    loading,
+    helpers() {
+      const helpers = waiting ?? hireAll()
+      waiting = []
+      return helpers
+    },
+    close() {
+      for (const helper of waiting ?? []) void helper.dismiss()
+    },
+  }
+}
+
+/** @param loading is told when the thread has loaded its program */
+const beginThread = (start: string, loading: Int32Array): Worker =>
+  new Worker(`require(${JSON.stringify(start)}).help()`, {
+    eval: true,
+    workerData: loading,
+    resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
+  })
+
+/** Undefined where no thread may be started, as under Node's permissions, or where the user may have no more of them. */
+function begun(begin: () => Worker): Worker | undefined {
+  try {
+    return begin()
+  } catch {
+    return undefined
+  }
+}
+
+export interface Helper {
+  prepare(order: Order): void
+  ask(round: Round, taken: Int32Array, place: number): Asked
+  /** Fulfilled when it has ended as far as anybody has to wait for it. */
+  dismiss(): Promise<unknown>
+}
+
+interface Asked {
+  /** What it has told and nobody has heard yet; undefined when that is nothing. */
+  readonly told: () => Told | undefined
+  /** Fulfilled when it has told all, or has failed. */
+  readonly done: Promise<void>
+  readonly close: () => void
+}
+
+function hire(begin: () => Worker): Helper {
+  const worker = begun(begin)
+  let failed = worker === undefined
+  // It answers in the order in which it was asked, also those who have not waited for it.
+  const open: (() => void)[] = []
+  let hasNews = false
+  const fail = (): void => {
+    failed = true
+    for (const done of open.splice(0)) done()
+  }
+  worker?.on('message', (isNew: boolean) => {
+    hasNews = isNew
+    open.shift()!()
+  })
+  worker?.on('error', fail)
+  worker?.on('exit', fail)
+  return {
+    prepare: (order) => worker?.postMessage(order),
+    ask(round, taken, place) {
+      const { port1, port2 } = new MessageChannel()
+      if (!failed) worker?.postMessage({ round, taken, place, ear: port2 } satisfies Call, [port2])
+      return {
+        told: () => (receiveMessageOnPort(port1) as { readonly message: Told } | undefined)?.message,
+        done: failed ? Promise.resolve() : new Promise((resolve) => open.push(resolve)),
+        close: () => port1.close(),
+      }
+    },
+    dismiss() {
+      if (worker === undefined || failed || !hasNews) return Promise.resolve(void worker?.terminate())
+      worker.postMessage(END)
+      return once(worker, 'exit')
+    },
+  }
+}
