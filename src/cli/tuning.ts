@@ -12,6 +12,8 @@ const OFTEN = '--interrupt-budget=67584'
 
 const BRIEFLY = [
   SELDOM,
+  // Bytes of bytecode of other functions that the optimising compiler may draw into one: V8 takes 920, for which it works longer than such a command runs.
+  '--max-inlined-bytecode-size-cumulative=200',
   // Percent by which the heap may outgrow what was in use when it was last cleaned: V8 takes several times as much, which makes memory a matter of the number of documents.
   '--heap-growing-percent=80',
   // By how much the room for what is young grows when it is found too small: V8 doubles it, and cleans it five times more before it fits.
