@@ -46,7 +46,9 @@ const ajv = new Ajv2020({
 for (const name of NAMES) ajv.addSchema(schemas[name], name)
 ajv.addMetaSchema(metaSchema(), META)
 
-const code = standalone(ajv, { ...Object.fromEntries(NAMES.map((name) => [name, name])), metaSchema: META })
+const standing = standalone(ajv, { ...Object.fromEntries(NAMES.map((name) => [name, name])), metaSchema: META })
+// Whether a text has any letter at all is known without counting its letters.
+const code = standing.replaceAll(/\bfunc\d+\((data\d*)\) < 1\b/g, '$1.length < 1')
 // The output asks for ajv's runtime with `require`: bundled, it needs nothing.
 const { outputFiles } = buildSync({
   stdin: { contents: code, resolveDir: root, loader: 'js' },

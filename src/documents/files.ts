@@ -87,7 +87,6 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
   const added = Object.keys(overlay).filter((path) => !known.has(path))
   const cache = new Map(Object.entries(overlay).map(([path, content]) => [path, bytesOf(content)]))
   const seen = new Set<string>()
-  const page = Buffer.allocUnsafe(USUAL_BYTES)
   const traces = new Map<string, Trace>()
   const stamps = new Map<string, string>()
   const refused = new Map<string, string>()
@@ -103,9 +102,7 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
   const load = (path: string, most: number): Uint8Array | 'larger' | undefined => {
     const bytes = cache.get(path)
     if (bytes !== undefined) return bytes.length > most ? 'larger' : bytes
-    return known.has(path)
-      ? reading(path, (file) => bytesUpTo(file, most, page, (stats) => note(path, stats)))
-      : undefined
+    return known.has(path) ? reading(path, (file) => bytesUpTo(file, most, (stats) => note(path, stats))) : undefined
   }
   const readUpTo = (path: string, most: number): Uint8Array | 'larger' | undefined => {
     seen.add(path)
@@ -151,37 +148,28 @@ const digestOf = (bytes: Uint8Array | undefined): string =>
 const whole = (bytes: Uint8Array | 'larger' | undefined): Uint8Array | undefined =>
   bytes === 'larger' ? undefined : bytes
 
-/** Nearly every file is no longer. */
-const USUAL_BYTES = 64 * 1024
+/** What is read of a file that has no size, as those of a system have that says something of itself. */
+const UNSIZED_BYTES = 64 * 1024
 
-/**
- * @param page for what is usual, used again and again
- * @param see told how the file looks before it is read: what changes it meanwhile changes that, too
- */
-function bytesUpTo(path: string, most: number, page: Buffer, see: (stats: Stats) => void): Uint8Array | 'larger' {
+/** @param see told how the file looks before it is read: what changes it meanwhile changes that, too */
+function bytesUpTo(path: string, most: number, see: (stats: Stats) => void): Uint8Array | 'larger' {
   const file = openSync(path, 'r')
   try {
     const stats = fstatSync(file)
     see(stats)
     if (stats.size > most) return 'larger'
-    const first = fill(file, page, 0, stats.size)
-    if (first < page.length) return Buffer.from(page.subarray(0, first))
-    const whole = Buffer.allocUnsafe(Math.max(stats.size, first))
-    page.copy(whole)
-    return whole.subarray(0, fill(file, whole, first, stats.size))
+    const bytes = Buffer.allocUnsafe(stats.size || UNSIZED_BYTES)
+    const length = fill(file, bytes)
+    return length === bytes.length ? bytes : bytes.subarray(0, length)
   } finally {
     closeSync(file)
   }
 }
 
-/**
- * Reads from where the file is until the buffer is full or the file is at its end. Answers how far the buffer is full.
- * @param size with which the file is known to end, so that nobody has to look; 0 where that is not known
- */
-function fill(file: number, buffer: Buffer, from: number, size: number): number {
-  for (let at = from; ;) {
-    const isMore = at < buffer.length && (at < size || size === 0)
-    const count = isMore ? readSync(file, buffer, at, buffer.length - at, null) : 0
+/** Reads until the buffer is full or the file is at its end. Answers how far the buffer is full. */
+function fill(file: number, buffer: Buffer): number {
+  for (let at = 0; ;) {
+    const count = at < buffer.length ? readSync(file, buffer, at, buffer.length - at, null) : 0
     if (count === 0) return at
     at += count
   }
