@@ -77,6 +77,8 @@ ${String(readWords)}
 ${String(addWordsEvent)}
 `,
       ],
+      // The state before a key is of use as long as it may be none.
+      [/(?<=const beforeKey = )/, 'mappingOpened ? undefined : '],
       // Before a letter there is nothing to be passed over.
       [/(?<=function skipSeparationSpace.*\s+.*\s+let ch = .*;)/, ' if (ch > 35) return 0;'],
     ],
