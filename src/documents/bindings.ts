@@ -62,9 +62,12 @@ function bindingsAt(agent: Document, key: 'tools' | 'agents'): Binding[] {
   const { spec } = agent.value
   const list = isJsonObject(spec) ? spec[key] : undefined
   if (!Array.isArray(list)) return []
-  return list.flatMap((value, index) =>
-    isJsonObject(value) ? [{ pointer: pointerTo(`/spec/${key}`, index), value, agent }] : [],
-  )
+  const bindings: Binding[] = []
+  for (let at = 0; at < list.length; at++) {
+    const value = list[at]
+    if (isJsonObject(value)) bindings.push({ pointer: pointerTo(`/spec/${key}`, at), value, agent })
+  }
+  return bindings
 }
 
 /** The Tool document that a binding gets from the workspace: the highest version that its range allows. */
@@ -104,7 +107,10 @@ const derived = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : deriveWireName(name)
 
 export const classOf = (value: JsonValue | undefined): SideEffectClass | undefined =>
-  SIDE_EFFECT_CLASSES[SIDE_EFFECT_CLASSES.indexOf(value as SideEffectClass)]
+  isClass(value) ? value : undefined
+
+const isClass = (value: JsonValue | undefined): value is SideEffectClass =>
+  typeof value === 'string' && (SIDE_EFFECT_CLASSES as readonly string[]).includes(value)
 
 /** The class that holds for a binding: the stricter of its own and the Tool document's; undefined when neither says one. */
 export const effectiveClass = oncePerObject((workspace, use: ToolUse): SideEffectClass | undefined => {
@@ -113,6 +119,12 @@ export const effectiveClass = oncePerObject((workspace, use: ToolUse): SideEffec
   if (own === undefined || declared === undefined) return own ?? declared
   return rank(own) > rank(declared) ? own : declared
 })
+
+/** What a Tool document says of itself. */
+export function descriptionOf(tool: Document): string | undefined {
+  const { spec } = tool.value
+  return isJsonObject(spec) ? textAt(spec, 'description') : undefined
+}
 
 export function declaredClass(tool: Document | undefined): SideEffectClass | undefined {
   const spec = tool?.value['spec']

@@ -114,7 +114,8 @@ export function lintPart(
       ...(ids && { ids }),
     },
   })
-  const holds = new Set(documents.flatMap((document) => topicsOf(workspace, document)))
+  const holds = new Set<string>()
+  for (const document of documents) for (const topic of topicsOf(workspace, document)) holds.add(topic)
   for (const document of documents) askFor(workspace, document)
   const isReady = (): boolean => ids !== undefined || [...asks].every((topic) => holds.has(topic))
   const found = isReady() ? findingsOf(documents, check(workspace)) : undefined
@@ -192,8 +193,10 @@ function findingsOf(
   documents: readonly Document[],
   check: (document: Document) => readonly Diagnostic[],
 ): (readonly [string, readonly Diagnostic[]])[] {
-  return documents.flatMap((document) => {
+  const findings: (readonly [string, readonly Diagnostic[]])[] = []
+  for (const document of documents) {
     const found = check(document)
-    return found.length === 0 ? [] : [[document.path, found] as const]
-  })
+    if (found.length > 0) findings.push([document.path, found])
+  }
+  return findings
 }

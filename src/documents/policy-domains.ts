@@ -44,11 +44,25 @@ const callsOf = oncePerObject((workspace, policy: Document): Calls => {
       known.push({
         tool: use.ref?.id ?? '',
         schema,
-        domains: (path) => (path.root === 'args' ? domainAt(schema.value, path.segments) : undefined),
+        domains: domainsIn(schema),
       })
   }
   return { known, complete }
 })
+
+/** What a schema says of each argument, found once: several rules ask. */
+function domainsIn({ value }: SchemaText): Domains {
+  const known = new Map<string, ReturnType<Domains>>()
+  return ({ root, text, segments }) => {
+    if (root !== 'args') return undefined
+    let domain = known.get(text)
+    if (domain === undefined) {
+      domain = domainAt(value, segments)
+      known.set(text, domain)
+    }
+    return domain
+  }
+}
 
 /** True where a comparison is with another type: another rule says that. */
 export const mismatched = (known: readonly KnownCalls[], condition: Condition): boolean =>

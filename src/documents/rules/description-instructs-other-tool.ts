@@ -1,5 +1,6 @@
-import { subAgentsOf, textAt, toolDocument, toolsOf, wireNameOf, type Binding } from '../bindings.ts'
+import { descriptionOf, subAgentsOf, textAt, toolDocument, toolsOf, wireNameOf, type Binding } from '../bindings.ts'
 import type { Place } from '../diagnostic.ts'
+import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
 
 export const descriptionInstructsOtherTool: Rule = {
@@ -35,9 +36,9 @@ export const descriptionInstructsOtherTool: Rule = {
     }
     for (const use of toolsOf(document)) {
       const own = textAt(use.value, 'description')
-      const described = own === undefined ? toolDocument(workspace, use)?.texts('spec.description')[0] : undefined
+      const tool = own === undefined ? toolDocument(workspace, use) : undefined
       if (own !== undefined) tell(use, own, `${use.pointer}/description`)
-      else if (described !== undefined) tell(use, described.value, described)
+      else if (tool?.once(orders)) tell(use, descriptionOf(tool)!, tool.placeOf('/spec/description'))
     }
     for (const edge of subAgentsOf(document)) {
       const own = textAt(edge.value, 'description')
@@ -45,5 +46,8 @@ export const descriptionInstructsOtherTool: Rule = {
     }
   },
 }
+
+/** True for a tool that many agents may bind, and whose description gives orders. */
+const orders = (tool: Document): boolean => ORDER.test(descriptionOf(tool) ?? '')
 
 const ORDER = /\b(?:before|after|instead of|always call|must call|call|do not use|don't use|never use|prefer)\b/i

@@ -1,4 +1,4 @@
-import { textAt, toolDocument, toolsOf } from '../bindings.ts'
+import { descriptionOf, textAt, toolDocument, toolsOf } from '../bindings.ts'
 import type { Rule } from '../rule.ts'
 
 export const toolDescriptionMissing: Rule = {
@@ -23,7 +23,7 @@ export const toolDescriptionMissing: Rule = {
       const tool = toolDocument(workspace, use)
       // An MCP server describes its tools itself; what is not here may be published.
       if (tool === undefined || use.builtin || use.value['mcp'] !== undefined) continue
-      if ((textAt(use.value, 'description') ?? tool.texts('spec.description')[0]?.value ?? '').trim() !== '') continue
+      if ((textAt(use.value, 'description') ?? descriptionOf(tool) ?? '').trim() !== '') continue
       report(`${use.pointer}/ref`, `Nothing tells the model what ${use.ref!.id} does.`, {
         related: [{ path: tool.path, range: tool.placeOf('/metadata/name').range, message: 'its Tool document' }],
       })

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json.ts'
 import { declaredClass } from '../bindings.ts'
 import { toolInput } from '../inputs.ts'
 import type { Rule } from '../rule.ts'
@@ -27,7 +28,7 @@ export const schemaUnboundedString: Rule = {
     for (const use of input?.uses('type') ?? []) {
       const { value, holder } = use
       if (value !== 'string' || holder === input!.value) continue
-      if (BOUNDS.some((keyword) => Object.hasOwn(holder, keyword))) continue
+      if (isBounded(holder)) continue
       const { pointer } = use
       report(
         input!.spans.placeOf(input!.base + pointer),
@@ -41,3 +42,4 @@ export const schemaUnboundedString: Rule = {
 }
 
 const BOUNDS = ['maxLength', 'pattern', 'format', 'enum', 'const', '$ref']
+const isBounded = (schema: JsonObject): boolean => BOUNDS.some((keyword) => Object.hasOwn(schema, keyword))

@@ -21,24 +21,30 @@ export const secretFile: Rule = {
   check(document, report, { workspace }) {
     const directory = workspace.bundleDirectory(document)
     for (const path of pathsUnder(workspace.files.paths, directory))
-      if (SECRET.test(path) && !HARMLESS.test(path) && !isWithoutKey(workspace, path) && !isIgnored(workspace, path))
+      if (
+        SECRET.test(nameOf(path)) &&
+        !HARMLESS.test(path) &&
+        !isWithoutKey(workspace, path) &&
+        !isIgnored(workspace, path)
+      )
         report('/spec/root', `${path} looks like a file of keys, and lies in the bundle.`, {
           fix: `Move it out of the bundle, or list it in ${joinPath(directory, '.gitignore')} or .svcignore.`,
         })
   },
 }
 
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+/** Names of files, without their directories. */
 const SECRET = new RegExp(
-  [
+  `^(?:${[
     String.raw`\.env(?:\.[^/]+)?`,
     String.raw`[^/]+\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx|ppk)`,
     'id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?',
     String.raw`(?:credentials|client_secret[^/]*|service[-_]account[^/]*|[^/]*firebase-adminsdk[^/]*)\.json`,
     String.raw`\.(?:npmrc|pypirc|netrc|pgpass|git-credentials|htpasswd|dockercfg|s3cfg|vault-token|my\.cnf)`,
     '_netrc',
-  ]
-    .map((name) => `(?:^|/)${name}$`)
-    .join('|'),
+  ].join('|')})$`,
   'i',
 )
 const HARMLESS = /\.pub$|\.(?:example|sample|template|dist|defaults?)$|(?:^|\/)(?:example|sample|template)\.env$/i
