@@ -47,12 +47,12 @@ function createChoice<C extends Concern>(all: readonly C[]): (value: JsonValue) 
   const start = createStep()
   for (const [index, each] of asked.entries()) addEnd(start, each, index)
   // Documents that have the same of it are concerned by the same, and most of a project have.
-  const known = new Map<string, readonly C[]>()
+  const known = new Map<string | number | undefined, readonly C[]>()
   return (value) => {
-    const found: number[] = []
-    for (let at = 0; at < asked.length; at += BITS) found.push(0)
+    const found = [0]
+    for (let at = BITS; at < asked.length; at += BITS) found.push(0)
     look(start, value, found)
-    const key = found.join(' ')
+    const key = found.length === 1 ? found[0] : found.join(' ')
     let concerning = known.get(key)
     if (concerning === undefined) {
       const isFound = (each: string): boolean => {
@@ -67,32 +67,59 @@ function createChoice<C extends Concern>(all: readonly C[]): (value: JsonValue) 
 }
 
 /** A place to which some of the paths lead: all are looked for in one walk. */
-interface Step {
+interface Step extends Mark {
   /** What is asked for below, by parallel lists: keys, and where they lead. */
   readonly keys: string[]
   readonly below: Step[]
   /** Where any member leads. */
   each: Step | undefined
-  /** What ends here, whatever stands there. */
-  end: Mark | undefined
   /** What asks for one value here. */
-  ends: Map<JsonValue, Mark> | undefined
+  readonly values: Map<JsonValue, Mark>
+  /** True where anything is asked for below, or of the value. */
+  isDeep: boolean
 }
 
-const createStep = (): Step => ({ keys: [], below: [], each: undefined, end: undefined, ends: undefined })
+/** A member of a set of small numbers, which is kept as bits, so many in each of a few integers. */
+interface Mark {
+  /** Index of the integer. */
+  at: number
+  bit: number
+}
+
+const BITS = 30
+
+const markOf = (number: number): Mark => ({ at: Math.floor(number / BITS), bit: 1 << (number % BITS) })
+
+/** Nothing ends here yet: no bit is set where a walk comes by. */
+const createStep = (): Step => ({
+  keys: [],
+  below: [],
+  each: undefined,
+  values: new Map(),
+  isDeep: false,
+  at: 0,
+  bit: 0,
+})
 
 /** @param asked a path, or one with the value that is to stand there: `output.strict: true` */
 function addEnd(start: Step, asked: string, number: number): void {
   const [path = '', value] = asked.split(': ')
   const step = stepTo(start, path)
-  if (value === undefined) step.end = markOf(number)
-  else (step.ends ??= new Map()).set(value === 'true' || value, markOf(number))
+  const mark = markOf(number)
+  if (value === undefined) {
+    step.at = mark.at
+    step.bit = mark.bit
+  } else {
+    step.values.set(value === 'true' || value, mark)
+    step.isDeep = true
+  }
 }
 
 /** Where a path ends. */
 function stepTo(start: Step, path: string): Step {
   let step = start
   for (const segment of path.split('.')) {
+    step.isDeep = true
     if (segment === '*') {
       step = step.each ??= createStep()
       continue
@@ -105,10 +132,12 @@ function stepTo(start: Step, path: string): Step {
 }
 
 /** Adds what leads to something, as `Spans.at` reads them. */
-function look({ keys, below, each, end, ends }: Step, value: JsonValue, found: number[]): void {
-  if (end !== undefined) found[end.at]! |= end.bit
-  if (ends !== undefined) {
-    const mark = ends.get(value)
+function look(step: Step, value: JsonValue, found: number[]): void {
+  found[step.at]! |= step.bit
+  if (!step.isDeep) return
+  const { keys, below, each, values } = step
+  if (values.size > 0) {
+    const mark = values.get(value)
     if (mark !== undefined) found[mark.at]! |= mark.bit
   }
   if (typeof value !== 'object' || value === null) return
@@ -120,14 +149,3 @@ function look({ keys, below, each, end, ends }: Step, value: JsonValue, found: n
   if (Array.isArray(value)) for (let at = 0; at < value.length; at++) look(each, value[at]!, found)
   else for (const key in value) look(each, (value as JsonObject)[key]!, found)
 }
-
-/** A set of small numbers is kept as bits, so many in each of a few integers. */
-const BITS = 30
-
-interface Mark {
-  /** Index of the integer. */
-  readonly at: number
-  readonly bit: number
-}
-
-const markOf = (number: number): Mark => ({ at: Math.floor(number / BITS), bit: 1 << (number % BITS) })

@@ -170,10 +170,21 @@ class AuthoringDocument extends Text implements Document {
 
 /** The texts at a dotted path, as `Spans.texts` finds them, for who does not ask where they stand. */
 export function textsAt(value: JsonValue, path: string): readonly string[] {
+  const segments = split(path)
+  let here: JsonValue | undefined = value
+  let depth = 0
+  // Most of what is looked for is not there: that is seen at its first steps.
+  for (; depth < segments.length && segments[depth] !== '*'; depth++) {
+    if (typeof here !== 'object' || here === null) return NO_TEXTS
+    here = (here as JsonObject)[segments[depth]!]
+  }
+  if (here === undefined) return NO_TEXTS
   const texts: string[] = []
-  collect(value, split(path), 0, texts)
+  collect(here, segments, depth, texts)
   return texts
 }
+
+const NO_TEXTS: readonly string[] = []
 
 function collect(value: JsonValue | undefined, path: readonly string[], depth: number, texts: string[]): void {
   if (depth === path.length) {

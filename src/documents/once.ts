@@ -1,16 +1,21 @@
 import type { Workspace } from './workspace.ts'
 
+let functions = 0
+
+/** Says that there is nothing: undefined is said of what was not asked for yet. */
+const NOTHING = Symbol('nothing')
+
 /**
  * Computes something about a workspace the first time it is asked for: documents do not change. It is kept with the workspace,
  * not in a `WeakMap`: V8 holds what lies in one until its next great collection, and with it all documents that were ever read.
  */
 export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (workspace: Workspace) => T {
+  const number = functions++
   return (workspace) => {
-    const { worked } = workspace
-    const before = worked.get(compute)
-    if (before !== undefined || worked.has(compute)) return before as T
+    const before = workspace.worked[number]
+    if (before !== undefined) return (before === NOTHING ? undefined : before) as T
     const value = compute(workspace)
-    worked.set(compute, value)
+    workspace.worked[number] = value === undefined ? NOTHING : value
     return value
   }
 }
@@ -19,12 +24,9 @@ export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (work
 export function oncePerObject<K extends object, T>(
   compute: (workspace: Workspace, key: K) => T,
 ): (workspace: Workspace, key: K) => T {
+  const number = functions++
   return (workspace, key) => {
-    let table = workspace.worked.get(compute) as Map<K, T> | undefined
-    if (table === undefined) {
-      table = new Map()
-      workspace.worked.set(compute, table)
-    }
+    const table = (workspace.worked[number] ??= new Map()) as Map<K, T>
     const before = table.get(key)
     // What was worked out may be that there is nothing.
     if (before !== undefined || table.has(key)) return before!

@@ -51,8 +51,8 @@ export interface Workspace {
   bytes(path: string): Uint8Array
   /** The same as text. */
   text(path: string): string
-  /** What functions have said of this workspace, by function (`once.ts`). */
-  readonly worked: Map<unknown, unknown>
+  /** What functions have said of this workspace, by the number of the function (`once.ts`). */
+  readonly worked: unknown[]
   /** The text with its lines, as findings show it; empty where there is no such file. */
   source(path: string): Source
   /** One of its lines as a report may show it, from 1, without its line break; empty beyond the end. */
@@ -171,7 +171,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     documents,
     findings,
     read,
-    worked: new Map(),
+    worked: [],
     bundleDirectory,
     bundleOf,
     neighbours(document) {
