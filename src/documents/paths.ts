@@ -7,6 +7,7 @@ import { isAscii } from './scripts.ts'
  * Refused: absolute, `..`, backslash, drive, NUL, empty names, a trailing dot or space, anything but NFC.
  */
 export function checkPath(written: string): { readonly path: string } | { readonly problem: string } {
+  if (PLAIN.test(written)) return { path: written }
   const path = written.replace(/^(?:\.\/)+/, '')
   if (path === '' || path === '.') return { problem: 'it names no file' }
   if (path.includes('\0')) return { problem: 'it contains NUL' }
@@ -20,6 +21,9 @@ export function checkPath(written: string): { readonly path: string } | { readon
   if (names.some((name) => /[. ]$/.test(name))) return { problem: 'a name in it ends with a dot or a space' }
   return { path }
 }
+
+/** Names of letters, digits, `_` and `-` with single dots between: nothing is wrong with such a path, and most are of this form. */
+const PLAIN = /^[\w-]+(?:[./][\w-]+)*$/
 
 /** True for what may hold documents as far as its name tells. */
 export const mayHoldDocuments = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path)
