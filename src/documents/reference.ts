@@ -29,7 +29,22 @@ export function isLogicalId(text: string): boolean {
 }
 
 /** A semver range that npm's semver reads; the empty text is none. */
-export const isRange = (text: string): boolean => text.trim() !== '' && rangeOf(text) !== undefined
+export const isRange = (text: string): boolean =>
+  CARET.test(text) || (text.trim() !== '' && rangeOf(text) !== undefined)
+
+/** `^1.2`, as most ranges are written: read here, since the first range that semver reads takes more than a millisecond. */
+const CARET = /^\^([1-9]\d{0,8})(?:\.(0|[1-9]\d{0,8})(?:\.(0|[1-9]\d{0,8}))?)?$/
+const RELEASE = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})$/
+
+/** Undefined where either is written in another way, of which semver knows. */
+function fitsCaret(version: string, range: string): boolean | undefined {
+  const [, major, minor = 0, patch = 0] = CARET.exec(range) ?? []
+  const release = RELEASE.exec(version)
+  if (major === undefined || release === null) return undefined
+  if (release[1] !== major) return false
+  const above = Number(release[2]) - Number(minor)
+  return above > 0 || (above === 0 && Number(release[3]) >= Number(patch))
+}
 
 const rangeOf = remembering((text): Range | undefined => {
   try {
@@ -46,6 +61,8 @@ export const fits = (version: string, range = '*'): boolean => testOf(range)?.(v
 const testOf = remembering((range) =>
   isRange(range)
     ? remembering((text) => {
+        const known = fitsCaret(text, range)
+        if (known !== undefined) return known
         const version = versionOf(text)
         return version !== null && rangeOf(range)!.test(version)
       })

@@ -14,8 +14,9 @@ export const instructionsPlaceholder: Rule = {
   needs: ['spec.instructions'],
   check(document, report, { workspace }) {
     const instructions = instructionsOf(workspace, document)
-    for (const match of instructions?.text.matchAll(PLACEHOLDER) ?? []) {
-      const place = instructions!.placeOf(match.index, match[0].length)
+    if (instructions === undefined || instructions.text.search(PLACEHOLDER) < 0) return
+    for (const match of instructions.text.matchAll(PLACEHOLDER)) {
+      const place = instructions.placeOf(match.index, match[0].length)
       report(place, `"${match[0]}" was never filled in.`, { why: 'The model reads it as it stands.' })
     }
   },
