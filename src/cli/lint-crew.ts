@@ -4,11 +4,11 @@ import { alone, createShare, type Crew, type Order, type Share } from '../docume
 import { readFiles } from '../documents/load.ts'
 import type { PartReport } from '../documents/part.ts'
 import { tellLargeRun } from './large-run.ts'
-import { WORTH_A_THREAD, type Helper, type Reserve } from './lint-threads.ts'
-import { optimisingSooner } from './tuning.ts'
+import { LOADING, tellTuned, WORTH_A_THREAD, type Reserve } from './lint-threads.ts'
+import { optimisingSooner, tuneAsUsual, tuneForBrevity } from './tuning.ts'
 
 /** Parts that a thread reads while V8 is told to optimise sooner: by then it has seen what of the reading costs most. */
-const EAGER_PARTS = 8
+const EAGER_PARTS = 12
 
 /** This thread and those of a reserve that are worth it; this one alone where no other can be started. */
 export const crewFrom =
@@ -16,24 +16,27 @@ export const crewFrom =
   (order: Order, own: Files): Crew => {
     if (order.candidates.length < WORTH_A_THREAD) return alone(createShare(order, own))
     tellLargeRun()
-    return crewOf(reserve.helpers(), order, createShare(order, own, eagerReader(reserve.loading)))
+    return crewOf(reserve, order, createShare(order, own, eagerReader(reserve.state)))
   }
 
 /**
  * Reads documents, the first of them while V8 is told to optimise sooner.
- * @param loading how many threads load compiled code, which V8 takes with the flags alone with which it was kept
+ * @param state that of the reserve: while a thread loads its program nothing may change V8's flags
  */
-export function eagerReader(loading: Int32Array): typeof readFiles {
+export function eagerReader(state: Int32Array): typeof readFiles {
   let left = EAGER_PARTS
   return (...given) => {
-    if (left === 0 || Atomics.load(loading, 0) > 0) return readFiles(...given)
+    if (left === 0 || Atomics.load(state, LOADING) > 0) return readFiles(...given)
     left--
     return optimisingSooner(() => readFiles(...given))
   }
 }
 
-function crewOf(all: readonly Helper[], order: Order, own: Share): Crew {
+function crewOf(reserve: Reserve, order: Order, own: Share): Crew {
+  const all = reserve.helpers()
   const seen = new Map<string, Trace>()
+  tuneForBrevity()
+  tellTuned(reserve.state)
   for (const helper of all) helper.prepare(order)
   return {
     seen,
@@ -66,8 +69,9 @@ function crewOf(all: readonly Helper[], order: Order, own: Share): Crew {
       own.run(round, () => lost.shift() ?? round.parts.length, tell)
       return round.parts.map((_, number) => reports.get(number)!)
     },
-    close() {
-      return Promise.all(all.map((helper) => helper.dismiss()))
+    async close() {
+      await Promise.all(all.map((helper) => helper.dismiss()))
+      tuneAsUsual()
     },
   }
 }

@@ -37,12 +37,22 @@ export interface Told {
   readonly seen: readonly (readonly [path: string, trace: Trace])[]
 }
 
+/** How many threads have not yet loaded their program. */
+export const LOADING = 0
+/** Whether V8 has the flags of a lint. A thread begins with the usual ones, with which Node's own code was kept, and loads its program with these. */
+const TUNED = 1
+
+export function tellTuned(state: Int32Array): void {
+  Atomics.store(state, TUNED, 1)
+  Atomics.notify(state, TUNED)
+}
+
 /** Threads that begin while the files of a project are still being listed: by the time there is something to do they can do it. */
 export interface Reserve {
   /** Told of each file that was found. */
   readonly sees: (path: string) => void
-  /** How many have not yet loaded their program. */
-  readonly loading: Int32Array
+  /** What all threads see of it, at `LOADING` and `TUNED`. */
+  readonly state: Int32Array
   /** All that are worth it; none where no other thread can be started. Who asks ends them. */
   readonly helpers: () => readonly Helper[]
   /** Ends those that nobody has asked for. */
@@ -58,18 +68,18 @@ export function createReserve(
   begin = beginThread,
 ): Reserve {
   const most = existsSync(start) ? Math.min(availableParallelism(), MAX_THREADS) - 1 : 0
-  const loading = new Int32Array(new SharedArrayBuffer(4))
+  const state = new Int32Array(new SharedArrayBuffer(8))
   let waiting: readonly Helper[] | undefined
   const hireAll = (): readonly Helper[] => {
-    Atomics.store(loading, 0, most)
-    return Array.from({ length: most }, () => hire(() => begin(start, loading)))
+    Atomics.store(state, LOADING, most)
+    return Array.from({ length: most }, () => hire(() => begin(start, state)))
   }
   let documents = 0
   return {
     sees(path) {
       if (mayHoldDocuments(path) && ++documents === WORTH_A_THREAD) waiting = hireAll()
     },
-    loading,
+    state,
     helpers() {
       const helpers = waiting ?? hireAll()
       waiting = []
@@ -81,13 +91,15 @@ export function createReserve(
   }
 }
 
-/** @param loading is told when the thread has loaded its program */
-const beginThread = (start: string, loading: Int32Array): Worker =>
-  new Worker(`require(${JSON.stringify(start)}).help()`, {
-    eval: true,
-    workerData: loading,
-    resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
-  })
+const beginThread = (start: string, state: Int32Array): Worker =>
+  new Worker(
+    `const { help } = require(${JSON.stringify(start)}); Atomics.wait(require('node:worker_threads').workerData, ${TUNED}, 0); help()`,
+    {
+      eval: true,
+      workerData: state,
+      resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
+    },
+  )
 
 /** Undefined where no thread may be started, as under Node's permissions, or where the user may have no more of them. */
 function begun(begin: () => Worker): Worker | undefined {

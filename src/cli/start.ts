@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import { Script } from 'node:vm'
 import type * as Helper from './lint-helper.ts'
 import type * as Main from './main.ts'
-import { tuneForBrevity } from './tuning.ts'
 import { tellVersion } from './version.ts'
 
 /** Put in by the build: the names of the program's file and of that of a helping thread, which hold the digest of their content. */
@@ -53,7 +52,6 @@ interface Loaded<Exports> {
  */
 function load<Exports>(program: string, word: string): Loaded<Exports> {
   const file = join(__dirname, program)
-  if (BRIEF.has(word)) tuneForBrevity()
   const usual = `${program}-${process.version}-${process.arch}-${word}.bin`
   const large = usual.replace(/\.bin$/, '-large.bin')
   const homes = /^[a-z-]+$/.test(word) && !process.env['NODE_DISABLE_COMPILE_CACHE'] ? homesOfCode() : []
@@ -78,8 +76,6 @@ function load<Exports>(program: string, word: string): Loaded<Exports> {
 
 /** What Node gives to a CommonJS module, and what imports packages for it. */
 const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname', 'svcImport']
-
-const BRIEF = new Set(['lint', 'fmt', 'compile', 'explain'])
 
 /** Where compiled code may lie: beside the program, as Python does it, or where the package belongs to someone else, with the user's own caches. */
 function homesOfCode(): readonly string[] {
