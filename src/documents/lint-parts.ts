@@ -126,7 +126,8 @@ function together(files: Files, others: ReadonlyMap<string, Trace> = new Map()):
 interface Outcome {
   readonly reports: readonly PartReport[]
   readonly bundles: readonly string[]
-  readonly ids: Readonly<Record<Kind, readonly string[]>>
+  /** Worked out when they are asked for: where no part depends on another, nobody does. */
+  readonly ids: () => Readonly<Record<Kind, readonly string[]>>
 }
 
 async function outcomeOf(
@@ -151,7 +152,8 @@ async function settle(
   parts: Round['parts'],
   first: readonly PartReport[],
 ): Promise<Outcome> {
-  const ids = idsOf(first.flatMap(({ identities }) => identities))
+  let sorted: ReturnType<Outcome['ids']> | undefined
+  const ids: Outcome['ids'] = () => (sorted ??= idsOf(first.flatMap(({ identities }) => identities)))
   const known = createUnions(parts)
   for (const [number, report] of first.entries()) known.note(number, report)
   const reports = new Map(first.map((report, number) => [String(number), report]))
@@ -159,7 +161,7 @@ async function settle(
     const unions = known.unions().map((union) => ({ ...union, name: nameOf(union) }))
     const open = unions.filter(({ name }) => reports.get(name)?.findings === undefined)
     if (open.length === 0) return { reports: unions.map(({ name }) => reports.get(name)!), bundles, ids }
-    const more = await crew.run({ parts: open.map(({ part }) => part), bundles, ids })
+    const more = await crew.run({ parts: open.map(({ part }) => part), bundles, ids: ids() })
     for (const [at, { name, members }] of open.entries()) {
       reports.set(name, more[at]!)
       known.note(members[0]!, more[at]!)
@@ -192,7 +194,15 @@ function distant({
   Pick<Outcome, 'bundles' | 'ids'> &
   Pick<Chosen, 'named'> &
   Pick<PartReport, 'excerpts'>): Workspace {
-  const rest = { bundles: new Set(bundles), ids, isSplit: false, mayHold: () => false, ask: () => undefined }
+  const rest = {
+    bundles: new Set(bundles),
+    get ids() {
+      return ids()
+    },
+    isSplit: false,
+    mayHold: () => false,
+    ask: () => undefined,
+  }
   const workspace = createWorkspace({ ...parts, documents: [], rest })
   const read = new Set(parts.read)
   const lines = new Map(excerpts)

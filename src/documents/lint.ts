@@ -155,11 +155,16 @@ function severityOf(found: Diagnostic, options: LintOptions): Severity | 'off' {
 
 /** A closure that is reached from two roots says the same thing twice. */
 function unique(findings: readonly Diagnostic[]): Diagnostic[] {
-  const seen = new Set<string>()
-  return findings.filter((each) => {
-    const { rule, path, range, pointer, message } = each
-    const key = `${path}\n${range.start.offset}\n${rule}\n${pointer}\n${message}`
-    return !seen.has(key) && seen.add(key)
+  const byPath = new Map<string, Map<number, Diagnostic[]>>()
+  return findings.filter(({ rule, path, range, pointer, message }, at) => {
+    let byOffset = byPath.get(path)
+    if (byOffset === undefined) byPath.set(path, (byOffset = new Map()))
+    const before = byOffset.get(range.start.offset)
+    if (before === undefined) byOffset.set(range.start.offset, [findings[at]!])
+    else if (before.some((each) => each.rule === rule && each.pointer === pointer && each.message === message))
+      return false
+    else before.push(findings[at]!)
+    return true
   })
 }
 
