@@ -92,14 +92,19 @@ export function createReserve(
 }
 
 const beginThread = (start: string, state: Int32Array): Worker =>
-  new Worker(
-    `const { help } = require(${JSON.stringify(start)}); Atomics.wait(require('node:worker_threads').workerData, ${TUNED}, 0); help()`,
-    {
-      eval: true,
-      workerData: state,
-      resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
-    },
-  )
+  new Worker(firstSteps(start), {
+    eval: true,
+    workerData: state,
+    resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
+  })
+
+/** What its program takes of Node's own comes first, with the usual flags. */
+const firstSteps = (start: string): string =>
+  `const { workerData } = require('node:worker_threads')
+  const { help } = require(${JSON.stringify(start)})
+  require('node:crypto')
+  Atomics.wait(workerData, ${TUNED}, 0)
+  help()`
 
 /** Undefined where no thread may be started, as under Node's permissions, or where the user may have no more of them. */
 function begun(begin: () => Worker): Worker | undefined {

@@ -87,6 +87,12 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
   const added = Object.keys(overlay).filter((path) => !known.has(path))
   const cache = new Map(Object.entries(overlay).map(([path, content]) => [path, bytesOf(content)]))
   const seen = new Set<string>()
+  const order: string[] = []
+  const see = (path: string): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    order.push(path)
+  }
   const traces = new Map<string, Trace>()
   const stamps = new Map<string, string>()
   const refused = new Map<string, string>()
@@ -105,7 +111,7 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
     return known.has(path) ? reading(path, (file) => bytesUpTo(file, most, (stats) => note(path, stats))) : undefined
   }
   const readUpTo = (path: string, most: number): Uint8Array | 'larger' | undefined => {
-    seen.add(path)
+    see(path)
     const bytes = load(path, most)
     if (bytes !== undefined && bytes !== 'larger') cache.set(path, bytes)
     return bytes
@@ -123,7 +129,7 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
     read: (path) => whole(readUpTo(path, Infinity)),
     readUpTo,
     size(path) {
-      seen.add(path)
+      see(path)
       if (cache.has(path) || !known.has(path)) return cache.get(path)?.length ?? 0
       return lstatSync(`${root}/${path}`, { throwIfNoEntry: false })?.size ?? 0
     },
@@ -137,7 +143,7 @@ export function listedFiles(root: string, listing: Listing, overlay: Contents = 
       }
     },
     trace,
-    seen: () => [...seen],
+    seen: () => order,
   }
 }
 
