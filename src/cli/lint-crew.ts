@@ -1,12 +1,14 @@
 /** Threads that share the work of a lint. Source: performance, "What works", 7, and goal G15. */
 import { sameTrace, type Files, type Trace } from '../documents/files.ts'
-import { alone, createShare, type Crew, type Order, type Share } from '../documents/lint-parts.ts'
+import { alone, createShare, type Crew, type Order } from '../documents/lint-parts.ts'
 import { readFiles } from '../documents/load.ts'
 import type { PartReport } from '../documents/part.ts'
 import { tellLargeRun } from './large-run.ts'
 import { LOADING, tellTuned, WORTH_A_THREAD, type Reserve } from './lint-threads.ts'
 import { optimisingSooner, tuneAsUsual, tuneForBrevity } from './tuning.ts'
 
+/** Files from which on what V8 does otherwise is more than telling it takes. */
+const WORTH_TUNING = 16
 /** Parts that a thread reads while V8 is told to optimise sooner: by then it has seen what of the reading costs most. */
 const EAGER_PARTS = 12
 
@@ -14,9 +16,17 @@ const EAGER_PARTS = 12
 export const crewFrom =
   (reserve: Reserve) =>
   (order: Order, own: Files): Crew => {
-    if (order.candidates.length < WORTH_A_THREAD) return alone(createShare(order, own))
-    tellLargeRun()
-    return crewOf(reserve, order, createShare(order, own, eagerReader(reserve.state)))
+    const { length } = order.candidates
+    if (length < WORTH_TUNING) return alone(createShare(order, own))
+    tuneForBrevity()
+    const crew = length < WORTH_A_THREAD ? alone(createShare(order, own)) : crewOf(reserve, order, own)
+    return {
+      ...crew,
+      async close() {
+        await crew.close?.()
+        tuneAsUsual()
+      },
+    }
   }
 
 /**
@@ -32,10 +42,11 @@ export function eagerReader(state: Int32Array): typeof readFiles {
   }
 }
 
-function crewOf(reserve: Reserve, order: Order, own: Share): Crew {
+function crewOf(reserve: Reserve, order: Order, files: Files): Crew {
   const all = reserve.helpers()
+  const own = createShare(order, files, eagerReader(reserve.state))
   const seen = new Map<string, Trace>()
-  tuneForBrevity()
+  tellLargeRun()
   tellTuned(reserve.state)
   for (const helper of all) helper.prepare(order)
   return {
@@ -69,9 +80,8 @@ function crewOf(reserve: Reserve, order: Order, own: Share): Crew {
       own.run(round, () => lost.shift() ?? round.parts.length, tell)
       return round.parts.map((_, number) => reports.get(number)!)
     },
-    async close() {
-      await Promise.all(all.map((helper) => helper.dismiss()))
-      tuneAsUsual()
+    close() {
+      return Promise.all(all.map((helper) => helper.dismiss()))
     },
   }
 }

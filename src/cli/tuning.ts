@@ -1,5 +1,5 @@
 /**
- * What V8 is told while many files are linted. Compiled code that was kept, that of Node's own libraries too, is of use with
+ * What V8 is told while many files are linted, or formatted. Compiled code that was kept, that of Node's own libraries too, is of use with
  * the flags alone with which it was kept, which are the usual ones: nothing is to be loaded, in no thread, while others are set.
  */
 
@@ -35,6 +35,16 @@ export const tuneForBrevity = (): void => tell(SETTINGS.map(({ brief }) => brief
 
 /** As V8 has it. */
 export const tuneAsUsual = (): void => tell(SETTINGS.map(({ usual }) => usual))
+
+/** Does something of which most is run too seldom to be worth optimising. */
+export async function briefly<T>(act: () => Promise<T>): Promise<T> {
+  tuneForBrevity()
+  try {
+    return await act()
+  } finally {
+    tuneAsUsual()
+  }
+}
 
 /** While something runs of which it is known that little of it costs most: what is hot there is optimised fifteen times sooner. */
 export function optimisingSooner<T>(act: () => T): T {
