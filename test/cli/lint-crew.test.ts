@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { crewFrom } from '../../src/cli/lint-crew.ts'
 import { createReserve } from '../../src/cli/lint-threads.ts'
 import type { Diagnostic } from '../../src/documents/diagnostic.ts'
-import { directoryFiles } from '../../src/documents/files.ts'
+import { directoryFiles, type Files } from '../../src/documents/files.ts'
 import { lint } from '../../src/documents/lint.ts'
 import { lintInParts } from '../../src/documents/lint-parts.ts'
 import { loadWorkspace } from '../../src/documents/load.ts'
@@ -56,11 +56,11 @@ async function lintBeside(helper: string): Promise<{ findings: readonly Diagnost
   const files = directoryFiles(project)
   const { findings } = await lintInParts(files, {}, {}, (order, own) => {
     /** Nothing is read before the other thread has begun. */
-    const read = (path: string): Uint8Array | undefined => {
+    const readUpTo: Files['readUpTo'] = (path, most) => {
       Atomics.wait(begun, 0, 0)
-      return own.read(path)
+      return own.readUpTo(path, most)
     }
-    return crewFrom(createReserve(start))(Object.assign(order, { begun }), { ...own, read })
+    return crewFrom(createReserve(start))(Object.assign(order, { begun }), { ...own, readUpTo })
   })
   return { findings, begun: Atomics.load(begun, 0) }
 }
