@@ -1,6 +1,6 @@
 /** Threads that share the work of a lint. Source: performance, "What works", 7, and goal G15. */
 import { sameTrace, type Files, type Trace } from '../documents/files.ts'
-import { alone, createShare, type Crew, type Order } from '../documents/lint-parts.ts'
+import { alone, createShare, hearing, type Crew, type Order } from '../documents/lint-parts.ts'
 import { readFiles } from '../documents/load.ts'
 import type { PartReport } from '../documents/part.ts'
 import { tellLargeRun } from './large-run.ts'
@@ -70,15 +70,18 @@ function crewOf(reserve: Reserve, order: Order, files: Files): Crew {
         collect()
         return Atomics.add(taken, 0, 1)
       }
-      own.run(round, next, tell)
+      const lintOne = own.begin(round)
+      for (let part = next(); part < round.parts.length; part = next()) {
+        tell(part, lintOne(part))
+        await hearing()
+      }
       // A helper that has not begun is not waited for: nothing is left that it could take.
       for (const [at, { done }] of asked.entries()) if (Atomics.load(taken, at + 1) !== 0) await done
       collect()
       for (const { close } of asked) close()
       // What a helper took with it when it failed.
-      const lost = round.parts.flatMap((_, number) => (reports.has(number) ? [] : [number]))
-      own.run(round, () => lost.shift() ?? round.parts.length, tell)
-      return round.parts.map((_, number) => reports.get(number)!)
+      for (const part of round.parts.keys()) if (!reports.has(part)) tell(part, lintOne(part))
+      return round.parts.map((_, part) => reports.get(part)!)
     },
     close() {
       return Promise.all(all.map((helper) => helper.dismiss()))

@@ -22,15 +22,14 @@ export function help(isNew: boolean, keep: () => void): void {
       }
       const { round, taken, place, ear } = call
       Atomics.store(taken, place, 1)
-      share.run(
-        round,
-        () => Atomics.add(taken, 0, 1),
-        (part, report) => {
-          const seen = files.seen!().slice(known)
-          known += seen.length
-          ear.postMessage({ part, report, seen: seen.map((path) => [path, files.trace!(path)]) } satisfies Told)
-        },
-      )
+      const lintOne = share.begin(round)
+      const next = (): number => Atomics.add(taken, 0, 1)
+      for (let part = next(); part < round.parts.length; part = next()) {
+        const report = lintOne(part)
+        const seen = files.seen!().slice(known)
+        known += seen.length
+        ear.postMessage({ part, report, seen: seen.map((path) => [path, files.trace!(path)]) } satisfies Told)
+      }
       ear.close()
       port.postMessage(isNew)
     })

@@ -17,12 +17,8 @@ export interface Order extends Pick<Chosen, 'candidates' | 'named'> {
 }
 
 export interface Share {
-  /**
-   * Lints the parts that it gets.
-   * @param next the number of a part that nobody has taken; beyond the last there is none
-   * @param tell what is told of each part as soon as it is linted
-   */
-  run(round: Round, next: () => number, tell: (part: number, report: PartReport) => void): void
+  /** What lints a part of a round, by its number. */
+  begin(round: Round): (part: number) => PartReport
 }
 
 /** @param read how documents are read */
@@ -35,10 +31,9 @@ export function createShare(
   const setting = { root, files, named, candidates: new Set(candidates), guardrails, check: createCheck(options), read }
   return {
     files,
-    run(round, next, tell) {
+    begin(round) {
       const known = { ...round, bundles: new Set(round.bundles) }
-      for (let number = next(); number < round.parts.length; number = next())
-        tell(number, lintPart(setting, round.parts[number]!, known))
+      return (part) => lintPart(setting, round.parts[part]!, known)
     },
   }
 }
@@ -55,17 +50,19 @@ export interface Crew {
 
 /** Works alone. */
 export const alone = (share: Share): Crew => ({
-  run(round) {
-    let taken = 0
+  async run(round) {
+    const lintOne = share.begin(round)
     const reports: PartReport[] = []
-    share.run(
-      round,
-      () => taken++,
-      (_, report) => reports.push(report),
-    )
-    return Promise.resolve(reports)
+    for (let part = 0; part < round.parts.length; part++) {
+      reports.push(lintOne(part))
+      await hearing()
+    }
+    return reports
   },
 })
+
+/** Between two parts a process hears its signals: who presses Ctrl-C does not wait for the last of thousands of files. */
+export const hearing = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 /** @param crewOf who does it, given the order and the files of this thread; absent = this thread alone */
 export async function lintInParts(

@@ -7,7 +7,6 @@ import { directoryFiles, type Trace } from '../../src/documents/files.ts'
 import { lint } from '../../src/documents/lint.ts'
 import { createShare, lintInParts } from '../../src/documents/lint-parts.ts'
 import { loadWorkspace } from '../../src/documents/load.ts'
-import type { PartReport } from '../../src/documents/part.ts'
 import { reportText } from '../../src/documents/report/text.ts'
 
 const AGENT = `apiVersion: svc/v1
@@ -130,12 +129,10 @@ test('a file that one thread has read before it was saved, and another one behin
       return {
         seen,
         run(round) {
-          let taken = 0
-          const reports: PartReport[] = []
-          const tell = (_: number, report: PartReport): void => void reports.push(report)
-          first.run(round, () => (taken === 0 ? taken++ : round.parts.length), tell)
+          const before = first.begin(round)(0)
           writeFileSync(rail, 'kind: Policy\nspec: {description: Later.}\n')
-          second.run(round, () => taken++, tell)
+          const later = second.begin(round)
+          const reports = round.parts.map((_, part) => (part === 0 ? before : later(part)))
           for (const path of second.files.seen!()) seen.set(path, second.files.trace!(path))
           return Promise.resolve(reports)
         },

@@ -80,6 +80,16 @@ test.skipIf(availableParallelism() < 2)('a thread that has compiled what is to b
   expect(begun).toBe(2)
 })
 
+test('signals are heard before all of many files are linted', async () => {
+  const reserve = createReserve(join(home, 'none.cjs'))
+  const files = directoryFiles(project)
+  const heard = new Promise<number>((resolve) => setImmediate(() => resolve(files.seen!().length)))
+  const linted = lintInParts(files, {}, {}, crewFrom(reserve))
+  expect(await heard).toBeLessThan(500)
+  await linted
+  expect(files.seen!()).toHaveLength(500)
+})
+
 const REFUSALS = ['ERR_ACCESS_DENIED', 'ERR_WORKER_INIT_FAILED']
 
 test.each(REFUSALS)('where no thread can be started (%s), this one lints all', async (code) => {

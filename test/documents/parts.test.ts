@@ -47,6 +47,23 @@ test('the lines that a report shows are those of the files, which are not read a
   expect(reads).toEqual(['tools/long.yaml'])
 })
 
+test('signals are heard before all parts are linted', async () => {
+  const files = memoryFiles({ 'a.yaml': 'kind: Tool\n', 'b.yaml': 'kind: Tool\n', 'c.yaml': 'kind: Tool\n' })
+  const reads: string[] = []
+  const counted = {
+    ...files,
+    readUpTo(path: string, most: number) {
+      reads.push(path)
+      return files.readUpTo(path, most)
+    },
+  }
+  const heard = new Promise((resolve) => setImmediate(() => resolve([...reads])))
+  const linted = lintInParts(counted, {}, {}, undefined, SIZES[0])
+  expect(await heard).toEqual(['a.yaml'])
+  await linted
+  expect(reads).toEqual(['a.yaml', 'b.yaml', 'c.yaml'])
+})
+
 test('a bundle is one part, of however many files', () => {
   const paths = ['bundle.yaml', ...Array.from({ length: 200_000 }, (_, at) => `data/${at}.json`)].sort()
   expect(divide(paths, [''])).toEqual([{ paths, isSplit: false }])
