@@ -10,7 +10,7 @@ import { optimisingSooner, tuneAsUsual, tuneForBrevity } from './tuning.ts'
 /** Files from which on what V8 does otherwise is more than telling it takes. */
 const WORTH_TUNING = 16
 /** Parts that a thread reads while V8 is told to optimise sooner: by then it has seen what of the reading costs most. */
-const EAGER_PARTS = 12
+const EAGER_PARTS = 4
 
 /** This thread and those of a reserve that are worth it; this one alone where no other can be started. */
 export const crewFrom =

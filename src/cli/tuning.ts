@@ -1,6 +1,7 @@
 /**
- * What V8 is told while many files are linted, or formatted. Compiled code that was kept, that of Node's own libraries too, is of use with
- * the flags alone with which it was kept, which are the usual ones: nothing is to be loaded, in no thread, while others are set.
+ * What V8 is told while many files are linted, or formatted. Compiled code is of use with the same flags alone with which it was
+ * kept: that of Node's own libraries, and that of commands, with the usual ones; that of the threads that help a lint
+ * (`lint-threads.ts`) with these. So nothing that a command loads is to be loaded while it is tuned.
  */
 
 /** V8 11 (Node 20) reads these flags each time it needs them; of later versions none was measured. */

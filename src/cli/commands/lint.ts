@@ -75,7 +75,12 @@ async function list({ directory }: Project, texts: Contents): Promise<Listed> {
     import('../../documents/files.ts'),
   ])
   const reserve = createReserve()
-  return { files: directoryFiles(directory, texts, reserve.sees), reserve }
+  try {
+    return { files: directoryFiles(directory, texts, reserve.sees), reserve }
+  } catch (error) {
+    reserve.close()
+    throw error
+  }
 }
 
 /** What was told last; one save may be several changes of files. */
