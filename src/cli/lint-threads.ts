@@ -1,5 +1,4 @@
 /** Threads that help a lint, as the one that it began in knows them; what they do is in `lint-helper.ts`. Nothing of the rules is loaded for it. */
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -70,10 +69,12 @@ export function createReserve(
   const most = existsSync(start) ? Math.min(availableParallelism(), MAX_THREADS) - 1 : 0
   const state = new Int32Array(new SharedArrayBuffer(8))
   let waiting: readonly Helper[] | undefined
-  const hireAll = (): readonly Helper[] => {
-    Atomics.store(state, LOADING, most)
-    return Array.from({ length: most }, () => hire(() => begin(start, state)))
+  const beginOne = (): Worker => {
+    const worker = begin(start, state)
+    Atomics.add(state, LOADING, 1)
+    return worker
   }
+  const hireAll = (): readonly Helper[] => Array.from({ length: most }, () => hire(beginOne))
   let documents = 0
   return {
     sees(path) {
@@ -160,7 +161,8 @@ function hire(begin: () => Worker): Helper {
     dismiss() {
       if (worker === undefined || failed || !hasNews) return Promise.resolve(void worker?.terminate())
       worker.postMessage(END)
-      return once(worker, 'exit')
+      // Also when it fails: what it would keep is compiled again.
+      return new Promise((resolve) => worker.once('exit', resolve))
     },
   }
 }

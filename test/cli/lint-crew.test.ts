@@ -30,15 +30,20 @@ const ENDS = [
   ['exits', 'process.exit(3)'],
 ]
 
-/** A helper's program. @param answer what it does when it is asked and has taken a part, in a function of its port and the call */
-const helperThat = (answer: string): string =>
+/**
+ * A helper's program.
+ * @param answer what it does when it is asked and has taken a part, in a function of its port and the call
+ * @param ends what it does when it is told to end
+ */
+const helperThat = (answer: string, ends = 'parentPort.close()'): string =>
   `exports.help = () => {
     const { parentPort } = require('node:worker_threads')
     parentPort.once('message', ({ begun }) =>
       parentPort.on('message', (call) => {
         if (call === 'end') {
           Atomics.store(begun, 0, 2)
-          return parentPort.close()
+          ${ends}
+          return
         }
         Atomics.store(call.taken, call.place, 1)
         ${answer}
@@ -78,6 +83,12 @@ test.skipIf(availableParallelism() < 2).each(ENDS)(
 test.skipIf(availableParallelism() < 2)('a thread that has compiled what is to be kept is waited for', async () => {
   const { begun } = await lintBeside(helperThat('parentPort.postMessage(true)'))
   expect(begun).toBe(2)
+})
+
+test.skipIf(availableParallelism() < 2)('and when it fails then, nothing is lost', async () => {
+  const { findings, begun } = await lintBeside(helperThat('parentPort.postMessage(true)', `throw new Error('full')`))
+  expect(begun).toBe(2)
+  expect(findings).toHaveLength(500)
 })
 
 test('signals are heard before all of many files are linted', async () => {
