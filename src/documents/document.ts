@@ -4,7 +4,7 @@ import { idOf, type AnyDocument, type Kind } from '../spec/document.ts'
 import type { Place } from './diagnostic.ts'
 import { pointerTo, segmentsOf } from './pointer.ts'
 import type { Source, Span } from './source.ts'
-import { memberOf, type Member, type Node } from './yaml.ts'
+import { memberOf, type Member, type Node } from './node.ts'
 
 export interface DocumentIdentity {
   /** `namespace.name`. */

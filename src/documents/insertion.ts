@@ -3,7 +3,7 @@ import type { Spans } from './document.ts'
 import { segmentsOf } from './pointer.ts'
 import { nodeAt } from './removal.ts'
 import { brokenAs } from './source.ts'
-import { memberOf, type Member } from './yaml.ts'
+import { memberOf, type Member } from './node.ts'
 
 /**
  * Edits that add a member to a mapping, on a line of its own where the mapping is written so. Mappings that are not there are

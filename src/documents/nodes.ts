@@ -1,7 +1,7 @@
 import type { Place } from './diagnostic.ts'
 import type { Spans } from './document.ts'
 import { pointerTo } from './pointer.ts'
-import type { Node } from './yaml.ts'
+import type { Node } from './node.ts'
 
 export interface NodeUse {
   readonly node: Node

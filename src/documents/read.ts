@@ -7,7 +7,8 @@ import { pointerTo } from './pointer.ts'
 import { checkShape, hasShape, misspeltKey, type SchemaName } from './shape.ts'
 import { createSource, looseText, type Source } from './source.ts'
 import { nearest } from './suggest.ts'
-import { readYaml, type Node } from './yaml.ts'
+import type { Node } from './node.ts'
+import { readYaml } from './yaml.ts'
 
 export interface FileInput {
   /** Relative to the workspace, `/` separated. */

@@ -1,7 +1,7 @@
 import type { Edit } from './diagnostic.ts'
 import type { Spans } from './document.ts'
 import { segmentsOf } from './pointer.ts'
-import { memberOf, type Node } from './yaml.ts'
+import { memberOf, type Node } from './node.ts'
 
 /**
  * Edits that take a member out of its mapping, or an item out of its list, and leave every comment.

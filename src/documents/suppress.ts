@@ -3,7 +3,8 @@ import { diagnostic, type Diagnostic, type Edit, type Place } from './diagnostic
 import type { Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
 import { rules } from './rules/index.ts'
-import { readYaml, type Node } from './yaml.ts'
+import type { Node } from './node.ts'
+import { readYaml } from './yaml.ts'
 
 export interface Suppression {
   /** The comment, without what stands before it. */

@@ -5,7 +5,7 @@ import { oncePerObject } from './once.ts'
 import { isAscii } from './scripts.ts'
 import { createSource } from './source.ts'
 import type { Workspace } from './workspace.ts'
-import type { Node } from './yaml.ts'
+import type { Node } from './node.ts'
 import { pointerTo } from './pointer.ts'
 
 export interface WrittenText {

@@ -1,11 +1,11 @@
 /**
  * The one reader of YAML and JSON, for lint, compile and publish, so that no two parts can read a document differently.
- * YAML 1.2 core schema; no tags, no merge keys; a hostile text is an ordinary finding.
+ * YAML 1.2 core schema; no tags, no merge keys; a hostile text is an ordinary finding. What is written plainly
+ * (`plain-yaml.ts`) needs no parser; it is read as the parser reads it.
  * Source: security, S10 and S26; bundles, section 2; performance, "What works", 7.
  */
 import {
   COLLECTION_STYLE,
-  CORE_SCHEMA,
   EVENT_ID,
   SCALAR_STYLE,
   YAMLException,
@@ -20,6 +20,8 @@ import {
 } from 'js-yaml'
 import { jsonDepth, type JsonObject, type JsonValue } from '../base/json.ts'
 import { diagnostic, type Diagnostic } from './diagnostic.ts'
+import { mappingAt, plainValue, scalarAt, sequenceAt, type Member, type Node } from './node.ts'
+import { readPlainly } from './plain-yaml.ts'
 import type { Source } from './source.ts'
 import { jsonFault, stopOf, yamlFault } from './text-fault.ts'
 
@@ -32,35 +34,6 @@ const MAX_KEYS = 10_000
 /** Nodes after aliases are followed, for each node that is written. */
 const MAX_EXPANSION = 100
 
-/** A value and where it stands. Offsets are into the source's text. */
-export interface Node {
-  readonly start: number
-  readonly end: number
-  readonly value: JsonValue
-  /** Members of a mapping, in the order of the text. */
-  readonly members: readonly Member[] | undefined
-  readonly items: readonly Node[] | undefined
-  /** True for a scalar without quotes, whose type its spelling decides. */
-  readonly plain: boolean
-  /** True when the node is written elsewhere and only named here. */
-  readonly alias: boolean
-}
-
-export interface Member {
-  readonly key: string
-  readonly start: number
-  readonly end: number
-  readonly node: Node
-}
-
-/** What stands under a key of a mapping. */
-export function memberOf({ members }: Node, key: string): Member | undefined {
-  // By index here and below: where this runs, an iterator would cost more than what it finds.
-  if (members !== undefined)
-    for (let at = 0; at < members.length; at++) if (members[at]!.key === key) return members[at]
-  return undefined
-}
-
 export interface Reading {
   /** Roots of the documents of the file, in order. Empty when the text cannot be read. */
   readonly roots: readonly Node[]
@@ -69,13 +42,10 @@ export interface Reading {
 
 /** Reads a text into documents. `.json` files are held to JSON, every other to YAML 1.2. */
 export function readYaml(source: Source): Reading {
-  const refuse = (rule: string, start: number, end: number, message: string, fix?: string): Reading => ({
-    roots: [],
-    findings: [finding(source, rule, start, end, message, fix)],
-  })
   // No letter takes more than three bytes.
   if (source.text.length > MAX_FILE_BYTES / 3 && Buffer.byteLength(source.text) > MAX_FILE_BYTES)
     return refuse(
+      source,
       'doc/too-large',
       0,
       0,
@@ -83,10 +53,16 @@ export function readYaml(source: Source): Reading {
       'Move long texts to files of their own and name them with `ref`.',
     )
   if (source.path.endsWith('.json')) {
-    if (jsonDepth(source.text) > MAX_NESTING) return refuse('doc/too-large', 0, 0, tooDeep)
+    if (jsonDepth(source.text) > MAX_NESTING) return refuse(source, 'doc/too-large', 0, 0, tooDeep)
     const fault = jsonFault(source.text)
-    if (fault !== undefined) return refuse('doc/syntax', fault.start, fault.end, fault.message)
+    if (fault !== undefined) return refuse(source, 'doc/syntax', fault.start, fault.end, fault.message)
   }
+  const roots = readPlainly(source.text)
+  return roots === undefined ? readParsed(source) : { roots, findings: [] }
+}
+
+/** Whatever way it is written in. */
+export function readParsed(source: Source): Reading {
   let events: Event[]
   try {
     events = parseEvents(source.text, { maxDepth: MAX_NESTING })
@@ -94,13 +70,18 @@ export function readYaml(source: Source): Reading {
     if (!(error instanceof YAMLException)) throw error
     if (error.reason.includes('maxDepth')) {
       const at = stopOf(source.text, error)
-      return refuse('doc/too-large', at, at + 1, tooDeep)
+      return refuse(source, 'doc/too-large', at, at + 1, tooDeep)
     }
     const { start, end, message, fix } = yamlFault(source.text, error)
-    return refuse('doc/syntax', start, end, message, fix)
+    return refuse(source, 'doc/syntax', start, end, message, fix)
   }
   return build(source, events)
 }
+
+const refuse = (source: Source, rule: string, start: number, end: number, message: string, fix?: string): Reading => ({
+  roots: [],
+  findings: [finding(source, rule, start, end, message, fix)],
+})
 
 const tooDeep = `Nested deeper than ${MAX_NESTING} levels.`
 
@@ -183,23 +164,14 @@ function build(source: Source, events: readonly Event[]): Reading {
     let nodes = 1
     let levels = 0
     let last = event.start + 1
-    for (let name = events[at++]!; name.type !== EVENT_ID.POP; name = events[at++]!) {
-      let key, start, end
-      if (name.type === EVENT_ID.SCALAR && isPlainName(text, name)) {
-        count(name)
-        start = name.valueStart
-        end = name.valueEnd
-        key = text.slice(start, end)
-      } else {
-        const node = read(name, last)
-        start = node.start
-        end = node.end
-        if (node.members !== undefined || node.items !== undefined)
-          report('doc/syntax', start, end, 'A key must be a text.')
-        // `1: x` has the key "1": names are texts, whatever type their spelling has.
-        key = typeof node.value === 'string' ? node.value : text.slice(start, end)
-        bound(node)
-      }
+    for (let next = events[at++]!; next.type !== EVENT_ID.POP; next = events[at++]!) {
+      const name = read(next, last)
+      const { start, end } = name
+      if (name.members !== undefined || name.items !== undefined)
+        report('doc/syntax', start, end, 'A key must be a text.')
+      // `1: x` has the key "1": names are texts, whatever type their spelling has.
+      const key = typeof name.value === 'string' ? name.value : text.slice(start, end)
+      bound(name)
       nodes += size
       if (levels <= depth) levels = depth + 1
       const isTwin = Object.hasOwn(object, key)
@@ -218,7 +190,7 @@ function build(source: Source, events: readonly Event[]): Reading {
     memberCount = from
     const { start } = event
     const end = endOf(event, last)
-    const node = { start, end, value: object, members: named, items: undefined, plain: false, alias: false }
+    const node = mappingAt(start, end, object, named)
     close(anchor, node, nodes, levels)
     return node
   }
@@ -243,7 +215,7 @@ function build(source: Source, events: readonly Event[]): Reading {
     itemCount = from
     const { start } = event
     const end = endOf(event, last)
-    const node = { start, end, value, members: undefined, items: listed, plain: false, alias: false }
+    const node = sequenceAt(start, end, value, listed)
     close(anchor, node, nodes, levels)
     return node
   }
@@ -360,32 +332,6 @@ function scalarNode(text: string, event: ScalarEvent): Node {
     return scalarAt(start - 1, end + 1, written, false)
   return scalarAt(start, start + text.slice(start, end).trimEnd().length, written, false)
 }
-
-/** What a scalar without quotes says: its spelling decides. */
-const plainValue = (written: string): JsonValue =>
-  beginsText(written.charCodeAt(0)) ? written : (CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue)
-
-/** True for letters with which no number, truth value or null begins. */
-const beginsText = (code: number): boolean =>
-  code >= 0x61 && code <= 0x7a
-    ? code !== 0x66 && code !== 0x6e && code !== 0x74
-    : code >= 0x41 && code <= 0x5a && code !== 0x46 && code !== 0x4e && code !== 0x54
-
-/** A name as nearly all keys are written: one word or more that begin with a letter, without quotes and by themselves. */
-const isPlainName = (text: string, { style, fast, valueStart, anchorStart }: ScalarEvent): boolean =>
-  style === SCALAR_STYLE.PLAIN && fast && anchorStart < 0 && isLetter(text.charCodeAt(valueStart))
-
-const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
-
-const scalarAt = (start: number, end: number, value: JsonValue, plain: boolean): Node => ({
-  start,
-  end,
-  value,
-  members: undefined,
-  items: undefined,
-  plain,
-  alias: false,
-})
 
 /** False for the mapping that a pair in a list is: `[key: value]`. */
 const isBracketed = (text: string, { style, start }: MappingEvent | SequenceEvent): boolean =>

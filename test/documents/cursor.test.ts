@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { cursorAt } from '../../src/documents/lsp/cursor.ts'
 import { createSource } from '../../src/documents/source.ts'
-import { readYaml, type Node } from '../../src/documents/yaml.ts'
+import type { Node } from '../../src/documents/node.ts'
+import { readYaml } from '../../src/documents/yaml.ts'
 import { whole } from './whole.ts'
 
 const HEAD = 'apiVersion: svc/v1\nkind: Agent\n'

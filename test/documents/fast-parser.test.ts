@@ -51,22 +51,6 @@ test('the parser of the program says of any text what js-yaml says', () => {
     ),
     fc.constantFrom('"', "'", '"b" ', '&a ', '*a ', '!t ', '!!str ', '!<x> ', '! ', '| ', '>-\n', '# c', '\uFEFF'),
     fc.constantFrom('---\n', '...\n', '%YAML 1.2\n'),
-    // Words, which the program reads at once: on a line, as keys, in brackets, next to what is no word, deep in others.
-    fc.constantFrom('word', 'two words', 'x: some words', 'x:', './path', 'a-b.c', '1', '$'),
-    fc.constantFrom(
-      '{ a: b, c: 1 }',
-      '[x, y z]',
-      '[a: b]',
-      ' # c',
-      '#',
-      '\u00E9',
-      '\u00A0',
-      '\u2028',
-      '\u0007',
-      ' ',
-      '\n\n',
-    ),
-    fc.constantFrom('\nx:\n  - y\n  - z: q\n', '- - - - ', '- \tword\n', '{ a: { b: ', '? ? ? '),
   )
   const texts = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''))
   fc.assert(
@@ -76,17 +60,6 @@ test('the parser of the program says of any text what js-yaml says', () => {
     { numRuns: 5000 },
   )
 })
-
-test.each(['[', '[a: ', '{ a: ', '- ', '? ', '- a: '])(
-  'and of one in which %j is repeated up to the bound',
-  (opening) => {
-    for (let times = 1; times < 15; times++)
-      for (const inside of ['word', 'two words', 'word: word', '', '[]']) {
-        const text = `${opening.repeat(times)}${inside}\n`
-        expect(said(fast.parseEvents, text)).toEqual(said(parseEvents, text))
-      }
-  },
-)
 
 test('and of every document of the examples and templates', () => {
   const files = ['examples', 'templates'].flatMap((room) =>

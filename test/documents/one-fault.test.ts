@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { lint, type LintOptions } from '../../src/documents/lint.ts'
 import { loadFiles } from '../../src/documents/load.ts'
 import { createSource } from '../../src/documents/source.ts'
-import { readYaml, type Node } from '../../src/documents/yaml.ts'
+import type { Node } from '../../src/documents/node.ts'
+import { readYaml } from '../../src/documents/yaml.ts'
 import { whole } from './whole.ts'
 
 const found = (changed: Readonly<Record<string, string | Uint8Array>>, options?: LintOptions): string[] =>

@@ -1,4 +1,4 @@
-import { memberOf, type Node } from '../yaml.ts'
+import { memberOf, type Node } from '../node.ts'
 import { inOrder, keyOrderOf, type KeyOrder } from './order.ts'
 
 /** A value as JSON with two spaces of indentation. Numbers keep their spelling, which may have more digits than a number can. */
