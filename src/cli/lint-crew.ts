@@ -1,16 +1,13 @@
 /** Threads that share the work of a lint. Source: performance, "What works", 7, and goal G15. */
 import { sameTrace, type Files, type Trace } from '../documents/files.ts'
 import { alone, createShare, hearing, type Crew, type Order } from '../documents/lint-parts.ts'
-import { readFiles } from '../documents/load.ts'
 import type { PartReport } from '../documents/part.ts'
 import { tellLargeRun } from './large-run.ts'
-import { LOADING, tellTuned, WORTH_A_THREAD, type Reserve } from './lint-threads.ts'
-import { optimisingSooner, tuneAsUsual, tuneForBrevity } from './tuning.ts'
+import { tellTuned, WORTH_A_THREAD, type Reserve } from './lint-threads.ts'
+import { tuneAsUsual, tuneForBrevity } from './tuning.ts'
 
 /** Files from which on what V8 does otherwise is more than telling it takes. */
 const WORTH_TUNING = 16
-/** Parts that a thread reads while V8 is told to optimise sooner: by then it has seen what of the reading costs most. */
-const EAGER_PARTS = 4
 
 /** This thread and those of a reserve that are worth it; this one alone where no other can be started. */
 export const crewFrom =
@@ -29,22 +26,9 @@ export const crewFrom =
     }
   }
 
-/**
- * Reads documents, the first of them while V8 is told to optimise sooner.
- * @param state that of the reserve: while a thread loads its program nothing may change V8's flags
- */
-export function eagerReader(state: Int32Array): typeof readFiles {
-  let left = EAGER_PARTS
-  return (...given) => {
-    if (left === 0 || Atomics.load(state, LOADING) > 0) return readFiles(...given)
-    left--
-    return optimisingSooner(() => readFiles(...given))
-  }
-}
-
 function crewOf(reserve: Reserve, order: Order, files: Files): Crew {
   const all = reserve.helpers()
-  const own = createShare(order, files, eagerReader(reserve.state))
+  const own = createShare(order, files)
   const seen = new Map<string, Trace>()
   tellLargeRun()
   tellTuned(reserve.state)

@@ -1,18 +1,16 @@
 /** A thread that lints parts of a project for another one (`lint-threads.ts`): a program of its own, a third as long to load. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { createShare, type Order } from '../documents/lint-parts.ts'
-import { eagerReader } from './lint-crew.ts'
-import { END, LOADING, type Call, type Told } from './lint-threads.ts'
+import { END, type Call, type Told } from './lint-threads.ts'
 
 /**
  * @param isNew true where what is compiled is to be kept for the next time
  * @param keep keeps it
  */
 export function help(isNew: boolean, keep: () => void): void {
-  Atomics.sub(workerData as Int32Array, LOADING, 1)
   const port = parentPort!
   port.once('message', (order: Order) => {
-    const share = createShare(order, undefined, eagerReader(workerData as Int32Array))
+    const share = createShare(order)
     const { files } = share
     let known = 0
     port.on('message', (call: Call | typeof END) => {

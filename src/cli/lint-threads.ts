@@ -36,10 +36,8 @@ export interface Told {
   readonly seen: readonly (readonly [path: string, trace: Trace])[]
 }
 
-/** How many threads have not yet loaded their program. */
-export const LOADING = 0
 /** Whether V8 has the flags of a lint. A thread begins with the usual ones, with which Node's own code was kept, and loads its program with these. */
-const TUNED = 1
+const TUNED = 0
 
 export function tellTuned(state: Int32Array): void {
   Atomics.store(state, TUNED, 1)
@@ -50,7 +48,7 @@ export function tellTuned(state: Int32Array): void {
 export interface Reserve {
   /** Told of each file that was found. */
   readonly sees: (path: string) => void
-  /** What all threads see of it, at `LOADING` and `TUNED`. */
+  /** What all threads see of it, at `TUNED`. */
   readonly state: Int32Array
   /** All that are worth it; none where no other thread can be started. Who asks ends them. */
   readonly helpers: () => readonly Helper[]
@@ -67,14 +65,9 @@ export function createReserve(
   begin = beginThread,
 ): Reserve {
   const most = existsSync(start) ? Math.min(availableParallelism(), MAX_THREADS) - 1 : 0
-  const state = new Int32Array(new SharedArrayBuffer(8))
+  const state = new Int32Array(new SharedArrayBuffer(4))
   let waiting: readonly Helper[] | undefined
-  const beginOne = (): Worker => {
-    const worker = begin(start, state)
-    Atomics.add(state, LOADING, 1)
-    return worker
-  }
-  const hireAll = (): readonly Helper[] => Array.from({ length: most }, () => hire(beginOne))
+  const hireAll = (): readonly Helper[] => Array.from({ length: most }, () => hire(() => begin(start, state)))
   let documents = 0
   return {
     sees(path) {

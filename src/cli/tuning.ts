@@ -13,14 +13,9 @@ interface Setting {
   readonly usual: string
 }
 
-/**
- * Bytes of bytecode that run between two looks at whether a function is worth to be optimised: a lint is over before most of
- * what is has paid for it.
- */
-const BUDGET: Setting = { brief: '--interrupt-budget=1000000', usual: '--interrupt-budget=67584' }
-
 const SETTINGS: readonly Setting[] = [
-  BUDGET,
+  // Bytes of bytecode that run between two looks at whether a function is worth to be optimised: a lint is over before most of what is has paid for it.
+  { brief: '--interrupt-budget=1000000', usual: '--interrupt-budget=67584' },
   // Bytes of bytecode of other functions that the optimising compiler may draw into one, at which it can work longer than the command runs.
   { brief: '--max-inlined-bytecode-size-cumulative=200', usual: '--max-inlined-bytecode-size-cumulative=920' },
   // Percent by which the heap may outgrow what was in use when it was last cleaned. V8 takes several times as much, which makes memory a matter of the number of documents.
@@ -44,16 +39,6 @@ export async function briefly<T>(act: () => Promise<T>): Promise<T> {
     return await act()
   } finally {
     tuneAsUsual()
-  }
-}
-
-/** While something runs of which it is known that little of it costs most: what is hot there is optimised fifteen times sooner. */
-export function optimisingSooner<T>(act: () => T): T {
-  tell([BUDGET.usual])
-  try {
-    return act()
-  } finally {
-    tell([BUDGET.brief])
   }
 }
 

@@ -21,14 +21,12 @@ export interface Share {
   begin(round: Round): (part: number) => PartReport
 }
 
-/** @param read how documents are read */
 export function createShare(
   { root, listing, overlay, candidates, named, options }: Order,
   files: Files = listedFiles(root, listing, overlay),
-  read = readFiles,
 ): Share & { readonly files: Files } {
   const { guardrails = [] } = options
-  const setting = { root, files, named, candidates: new Set(candidates), guardrails, check: createCheck(options), read }
+  const setting = { root, files, named, candidates: new Set(candidates), guardrails, check: createCheck(options) }
   return {
     files,
     begin(round) {

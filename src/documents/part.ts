@@ -14,7 +14,7 @@ import { textsAt, type Document } from './document.ts'
 import { excerptsOf, type Excerpt } from './excerpts.ts'
 import type { Files } from './files.ts'
 import type { createCheck } from './lint.ts'
-import type { readFiles } from './load.ts'
+import { readFiles } from './load.ts'
 import { agentTopic } from './lock-file.ts'
 import { directoryOf } from './paths.ts'
 import { classificationsRead, classificationTopic } from './rules/classification-unused.ts'
@@ -81,8 +81,6 @@ export interface Setting {
   /** Files of the operator's own policies, which every part is judged by. */
   readonly guardrails: readonly string[]
   readonly check: ReturnType<typeof createCheck>
-  /** How documents are read. */
-  readonly read: typeof readFiles
 }
 
 /** What is known of the other parts, as it is asked for. */
@@ -91,15 +89,15 @@ export interface Known extends Pick<Round, 'ids'> {
 }
 
 export function lintPart(
-  { root, files, named, candidates, guardrails, check, read: readDocuments }: Setting,
+  { root, files, named, candidates, guardrails, check }: Setting,
   part: Part,
   { bundles, ids }: Known,
 ): PartReport {
-  const { documents, findings, read } = readDocuments(files, part.paths, named)
+  const { documents, findings, read } = readFiles(files, part.paths, named)
   const asks = new Set<string>()
   const own = new Set(part.paths)
   const near = new Set([...(part.beside ?? []), ...guardrails].filter((path) => candidates.has(path) && !own.has(path)))
-  const beside = readDocuments(files, [...near], named).documents
+  const beside = readFiles(files, [...near], named).documents
   const workspace = createWorkspace({
     root,
     files,
