@@ -19,7 +19,7 @@ const SETTINGS: readonly Setting[] = [
   // Bytes of bytecode of other functions that the optimising compiler may draw into one, at which it can work longer than the command runs.
   { brief: '--max-inlined-bytecode-size-cumulative=200', usual: '--max-inlined-bytecode-size-cumulative=920' },
   // Percent by which the heap may outgrow what was in use when it was last cleaned. V8 takes several times as much, which makes memory a matter of the number of documents.
-  { brief: '--heap-growing-percent=80', usual: '--heap-growing-percent=0' },
+  { brief: '--heap-growing-percent=160', usual: '--heap-growing-percent=0' },
   // By how much the room for what is young grows when it is found too small. Doubled, it is cleaned five times more before it fits.
   { brief: '--semi-space-growth-factor=8', usual: '--semi-space-growth-factor=2' },
   // A thread that cleans what is young waits for those that help it, which on a machine with enough to do takes longer than to do it alone.
