@@ -5,11 +5,18 @@ import { distance } from 'fastest-levenshtein'
  * for short words) away. Undefined when none is near enough to be worth naming.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const plain = plainly(word)
+  // `non_read_only` is no slip of `read_only`: it says the opposite.
+  const denied = /^(?:!|non|not|un|doesnot|isnot)(.+)$/.exec(plain)?.[1]
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
-    if (candidate === word || denies(word, candidate)) continue
-    if (plainly(candidate) === plainly(word)) return candidate
+    if (candidate === word) continue
+    const other = plainly(candidate)
+    if (denied !== undefined && distance(denied, other) <= 1) continue
+    if (other === plain) return candidate
+    // A wrong path in a project of thousands of files is compared with each.
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const away = distance(word, candidate)
     // Half a short word changed is another word.
     if (away < bestDistance && away < Math.max(word.length, candidate.length) / 2) {
@@ -33,12 +40,6 @@ export function nearestId(word: string, ids: readonly string[]): string | undefi
 export const didYouMean = (word: string, candidates: Iterable<string>): string => {
   const near = nearest(word, candidates)
   return near === undefined ? '' : ` Did you mean "${near}"?`
-}
-
-/** True for a word that says the opposite: `non_read_only` is no slip of `read_only`. */
-function denies(word: string, candidate: string): boolean {
-  const denied = /^(?:!|non|not|un|doesnot|isnot)(.+)$/.exec(plainly(word))?.[1]
-  return denied !== undefined && distance(denied, plainly(candidate)) <= 1
 }
 
 const plainly = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, '')
