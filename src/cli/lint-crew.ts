@@ -9,6 +9,9 @@ import { tuneAsUsual, tuneForBrevity } from './tuning.ts'
 /** Files from which on what V8 does otherwise is more than telling it takes. */
 const WORTH_TUNING = 16
 
+/** Documents of a part that takes longer than a person waits who has pressed Ctrl-C. */
+const LONG_PART = 1500
+
 /** This thread and those of a reserve that are worth it; this one alone where no other can be started. */
 export const crewFrom =
   (reserve: Reserve) =>
@@ -30,14 +33,14 @@ function crewOf(reserve: Reserve, order: Order, files: Files): Crew {
   const all = reserve.helpers()
   const own = createShare(order, files)
   const seen = new Map<string, Trace>()
-  tellLargeRun()
   tellTuned(reserve.state)
   for (const helper of all) helper.prepare(order)
   return {
     seen,
     async run(round) {
-      // What is all one part is nothing to share.
-      const helpers = all.slice(0, round.parts.length - 1)
+      // What is all one part is nothing to share. A long one is left to another thread: this one could not hear a signal.
+      const isLeft = round.parts.length === 1 && round.parts[0]!.paths.length >= LONG_PART
+      const helpers = all.slice(0, isLeft ? 1 : round.parts.length - 1)
       const taken = new Int32Array(new SharedArrayBuffer(4 * (1 + helpers.length)))
       const reports = new Map<number, PartReport>()
       const tell = (part: number, report: PartReport): void => void reports.set(part, report)
@@ -55,6 +58,8 @@ function crewOf(reserve: Reserve, order: Order, files: Files): Crew {
         return Atomics.add(taken, 0, 1)
       }
       const lintOne = own.begin(round)
+      if (isLeft) await asked[0]?.done
+      else tellLargeRun()
       for (let part = next(); part < round.parts.length; part = next()) {
         tell(part, lintOne(part))
         await hearing()

@@ -101,6 +101,31 @@ test('signals are heard before all of many files are linted', async () => {
   expect(files.seen!()).toHaveLength(500)
 })
 
+test.skipIf(availableParallelism() < 2)('and while thousands that belong together are', async () => {
+  const bundle = join(home, 'bundle')
+  mkdirSync(bundle)
+  writeFileSync(
+    join(bundle, 'bundle.yaml'),
+    'apiVersion: svc/v1\nkind: Bundle\nmetadata: {name: b, namespace: team, version: "1"}\nspec: {root: agent.yaml}\n',
+  )
+  for (let tool = 0; tool < 1500; tool++) writeFileSync(join(bundle, `tool-${tool}.yaml`), 'kind: Tool\nspec: {}\n')
+  const start = join(home, 'idle.cjs')
+  writeFileSync(
+    start,
+    `exports.help = () => {
+      const { parentPort } = require('node:worker_threads')
+      parentPort.once('message', () => parentPort.once('message', () => parentPort.postMessage(false)))
+    }`,
+  )
+  const files = directoryFiles(bundle)
+  const linted = lintInParts(files, {}, {}, crewFrom(createReserve(start)))
+  const heard = new Promise<number>((resolve) => setImmediate(() => resolve(files.seen!().length)))
+  expect(await heard).toBe(0)
+  // What the other thread does not take, this one does.
+  const { findings } = await linted
+  expect(findings).toEqual(lint(await loadWorkspace(bundle)))
+})
+
 const REFUSALS = ['ERR_ACCESS_DENIED', 'ERR_WORKER_INIT_FAILED']
 
 test.each(REFUSALS)('where no thread can be started (%s), this one lints all', async (code) => {
