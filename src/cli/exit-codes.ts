@@ -17,7 +17,7 @@ export const exitCodes: Readonly<Record<number, { readonly meaning: string; read
     typical: '409, task already decided, port taken, version exists with other content, directory not empty',
   },
   7: { meaning: 'limit', typical: '429, concurrency, plan or storage limit' },
-  8: { meaning: 'unavailable', typical: 'no server, connection refused, 5xx after retries' },
+  8: { meaning: 'unavailable', typical: 'no server, connection refused, 5xx after retries, a full disk' },
   9: { meaning: 'timed out', typical: '--timeout elapsed; the remote work continues' },
   70: { meaning: 'internal error', typical: 'a bug of svc' },
   130: { meaning: 'interrupted', typical: 'Ctrl-C' },

@@ -1,15 +1,13 @@
 import { isAgent, isCI } from 'std-env'
 import { systemClock } from '../base/clock.ts'
 import type { Sink } from '../terminal/screen.ts'
+import { endWithoutOutput } from './lost-output.ts'
 import { Interrupted, type Io, type Prompts } from './io.ts'
 
 /** The world of this process. */
 export function processIo(): Io {
   // Without a listener Node prints a stack trace and exits 1 when the reader of a pipe has gone.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(141)
-    throw error
-  })
+  process.stdout.on('error', endWithoutOutput)
   process.stderr.on('error', () => undefined)
   const { env } = process
   return {

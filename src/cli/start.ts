@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import type * as Helper from './lint-helper.ts'
+import { endWithoutOutput } from './lost-output.ts'
 import type * as Main from './main.ts'
 import { tellVersion } from './version.ts'
 
@@ -17,9 +18,8 @@ declare const SVC_HELPER: string
 
 export async function start(argv: readonly string[]): Promise<void> {
   const end = (code: number): void => {
-    // What was written leaves before the process does; sockets that are kept for reuse must not hold it back. A reader
-    // that has gone is told as a shell tells it.
-    process.stdout.write('', (gone) => process.exit(gone ? 141 : code))
+    // What was written leaves before the process does; sockets that are kept for reuse must not hold it back.
+    process.stdout.write('', (lost) => (lost ? endWithoutOutput(process.stdout.errored ?? lost) : process.exit(code)))
   }
   if (tellVersion(argv, process.stdout)) return end(0)
   const { exports: program, keep } = load<typeof Main>(SVC_PROGRAM, argv[0] ?? 'help')

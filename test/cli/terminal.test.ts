@@ -1,5 +1,6 @@
 /** The real binary on a pseudo terminal, as a person has it. Needs `script` of util-linux. */
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyExample, deploy, serve, svc, svcJson, type Project, type ServerProcess } from '../e2e/binary.ts'
@@ -152,6 +153,17 @@ test('a reader that has gone ends the command with 141 and no word', async () =>
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()))
   const code = await new Promise((done) => child.on('close', done))
   expect([code, stderr]).toEqual([141, ''])
+})
+
+test.skipIf(!existsSync('/dev/full'))('a full disk is told, with 8', async () => {
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, [BIN, 'help', '--tree'], { stdio: ['ignore', full, 'pipe'] })
+  closeSync(full)
+  let stderr = ''
+  child.stderr!.on('data', (text: Buffer) => (stderr += text.toString()))
+  const code = await new Promise((done) => child.on('close', done))
+  const told = 'error[output_lost]: Standard output cannot be written: no space left on device.\n'
+  expect([code, stderr]).toEqual([8, told])
 })
 
 test('the demo proves the installation', async () => {
