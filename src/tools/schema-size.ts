@@ -1,4 +1,4 @@
-import { isJsonObject } from '../base/json.ts'
+import { isJsonObject, isTooDeep } from '../base/json.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 
 /** Bounds of a schema that is compiled. Source: security, S12. */
@@ -17,9 +17,10 @@ const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions'
  * pattern or refers to itself. Nodes are counted along every path, `$ref` followed, because that is the work a check does.
  */
 export function measureSchema(schema: JsonSchema): { readonly risky: boolean } | { readonly problem: string } {
-  const text = textOf(schema)
-  if (text === undefined) return { problem: `the schema is nested deeper than ${MAX_DEPTH}` }
-  if (Buffer.byteLength(text) > MAX_BYTES) return { problem: `the schema is larger than ${MAX_BYTES} bytes` }
+  // Beyond that nothing could write it, or walk it.
+  if (isTooDeep(schema)) return { problem: `the schema is nested deeper than ${MAX_DEPTH}` }
+  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_BYTES)
+    return { problem: `the schema is larger than ${MAX_BYTES} bytes` }
   let nodes = 0
   let risky = false
   let problem: string | undefined
@@ -66,16 +67,6 @@ function resolve(schema: unknown, ref: string): unknown {
     else return undefined
   }
   return here
-}
-
-/** Undefined where the value is too deep to be written at all. */
-function textOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value)
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
 }
 
 function unescape(token: string): string {

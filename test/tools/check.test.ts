@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json.ts'
 import type { JsonSchema } from '../../src/spec/snapshot.ts'
 import { checkSchema, checkValue } from '../../src/tools/check.ts'
 
@@ -94,6 +94,7 @@ describe('a schema that could do harm checks nothing, and nothing passes it', ()
   const doubled = (depth: number): JsonObject =>
     depth === 0 ? { type: 'string' } : { anyOf: [doubled(depth - 1), doubled(depth - 1)] }
   const nested = (depth: number): JsonObject => (depth === 0 ? {} : { properties: { a: nested(depth - 1) } })
+  const bottomless = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) as JsonValue
   const abyss = JSON.parse('{"not":'.repeat(20_000) + 'true' + '}'.repeat(20_000)) as JsonObject
 
   test.each<[string, JsonSchema, string]>([
@@ -107,6 +108,7 @@ describe('a schema that could do harm checks nothing, and nothing passes it', ()
     ['a doubled anyOf', doubled(11), 'the schema has more than 2000 nodes, references followed'],
     ['deep nesting', nested(40), 'the schema is nested deeper than 32'],
     ['bottomless nesting', abyss, 'the schema is nested deeper than 32'],
+    ['bottomless lists', { allOf: bottomless } as JsonObject, 'the schema is nested deeper than 32'],
     ['a long enum', { enum: Array.from({ length: 1001 }, (_, at) => at) }, 'an enum has more than 1000 values'],
     ['a large schema', { description: 'x'.repeat(64 * 1024) }, 'the schema is larger than 65536 bytes'],
     [
