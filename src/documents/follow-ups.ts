@@ -66,9 +66,9 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   'model/base-url-invalid': { value: true },
   'model/base-url-insecure': { value: true },
   'model/base-url-full-path': { value: true },
-  'model/secret-undeclared': { lacks: ['secrets'] },
+  'model/secret-undeclared': { lacks: ['secrets'], value: true },
   'model/secret-implicit-missing': { lacks: ['spec.model.secret', 'secrets'] },
-  'secret/undeclared': { lacks: ['secrets'] },
+  'secret/undeclared': { lacks: ['secrets'], value: true },
   'secret/unused': {
     lacks: ['spec.model.secret', 'spec.mcp_servers.*.auth.secret'],
     after: ['model/secret-undeclared', 'secret/undeclared', 'model/secret-implicit-missing'],
@@ -97,7 +97,7 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   'mcp/header-ignored': { value: true, here: ['mcp/header-invalid'] },
   'mcp/server-undeclared': { lacks: ['spec.mcp_servers.*.name'] },
   'mcp/server-unused': { lacks: ['spec.tools.*.mcp.server'], after: ['mcp/server-undeclared'] },
-  'mcp/no-auth': { lacks: ['spec.mcp_servers.*.auth'] },
+  'mcp/no-auth': { lacks: ['spec.mcp_servers.*.auth'], here: ['secret/in-url'] },
   'mcp/no-contract': { lacks: ['spec.tools.*.input_schema'] },
   'subagent/missing': { document: true, path: true },
   'subagent/description-missing': { lacks: ['spec.agents.*.description'] },
@@ -343,7 +343,7 @@ function isTouched(workspace: Workspace, cause: Diagnostic, key: string, of?: Di
   if (!leadsThere) return false
   const next = wanted[parent.length]
   const holders = workspace.documentsAt(path).map(({ value }) => valueAt(value, stray ? parentOf(pointer) : pointer))
-  if (!stray && (next === undefined || !holders.some(isJsonObject))) return true
+  if (!stray && (next === undefined || next === '*' || !holders.some(isJsonObject))) return true
   if (next === undefined || holders.some((value) => isJsonObject(value) && Object.hasOwn(value, next))) return false
   const meant = /Did you mean `([^`]+)`/.exec(message)?.[1]
   return stray ? meant === undefined || meant === next : message.includes(`\`${next}\``)

@@ -120,7 +120,7 @@ function bytesIn(files: Files, path: string, named: boolean): Uint8Array | Diagn
 
 /** A large file of someone else's is none of our business. */
 const looksLikeOurs = (head: Uint8Array): boolean =>
-  /^[\s{,]*["']?apiVersion["']?\s*:\s*["']?svc\b/im.test(new TextDecoder().decode(head))
+  /(?:^|[{,])\s*["']?apiVersion["']?\s*:\s*["']?svc\b/im.test(new TextDecoder().decode(head))
 
 const tooLarge = (path: string): Diagnostic =>
   diagnostic('doc/too-large', 'error', atTop(path), `The file is larger than ${MAX_FILE_BYTES / 1024} KiB.`, {

@@ -94,6 +94,17 @@ describe('secrets named after the provider', () => {
 })
 
 describe('across files', () => {
+  test('what is labelled as leaving the house carries something out with the address, even where it only reads', () => {
+    const fetcher = (labels: string): Record<string, string> => ({
+      'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: web.fetch@^1}]\n  limits: {max_loop_iterations: 5}\n',
+      'tool.yaml': `kind: Tool\nmetadata: {name: fetch, namespace: web, version: "1.0.0"${labels}}\nspec:\n  side_effect_class: read_only\n  input_schema: {inline: {type: object, properties: {url: {type: string}}}}\n`,
+    })
+    expect(found(fetcher(', labels: {svc/egress: external}'))).toEqual([
+      'agent.yaml:15 warning security/url-argument-open',
+    ])
+    expect(found(fetcher(''))).toEqual([])
+  })
+
   test('a cycle is told once, with its whole path', () => {
     const link = (name: string, next: string): string =>
       `kind: Agent\nmetadata: {name: ${name}, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: ${next}.yaml}]\n`

@@ -81,6 +81,7 @@ describe('a value that is of no use where it stands, and wrong, is one finding',
     ['header: Host', ['agents/desk.yaml', 'scheme: bearer,'], 'mcp/header-invalid'],
     ['header: 5', ['agents/desk.yaml', 'scheme: bearer,'], 'doc/unquoted-scalar'],
     ['version: []', ['tools/lookup.yaml', 'input_schema:'], 'doc/schema'],
+    ['on_limit: -1', ['agents/estimator.yaml', 'limits: {'], 'doc/schema'],
   ])('%s', (field, [file, at], rule) => {
     const written = at.endsWith(':') ? `${at}\n    ${field}` : `${at} ${field},`
     expect(found({ [file]: whole[file]!.replace(at, written) })).toEqual([`${file} ${rule}`])
@@ -134,6 +135,9 @@ describe('a number where a text should be is at most one finding', () => {
   })
 })
 
+/** What replacing a use of something leaves behind is a fault of its own. */
+const UNUSED = { 'secret/unused': 'off', 'policy/unused-document': 'off' } as const
+
 describe('what follows from a fault', () => {
   test.each([
     [
@@ -150,8 +154,36 @@ describe('what follows from a fault', () => {
       'type: deny',
       'doc/misplaced-key',
     ],
+    [
+      'servers that are a mapping',
+      'agents/desk.yaml',
+      /    - name: search\n.*\n.*\n/,
+      '    search: { url: https://search.example/mcp, auth: { scheme: bearer, secret: search-key } }\n',
+      'doc/schema',
+    ],
+    [
+      'a secret whose name is none',
+      'agents/desk.yaml',
+      'name: large, secret: model-key',
+      'name: large, secret: Model Key',
+      'doc/schema',
+    ],
+    [
+      'a token in the address of a server that has no other',
+      'agents/desk.yaml',
+      /mcp\n      auth: .*\n/,
+      'mcp?token=abc\n',
+      'secret/in-url',
+    ],
+    [
+      'a path that is bound late',
+      'agents/desk.yaml',
+      '      policies: [acme.few-estimates]\n',
+      '      late_bound: true\n',
+      'subagent/ref-form',
+    ],
   ])('is not told: %s', (_, file, from, to, rule) => {
-    expect(found({ [file]: whole[file]!.replace(from, to) })).toEqual([`${file} ${rule}`])
+    expect(found({ [file]: whole[file]!.replace(from, to) }, { rules: UNUSED })).toEqual([`${file} ${rule}`])
   })
 
   const misspelt = { 'agents/desk.yaml': whole['agents/desk.yaml']!.replace('ref: pay.transfer', 'ref: pay.tranfer') }

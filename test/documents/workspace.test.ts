@@ -109,6 +109,15 @@ describe('a directory', () => {
     expect(workspace.files.size('system.md')).toBe(0)
   })
 
+  test.each([
+    ['one in lines', 'kind: Tool\napiVersion: svc/v1\n', ['doc/too-large']],
+    ['one in brackets', '{"kind":"Tool","apiVersion":"svc/v1","spec":"', ['doc/too-large']],
+    ['one of somebody else', '{"kind":"Tool","apiVersion":"v1","spec":"', []],
+  ])('tells of a document that is too large to be read: %s', (_, begins, rules) => {
+    const files = { 'large.json': begins + 'x'.repeat(1024 * 1024) }
+    expect(loadFiles(files).findings.map(({ rule }) => rule)).toEqual(rules)
+  })
+
   test('reads a file once: later changes are not seen', async () => {
     write({ 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md}\n', 'system.md': 'one' })
     const workspace = await loadWorkspace(root)

@@ -1,4 +1,5 @@
-import { subAgentsOf } from '../bindings.ts'
+import { subAgentsOf, textAt } from '../bindings.ts'
+import { readAgentRef } from '../reference.ts'
 import type { Rule } from '../rule.ts'
 
 export const lateBoundAuthority: Rule = {
@@ -22,6 +23,8 @@ export const lateBoundAuthority: Rule = {
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document)) {
       if (value['late_bound'] !== true || (Array.isArray(value['policies']) && value['policies'].length > 0)) continue
+      // What is named in another form is not bound late: `subagent/ref-form` says so.
+      if (readAgentRef(textAt(value, 'ref') ?? '').form !== 'floating') continue
       report(
         `${pointer}/late_bound`,
         'What this sub-agent may do is unknown until it is called, and nothing gates the call.',

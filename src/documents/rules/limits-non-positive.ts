@@ -12,7 +12,7 @@ export const limitsNonPositive: Rule = {
   needs: ['spec.limits.*'],
   check(document, report) {
     for (const limit of document.at('spec.limits.*')) {
-      if (typeof limit.value !== 'number' || limit.value > 0) continue
+      if (typeof limit.value !== 'number' || limit.value > 0 || limit.key === 'on_limit') continue
       report(limit, `${limit.key} must be greater than zero, but is ${limit.value}.`, {
         fix: limit.key === 'max_subagent_depth' ? 'Remove it for the default, 5.' : 'Remove it for no limit.',
       })

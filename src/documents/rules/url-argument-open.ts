@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 import { authorityOver, stops } from '../authority.ts'
-import { effectiveClass, toolsOf } from '../bindings.ts'
+import { toolsOf } from '../bindings.ts'
 import { abilitiesOf, capabilitiesOf } from '../capabilities.ts'
 import { leavesIn } from '../conditions.ts'
 import { inputOf } from '../inputs.ts'
@@ -31,8 +31,7 @@ export const urlArgumentOpen: Rule = {
     const { workspace } = project
     if (!abilitiesOf(workspace, document).egress) return
     for (const use of toolsOf(document)) {
-      if (capabilitiesOf(workspace, use).egress === undefined || effectiveClass(workspace, use) === 'read_only')
-        continue
+      if (capabilitiesOf(workspace, use).egress === undefined) continue
       const schema = inputOf(workspace, use)?.value
       const properties = isJsonObject(schema) ? schema['properties'] : undefined
       const argument = Object.entries(isJsonObject(properties) ? properties : {}).find(
