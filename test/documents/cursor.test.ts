@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cursorAt } from '../../src/documents/lsp/cursor.ts'
+import { cursorAt, keysBelow } from '../../src/documents/lsp/cursor.ts'
 import { createSource } from '../../src/documents/source.ts'
 import type { Node } from '../../src/documents/node.ts'
 import { readYaml } from '../../src/documents/yaml.ts'
@@ -81,3 +81,23 @@ test.each(Object.entries(whole).filter(([file]) => file.endsWith('.yaml')))(
     }
   },
 )
+
+describe('the kind of a document is known however it is written', () => {
+  test.each([
+    ['in quotes', '"apiVersion": svc/v1\n"kind": "Agent" # which\nspec:\n  mo¦'],
+    ['with a space before the colon', 'kind : Agent\nspec:\n  mo¦'],
+    ['all of it indented', '  # ours\n  kind: Agent\n  spec:\n    mo¦'],
+    ['below a mapping with the same key', 'spec:\n  kind: Tool\n  mo¦\nkind: Agent'],
+    ['in brackets', '# ours\n{ apiVersion: svc/v1, kind: Agent, spec: { mo¦ } }'],
+  ])('%s', (_, text) => {
+    expect(read(text).slice(0, 4)).toEqual(['Agent', 'spec', 'key', 'mo'])
+  })
+
+  test('and so are the names of its secrets', () => {
+    const named = (text: string) => keysBelow(text.split('\n'), 'secrets')
+    expect(named('"secrets":\n  "a": {fromEnv: A}\n  b:\n    fromEnv: B\nspec:\n  c: 1')).toEqual(['a', 'b'])
+    expect(named('secrets: {a: {fromEnv: A}, "b":\n    {fromEnv: B}}\nspec: {c: 1}')).toEqual(['a', 'b'])
+    expect(named('  secrets:\n    a: {fromEnv: A}\n  spec: {c: 1}')).toEqual(['a'])
+    expect(named('spec:\n  secrets: {a: 1}')).toEqual([])
+  })
+})

@@ -27,6 +27,8 @@ let server: ChildProcess
 let client: ProtocolConnection
 let waiting: (() => void)[]
 const told = new Map<string, PublishDiagnosticsParams['diagnostics']>()
+/** Of which version of a text the last was told. */
+const versions = new Map<string, number | undefined>()
 
 const uri = (path: string): string => pathToFileURL(join(project.directory, path)).href
 const original = (path: string): string => readFileSync(join(project.directory, path), 'utf8')
@@ -34,13 +36,18 @@ const original = (path: string): string => readFileSync(join(project.directory, 
 beforeEach(async () => {
   project = copyExample('refund')
   told.clear()
+  versions.clear()
   waiting = []
   server = spawn(process.execPath, [BIN, 'lsp'], { cwd: project.directory, stdio: ['pipe', 'pipe', 'inherit'] })
   client = createProtocolConnection(new StreamMessageReader(server.stdout!), new StreamMessageWriter(server.stdin!))
-  client.onNotification('textDocument/publishDiagnostics', ({ uri, diagnostics }: PublishDiagnosticsParams) => {
-    told.set(uri, diagnostics)
-    for (const look of waiting) look()
-  })
+  client.onNotification(
+    'textDocument/publishDiagnostics',
+    ({ uri, diagnostics, version }: PublishDiagnosticsParams) => {
+      told.set(uri, diagnostics)
+      versions.set(uri, version)
+      for (const look of waiting) look()
+    },
+  )
   const registers = new Promise((done) =>
     client.onRequest('client/registerCapability', (asked: RegistrationParams) => {
       done(asked)
@@ -134,6 +141,23 @@ test('findings appear as one types and go when the fault goes', async () => {
   ])
   await typed(DESK, text)
   expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
+})
+
+test('an open text is answered for in each of its versions, also where there is nothing to say', async () => {
+  const until = (version: number) =>
+    new Promise<void>((done) => {
+      const look = (): void => {
+        if (versions.get(uri(DESK)) === version) done()
+      }
+      waiting.push(look)
+      look()
+    })
+  await opened(DESK, original(DESK))
+  await until(1)
+  expect(told.get(uri(DESK))).toEqual([])
+  await typed(DESK, `${original(DESK)}# more\n`)
+  await until(2)
+  expect(told.get(uri(DESK))).toEqual([])
 })
 
 test('a fault in one file is told of the file that it breaks, open or not', async () => {

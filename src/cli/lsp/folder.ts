@@ -29,6 +29,13 @@ export interface Project {
   readonly check: (texts: Contents) => Promise<Checked>
 }
 
+export interface Opened {
+  readonly uri: string
+  readonly text: string
+  /** Of the text, as the editor counts. */
+  readonly version: number
+}
+
 export interface Folder {
   readonly root: string
   /** Where a document stands below the root; undefined for one that has no place in any project. */
@@ -36,7 +43,7 @@ export interface Folder {
   readonly uriOf: (path: string) => string
   textOf(path: string): string
   /** The open documents that belong to it, by path. They are told of by the caller, who says `changed` then. */
-  readonly texts: Map<string, { readonly uri: string; readonly text: string }>
+  readonly texts: Map<string, Opened>
   changed(): void
   /** What is known of the texts as they are now; undefined where they could never be checked. */
   settled(): Promise<Checked | undefined>
@@ -72,6 +79,7 @@ export function createFolder(
   const refresh = async (): Promise<void> => {
     if (!dirty) return
     dirty = false
+    const versions = new Map([...texts.values()].map(({ uri, version }) => [uri, version]))
     try {
       const checked = await check(overlay())
       known = { ...checked, findings: checked.findings.filter(isTold) }
@@ -81,13 +89,17 @@ export function createFolder(
     }
     if (!open) return
     const found = groupBy(known.findings, ({ path }) => folder.uriOf(path))
-    const concerned = [...new Set([...told, ...found.keys()])].filter((uri) => owns(folder, uri))
+    // An editor that waits for what is said of a text that it shows is told, too, that there is nothing to say.
+    const concerned = [...new Set([...told, ...found.keys(), ...versions.keys()])].filter((uri) => owns(folder, uri))
     told = new Set(concerned.filter((uri) => found.has(uri)))
-    for (const uri of concerned)
+    for (const uri of concerned) {
+      const version = versions.get(uri)
       await connection.sendDiagnostics({
         uri,
+        ...(version !== undefined && { version }),
         diagnostics: (found.get(uri) ?? []).map((each) => toDiagnostic(each, folder.uriOf)),
       })
+    }
   }
 
   const folder: Folder = {

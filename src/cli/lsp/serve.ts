@@ -11,7 +11,7 @@ import { complete } from '../../documents/lsp/complete.ts'
 import { define } from '../../documents/lsp/define.ts'
 import { hover } from '../../documents/lsp/hover.ts'
 import { quickFix, toItem } from './answers.ts'
-import { createFolder, fileOf, type Folder, type Project } from './folder.ts'
+import { createFolder, fileOf, type Folder, type Opened, type Project } from './folder.ts'
 import { changedText, editsBetween, offsetAt, positionAt, toRange, touches } from './text.ts'
 
 /** All safe fixes of a file at once, as `svc lint --fix` makes them. */
@@ -20,7 +20,7 @@ const FIX_ALL = 'source.fixAll.svc'
 /** Answers the connection until it ends. `open` is told a directory that the editor has opened, where it says one. */
 export function serveLanguage(connection: Connection, open: (directory: string | undefined) => Project): void {
   const folders = new Map<string, Folder>()
-  const documents = new Map<string, string>()
+  const documents = new Map<string, Opened>()
   let [canCreate, canWatch] = [false, false]
 
   /** The innermost project that a document belongs to; what lies in none, and what has no place yet, is taken to the first. */
@@ -39,12 +39,12 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   const changedAll = (): void => {
     for (const folder of folders.values()) folder.changed()
   }
-  const write = (uri: string, text: string): void => {
+  const write = (opened: Opened): void => {
     // One that belongs to no folder may belong to one that is opened later.
-    documents.set(uri, text)
-    const home = homeOf(uri)
+    documents.set(opened.uri, opened)
+    const home = homeOf(opened.uri)
     if (home === undefined) return
-    home.folder.texts.set(home.path, { uri, text })
+    home.folder.texts.set(home.path, opened)
     home.folder.changed()
   }
 
@@ -62,7 +62,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   /** Documents that are open go to the project that is nearest now. */
   const settle = (): void => {
     for (const { texts } of folders.values()) texts.clear()
-    for (const [uri, text] of documents) write(uri, text)
+    for (const opened of documents.values()) write(opened)
     changedAll()
   }
 
@@ -101,9 +101,9 @@ export function serveLanguage(connection: Connection, open: (directory: string |
         })
         .catch((error: Error) => connection.console.warn(error.message))
   })
-  connection.onDidOpenTextDocument(({ textDocument: { uri, text } }) => write(uri, text))
-  connection.onDidChangeTextDocument(({ textDocument: { uri }, contentChanges }) =>
-    write(uri, contentChanges.reduce(changedText, documents.get(uri) ?? '')),
+  connection.onDidOpenTextDocument(({ textDocument: { uri, text, version } }) => write({ uri, text, version }))
+  connection.onDidChangeTextDocument(({ textDocument: { uri, version }, contentChanges }) =>
+    write({ uri, version, text: contentChanges.reduce(changedText, documents.get(uri)?.text ?? '') }),
   )
   connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
     const home = homeOf(uri)

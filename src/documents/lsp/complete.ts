@@ -174,16 +174,16 @@ const boundaries = (documents: readonly Document[], at: string): Completion[] =>
   ).values(),
 ]
 
-/** Names of `spec.mcp_servers`, written in either order of keys. */
+/** Names of `spec.mcp_servers`, written in either order of keys, in lines or in brackets. */
 function serversIn(lines: readonly string[]): string[] {
-  const at = lines.findIndex((line) => /^\s+mcp_servers:/.test(line))
+  const at = lines.findIndex((line) => /^\s+["']?mcp_servers["']?\s*:/.test(line))
   if (at < 0) return []
   const indent = lines[at]!.search(/\S/)
   const rest = lines.slice(at + 1)
   const end = rest.findIndex((line) => /^\s*[\w"']/.test(line) && line.search(/\S/) <= indent)
-  return rest
-    .slice(0, end < 0 ? undefined : end)
-    .flatMap((line) => /^\s*(?:-\s+)?name:\s*["']?([^\s"'#]+)/.exec(line)?.[1] ?? [])
+  return [lines[at]!, ...rest.slice(0, end < 0 ? undefined : end)].flatMap((line) =>
+    [...line.matchAll(/(?:^\s*|[-{,]\s+|\{)["']?name["']?\s*:\s*["']?([^\s"'#,}]+)/g)].map(([, name]) => name!),
+  )
 }
 
 /** The directory from which a document of this file names paths. */

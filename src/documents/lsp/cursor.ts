@@ -109,32 +109,54 @@ function flowIn(text: string, lines: readonly string[], first: number, offset: n
 
 /** The names of the keys below a key at the top level: `secrets`. */
 export function keysBelow(lines: readonly string[], name: string): string[] {
-  const at = lines.findIndex((line) => line.startsWith(`${name}:`))
+  const margin = marginOf(lines)
+  const at = lines.findIndex((line) => isAt(readLine(line), margin, name))
   if (at < 0) return []
+  const { rest } = readLine(lines[at]!)
+  if (rest.startsWith('{')) {
+    // Asked from before the first key, what stands beside is all of them.
+    const flow = readFlow(`{ ${[rest.slice(1), ...lines.slice(at + 1)].join('\n')}`, 0, 1)
+    return typeof flow === 'number' ? [] : [...flow.siblings]
+  }
   const found: string[] = []
   let indent: number | undefined
   for (const line of lines.slice(at + 1)) {
     const { openers } = readLine(line)
     const first = openers[0]
     if (first === undefined) continue
-    if (first.column === 0) break
+    if (first.column <= margin) break
     indent ??= first.column
     if (first.column === indent && first.name !== ITEM) found.push(first.name)
   }
   return found
 }
 
+/** The column of the keys at the top level: whole documents may be indented. */
+function marginOf(lines: readonly string[]): number {
+  for (const line of lines) {
+    const [first] = readLine(line).openers
+    if (first !== undefined) return first.column
+  }
+  return 0
+}
+
+const isAt = ({ openers: [first] }: Line, column: number, name: string): boolean =>
+  first?.column === column && first.name === name
+
 const ITEM = '*'
 
 const isBreak = (line: string): boolean => /^(?:---|\.\.\.)(?:\s|$)/.test(line)
 
 function kindIn(lines: readonly string[]): Kind | undefined {
+  const margin = marginOf(lines)
   for (const line of lines) {
-    const found = /^kind:\s*["']?(\w+)/.exec(line)?.[1]
+    const read = readLine(line)
+    const found = isAt(read, margin, 'kind') ? /^["']?(\w+)/.exec(read.rest)?.[1] : undefined
     if (isKind(found)) return found
   }
   const text = lines.join('\n')
-  const found = text.trimStart().startsWith('{') ? /"kind"\s*:\s*"(\w+)"/.exec(text)?.[1] : undefined
+  const isFlow = /^(?:\s|#.*\n)*\{/.test(text)
+  const found = isFlow ? /(?<!\w)(["']?)kind\1\s*:\s*["']?(\w+)/.exec(text)?.[2] : undefined
   return isKind(found) ? found : undefined
 }
 
