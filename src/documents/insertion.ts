@@ -38,7 +38,9 @@ export function insertionOf(
   if (isFlow) {
     if (typeof value !== 'string') return []
     const flow = `${quoted(key!)}: ${inner.reduceRight((text, name) => `{ ${quoted(name)}: ${text} }`, value)}`
-    return next === undefined ? put(parent.start + 1, ` ${flow} `) : put(next.start, `${flow}, `)
+    if (next === undefined) return put(parent.start + 1, ` ${flow} `)
+    const before = source.text.slice(source.text.lastIndexOf('\n', next.start - 1) + 1, next.start)
+    return put(next.start, `${flow},${/^\s*$/.test(before) ? `\n${before}` : ' '}`)
   }
   if (next === undefined || isJson) return []
   const indent = next.start - (source.text.lastIndexOf('\n', next.start - 1) + 1)
@@ -58,20 +60,35 @@ export function moveOf(spans: Spans, from: string, to: string, removal: readonly
   const at = segmentsOf(from)
   const holder = nodeAt(spans.root, at.slice(0, -1))
   const member = holder && memberOf(holder, at.at(-1)!)
-  const value = member && writtenValue(spans.source.text, member)
+  const outward = segmentsOf(to).length === 1 || spans.source.path.endsWith('.json')
+  const value = member && writtenValue(spans.source.text, member, outward)
   const insertion = value === undefined || removal.length === 0 ? [] : insertionOf(spans, to, value, before)
   return insertion.length === 0 ? [] : [...removal, ...insertion]
 }
 
-/** Flow text as it stands, a block as lines without their indentation; undefined for what cannot be moved so. */
-function writtenValue(text: string, { node, end: keyEnd }: Member): string | readonly string[] | undefined {
+/**
+ * Flow text as it stands, a block as lines without their indentation; undefined for what cannot be moved so.
+ * @param outward true where the lines of brackets are indented enough for the place where they go
+ */
+function writtenValue(
+  text: string,
+  { node, end: keyEnd }: Member,
+  outward: boolean,
+): string | readonly string[] | undefined {
   const written = text.slice(node.start, node.end)
   if (node.alias || /^[|>&*!]/.test(written)) return undefined
-  const isBlock = (node.members !== undefined || node.items !== undefined) && !/^[[{]/.test(written)
-  if (!isBlock) return written.includes('\n') ? undefined : written
-  const [beside = '', ...lines] = text.slice(keyEnd, node.end).trimEnd().split('\n')
-  // The lines of a block scalar may mean their indentation.
-  if (beside.trim() !== ':' || lines.some((line) => /[|>][-+\d]*\s*$/.test(line))) return undefined
+  const isFlow = /^[[{]/.test(written)
+  const isBlock = (node.members !== undefined || node.items !== undefined) && !isFlow
+  if (!isBlock) return written.includes('\n') && !(isFlow && outward) ? undefined : written.replaceAll('\r\n', '\n')
+  const [beside = '', ...lines] = text
+    .slice(keyEnd, node.end)
+    .replace(/(?:\r?\n[ \t]*)+$/, '')
+    .split(/\r?\n/)
+  const comment = /^\s*:\s*(#.*)?$/.exec(beside)
+  if (comment === null) return undefined
+  // A block scalar that says its indentation, or keeps the lines at its end, means them; one without a break at its end would get one.
+  const isMeant = text.includes('\n', node.end) ? /[|>][-+\d]*[+\d][-+\d]*\s*(?:#.*)?$/ : /[|>][-+\d]*\s*(?:#.*)?$/
+  if (lines.some((line) => isMeant.test(line))) return undefined
   const indent = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)))
-  return lines.map((line) => line.slice(indent).trimEnd())
+  return [...(comment[1] === undefined ? [] : [comment[1]]), ...lines.map((line) => line.slice(indent))]
 }

@@ -70,7 +70,10 @@ function flowCut(entries: readonly Entry[], at: number): readonly [number, numbe
 }
 
 /** The lines of the entry. Undefined where something else begins on its first line, or follows on its last. */
-function blockCut(text: string, { start, end }: Entry, item: boolean): readonly [number, number] | undefined {
+function blockCut(text: string, entry: Entry, item: boolean): readonly [number, number] | undefined {
+  const { start } = entry
+  // The lines of a text end with their break.
+  const end = start + text.slice(start, entry.end).trimEnd().length
   const line = text.lastIndexOf('\n', start - 1) + 1
   const before = text.slice(line, start)
   const next = text.indexOf('\n', end)

@@ -25,7 +25,7 @@ export function yamlFault(text: string, error: YAMLException): TextFault {
       fix: 'Keep one of the two.',
     }
   const start = stopOf(text, error)
-  const tab = reason === 'deficient indentation' ? tabBefore(text, start) : undefined
+  const tab = reason === TOO_LITTLE ? tabBefore(text, start) : undefined
   if (tab !== undefined)
     return { start: tab, end: tab + 1, message: 'A tab stands before a bracket or in it.', fix: 'Write a space.' }
   const message = UNSTARTABLE.test(text[start] ?? '')
@@ -33,6 +33,24 @@ export function yamlFault(text: string, error: YAMLException): TextFault {
     : sentence(PLAINLY[reason] ?? reason)
   const fix = advice(text, start)
   return { start, end: start + 1, message, ...(fix !== undefined && { fix }) }
+}
+
+/** True where a bracket stands right below the key, or the dash, of the line that opens it: nothing else is meant. */
+export function closesBelow(text: string, offset: number): boolean {
+  if (!/[}\]]/.test(text[offset] ?? '')) return false
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1
+  const column = offset - lineStart
+  if (text.slice(lineStart, offset).trim() !== '') return false
+  for (let end = lineStart - 1; end > 0;) {
+    const start = text.lastIndexOf('\n', end - 1) + 1
+    const line = text.slice(start, end)
+    const [, dashes = '', rest = ''] = /^( *(?:- +)*)(.*)/.exec(line) ?? []
+    end = start - 1
+    if (rest === '' || rest.startsWith('#') || indentOf(line) > column) continue
+    const own = /^[[{]/.test(rest) ? dashes.lastIndexOf('-') : dashes.length
+    return own === column && /[[{]/.test(openAtEnd(line) ?? '')
+  }
+  return false
 }
 
 /** Undefined for JSON. */
@@ -51,9 +69,12 @@ export function jsonFault(text: string): TextFault | undefined {
   }
 }
 
+/** What the parser says of a line that is not indented as much as what it belongs to. */
+export const TOO_LITTLE = 'deficient indentation'
+
 /** What the parser says, where its own words do not help. */
 const PLAINLY: Readonly<Record<string, string>> = {
-  'deficient indentation': 'a bracket or quote is not closed, or the next line is indented too little',
+  [TOO_LITTLE]: 'a bracket or quote is not closed, or the next line is indented too little',
   'bad indentation of a mapping entry': 'this does not continue the mapping: a colon too many, or wrong indentation',
   'end of the stream or a document separator is expected':
     'the document ends before this: a colon may be missing, or the indentation is wrong',

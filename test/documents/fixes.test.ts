@@ -108,6 +108,28 @@ describe('a fix', () => {
       agent('  limits: { max_loop_iterations: 5 }\n', 'output:\n  # of the answer\n  format: json\n  strict: false\n'),
     ],
     [
+      'moves a block with a comment beside its key and texts in it',
+      'doc/misplaced-key',
+      agent(
+        '  output: # of the answer\n    format: json\n    schema:\n      inline:\n        description: |-\n          # no comment\n            two  \n\n          end\n        title: >\n          folded\n\n  # how much\n  limits: { max_loop_iterations: 5 }\n',
+      ),
+      agent(
+        '\n  # how much\n  limits: { max_loop_iterations: 5 }\n',
+        'output:\n  # of the answer\n  format: json\n  schema:\n    inline:\n      description: |-\n        # no comment\n          two  \n\n        end\n      title: >\n        folded\n',
+      ),
+    ],
+    [
+      'moves brackets of several lines to the top level',
+      'doc/misplaced-key',
+      agent(
+        '  output: {\n    format: json, # as agreed\n    strict: false\n  }\n  limits: { max_loop_iterations: 5 }\n',
+      ),
+      agent(
+        '  limits: { max_loop_iterations: 5 }\n',
+        'output: {\n    format: json, # as agreed\n    strict: false\n  }\n',
+      ),
+    ],
+    [
       'moves a limit below limits, which it adds',
       'doc/misplaced-key',
       agent('  max_loop_iterations: 5\n'),
@@ -224,6 +246,26 @@ describe('a fix', () => {
     expect(fixed({ 'a.json': text('', '"output": {"format": "json"}, ') }, 'doc/misplaced-key')).toEqual({
       'a.json': text('"output": {"format": "json"}, ', ''),
     })
+  })
+
+  test('moves a key in JSON of several lines', () => {
+    const before = JSON.stringify(
+      { apiVersion: 'svc/v1', kind: 'Agent', spec: { output: { format: 'json' }, purpose: 'p' } },
+      null,
+      2,
+    )
+    const after = fixed({ 'a.json': before }, 'doc/misplaced-key')['a.json']
+    expect(after).toBe(
+      '{\n  "apiVersion": "svc/v1",\n  "kind": "Agent",\n  "output": {\n      "format": "json"\n    },\n  "spec": {\n    "purpose": "p"\n  }\n}',
+    )
+  })
+
+  test('leaves a text that means its indentation', () => {
+    const before = agent('  output:\n    format: json\n    schema: { ref: |2 }\n').replace(
+      '{ ref: |2 }',
+      '|2\n       x',
+    )
+    expect(fixed({ 'a.yaml': before }, 'doc/misplaced-key')).toEqual({ 'a.yaml': before })
   })
 
   test.each<[string, string, Uint8Array]>([

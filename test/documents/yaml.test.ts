@@ -4,6 +4,7 @@ import { CORE_SCHEMA } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import type { JsonValue } from '../../src/base/json.ts'
+import type { Node } from '../../src/documents/node.ts'
 import { createSource } from '../../src/documents/source.ts'
 import { readYaml } from '../../src/documents/yaml.ts'
 
@@ -39,6 +40,53 @@ describe('scalars are those of the YAML 1.2 core schema', () => {
 
   test.each(['.inf', '-.INF', '.nan'])('%s is refused: JSON has no such number', (written) => {
     expect(rulesOf(`a: ${written}\n`)).toEqual(['doc/syntax'])
+  })
+})
+
+describe('a bracket that closes below the key or dash of the line that opens it', () => {
+  test.each<[what: string, text: string]>([
+    ['a mapping at the top', 'a: {\n  x: 1\n}\nb: 2\n'],
+    ['a mapping further in', 's:\n  a: {\n    x: 1, # }\n  } # end\n  b: 2\n'],
+    ['a list', 's:\n  a: [\n    1,\n    two words\n\n    # more\n  ]\n'],
+    ['an item', 's:\n- [\n  1\n]\n- {\n  x: 1\n}\n'],
+    ['a key of an item', 's:\n  - a: {\n      x: 1\n    }\n    b: &q [\n      2\n    ]\n  - *q\n'],
+    ['brackets in brackets', 'a: [\r\n  {\r\n    b: "x"\r\n  },\r\n  [\r\n  ]\r\n]\r\nd: "e"\r\n'],
+    ['beside a text with such a bracket', 'a: {\n  x: 1\n}\nt: |\n  b {\n    y\n  }\nq: "c: {\n  }"\n'],
+    ['a key with a bracket in it', '"k: {": {\n  x: 1\n}\n'],
+  ])('is read with the places of everything: %s', (_, text) => {
+    // One column more for each is what the parser would have, where that is a letter of its own.
+    const indented = text.replaceAll(/^( *)([}\]](?!"))/gm, '$1 $2')
+    expect(valueOf(text)).toEqual(parse(text))
+    const written = (each: string): string[] => {
+      const found: string[] = []
+      const visit = (node: Node): void => {
+        found.push(each.slice(node.start, node.end).replaceAll(/\s+/g, ' '))
+        for (const member of node.members ?? []) {
+          found.push(each.slice(member.start, member.end))
+          visit(member.node)
+        }
+        node.items?.forEach(visit)
+      }
+      read(each).roots.forEach(visit)
+      return found
+    }
+    expect(written(text)).toEqual(written(indented))
+  })
+
+  test.each([
+    ['one that closes nothing', 't: |\n  {\n}\n', 3],
+    ['one further out', 's:\n    a: {\n      x: 1\n}\n', 4],
+    ['one below the dash of a key', 's:\n  - a: {\n      x: 1\n  }\n', 4],
+    ['content', 's:\n  a: [\n  1\n  ]\n', 3],
+    ['a fault behind one', 'a: {\n  x: 1\n}\n  b: 2\n', 4],
+    ['a bracket that is never closed behind one', 'a: {\n  x: 1\n}\nb: [\nc: 2\n', 5],
+  ])('but not %s', (_, text, line) => {
+    expect(read(text).findings.map(({ rule, range }) => [rule, range.start.line])).toEqual([['doc/syntax', line]])
+  })
+
+  test('a thousand times in one text', () => {
+    const text = Array.from({ length: 1000 }, (_, n) => `k${n}: {\n  x: ${n}\n}\n`).join('')
+    expect(valueOf(text)).toEqual(parse(text))
   })
 })
 
