@@ -69,8 +69,61 @@ test.each([
   ['a comment in words', 'a: b\n  # c\n  d\n'],
   ['a list in a list', '- - a\n'],
   ['an end', 'a: b\n...\n'],
+  ['a letter with which no value begins', 'a: %b\n'],
+  ['another', 'a: @b\n'],
+  ['a question mark', 'a: ? b\n'],
+  ['a dash that is no item', '- a\n-b\n'],
+  ['a dash in brackets', 'a: [-]\n'],
+  ['a colon before a comma', 'a: [b:, c]\n'],
+  ['a comment without space', 'a: "b"#c\n'],
+  ['a mark that is indented', '  ---\n  a: b\n'],
+  ['a mark that goes on', '---a: b\n'],
+  ['a tab in quotes', 'a: "b\tc\\n"\n'],
+  ['a letter that cannot be printed', 'a: b\u007F\n'],
+  ['no letter', 'a: b\uFFFE\n'],
+  ['quotes that go on deeper', 'a: "b"\n  c: d\n'],
+  ['a list that goes on deeper', 'a:\n  - b: [c]\n      d: e\n'],
+  ['a block that goes on deeper', 'a:\n  b: |\n      c\n    d: e\n'],
+  ['what goes on between two', 'a:\n    b:\n        c: d\n      e: f\ng: h\n'],
+  ['what is deep', `a: ${'['.repeat(30)}${']'.repeat(30)}\n`],
+  ['a mapping of a thousand keys and one', Array.from({ length: 1001 }, (_, at) => `k${at}: v\n`).join('')],
 ])('%s is left to the parser', (_, text) => {
   expect(readPlainly(text)).toBeUndefined()
+})
+
+const letters = [
+  ...Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code)),
+  ...'\u1680\u2000\u200B\u2028\u2029\u202F\u205F\u3000\uD800\uDC00\uFEFF\uFFFE\uFFFF'.split(''),
+  '\u{1F600}',
+]
+
+test.each([
+  'a: %\n',
+  'a: %b\n',
+  'a: b%\n',
+  'a: b%c\n',
+  'a: b %\n',
+  'a: b\n  %\n',
+  '- %a\n',
+  'a%: b\n',
+  '%: a\n',
+  'a:%b\n',
+  'a: [%]\n',
+  'a: [%b, c%]\n',
+  'a: { b: %c, d: e% }\n',
+  'a: "b%c\\n"%\n',
+  "a: 'b%c'\n",
+  'a: b # %\n',
+  'a: b\n%\nc: d\n',
+  'a: |\n  b%\n  %\n',
+  'a: |%\n  b\n',
+  'a: b\n---%\nc: d\n',
+  'a: b\n%',
+])('whatever letter stands in %j, what is read is what the parser reads', (text) => {
+  for (const letter of letters) {
+    const written = text.replaceAll('%', () => letter)
+    expect(said(written)).toEqual(parsed(written))
+  }
 })
 
 // prettier-ignore
