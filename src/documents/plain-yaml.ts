@@ -38,9 +38,9 @@ const REST = / *(?: #[^\n]*)?(?:\n(?: *(?:#[^\n]*)?\n)* *|$)/y
 const KEY = /[A-Za-z][\w./-]*(?=:[ \n])/y
 /** Most values of keys: words without `:` or `#`, and the indentation of the next line, which has words, too. */
 const LINE = / [\w./$][ -"$-9;-~]*(?<! )\n *(?![\s#])/y
-const WORDS = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=\S))(?:[^\s:#]|:(?=\S)|(?<=\S)#| +(?=[^\s#]))*/y
+const WORDS = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=\S))(?:[^\s:]|:(?=\S)| +(?=[^\s#]))*/y
 const WORDS_IN_BRACKETS =
-  /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))(?:[^\s:#,[\]{}]|:(?=[^\s,[\]{}])|(?<=\S)#| +(?=[^\s#,[\]{}]))*/y
+  /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))(?:[^\s:,[\]{}]|:(?=[^\s,[\]{}])| +(?=[^\s#,[\]{}]))*/y
 const DOUBLE_QUOTED = /"(?:[^"\\\n]|\\["\\/bfnrt])*"/y
 const SINGLE_QUOTED = /'(?:[^'\n]|'')*'/y
 const BLOCK_HEADER = /[|>][+-]?\n\n*( *)(?=[^ \n])/y
@@ -68,6 +68,7 @@ class PlainReader {
     for (;;) {
       roots.push(this.#collection())
       if (this.#column < 0) return roots
+      // So it is, too, where a word is indented further than what it should go on with: no mapping and no list is open there.
       if (!this.#isMark()) leave()
       this.#goOn(BLANK, this.#at + MARK.length)
     }
@@ -84,10 +85,9 @@ class PlainReader {
     this.#column = at === this.#text.length ? -1 : at - this.#text.lastIndexOf('\n', at - 1) - 1
   }
 
-  /** Moves from the end of a value to the next word, which is not indented further than the mapping or sequence of the value. */
-  #finish(node: Node, column: number): Node {
+  /** Moves from the end of a value to the next word. */
+  #finish(node: Node): Node {
     this.#goOn(REST, node.end)
-    if (this.#column > column) leave()
     return node
   }
 
@@ -119,7 +119,6 @@ class PlainReader {
       members.push({ key, start: from, end: to, node: last })
     } while (this.#column === column && text.charCodeAt(this.#at) !== DASH)
     this.#depth--
-    if (this.#column > column) leave()
     return mappingAt(start, last.end, value, distinct(value, members))
   }
 
@@ -139,7 +138,6 @@ class PlainReader {
       end = item.end
     } while (this.#column === column && text.charCodeAt(this.#at) === DASH)
     this.#depth--
-    if (this.#column > column) leave()
     return sequenceAt(start, end, value, items)
   }
 
@@ -186,7 +184,7 @@ class PlainReader {
       case SINGLE_QUOTE:
       case BRACKET:
       case BRACE:
-        return this.#finish(this.#inBrackets(at), column)
+        return this.#finish(this.#inBrackets(at))
       case BAR:
       case GREATER:
         return this.#block(at, column)
@@ -296,7 +294,7 @@ class PlainReader {
     const end = this.#end(indented(indent), from)
     this.#goOn(BLANK, end)
     // What is on the last line belongs to the text where it is indented further, even if it is only space.
-    if (this.#column > column || (this.#column < 0 && text.endsWith(' '))) leave()
+    if (this.#column < 0 && text.endsWith(' ')) leave()
     const written = getScalarValue(text, {
       type: EVENT_ID.SCALAR,
       valueStart: from,
