@@ -67,7 +67,6 @@ const program = {
   platform: 'node',
   // Bundled: what every start needs. Left outside: native code, and what is large and loaded on first use.
   external: [
-    'better-sqlite3',
     'openai',
     '@anthropic-ai/sdk',
     '@aws-sdk/*',

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { connect } from '../../src/store/sqlite/connect.ts'
 import { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { systemClock } from '../../src/base/clock.ts'
@@ -19,7 +19,7 @@ import { subject } from './subject.ts'
 
 const [directory, http, model] = process.argv.slice(2) as [string, 'node' | 'h3', string]
 const me = subject()
-const db = new Database(join(directory, 'ceiling.db'))
+const db = connect(join(directory, 'ceiling.db'), {})
 db.pragma('journal_mode = wal')
 db.pragma('synchronous = full')
 db.pragma('wal_autocheckpoint = 4000')

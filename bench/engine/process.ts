@@ -37,7 +37,6 @@ const BUILT = new URL('../../node_modules/.cache/svc-bench/', import.meta.url)
 
 /** Left outside the bundle, as in scripts/build.js: native code, and what is large and loaded on first use. */
 const OUTSIDE = [
-  'better-sqlite3',
   'openai',
   '@anthropic-ai/sdk',
   '@aws-sdk/*',

@@ -1,14 +1,24 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { connect } from '../../src/store/sqlite/connect.ts'
 
-vi.mock('better-sqlite3', () => ({
-  default: function () {
-    throw new Error('Could not locate the bindings file. Tried:\n → build/better_sqlite3.node')
-  },
-}))
+test('a connection answers', () => {
+  const db = connect(':memory:', { timeout: 0 })
+  expect(db.prepare('select 1 + 1').pluck().get()).toBe(2)
+  db.close()
+})
 
-test('a missing native part is told with the command that builds it', () => {
-  expect(() => connect(':memory:', 0)).toThrow(
-    expect.objectContaining({ code: 'native_sqlite_missing', exit: 2, fix: 'npm rebuild better-sqlite3' }),
+test.each([
+  ['20.19.0', 'better-sqlite3', 'Could not locate the bindings file. Tried:\n → build', 'npm rebuild better-sqlite3'],
+  ['22.12.0', 'better-sqlite3-napi', "Cannot find module 'better-sqlite3-napi'", 'npm install --include=optional'],
+  ['26.1.0', 'better-sqlite3-napi', "Cannot find module 'better-sqlite3-napi'", 'npm install --include=optional'],
+])('Node %s takes %s; where it is missing, that is told with the command that adds it', (node, name, message, fix) => {
+  const loaded: string[] = []
+  const load = (each: string): never => {
+    loaded.push(each)
+    throw new Error(message)
+  }
+  expect(() => connect(':memory:', {}, node, load)).toThrow(
+    expect.objectContaining({ code: 'native_sqlite_missing', exit: 2, fix }),
   )
+  expect(loaded).toEqual([name])
 })

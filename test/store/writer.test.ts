@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
+import { connect } from '../../src/store/sqlite/connect.ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keepBallast } from '../../src/store/sqlite/ballast.ts'
 import { createWriter } from '../../src/store/sqlite/writer.ts'
@@ -11,7 +12,7 @@ let db: Database.Database
 let commits: string[]
 let writer: Writer
 beforeEach(() => {
-  db = new Database(':memory:')
+  db = connect(':memory:', {})
   db.exec('create table line (text text not null)')
   commits = []
   writer = createWriter(db, () => commits.push(lines().join(' ')))

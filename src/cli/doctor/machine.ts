@@ -23,16 +23,16 @@ export const machine: Checks = {
   },
 
   async sqlite() {
+    const { connect } = await import('../../store/sqlite/connect.ts')
     try {
-      const { default: Database } = await import('better-sqlite3')
-      const db = new Database(':memory:')
+      const db = connect(':memory:', {})
       const version = db.prepare('select sqlite_version()').pluck().get() as string
       db.close()
       return fine(`${version} (better-sqlite3)`)
     } catch {
       return bad(
-        'better-sqlite3 was installed without its native part (npm skipped its install script)',
-        'npm install-scripts approve better-sqlite3 && npm rebuild better-sqlite3     (global: npm i -g svc --allow-scripts=better-sqlite3)',
+        'better-sqlite3 was installed without its native part (npm skipped its install script, or optional packages)',
+        'npm install-scripts approve better-sqlite3 && npm rebuild better-sqlite3     (global: npm i -g svc --allow-scripts=better-sqlite3; from Node 22 on: npm install --include=optional)',
       )
     }
   },

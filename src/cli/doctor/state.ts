@@ -56,9 +56,9 @@ export const state: Checks = {
     const file = project && join(project.dataDirectory, 'data.db')
     if (!file || !(await stat(file).catch(() => undefined))) return fine('none yet')
     if (await answersOperator(project.dataDirectory)) return fine('in use; checked when its server started')
-    const { default: Database } = await import('better-sqlite3')
+    const { connect } = await import('../../store/sqlite/connect.ts')
     try {
-      const db = new Database(file, { readonly: true, timeout: 1000 })
+      const db = connect(file, { readonly: true, timeout: 1000 })
       try {
         const found = String(db.pragma('integrity_check(1)', { simple: true }))
         return found === 'ok' ? fine('whole') : bad(`${file} is damaged: ${found}`, 'svc restore BACKUP --force')

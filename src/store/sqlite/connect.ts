@@ -1,17 +1,30 @@
-import Database from 'better-sqlite3'
+import { createRequire } from 'node:module'
+import type Database from 'better-sqlite3'
 import { fail } from '../../base/failure.ts'
 
 /**
- * A connection. `npm install --ignore-scripts` leaves the native part of SQLite out; that is told as what it is.
- * @param timeoutMs how long to wait for another process's lock
+ * A connection, by better-sqlite3 as this version of Node takes it. Version 12 is made for the inside of V8: Node 24.19 and later
+ * end the process when one of its statements is collected. Version 13 keeps to Node's own interface, not all of which Node 20 has.
+ * Without install scripts (12) or optional packages (13) npm leaves the native part out; that is told as what it is.
+ * @param options `timeout`: milliseconds to wait for another process's lock
+ * @param node version of Node
  * @throws Failure `native_sqlite_missing`
  */
-export function connect(path: string, timeoutMs: number): Database.Database {
+export function connect(
+  path: string,
+  options: Pick<Database.Options, 'timeout' | 'readonly'>,
+  node = process.versions.node,
+  load: (name: string) => unknown = createRequire(import.meta.url),
+): Database.Database {
+  const isSince22 = Number.parseInt(node) >= 22
   try {
-    return new Database(path, { timeout: timeoutMs })
+    const Library = load(isSince22 ? 'better-sqlite3-napi' : 'better-sqlite3') as typeof Database
+    return new Library(path, options)
   } catch (error) {
-    if (error instanceof Error && error.message.startsWith('Could not locate the bindings file'))
-      throw fail('native_sqlite_missing', undefined, { cause: error })
-    throw error
+    if (!(error instanceof Error) || !MISSING.test(error.message)) throw error
+    const fix = isSince22 && { fix: 'npm install --include=optional' }
+    throw fail('native_sqlite_missing', undefined, { cause: error, ...fix })
   }
 }
+
+const MISSING = /^Could not locate the bindings file|^Cannot find module/

@@ -20,7 +20,7 @@ export function openDatabase(path: string): Database.Database {
   // SQLite removes its log at a clean end; one that is still there means the last process was killed.
   const unclean = !inMemory && existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0
   if (!inMemory) createPrivateFile(path)
-  const db = connect(path, 5000)
+  const db = connect(path, { timeout: 5000 })
   try {
     const mode = db.pragma('journal_mode = wal', { simple: true })
     if (!inMemory && mode !== 'wal')

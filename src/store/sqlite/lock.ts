@@ -19,7 +19,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   refuseUnsafe(directory)
   const file = join(directory, 'lock.db')
   createPrivateFile(file)
-  const db = connect(file, 0)
+  const db = connect(file, { timeout: 0 })
   try {
     db.exec('begin exclusive')
   } catch (error) {
