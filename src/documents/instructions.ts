@@ -2,11 +2,12 @@
 import type { Place } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import { createSource } from './source.ts'
+import { partOf } from './texts.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface Instructions {
   readonly text: string
-  /** A part of the text as a place; for instructions in the document, the whole of them. */
+  /** A part of the text as a place; of instructions in the document the whole where they do not show it by its letters. */
   placeOf(start: number, length: number): Place
 }
 
@@ -14,7 +15,16 @@ export interface Instructions {
 export function instructionsOf(workspace: Workspace, agent: Document): Instructions | undefined {
   if (agent.kind !== 'Agent') return undefined
   const [inline] = agent.texts('spec.instructions.text')
-  if (inline !== undefined) return { text: inline.value, placeOf: () => inline }
+  if (inline !== undefined) {
+    const { value: text } = inline
+    return {
+      text,
+      placeOf(start, length) {
+        const part = text.slice(start, start + length)
+        return partOf(agent.source, inline, part, text.slice(0, start).split(part).length - 1)
+      },
+    }
+  }
   const [ref] = agent.texts('spec.instructions.ref')
   const version = agent.at('spec.instructions.version')[0]?.value
   if (ref === undefined) return undefined

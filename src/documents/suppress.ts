@@ -11,8 +11,8 @@ export interface Suppression {
   readonly at: Place
   readonly rule: string
   readonly reason: string
-  /** The line it speaks of; absent for the whole file. */
-  readonly line?: number
+  /** The first and the last line it speaks of; absent for the whole file. */
+  readonly lines?: readonly [first: number, last: number]
   /** What takes the comment away; none where it silences another rule too. */
   readonly removal: readonly Edit[]
   /** Why the comment silences nothing, where it is not written as one that does. */
@@ -36,7 +36,7 @@ export function suppressionsIn(source: Source): Suppression[] {
     if (isInside(texts, start)) return []
     const end = match.index + match[0].trimEnd().length
     const at = { path: source.path, pointer: '', range: source.span(start, end) }
-    const line = word === 'disable-file' ? undefined : at.range.start.line + 1
+    const lines = word === 'disable-file' ? undefined : linesBelow(source, at.range.end.offset, at.range.start.line + 1)
     const silenced = names.split(/[\s,]+/).filter((rule) => rule !== '')
     const isKnown = word === 'disable-file' || word === 'disable-next-line'
     if (!isKnown || silenced.length === 0) {
@@ -47,11 +47,25 @@ export function suppressionsIn(source: Source): Suppression[] {
       at,
       rule,
       reason: reason.trim(),
-      ...(line !== undefined && { line }),
+      ...(lines !== undefined && { lines }),
       removal: silenced.length > 1 ? [] : [removal(source, start, end)],
     }))
   })
 }
+
+const EVERY_LINE = [0, Infinity] as const
+
+/** The line after an offset, and the lines of the text that it begins (`text: |`): no comment can stand in these. */
+function linesBelow({ text }: Source, offset: number, line: number): readonly [number, number] {
+  const [next = '', ...rest] = text.slice(text.indexOf('\n', offset) + 1).split('\n', MAX_LINES)
+  if (!/(?:^|[:-])\s+(?:[&!]\S+\s+)*[|>][-+\d]*\s*(?:#.*)?$/.test(next)) return [line, line]
+  const indent = next.search(/\S/)
+  const end = rest.findIndex((each) => each.trim() !== '' && each.search(/\S/) <= indent)
+  return [line, line + (end < 0 ? rest.length : end)]
+}
+
+/** Lines of a text that are looked through for its end. */
+const MAX_LINES = 10_000
 
 interface Stretch {
   readonly start: number
@@ -97,7 +111,10 @@ export function suppress(
   const kept = findings.filter((finding) => {
     const by = byPath
       .get(finding.path)
-      ?.find(({ rule, line }) => rule === finding.rule && (line === undefined || line === finding.range.start.line))
+      ?.find(
+        ({ rule, lines: [first, last] = EVERY_LINE }) =>
+          rule === finding.rule && first <= finding.range.start.line && finding.range.start.line <= last,
+      )
     if (by === undefined) return true
     used.add(by)
     return REASON_NEEDED.test(finding.rule) && by.reason === ''

@@ -3,7 +3,7 @@ import type { Place } from './diagnostic.ts'
 import { textsAt, type Document } from './document.ts'
 import { oncePerObject } from './once.ts'
 import { isAscii } from './scripts.ts'
-import { createSource } from './source.ts'
+import { createSource, type Source } from './source.ts'
 import type { Workspace } from './workspace.ts'
 import type { Node } from './node.ts'
 import { pointerTo } from './pointer.ts'
@@ -13,6 +13,8 @@ export interface WrittenText {
   /** Into its document; empty for a line of another file. */
   readonly pointer: string
   readonly at: Place
+  /** Where a part of it stands; the whole where the part is written in another way, escaped or over two lines. */
+  placeOf(part: string): Place
 }
 
 /**
@@ -128,6 +130,19 @@ class Written implements WrittenText {
     const { path, source } = this.#document
     return { path, pointer: this.pointer, range: source.span(this.#node.start, this.#node.end) }
   }
+
+  placeOf(part: string): Place {
+    return partOf(this.#document.source, this.at, part)
+  }
+}
+
+/** The place of a part of what stands at a place, by its letters; the whole place where it does not show them. */
+export function partOf(source: Source, whole: Place, part: string, before = 0): Place {
+  const { start, end } = whole.range
+  let at = source.text.indexOf(part, start.offset)
+  for (let each = 0; each < before && at >= 0; each++) at = source.text.indexOf(part, at + part.length)
+  if (at < 0 || at + part.length > end.offset) return whole
+  return { ...whole, range: source.span(at, at + part.length) }
 }
 
 function linesOf(path: string, text: string): WrittenText[] {
@@ -141,6 +156,9 @@ function linesOf(path: string, text: string): WrittenText[] {
       pointer: '',
       get at(): Place {
         return { path, pointer: '', range: source.span(start, start + line.trimEnd().length) }
+      },
+      placeOf(part: string): Place {
+        return partOf(source, this.at, part)
       },
     }
   })

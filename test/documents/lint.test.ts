@@ -460,3 +460,46 @@ test('keywords of a schema are seen at any depth', () => {
     'tool.yaml:15 warning schema/prototype-name',
   ])
 })
+
+describe('in a text of several lines', () => {
+  const KEY = 'sk-ant-api03-q7Hk2pX9mT4vB8nZ'
+  const spoken = (before: string): string =>
+    `apiVersion: svc/v1\nkind: Agent\nspec:\n  instructions:\n${before}    text: |\n      Answer briefly.\n      Use ${KEY} for {{company}}.\n      Say {{company}} pay\u200Bs.\n`
+  const placed = (files: Readonly<Record<string, string>>): string[] =>
+    lint(loadFiles(complete(files)), { rules: quiet })
+      .filter(({ path, rule }) => path !== 'bundle.yaml' && /^(?:secret|security|agent\/instructions)/.test(rule))
+      .map(
+        ({ path, rule, range: { start, end } }) =>
+          `${path} ${rule} ${start.line}:${start.column}-${end.line}:${end.column}`,
+      )
+
+  test('a finding shows the part that it speaks of', () => {
+    const text = complete({ 'a.yaml': spoken('') })['a.yaml']!
+    const line = text.split('\n').findIndex((each) => each.includes(KEY)) + 1
+    expect(placed({ 'a.yaml': spoken('') })).toEqual([
+      `a.yaml secret/literal ${line}:11-${line}:${11 + KEY.length}`,
+      `a.yaml agent/instructions-placeholder ${line}:45-${line}:56`,
+      `a.yaml agent/instructions-placeholder ${line + 1}:11-${line + 1}:22`,
+      `a.yaml security/hidden-unicode ${line + 1}:26-${line + 1}:27`,
+    ])
+  })
+
+  test('and so it does in a file', () => {
+    expect(
+      placed({
+        'a.yaml': 'kind: Agent\nspec: {instructions: {ref: a.md}}\n',
+        'a.md': `Answer briefly.\nUse ${KEY} for it.\n`,
+      }),
+    ).toEqual([`a.md secret/literal 2:5-2:${5 + KEY.length}`])
+  })
+
+  test('what a comment above its key names is silenced to its end', () => {
+    const known = (rules: string): string => spoken(`    # svc-lint-disable-next-line ${rules} -- known\n`)
+    const all = 'secret/literal security/hidden-unicode agent/instructions-placeholder'
+    expect(placed({ 'a.yaml': known(all) })).toEqual([])
+    expect(placed({ 'a.yaml': known('agent/instructions-placeholder') })).toEqual([
+      expect.stringContaining('secret/literal'),
+      expect.stringContaining('security/hidden-unicode'),
+    ])
+  })
+})

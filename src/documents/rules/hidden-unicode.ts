@@ -24,7 +24,7 @@ export const hiddenUnicode: Rule = {
       const source = workspace.source(at.path)
       const written = source.text.slice(start.offset, end.offset)
       const clean = written.replaceAll(new RegExp(HIDDEN, 'gu'), '')
-      report(at, `This text has characters that nobody sees (${name}).`, {
+      report(each.placeOf(match[0]), `This text has characters that nobody sees (${name}).`, {
         fix: {
           description: 'Remove them.',
           edits: clean === written ? [] : [{ path: at.path, range: at.range, text: clean }],

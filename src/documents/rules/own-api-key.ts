@@ -18,7 +18,7 @@ export const ownApiKey: Rule = {
     for (const written of writtenTexts(workspace, document, mayHoldOwnKey)) {
       const found = findOwnKey(written.text)
       if (found !== undefined)
-        report(written.at, `This looks like an API key of svc (${found.shown}).`, {
+        report(written.placeOf(found.text), `This looks like an API key of svc (${found.shown}).`, {
           fix: 'Revoke it with `svc keys revoke`, and remove it here.',
         })
     }

@@ -23,7 +23,7 @@ export const secretLiteral: Rule = {
       if (/^\/secrets\/[^/]+\/fromEnv$/.test(pointer)) continue
       // A name and a password in these addresses are `secret/in-url` and `model/base-url-invalid`.
       if (found.text.endsWith('@') && /\/(?:url|base_url)$/.test(pointer)) continue
-      report(written.at, `This looks like a credential (${found.shown}).`, {
+      report(written.placeOf(found.text), `This looks like a credential (${found.shown}).`, {
         why: 'Everyone who reads the document could use it.',
         fix: 'Revoke it, and name an environment variable under `secrets`.',
       })
