@@ -35,22 +35,26 @@ export function yamlFault(text: string, error: YAMLException): TextFault {
   return { start, end: start + 1, message, ...(fix !== undefined && { fix }) }
 }
 
-/** True where a bracket stands right below the key, or the dash, of the line that opens it: nothing else is meant. */
-export function closesBelow(text: string, offset: number): boolean {
-  if (!/[}\]]/.test(text[offset] ?? '')) return false
-  const lineStart = text.lastIndexOf('\n', offset - 1) + 1
-  const column = offset - lineStart
-  if (text.slice(lineStart, offset).trim() !== '') return false
-  for (let end = lineStart - 1; end > 0;) {
-    const start = text.lastIndexOf('\n', end - 1) + 1
-    const line = text.slice(start, end)
+/** Offsets of the brackets that stand right below the key, or the dash, of the line that opens them: nothing else is meant. */
+export function closingsBelow(text: string): readonly number[] {
+  const closings: number[] = []
+  // Of the lines so far those below which another can stand, each indented further than the one before.
+  const above: { readonly line: string; readonly indent: number; readonly own: number }[] = []
+  let start = 0
+  for (const line of text.split('\n')) {
     const [, dashes = '', rest = ''] = /^( *(?:- +)*)(.*)/.exec(line) ?? []
-    end = start - 1
-    if (rest === '' || rest.startsWith('#') || indentOf(line) > column) continue
-    const own = /^[[{]/.test(rest) ? dashes.lastIndexOf('-') : dashes.length
-    return own === column && /[[{]/.test(openAtEnd(line) ?? '')
+    if (rest !== '' && !rest.startsWith('#')) {
+      const indent = indentOf(line)
+      while ((above.at(-1)?.indent ?? 0) > indent) above.pop()
+      const opening = above.at(-1)
+      if (opening?.own === indent && /[}\]]/.test(line[indent]!) && /[[{]/.test(openAtEnd(opening.line) ?? ''))
+        closings.push(start + indent)
+      if (opening?.indent === indent) above.pop()
+      above.push({ line, indent, own: /^[[{]/.test(rest) ? dashes.lastIndexOf('-') : dashes.length })
+    }
+    start += line.length + 1
   }
-  return false
+  return closings
 }
 
 /** Undefined for JSON. */

@@ -23,7 +23,7 @@ import { diagnostic, type Diagnostic } from './diagnostic.ts'
 import { mappingAt, plainValue, scalarAt, sequenceAt, type Member, type Node } from './node.ts'
 import { readPlainly } from './plain-yaml.ts'
 import type { Source } from './source.ts'
-import { closesBelow, jsonFault, stopOf, TOO_LITTLE, yamlFault } from './text-fault.ts'
+import { closingsBelow, jsonFault, stopOf, TOO_LITTLE, yamlFault } from './text-fault.ts'
 
 /** Bytes of a file. */
 export const MAX_FILE_BYTES = 1024 * 1024
@@ -86,13 +86,11 @@ function eventsOf(text: string): readonly Event[] {
   try {
     return parseEvents(text, { maxDepth: MAX_NESTING })
   } catch (error) {
-    if (!isTooLittle(error) || !closesBelow(text, error.mark?.position ?? 0)) throw error
+    if (!isTooLittle(error)) throw error
+    const brackets = closingsBelow(text)
+    if (!brackets.includes(error.mark?.position ?? 0)) throw error
+    return paddedEvents(text, brackets)
   }
-  const brackets = Array.from(text.matchAll(/(?<=^ *)[}\]]/gm), ({ index }) => index)
-  return paddedEvents(
-    text,
-    brackets.filter((offset) => closesBelow(text, offset)),
-  )
 }
 
 const isTooLittle = (error: unknown): error is YAMLException =>

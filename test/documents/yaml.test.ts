@@ -88,6 +88,12 @@ describe('a bracket that closes below the key or dash of the line that opens it'
     const text = Array.from({ length: 1000 }, (_, n) => `k${n}: {\n  x: ${n}\n}\n`).join('')
     expect(valueOf(text)).toEqual(parse(text))
   })
+
+  test('and beside as many that stand in a text, each further out than the last', () => {
+    const stairs = Array.from({ length: 900 }, (_, n) => `${' '.repeat(900 - n)}]\n`).join('')
+    const { findings } = read(`a: [\n]\nb: |\n${'\n'.repeat(500_000)}${stairs}`)
+    expect(findings.map(({ rule, range }) => [rule, range.start.line])).toEqual([['doc/syntax', 500_005]])
+  })
 })
 
 test('a word without quotes is what the core schema makes of it', () => {
