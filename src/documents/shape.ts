@@ -11,6 +11,7 @@ import { bareSchema, habitAt, wrapped, wrapperOf } from './habits.ts'
 import { moveOf } from './insertion.ts'
 import { agent, bundle, config, policy, policytest, scenario, tool } from './generated/validators.js'
 import { inWords, pointerTo, segmentsOf } from './pointer.ts'
+import { MERGE_KEY, mergedAt, writtenOut } from './merge-keys.ts'
 import { meantVersion } from './reference.ts'
 import { nodeAt, removalOf } from './removal.ts'
 import { nearest } from './suggest.ts'
@@ -320,10 +321,12 @@ function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Se
     const fix = renamed ? habit.say : replacement(place, habit.meant!)
     return diagnostic('doc/unknown-key', 'error', place, message, { fix })
   }
-  if (key === '<<')
+  if (key === MERGE_KEY) {
+    for (const merged of mergedAt(file, pointer).keys()) meant.add(pointerTo(parent, merged))
     return diagnostic('doc/unknown-key', 'error', place, 'Merge keys are not read: YAML 1.2 has none.', {
-      fix: 'Write the merged keys out.',
+      fix: { description: 'Write the merged keys out.', edits: writtenOut(file, pointer) },
     })
+  }
   // One letter off is a slip of the hand, wherever else the word may belong.
   const slip = near !== undefined && distance(key, near) === 1 && !present(file.root.value, parent, near)
   const elsewhere = slip ? [] : homesOf(table, key)

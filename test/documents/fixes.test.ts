@@ -403,6 +403,48 @@ spec:
   })
 })
 
+describe('what a policy names elsewhere is written out', () => {
+  const policy = (conditions: string): string =>
+    `apiVersion: svc/v1\nkind: Policy\nmetadata: { name: large, namespace: pay, version: 1.0.0 }\nspec:\n  conditions:\n    all:\n${conditions}  decision: { type: deny }\n`
+  const FIRST = '      - &big { field: args.a, op: gt, value: 5 } # first\n'
+
+  test.each<[what: string, before: string, after: string]>([
+    ['a mapping', `${FIRST}      - *big\n`, `${FIRST}      - { field: "args.a", op: "gt", value: 5 }\n`],
+    [
+      'merged keys on lines',
+      `${FIRST}      - <<: *big # but for\n        field: args.b\n`,
+      `${FIRST}      - op: "gt"\n        value: 5 # but for\n        field: args.b\n`,
+    ],
+    [
+      'merged keys in brackets',
+      `${FIRST}      - { field: args.b, <<: *big }\n`,
+      `${FIRST}      - { field: args.b, op: "gt", value: 5 }\n`,
+    ],
+    [
+      'keys of several, of which the first counts',
+      `${FIRST}      - &less { op: lt, each: any }\n      - <<: [*less, *big]\n`,
+      `${FIRST}      - &less { op: lt, each: any }\n      - op: "lt"\n        each: "any"\n        field: "args.a"\n        value: 5\n`,
+    ],
+  ])('%s', (_, before, after) => {
+    const rule = 'doc/anchor-across-policy'
+    expect(fixed({ 'p.yaml': policy(before) }, rule)['p.yaml']).toBe(policy(after))
+    expect(fixed({ 'p.yaml': crlf(policy(before)) }, rule)['p.yaml']).toBe(crlf(policy(after)))
+  })
+
+  test('merged keys of an agent, whose lack is not told beside them', () => {
+    const files = {
+      'a.yaml': agent('  tools:\n    - &one { ref: pay.refund@^1, as: one }\n    - <<: *one\n      as: two\n'),
+    }
+    const told = judged(files).findings.filter(({ rule }) => rule.startsWith('doc/'))
+    expect(told.map(({ rule, range }) => `${rule} ${range.start.line}:${range.start.column}`)).toEqual([
+      'doc/unknown-key 10:7',
+    ])
+    expect(fixed(files, 'doc/unknown-key')['a.yaml']).toBe(
+      agent('  tools:\n    - &one { ref: pay.refund@^1, as: one }\n    - ref: "pay.refund@^1"\n      as: two\n'),
+    )
+  })
+})
+
 describe('the fixes that the reference marks', () => {
   /** Left out: what only the command line can write (locks), and what has no example in text (UTF-16). */
   const MARKED = [

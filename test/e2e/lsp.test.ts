@@ -38,7 +38,11 @@ beforeEach(async () => {
   told.clear()
   versions.clear()
   waiting = []
-  server = spawn(process.execPath, [BIN, 'lsp'], { cwd: project.directory, stdio: ['pipe', 'pipe', 'inherit'] })
+  // Clients of the protocol that start a program add the flag by themselves.
+  server = spawn(process.execPath, [BIN, 'lsp', '--stdio'], {
+    cwd: project.directory,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   client = createProtocolConnection(new StreamMessageReader(server.stdout!), new StreamMessageWriter(server.stdin!))
   client.onNotification(
     'textDocument/publishDiagnostics',

@@ -84,6 +84,7 @@ export const author: readonly CommandSpec[] = [
     group: 'Author',
     plane: 'offline',
     summary: 'the rules of svc lint as a language server on stdin and stdout',
+    options: [{ flags: '--stdio', say: 'what it does anyway: editors say so' }],
     examples: ['svc lsp', 'svc lsp -C my-project'],
     drains: true,
     load: async () => (await import('../commands/lsp.ts')).lsp,

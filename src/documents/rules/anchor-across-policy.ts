@@ -1,4 +1,6 @@
+import { flowText, MERGE_KEY, writtenOut } from '../merge-keys.ts'
 import { everyNode, placeOfNode } from '../nodes.ts'
+import { segmentsOf } from '../pointer.ts'
 import type { Rule } from '../rule.ts'
 
 export const anchorAcrossPolicy: Rule = {
@@ -23,11 +25,13 @@ export const anchorAcrossPolicy: Rule = {
       if (!node.alias) continue
       const place = placeOfNode(document, use)
       const written = document.source.text.slice(place.range.start.offset, place.range.end.offset)
-      const scalar = node.members === undefined && node.items === undefined
+      const isMerged = segmentsOf(use.pointer).includes(MERGE_KEY)
       report(place, `"${written}" stands for what is written elsewhere.`, {
         fix: {
           description: 'Write it out.',
-          edits: scalar ? [{ path: place.path, range: place.range, text: JSON.stringify(node.value) }] : [],
+          edits: isMerged
+            ? writtenOut(document, use.pointer.slice(0, use.pointer.lastIndexOf(MERGE_KEY) + MERGE_KEY.length))
+            : [{ path: place.path, range: place.range, text: flowText(node.value) }],
         },
       })
     }
