@@ -35,28 +35,6 @@ export function yamlFault(text: string, error: YAMLException): TextFault {
   return { start, end: start + 1, message, ...(fix !== undefined && { fix }) }
 }
 
-/** Offsets of the brackets that stand right below the key, or the dash, of the line that opens them: nothing else is meant. */
-export function closingsBelow(text: string): readonly number[] {
-  const closings: number[] = []
-  // Of the lines so far those below which another can stand, each indented further than the one before.
-  const above: { readonly line: string; readonly indent: number; readonly own: number }[] = []
-  let start = 0
-  for (const line of text.split('\n')) {
-    const [, dashes = '', rest = ''] = /^( *(?:- +)*)(.*)/.exec(line) ?? []
-    if (rest !== '' && !rest.startsWith('#')) {
-      const indent = indentOf(line)
-      while ((above.at(-1)?.indent ?? 0) > indent) above.pop()
-      const opening = above.at(-1)
-      if (opening?.own === indent && /[}\]]/.test(line[indent]!) && /[[{]/.test(openAtEnd(opening.line) ?? ''))
-        closings.push(start + indent)
-      if (opening?.indent === indent) above.pop()
-      above.push({ line, indent, own: /^[[{]/.test(rest) ? dashes.lastIndexOf('-') : dashes.length })
-    }
-    start += line.length + 1
-  }
-  return closings
-}
-
 /** Undefined for JSON. */
 export function jsonFault(text: string): TextFault | undefined {
   try {
@@ -118,7 +96,7 @@ function advice(text: string, offset: number): string | undefined {
 }
 
 /** The quote or bracket that a line opens and does not close. */
-function openAtEnd(line: string): string | undefined {
+export function openAtEnd(line: string): string | undefined {
   const open: string[] = []
   let quote: string | undefined
   for (let at = 0; at < line.length; at++) {
@@ -136,4 +114,4 @@ function openAtEnd(line: string): string | undefined {
 /** What YAML keeps for itself at the beginning of a value. */
 const UNSTARTABLE = /[@`%]/
 
-const indentOf = (line: string): number => /^ */.exec(line)![0].length
+export const indentOf = (line: string): number => /^ */.exec(line)![0].length

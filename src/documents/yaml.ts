@@ -10,7 +10,6 @@ import {
   SCALAR_STYLE,
   YAMLException,
   getScalarValue,
-  parseEvents,
   type AliasEvent,
   type DocumentEvent,
   type Event,
@@ -20,10 +19,11 @@ import {
 } from 'js-yaml'
 import { jsonDepth, type JsonObject, type JsonValue } from '../base/json.ts'
 import { diagnostic, type Diagnostic } from './diagnostic.ts'
+import { eventsOf } from './events.ts'
 import { mappingAt, plainValue, scalarAt, sequenceAt, type Member, type Node } from './node.ts'
 import { readPlainly } from './plain-yaml.ts'
 import type { Source } from './source.ts'
-import { closingsBelow, jsonFault, stopOf, TOO_LITTLE, yamlFault } from './text-fault.ts'
+import { jsonFault, stopOf, yamlFault } from './text-fault.ts'
 
 /** Bytes of a file. */
 export const MAX_FILE_BYTES = 1024 * 1024
@@ -65,7 +65,7 @@ export function readYaml(source: Source): Reading {
 export function readParsed(source: Source): Reading {
   let events: readonly Event[]
   try {
-    events = eventsOf(source.text)
+    events = eventsOf(source.text, MAX_NESTING)
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
     if (error.reason.includes('maxDepth')) {
@@ -77,64 +77,6 @@ export function readParsed(source: Source): Reading {
   }
   return build(source, events)
 }
-
-/**
- * What the parser says of a text. A bracket that closes right below the key or dash of the line that opens it, as other readers
- * allow and many write it, is one column short for the parser of YAML 1.2: it is given one more, and the offsets are taken back.
- */
-function eventsOf(text: string): readonly Event[] {
-  try {
-    return parseEvents(text, { maxDepth: MAX_NESTING })
-  } catch (error) {
-    if (!isTooLittle(error)) throw error
-    const brackets = closingsBelow(text)
-    if (!brackets.includes(error.mark?.position ?? 0)) throw error
-    return paddedEvents(text, brackets)
-  }
-}
-
-const isTooLittle = (error: unknown): error is YAMLException =>
-  error instanceof YAMLException && error.reason === TOO_LITTLE
-
-/** @param pads offsets before which a space more is read, ascending */
-function paddedEvents(text: string, pads: readonly number[]): readonly Event[] {
-  const pieces = [0, ...pads].map((start, at) => text.slice(start, pads[at]))
-  // Where the spaces stand in what is parsed.
-  const spaces = pads.map((offset, at) => offset + at)
-  const back = (offset: number): number => {
-    let [low, high] = [0, spaces.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (spaces[middle]! < offset) low = middle + 1
-      else high = middle
-    }
-    return offset - low
-  }
-  let events: readonly Event[]
-  try {
-    events = parseEvents(pieces.join(' '), { maxDepth: MAX_NESTING })
-  } catch (error) {
-    if (error instanceof YAMLException && error.mark !== undefined) error.mark.position = back(error.mark.position)
-    throw error
-  }
-  for (const event of events) {
-    const offsets = event as unknown as Record<string, unknown>
-    for (const name of OFFSETS) {
-      const offset = offsets[name]
-      if (typeof offset === 'number' && offset > 0) offsets[name] = back(offset)
-    }
-  }
-  // A text that has such a bracket in its lines is read as it stands.
-  const texts = events.filter((event): event is ScalarEvent => event.type === EVENT_ID.SCALAR)
-  let next = 0
-  const own = pads.filter((pad) => {
-    while (next < texts.length && texts[next]!.valueEnd <= pad) next++
-    return texts[next] === undefined || texts[next]!.valueStart >= pad
-  })
-  return own.length === pads.length ? events : paddedEvents(text, own)
-}
-
-const OFFSETS = ['start', 'valueStart', 'valueEnd', 'anchorStart', 'anchorEnd', 'tagStart', 'tagEnd']
 
 const refuse = (source: Source, rule: string, start: number, end: number, message: string, fix?: string): Reading => ({
   roots: [],
