@@ -184,7 +184,8 @@ export const failures = {
   },
   native_sqlite_missing: {
     exit: EXIT.usage,
-    say: () => 'SQLite cannot be loaded: better-sqlite3 was installed without its native part.',
+    say: () =>
+      'SQLite cannot be loaded: better-sqlite3 was installed without its native part, or by another version of Node.',
     fix: 'npm rebuild better-sqlite3',
   },
   store_unreadable: {

@@ -9,6 +9,12 @@ test('a connection answers', () => {
 
 test.each([
   ['20.19.0', 'better-sqlite3', 'Could not locate the bindings file. Tried:\n → build', 'npm rebuild better-sqlite3'],
+  [
+    '20.19.0',
+    'better-sqlite3',
+    'The module was compiled against NODE_MODULE_VERSION 137.',
+    'npm rebuild better-sqlite3',
+  ],
   ['22.12.0', 'better-sqlite3-napi', "Cannot find module 'better-sqlite3-napi'", 'npm install --include=optional'],
   ['26.1.0', 'better-sqlite3-napi', "Cannot find module 'better-sqlite3-napi'", 'npm install --include=optional'],
 ])('Node %s takes %s; where it is missing, that is told with the command that adds it', (node, name, message, fix) => {

@@ -31,7 +31,7 @@ export const machine: Checks = {
       return fine(`${version} (better-sqlite3)`)
     } catch {
       return bad(
-        'better-sqlite3 was installed without its native part (npm skipped its install script, or optional packages)',
+        'better-sqlite3 was installed without its native part (npm skipped its install script, or optional packages), or by another version of Node',
         'npm install-scripts approve better-sqlite3 && npm rebuild better-sqlite3     (global: npm i -g svc --allow-scripts=better-sqlite3; from Node 22 on: npm install --include=optional)',
       )
     }

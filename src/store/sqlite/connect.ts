@@ -27,4 +27,5 @@ export function connect(
   }
 }
 
-const MISSING = /^Could not locate the bindings file|^Cannot find module/
+/** Also where modules were installed by another version of Node than runs now. */
+const MISSING = /^Could not locate the bindings file|^Cannot find module|NODE_MODULE_VERSION/
