@@ -36,6 +36,7 @@ export interface Listed {
 /**
  * @param texts what stands in for files
  * @param listed where the result depends on files alone
+ * @param isWritten false for texts that the files do not have: tests of policies read files
  */
 export const checkDocuments = async (
   call: Call,
@@ -43,10 +44,11 @@ export const checkDocuments = async (
   input: Input | undefined,
   texts: Contents,
   listed: Listed | undefined,
+  isWritten: boolean,
 ): Promise<Checked> =>
   listed === undefined
-    ? await checkAtOnce(call, project, await load(call, project, input, texts))
-    : await checkInParts(call, project, input, texts, listed)
+    ? await checkAtOnce(call, project, await load(call, project, input, texts), isWritten)
+    : await checkInParts(call, project, input, texts, listed, isWritten)
 
 /** What is read, and what is told of. */
 function chosenBy(
@@ -106,12 +108,13 @@ async function checkInParts(
   input: Input | undefined,
   texts: Contents,
   { files, reserve }: Listed,
+  isWritten: boolean,
 ): Promise<Checked> {
   try {
     const options = optionsOf(call, project)
     // Tests are run on what compiles, for which all documents are at hand.
     if (options.rules?.['policy/untested'] !== 'off' && files.paths.some(isPolicyTest))
-      return await checkAtOnce(call, project, await load(call, project, input, texts))
+      return await checkAtOnce(call, project, await load(call, project, input, texts), isWritten)
     const look = (facts?: Partial<LintOptions>): Promise<Checked> =>
       lintInParts(files, chosenBy(call, project, input, texts), { ...options, ...facts }, crewFrom(reserve))
     // Where there are no tests every policy is untested, which is said of a project without errors.
@@ -127,7 +130,7 @@ async function checkInParts(
   }
 }
 
-async function checkAtOnce(call: Call, project: Project, workspace: Workspace): Promise<Checked> {
+async function checkAtOnce(call: Call, project: Project, workspace: Workspace, isWritten: boolean): Promise<Checked> {
   const { given, io } = call
   const notebook = createNotebook(true)
   const env = given.flag('check-env')
@@ -135,7 +138,7 @@ async function checkAtOnce(call: Call, project: Project, workspace: Workspace): 
     : undefined
   const options = { ...optionsOf(call, project), published: notebook, ...(env && { env }) }
   const findings = check(workspace, options)
-  const facts = await factsFor(call, project, workspace, options, notebook, findings)
+  const facts = await factsFor(call, project, workspace, options, notebook, findings, isWritten)
   return { workspace, findings: facts ? check(workspace, { ...options, ...facts }) : findings }
 }
 
@@ -157,16 +160,19 @@ async function factsFor(
   options: LintOptions,
   notebook: Notebook,
   findings: readonly Diagnostic[],
+  isWritten: boolean,
 ): Promise<Partial<LintOptions> | undefined> {
   const registry = hasRegistry(project)
     ? await askRegistry(call, project, workspace, options, notebook, findings)
     : { known: findings, facts: await locksFor(project, () => workspace, options, findings) }
   const live = call.given.flag('mcp-live')
   const sound = isSound(options, registry.known)
+  const hasTests = workspace.files.paths.some(isPolicyTest)
   const tests =
     sound &&
     options.rules?.['policy/untested'] !== 'off' &&
-    workspace.files.paths.some(isPolicyTest) &&
+    hasTests &&
+    isWritten &&
     // What is wrong in files that nobody asked about is not told, but keeps tests from running.
     isSound(options, workspace.focus === undefined ? registry.known : check(unfocused(workspace), options))
   if (!live && !tests && options.strict !== true) return registry.facts
@@ -175,7 +181,7 @@ async function factsFor(
     ...registry.facts,
     ...(live && { mcp: await askServers(call, project, workspace) }),
     ...(tests && { coverage: await runPolicyTests(call, project, workspace) }),
-    ...(!tests && sound && options.strict === true && { coverage: new Map() }),
+    ...(!tests && sound && options.strict === true && (isWritten || !hasTests) && { coverage: new Map() }),
   }
 }
 

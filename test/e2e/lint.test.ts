@@ -19,7 +19,7 @@ import { lint } from '../../src/documents/lint.ts'
 import { loadFiles, loadWorkspace } from '../../src/documents/load.ts'
 import { formats } from '../../src/documents/report/formats.ts'
 import { whole } from '../documents/whole.ts'
-import { endWithTests, svc, writeProject, type Project } from './binary.ts'
+import { copyExample, endWithTests, svc, writeProject, type Project } from './binary.ts'
 
 const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
 
@@ -194,4 +194,18 @@ test('the program is read as Latin-1, so it is ASCII', () => {
   const dist = resolve(import.meta.dirname, '../../dist')
   const [program] = readdirSync(dist).filter((name) => /^cli-\w+\.cjs$/.test(name))
   expect(/[^\0-\x7f]/.exec(readFileSync(join(dist, program!), 'utf8'))?.[0]).toBeUndefined()
+})
+
+test('what --fix mended is judged as it was written, by the tests of policies, too', async () => {
+  const refund = copyExample('refund')
+  const agent = join(refund.directory, 'agents/fraud-check.yaml')
+  writeFileSync(agent, readFileSync(agent, 'utf8').replace('kind: Agent', 'kind: Agnet'))
+  const { code, stdout, stderr } = await svc(['lint', '--fix'], { cwd: refund.directory })
+  expect({ code, stdout, stderr: stderr.replace(/\d+ ms/, 'N ms') }).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: '1 fixed; 0 errors, 0 warnings in 7 files (N ms)\n',
+  })
+  expect(readFileSync(agent, 'utf8')).toContain('kind: Agent\n')
+  refund.remove()
 })

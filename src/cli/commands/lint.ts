@@ -95,16 +95,21 @@ async function once(call: Call, project: Project, input: Input | undefined, last
   const dry = given.flag('fix-dry-run')
   const overlay = input === undefined ? {} : { [input.path]: input.bytes }
   const kept = cacheOf(call, project, overlay)
-  const look = async (texts: Contents): Promise<Checked> => {
+  const look = async (texts: Contents, isWritten = texts === overlay): Promise<Checked> => {
     const before = texts === overlay ? kept?.recall() : undefined
     if (before) return before
     const listed = isOfFilesAlone(call, project) ? await list(project, texts) : undefined
     // The rules are loaded where there is something to check, and threads that help have begun.
     const { checkDocuments } = await import('../lint-check.ts')
-    return await checkDocuments(call, project, input, texts, listed)
+    return await checkDocuments(call, project, input, texts, listed, isWritten)
   }
   const fixing = given.flag('fix') || dry ? await import('../lint-fix.ts') : undefined
-  const result: Checked & Partial<Mended & Recalled> = fixing ? await fixing.mend(look, overlay) : await look(overlay)
+  let result: Checked & Partial<Mended & Recalled> = fixing ? await fixing.mend(look, overlay) : await look(overlay)
+  if (fixing && !dry && input === undefined && result.texts && Object.keys(result.texts).length > 0) {
+    await fixing.writeTexts(project.directory, result.texts)
+    // Once more, with what tests of policies see of the files as they are now.
+    result = { ...result, ...(await look(result.texts, true)) }
+  }
   const summary = result.summary ?? summarise(result.findings, result.workspace)
   if (summary.files === 0) {
     if (given.text('changed') === undefined)
@@ -112,7 +117,6 @@ async function once(call: Call, project: Project, input: Input | undefined, last
     if (!mode.json) out.hint('no document is affected')
   }
   if (fixing && result.texts) {
-    if (!dry && input === undefined) await fixing.writeTexts(project.directory, result.texts)
     if (!mode.json && (dry || input !== undefined)) await showFixed(call, project, input, result.texts, dry)
   }
   const code = summary.errors > 0 || (maxWarnings !== undefined && summary.warnings > maxWarnings) ? 1 : 0
