@@ -152,6 +152,13 @@ test('github annotates, with what its commands cannot hold escaped', () => {
 `)
 })
 
+test('and nothing in it that would colour the log of the job', () => {
+  const message = 'Is \u001b[31mred\u001b[0m,\nor \u0007 not.'
+  expect(formats.github([{ ...mismatch, message, severity: 'warning' }])).toBe(
+    '::warning file=policies/large.yaml,line=7,endLine=7,col=41,endColumn=46,title=policy/type-mismatch::Is red,%0Aor \\x07 not. Write 500.\n',
+  )
+})
+
 test('sarif names rules, places and the other half', () => {
   const log = JSON.parse(report('sarif'))
   expect(log.version).toBe('2.1.0')

@@ -1,3 +1,4 @@
+import { safeBlock } from '../../terminal/text.ts'
 import type { Diagnostic } from '../diagnostic.ts'
 
 const COMMANDS = { error: 'error', warning: 'warning', info: 'notice' } as const
@@ -10,7 +11,9 @@ export const reportGithub = (findings: readonly Diagnostic[]): string =>
       const columns =
         start.line === end.line ? `,col=${start.column},endColumn=${Math.max(start.column, end.column)}` : ''
       const at = `file=${property(path)},line=${start.line},endLine=${end.line}${columns},title=${property(rule)}`
-      return `::${COMMANDS[severity]} ${at}::${data(fix === undefined ? message : `${message} ${fix.description}`)}\n`
+      // The message goes into the log of the job, which shows colours.
+      const text = safeBlock(fix === undefined ? message : `${message} ${fix.description}`)
+      return `::${COMMANDS[severity]} ${at}::${data(text)}\n`
     })
     .join('')
 
