@@ -36,7 +36,7 @@ export function suppressionsIn(source: Source): Suppression[] {
     if (isInside(texts, start)) return []
     const end = match.index + match[0].trimEnd().length
     const at = { path: source.path, pointer: '', range: source.span(start, end) }
-    const lines = word === 'disable-file' ? undefined : linesBelow(source, at.range.end.offset, at.range.start.line + 1)
+    const lines = word === 'disable-file' ? undefined : linesBelow(source, texts, at.range.start.line + 1)
     const silenced = names.split(/[\s,]+/).filter((rule) => rule !== '')
     const isKnown = word === 'disable-file' || word === 'disable-next-line'
     if (!isKnown || silenced.length === 0) {
@@ -55,17 +55,14 @@ export function suppressionsIn(source: Source): Suppression[] {
 
 const EVERY_LINE = [0, Infinity] as const
 
-/** The line after an offset, and the lines of the text that it begins (`text: |`): no comment can stand in these. */
-function linesBelow({ text }: Source, offset: number, line: number): readonly [number, number] {
-  const [next = '', ...rest] = text.slice(text.indexOf('\n', offset) + 1).split('\n', MAX_LINES)
-  if (!/(?:^|[:-])\s+(?:[&!]\S+\s+)*[|>][-+\d]*\s*(?:#.*)?$/.test(next)) return [line, line]
-  const indent = next.search(/\S/)
-  const end = rest.findIndex((each) => each.trim() !== '' && each.search(/\S/) <= indent)
-  return [line, line + (end < 0 ? rest.length : end)]
+/** A line, and those of the text that it begins (`text: |`): no comment can stand in these. */
+function linesBelow(source: Source, texts: readonly Stretch[], line: number): readonly [number, number] {
+  const start = source.lineStart(line + 1) ?? source.text.length
+  const text = textFrom(texts, start)
+  // What begins with the line and with space is a block: words and quotes begin with a letter.
+  const isBlock = text?.start === start && /\s/.test(source.text[start]!)
+  return [line, isBlock ? source.span(text.end, text.end).start.line : line]
 }
-
-/** Lines of a text that are looked through for its end. */
-const MAX_LINES = 10_000
 
 interface Stretch {
   readonly start: number
@@ -88,14 +85,18 @@ function textsIn(root: Node): Stretch[] {
   return texts
 }
 
-function isInside(texts: readonly Stretch[], offset: number): boolean {
+const isInside = (texts: readonly Stretch[], offset: number): boolean =>
+  (textFrom(texts, offset)?.start ?? Infinity) <= offset
+
+/** The first that ends behind an offset. */
+function textFrom(texts: readonly Stretch[], offset: number): Stretch | undefined {
   let [low, high] = [0, texts.length]
   while (low < high) {
     const middle = (low + high) >> 1
     if (texts[middle]!.end <= offset) low = middle + 1
     else high = middle
   }
-  return low < texts.length && texts[low]!.start <= offset
+  return texts[low]
 }
 
 /** The findings that no comment silences, and what is wrong with the comments. */

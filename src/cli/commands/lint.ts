@@ -11,6 +11,7 @@ import { isOfFilesAlone, openLintCache, type Drawn, type LintCache, type Recalle
 import type { Input, Listed } from '../lint-check.ts'
 import type { Checked, Mended } from '../lint-fix.ts'
 import { wholeNumber } from '../numbers.ts'
+import { isPolicyTest } from '../policy/test-path.ts'
 import type { Project } from '../project.ts'
 import { needPaths, openDocuments, pathInProject } from '../project-path.ts'
 import { stdinBytes, writeOut } from '../stdin-bytes.ts'
@@ -108,7 +109,7 @@ async function once(call: Call, project: Project, input: Input | undefined, last
   if (fixing && !dry && input === undefined && result.texts && Object.keys(result.texts).length > 0) {
     await fixing.writeTexts(project.directory, result.texts)
     // Once more, with what tests of policies see of the files as they are now.
-    result = { ...result, ...(await look(result.texts, true)) }
+    if (result.workspace.files.paths.some(isPolicyTest)) result = { ...result, ...(await look(result.texts, true)) }
   }
   const summary = result.summary ?? summarise(result.findings, result.workspace)
   if (summary.files === 0) {
@@ -116,9 +117,8 @@ async function once(call: Call, project: Project, input: Input | undefined, last
       throw fail('no_documents', { where: input ? 'standard input' : given.rest(0).join(', ') || project.directory })
     if (!mode.json) out.hint('no document is affected')
   }
-  if (fixing && result.texts) {
-    if (!mode.json && (dry || input !== undefined)) await showFixed(call, project, input, result.texts, dry)
-  }
+  if (fixing && result.texts && !mode.json && (dry || input !== undefined))
+    await showFixed(call, project, input, result.texts, dry)
   const code = summary.errors > 0 || (maxWarnings !== undefined && summary.warnings > maxWarnings) ? 1 : 0
   if (last) {
     const telling = JSON.stringify([result.findings, summary])
