@@ -2,12 +2,15 @@
 import type { Place } from './diagnostic.ts'
 import type { Document } from './document.ts'
 import { createSource } from './source.ts'
-import { partOf } from './texts.ts'
+import { partsOf } from './texts.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface Instructions {
   readonly text: string
-  /** A part of the text as a place; of instructions in the document the whole where they do not show it by its letters. */
+  /**
+   * A part of the text as a place, asked for from its start to its end; of instructions in the document the whole where they do not
+   * show it by its letters.
+   */
   placeOf(start: number, length: number): Place
 }
 
@@ -15,16 +18,7 @@ export interface Instructions {
 export function instructionsOf(workspace: Workspace, agent: Document): Instructions | undefined {
   if (agent.kind !== 'Agent') return undefined
   const [inline] = agent.texts('spec.instructions.text')
-  if (inline !== undefined) {
-    const { value: text } = inline
-    return {
-      text,
-      placeOf(start, length) {
-        const part = text.slice(start, start + length)
-        return partOf(agent.source, inline, part, text.slice(0, start).split(part).length - 1)
-      },
-    }
-  }
+  if (inline !== undefined) return { text: inline.value, placeOf: partsOf(agent.source, inline, inline.value) }
   const [ref] = agent.texts('spec.instructions.ref')
   const version = agent.at('spec.instructions.version')[0]?.value
   if (ref === undefined) return undefined

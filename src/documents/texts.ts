@@ -137,12 +137,33 @@ class Written implements WrittenText {
 }
 
 /** The place of a part of what stands at a place, by its letters; the whole place where it does not show them. */
-export function partOf(source: Source, whole: Place, part: string, before = 0): Place {
+function partOf(source: Source, whole: Place, part: string): Place {
   const { start, end } = whole.range
-  let at = source.text.indexOf(part, start.offset)
-  for (let each = 0; each < before && at >= 0; each++) at = source.text.indexOf(part, at + part.length)
-  if (at < 0 || at + part.length > end.offset) return whole
-  return { ...whole, range: source.span(at, at + part.length) }
+  const at = source.text.slice(start.offset, end.offset).indexOf(part)
+  const from = start.offset + at
+  return at < 0 ? whole : { ...whole, range: source.span(from, from + part.length) }
+}
+
+/**
+ * The places of parts of a text that stands at a place, by their letters, asked for from its start to its end: each search goes on
+ * where the last one ended. From the first part that the place does not show by its letters it is the whole place.
+ */
+export function partsOf(source: Source, whole: Place, text: string): (start: number, length: number) => Place {
+  let read = 0
+  let written = whole.range.start.offset
+  return (start, length) => {
+    const part = text.slice(start, start + length)
+    for (let at = read; at <= start; at = read) {
+      const end = source.text.indexOf(part, written) + part.length
+      if (end < part.length || end > whole.range.end.offset) {
+        written = Infinity
+        return whole
+      }
+      read = text.indexOf(part, at) + part.length
+      written = end
+    }
+    return { ...whole, range: source.span(written - length, written) }
+  }
 }
 
 function linesOf(path: string, text: string): WrittenText[] {

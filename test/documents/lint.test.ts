@@ -506,10 +506,8 @@ describe('in a text of several lines', () => {
   test('however long it is, and no further', () => {
     const text = `    # svc-lint-disable-next-line secret/literal -- known\n    text: |\n${'      Answer.\n'.repeat(12_000)}      Use ${KEY}.\n`
     const agent = `apiVersion: svc/v1\nkind: Agent\nspec:\n  instructions:\n${text}  purpose: Use ${KEY} too.\n`
-    const line =
-      complete({ 'a.yaml': agent })
-        ['a.yaml']!.split('\n')
-        .findIndex((each) => each.includes('purpose:')) + 1
+    const lines = complete({ 'a.yaml': agent })['a.yaml']!.split('\n')
+    const line = lines.findIndex((each) => each.includes('purpose:')) + 1
     expect(placed({ 'a.yaml': agent })).toEqual([`a.yaml secret/literal ${line}:16-${line}:${16 + KEY.length}`])
   })
 })
