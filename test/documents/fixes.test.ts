@@ -573,3 +573,13 @@ test('a key that is renamed and one that is moved to it do not make the same map
     text('', '  decision:\n    reason: Large.\n    type: deny\n'),
   )
 })
+
+test('an alias of a long text is told, not written out: there may be thousands of it', () => {
+  const text = (letters: number): string =>
+    `apiVersion: svc/v1\nkind: Policy\nspec:\n  description: &long ${'x'.repeat(letters)}\n  decision: {type: deny, reason: *long}\n`
+  const edits = (letters: number): readonly number[] =>
+    lint(loadFiles({ 'a.yaml': text(letters) }))
+      .filter(({ rule }) => rule === 'doc/anchor-across-policy')
+      .map(({ fix }) => fix!.edits.length)
+  expect([edits(500), edits(501)]).toEqual([[1], [0]])
+})

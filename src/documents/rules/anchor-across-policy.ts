@@ -26,12 +26,15 @@ export const anchorAcrossPolicy: Rule = {
       const place = placeOfNode(document, use)
       const written = document.source.text.slice(place.range.start.offset, place.range.end.offset)
       const isMerged = segmentsOf(use.pointer).includes(MERGE_KEY)
+      const text = flowText(node.value)
       report(place, `"${written}" stands for what is written elsewhere.`, {
         fix: {
           description: 'Write it out.',
           edits: isMerged
             ? writtenOut(document, use.pointer.slice(0, use.pointer.lastIndexOf(MERGE_KEY) + MERGE_KEY.length))
-            : [{ path: place.path, range: place.range, text: flowText(node.value) }],
+            : text === undefined
+              ? []
+              : [{ path: place.path, range: place.range, text }],
         },
       })
     }
