@@ -19,7 +19,7 @@ export interface Attachment {
 }
 
 /** Where a policy is attached: each is an id, or a mapping with a path. */
-export const ATTACHMENT_PLACES = ['spec.default_policies.*', 'spec.tools.*.policies.*', 'spec.agents.*.policies.*']
+const ATTACHMENT_PLACES = ['spec.default_policies.*', 'spec.tools.*.policies.*', 'spec.agents.*.policies.*']
 
 export const attachmentsOf = (workspace: Workspace, document: Document): readonly Attachment[] =>
   mayAttach(document) ? attached(workspace, document) : NONE

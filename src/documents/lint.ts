@@ -1,7 +1,6 @@
 /** All findings of all files in one run. The rules are listed in `rules/index.ts`. */
 import type { Config } from '../spec/config.ts'
 import { diagnostic, sortDiagnostics, type Diagnostic, type Severity } from './diagnostic.ts'
-import { createDispatch } from './dispatch.ts'
 import type { Document } from './document.ts'
 import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from './paths.ts'
@@ -56,9 +55,6 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
           {
             check,
             kinds: rule.kinds,
-            needs: rule.needs,
-            lacks: rule.lacks,
-            given: rule.given,
             report: reporter(
               rule,
               () => current!,
@@ -68,7 +64,6 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
         ]
       : [],
   )
-  const dispatch = createDispatch(checks)
   const known: Omit<Project, 'workspace'> = {
     published: options.published ?? { versions: () => [] },
     providers: options.providers ?? {},
@@ -82,11 +77,11 @@ export function createCheck(options: LintOptions): (workspace: Workspace) => (do
   }
   return (workspace) => {
     const project: Project = { workspace, ...known }
-    const concerning = dispatch(project)
     return (document) => {
       found = []
       current = document
-      checkDocument(document, concerning(document), project)
+      for (const { check, kinds, report } of checks)
+        if (kinds === undefined || kinds.includes(document.kind)) check(document, report, project)
       return found
     }
   }
@@ -116,20 +111,6 @@ export function conclude(
 
 /** Names of all rules, for configuration and `svc explain`. */
 export const findRule = (name: string): Rule | undefined => rules.find((rule) => rule.name === name)
-
-/** A rule that is run, with the way in which it reports. */
-interface Check {
-  readonly check: NonNullable<Rule['check']>
-  readonly report: Report
-}
-
-/** A function and a loop of its own: it is called for every document, and its body for every rule of each. */
-function checkDocument(document: Document, checks: readonly Check[], project: Project): void {
-  for (let at = 0; at < checks.length; at++) {
-    const { check, report } = checks[at]!
-    check(document, report, project)
-  }
-}
 
 function isRun(rule: Rule, options: LintOptions): boolean {
   const chosen = options.rules?.[rule.name]

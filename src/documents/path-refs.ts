@@ -16,9 +16,6 @@ const PLACES = [
   'spec.model.provider_options.script',
 ]
 
-/** Where a document may name one: without any of these it names none. */
-export const PATH_PLACES = [...PLACES, 'spec.agents.*.ref', 'metadata.annotations.*']
-
 /** Every path that a document names. */
 export const pathsIn = (document: Document): readonly FoundText[] => document.once(readPaths)
 

@@ -32,17 +32,8 @@ export interface Rule {
   readonly crossFile?: true
   /** True for a rule of the profile `strict` alone, unless the configuration names it. */
   readonly strictOnly?: true
-  /** Documents that it looks at; absent = all. */
+  /** Kinds of documents it is called for; absent = all. */
   readonly kinds?: readonly Kind[]
-  /**
-   * Paths, as `Spans.at` reads them, without any of which it has nothing to say to a document: it is not called then.
-   * After a colon is the one text, or `true`, that must stand there: `output.on_invalid: escalate`. Absent = it must look itself.
-   */
-  readonly needs?: readonly string[]
-  /** The same, with any of which it has nothing to say. */
-  readonly lacks?: readonly string[]
-  /** What must hold of the project for it to have anything to say to any document: asked once. Absent = it must look itself. */
-  readonly given?: (project: Project) => boolean
   /** Absent for what reading a file itself finds. */
   readonly check?: (document: Document, report: Report, project: Project) => void
 }

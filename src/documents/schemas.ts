@@ -18,9 +18,6 @@ const PLACES: Readonly<Record<Document['kind'], readonly string[]>> = {
 /** The annotation that names the schema of a start's input. Source: decisions, section 4. */
 export const INPUT_SCHEMA = 'svc/input-schema'
 
-/** Where a schema is named or held, in a document of any kind: what has none of these has no schema. */
-export const SCHEMA_PLACES = [...new Set(Object.values(PLACES).flat()), 'metadata.annotations']
-
 export interface SchemaUse {
   /** What names or holds the schema. */
   readonly at: Found

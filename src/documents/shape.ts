@@ -29,7 +29,7 @@ export function checkShape(schema: SchemaName, file: Spans): Diagnostic[] {
   if (validate(file.root.value)) return []
   const errors = relevant(validate.errors ?? [])
   const findings: Diagnostic[] = []
-  // Keys that dispatch speaks of, or that an unknown or misplaced one was surely meant to be: that they are missing is not said again.
+  // Keys that reading the head of a document reports, or that an unknown or misplaced one was surely meant to be: that they are missing is not said again.
   const meant = new Set(['/apiVersion', '/kind'])
   const unknown: ErrorObject[] = []
   const bare = new Set<string>()

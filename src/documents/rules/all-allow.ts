@@ -19,7 +19,6 @@ export const allAllow: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['metadata.governance.authority_boundaries.*'],
   check(document, report, { workspace }) {
     for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
       if (policies.length === 0 || policies.some((policy) => effectOf(policy) !== 'grant')) continue

@@ -22,7 +22,6 @@ export const allowEverything: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.default_policies.*'],
   check(document, report, { workspace }) {
     for (const { at, policies } of attachmentsOf(workspace, document)) {
       const policy = policies[0]

@@ -26,7 +26,6 @@ export const allowListAmbiguous: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.allow'],
   check(document, report, { workspace }) {
     if (effectOf(document) !== 'list') return
     const named = document.at('spec.decision.runtime.*').find(({ key }) => key === 'svc/allow_field')

@@ -30,7 +30,6 @@ export const allowValueImpossible: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.allow'],
   check(document, report, { workspace }) {
     if (effectOf(document) !== 'list') return
     const named = document.at('spec.decision.runtime.*').find(({ key }) => key === 'svc/allow_field')

@@ -12,7 +12,6 @@ export const allowWithoutType: Rule = {
       'kind: Policy\nspec: {allow: [EUR], decision: {type: allow, runtime: {svc/allow_field: currency}}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.allow'],
   check(document, report) {
     if (document.at('spec.allow').length === 0) return
     const type = document.texts('spec.decision.type')[0]

@@ -1,4 +1,4 @@
-import { ATTACHMENT_PLACES, attachmentsOf, type Attachment } from '../attachments.ts'
+import { attachmentsOf, type Attachment } from '../attachments.ts'
 import { removalOf } from '../removal.ts'
 import type { Rule } from '../rule.ts'
 
@@ -21,7 +21,6 @@ export const attachmentDuplicate: Rule = {
     'policy.yaml': 'kind: Policy\n',
   },
   crossFile: true,
-  needs: ATTACHMENT_PLACES,
   check(document, report, { workspace }) {
     const attachments = attachmentsOf(workspace, document)
     // What is attached once in the whole document is attached once in each list.

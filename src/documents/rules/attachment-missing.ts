@@ -1,4 +1,4 @@
-import { ATTACHMENT_PLACES, attachmentsOf } from '../attachments.ts'
+import { attachmentsOf } from '../attachments.ts'
 import { missingFile } from '../missing.ts'
 import type { Rule } from '../rule.ts'
 import { nearestId } from '../suggest.ts'
@@ -12,7 +12,6 @@ export const attachmentMissing: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  default_policies: [pay.limt]\n', 'policy.yaml': 'kind: Policy\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  default_policies: [pay.limit]\n', 'policy.yaml': 'kind: Policy\n' },
   crossFile: true,
-  needs: ATTACHMENT_PLACES,
   check(document, report, { workspace, published }) {
     for (const { at, written, policies, resolution } of attachmentsOf(workspace, document)) {
       if (policies.length > 0 || written === '') continue

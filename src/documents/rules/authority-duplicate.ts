@@ -18,7 +18,6 @@ export const authorityDuplicate: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend}}\n',
   },
   kinds: ['Agent'],
-  needs: ['metadata.governance.authority_boundaries.*'],
   check(document, report) {
     const seen = new Set<string>()
     for (const each of document.texts('metadata.governance.authority_boundaries.*')) {

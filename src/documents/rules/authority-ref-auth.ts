@@ -17,7 +17,6 @@ export const authorityRefAuth: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.decision.type: allow'],
   check(document, report, { workspace }) {
     if (decisionOf(document)['type'] !== 'allow') return
     if (document.at('spec.conditions').length > 0 || document.at('spec.allow').length > 0) return

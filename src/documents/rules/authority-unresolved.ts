@@ -24,7 +24,6 @@ export const authorityUnresolved: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['metadata.governance.authority_boundaries.*'],
   check(document, report, { workspace }) {
     for (const boundary of document.texts('metadata.governance.authority_boundaries.*')) {
       if (linkedPolicies(workspace, document, boundary.value).length > 0) continue

@@ -17,7 +17,6 @@ export const baseUrlFullPath: Rule = {
       'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "https://llm.example/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.model.base_url'],
   check(document, report) {
     for (const url of document.texts('spec.model.base_url')) {
       const parsed = urlOf(url.value)

@@ -27,8 +27,6 @@ export const blanketAllowIrreversible: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
-  given: ({ workspace }) => blanketGrants(workspace).size > 0,
   check(document, report, project) {
     const blankets = blanketGrants(project.workspace)
     if (blankets.size === 0) return

@@ -11,7 +11,6 @@ export const blockAlias: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: block}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny}}\n' },
   kinds: ['Policy'],
-  needs: ['spec.decision.type: block'],
   check(document, report) {
     if (decisionOf(document)['type'] !== 'block') return
     const type = document.placeOf('/spec/decision/type')

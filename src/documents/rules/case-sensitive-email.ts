@@ -13,7 +13,6 @@ export const caseSensitiveEmail: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {conditions: {field: email_domain(args.to), op: eq, value: corp.com}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {
       const { path, op, value } = leaf

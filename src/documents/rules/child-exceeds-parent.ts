@@ -24,7 +24,6 @@ export const childExceedsParent: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
     for (const { child } of edgesOf(workspace, document))
       for (const name of CAPS) {

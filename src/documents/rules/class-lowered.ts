@@ -20,7 +20,6 @@ export const classLowered: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*.side_effect_class'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const tool = toolDocument(workspace, use)

@@ -18,7 +18,6 @@ export const classMissing: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       if (use.builtin || use.ref === undefined || effectiveClass(workspace, use) !== undefined) continue

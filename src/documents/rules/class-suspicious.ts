@@ -20,7 +20,6 @@ export const classSuspicious: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       if (use.ref === undefined || effectiveClass(workspace, use) !== 'read_only') continue

@@ -20,7 +20,6 @@ export const classificationUnused: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['metadata.governance.classifications.*'],
   check(document, report, { workspace }) {
     const own = document.texts('metadata.governance.classifications.*')
     if (own.length === 0) return

@@ -16,7 +16,6 @@ export const conditionField: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: run.dpth, op: gt, value: 1}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: run.depth, op: gt, value: 1}\n' },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document))
       if (code === 'field') {

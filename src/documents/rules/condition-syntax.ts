@@ -17,7 +17,6 @@ export const conditionSyntax: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, operator: gt, value: 500}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     const all = conditionProblems(document)
     if (all.length === 0) return

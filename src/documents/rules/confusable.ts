@@ -19,7 +19,6 @@ export const confusable: Rule = {
       'kind: Tool\nmetadata: {name: send-mail, namespace: crm, version: "1.0.0"}\n---\nkind: Tool\nmetadata: {name: read-mail, namespace: crm, version: "1.0.0"}\n',
   },
   crossFile: true,
-  given: ({ workspace }) => twins(workspace).size > 0,
   check(document, report, { workspace }) {
     if (document.identity === undefined) return
     const first = twins(workspace).get(document)

@@ -17,7 +17,6 @@ export const contradiction: Rule = {
       'kind: Policy\nspec:\n  conditions: {any: [{field: args.amount, op: gt, value: 500}, {field: args.amount, op: lt, value: 100}]}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     if (!comparesAgain(document)) return
     for (const { form, pointer, members, condition } of groupsIn(document)) {

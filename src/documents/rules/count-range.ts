@@ -19,7 +19,6 @@ export const countRange: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 60, default: deny}}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.decision.approvals_required'],
   check(document, report) {
     const { approvals_required: count } = decisionOf(document)
     if (typeof count === 'number' && !(count >= 1 && count <= MOST))

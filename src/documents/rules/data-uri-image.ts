@@ -21,8 +21,6 @@ export const dataUriImage: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
-  lacks: ['output.format: json'],
   check(document, report, { workspace }) {
     if (document.at('output.format')[0]?.value === 'json') return
     if (!abilitiesOf(workspace, document).private) return

@@ -24,7 +24,6 @@ export const depthExceeded: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
     if (!isRoot(workspace, document)) return
     const limit = document.at('spec.limits.max_subagent_depth')[0]

@@ -29,8 +29,6 @@ export const mcpDescriptionChanged: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*.mcp'],
-  given: ({ mcp }) => mcp !== undefined,
   check(document, report, { workspace, mcp }) {
     const listings = mcp?.get(document)
     if (listings === undefined) return

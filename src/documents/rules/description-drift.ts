@@ -19,7 +19,6 @@ export const descriptionDrift: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*.description'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const own = textAt(use.value, 'description')

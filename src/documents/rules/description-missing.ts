@@ -17,7 +17,6 @@ export const toolDescriptionMissing: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const tool = toolDocument(workspace, use)

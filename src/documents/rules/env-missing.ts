@@ -16,8 +16,6 @@ export const envMissing: Rule = {
       'kind: Agent\nsecrets: {k: {fromEnv: PATH}}\nspec: {model: {provider: anthropic, name: m, secret: k}}\n',
   },
   kinds: ['Agent'],
-  needs: ['secrets.*.fromEnv'],
-  given: ({ env }) => env !== undefined,
   check(document, report, { env }) {
     if (env === undefined) return
     for (const name of document.texts('secrets.*.fromEnv')) {

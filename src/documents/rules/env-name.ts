@@ -16,7 +16,6 @@ export const envName: Rule = {
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
   },
   kinds: ['Agent'],
-  needs: ['secrets.*.fromEnv'],
   check(document, report) {
     for (const variable of document.texts('secrets.*.fromEnv')) {
       const name = variable.value

@@ -9,7 +9,6 @@ export const escalateNobody: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\nspec: {limits: {max_tokens_per_run: 5000, on_limit: escalate}}\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec: {limits: {max_tokens_per_run: 5000, on_limit: halt}}\n' },
   kinds: ['Agent'],
-  needs: ['spec.limits.on_limit: escalate'],
   check(document, report) {
     for (const found of document.texts('spec.limits.on_limit'))
       if (found.value === 'escalate')

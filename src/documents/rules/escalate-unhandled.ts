@@ -15,7 +15,6 @@ export const escalateUnhandled: Rule = {
       'kind: Agent\noutput: {format: json, strict: true, on_invalid: fail, schema: {inline: {type: object}}}\n',
   },
   kinds: ['Agent'],
-  needs: ['output.on_invalid: escalate'],
   check(document, report) {
     for (const found of document.texts('output.on_invalid'))
       if (found.value === 'escalate')

@@ -28,7 +28,6 @@ export const execTool: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, project) {
     for (const use of toolsOf(document)) {
       if (isGated(project, use)) continue

@@ -18,7 +18,6 @@ export const externalUnpinned: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2, description: Tells.}]\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, { workspace, published }) {
     for (const { pointer, value } of subAgentsOf(document)) {
       const ref = readAgentRef(textAt(value, 'ref') ?? '')

@@ -16,7 +16,6 @@ export const failOpenIfMissing: Rule = {
   },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n' },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report, { workspace }) {
     if (effectOf(document) !== 'gate') return
     const schemas = gatedBindings(workspace, document).map((use) => inputOf(workspace, use)?.value)

@@ -28,7 +28,6 @@ export const fieldNotInSchema: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report, { workspace }) {
     const known = domainsOf(workspace, document)
     if (known === undefined || known.length === 0 || isAllThere(document, known)) return

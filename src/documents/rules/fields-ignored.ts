@@ -14,7 +14,6 @@ export const fieldsIgnored: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 2, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.decision.type: allow', 'spec.decision.type: deny', 'spec.decision.type: block'],
   check(document, report) {
     const { type } = decisionOf(document)
     if (type !== 'allow' && type !== 'deny' && type !== 'block') return

@@ -27,7 +27,6 @@ export const fullTrace: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*.result: full'],
   check(document, report, { workspace }) {
     // Where the parent has a way out, `security/private-result-full` says it.
     const leaks = (): boolean => toolsOf(document).some((use) => capabilitiesOf(workspace, use).egress !== undefined)

@@ -25,7 +25,6 @@ export const hiddenTimeline: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  given: ({ server }) => server !== undefined,
   check(document, report, { workspace, server }) {
     if (server === undefined || document.identity === undefined) return
     const { id } = document.identity

@@ -15,7 +15,6 @@ export const mcpHintConflict: Rule = {
   good: { 'agent.yaml': agent('non_idempotent_write') },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*.mcp'],
   check(document, report, { workspace, mcp }) {
     const listings = mcp?.get(document)
     for (const { use, server, tool } of listings === undefined ? [] : mcpUsesOf(workspace, document)) {

@@ -26,7 +26,6 @@ export const hitlShorterThanTimeout: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.decision.timeout.after_minutes'],
   check(document, report, { workspace }) {
     const { timeout } = decisionOf(document)
     const after = isJsonObject(timeout) ? timeout['after_minutes'] : undefined

@@ -19,7 +19,6 @@ export const idempotencyKey: Rule = {
   },
   crossFile: true,
   kinds: ['Tool'],
-  needs: ['spec.side_effect_class: idempotent_write'],
   check(document, report, { workspace }) {
     if (declaredClass(document) !== 'idempotent_write') return
     const input = toolInput(workspace, document)?.value

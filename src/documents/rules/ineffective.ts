@@ -26,7 +26,6 @@ export const ineffective: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['metadata.governance.authority_boundaries.*'],
   check(document, report, { workspace }) {
     for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
       if (policies.length === 0 || policies.some((policy) => mayConcern(workspace, document, scopeOf(policy)))) continue

@@ -29,7 +29,6 @@ export const inputMismatch: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
     for (const edge of edgesOf(workspace, document)) {
       const own = ownInput(workspace, edge)

@@ -22,7 +22,6 @@ export const inputWidened: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*.input_schema'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const tool = toolDocument(workspace, use)

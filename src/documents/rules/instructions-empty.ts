@@ -10,7 +10,6 @@ export const instructionsEmpty: Rule = {
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md}\n', 'system.md': 'Help.\n' },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.instructions'],
   check(document, report, { workspace }) {
     for (const text of document.texts('spec.instructions.text'))
       if (text.value.trim() === '') report(text, 'The instructions are empty.')

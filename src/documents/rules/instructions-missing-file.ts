@@ -17,7 +17,6 @@ export const instructionsMissingFile: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.instructions.ref'],
   check(document, report, { workspace }) {
     for (const ref of document.texts('spec.instructions.ref')) {
       const version = document.at('spec.instructions.version')[0]?.value

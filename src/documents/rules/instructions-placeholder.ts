@@ -11,7 +11,6 @@ export const instructionsPlaceholder: Rule = {
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Answer for Acme.}\n' },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.instructions'],
   check(document, report, { workspace }) {
     const instructions = instructionsOf(workspace, document)
     if (instructions === undefined || instructions.text.search(PLACEHOLDER) < 0) return

@@ -17,7 +17,6 @@ export const instructionsVersionAmbiguous: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.instructions.ref'],
   check(document, report, { workspace }) {
     const ref = document.texts('spec.instructions.ref')[0]
     if (ref === undefined) return

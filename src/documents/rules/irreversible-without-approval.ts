@@ -29,7 +29,6 @@ export const irreversibleWithoutApproval: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, project) {
     for (const use of toolsOf(document)) {
       if (effectiveClass(project.workspace, use) !== 'irreversible_action') continue

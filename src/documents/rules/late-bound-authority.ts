@@ -19,7 +19,6 @@ export const lateBoundAuthority: Rule = {
     'policy.yaml': 'kind: Policy\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.agents.*.late_bound: true'],
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document)) {
       if (value['late_bound'] !== true || (Array.isArray(value['policies']) && value['policies'].length > 0)) continue

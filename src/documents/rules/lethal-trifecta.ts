@@ -28,7 +28,6 @@ export const lethalTrifecta: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*', 'spec.agents.*'],
   check(document, report, project) {
     const found = trifecta(project, document)
     // Told at the agent that joins the three, not again at each that delegates to it.

@@ -13,8 +13,6 @@ export const limitsMissingLoop: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 10}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
-  lacks: ['spec.limits.max_loop_iterations'],
   check(document, report) {
     if (limitsOf(document)['max_loop_iterations'] !== undefined || document.at('spec.tools.*').length === 0) return
     report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {

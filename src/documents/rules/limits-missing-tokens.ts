@@ -17,8 +17,6 @@ export const limitsMissingTokens: Rule = {
       'kind: Agent\nspec: {model: {provider: anthropic, name: m}, limits: {max_tokens_per_run: 20000}}\nsecrets: {anthropic: {fromEnv: K}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.model.provider'],
-  lacks: ['spec.limits.max_tokens_per_run'],
   check(document, report) {
     if (limitsOf(document)['max_tokens_per_run'] !== undefined) return
     const provider = document.at('spec.model.provider')[0]?.value

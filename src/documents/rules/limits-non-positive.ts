@@ -9,7 +9,6 @@ export const limitsNonPositive: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_loop_iterations: 0}\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_loop_iterations: 10}\n' },
   kinds: ['Agent'],
-  needs: ['spec.limits.*'],
   check(document, report) {
     for (const limit of document.at('spec.limits.*')) {
       if (typeof limit.value !== 'number' || limit.value > 0 || limit.key === 'on_limit') continue

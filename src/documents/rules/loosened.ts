@@ -14,7 +14,6 @@ export const authorityLoosened: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  given: ({ loosened }) => loosened !== undefined,
   check(document, report, { workspace, loosened = [] }) {
     for (const { agent, say, place } of loosened) {
       if (agent !== document.identity?.id) continue

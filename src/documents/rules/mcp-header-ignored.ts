@@ -16,7 +16,6 @@ export const mcpHeaderIgnored: Rule = {
       'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: header, secret: k, header: X-Api-Key}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.mcp_servers.*.auth.header'],
   check(document, report) {
     for (const header of document.at('spec.mcp_servers.*.auth.header')) {
       const auth = header.pointer.slice(0, header.pointer.lastIndexOf('/'))

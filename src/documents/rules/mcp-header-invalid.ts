@@ -15,7 +15,6 @@ export const mcpHeaderInvalid: Rule = {
       'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: header, secret: k, header: X-Api-Key}}]\nsecrets: {k: {fromEnv: K}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.mcp_servers.*.auth.header'],
   check(document, report) {
     for (const { value, pointer } of document.texts('spec.mcp_servers.*.auth.header')) {
       if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)) report(pointer, `"${value}" is no name of a header.`)

@@ -17,7 +17,6 @@ export const mcpNoContract: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*.mcp'],
   check(document, report, { workspace, published }) {
     for (const use of toolsOf(document)) {
       if (use.value['mcp'] === undefined || use.value['input_schema'] !== undefined || use.ref === undefined) continue

@@ -22,7 +22,6 @@ export const mcpNotPinned: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*.mcp'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const server = isJsonObject(use.value['mcp']) ? textAt(use.value['mcp'], 'server') : undefined

@@ -16,7 +16,6 @@ export const mcpSecretUndeclared: Rule = {
       'kind: Agent\nspec:\n  mcp_servers: [{name: s, url: "https://mcp.example/", auth: {scheme: bearer, secret: search}}]\nsecrets: {search: {fromEnv: SEARCH_KEY}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.mcp_servers.*.auth.secret'],
   check(document, report) {
     const declared = document.at('secrets.*').map(({ key }) => key)
     for (const use of document.texts('spec.mcp_servers.*.auth.secret')) {

@@ -16,7 +16,6 @@ export const mcpServerDuplicate: Rule = {
       'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://a.example/"}, {name: mail, url: "https://b.example/"}]\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.mcp_servers.*.name'],
   check(document, report) {
     const first = new Map<string, FoundText>()
     for (const name of document.texts('spec.mcp_servers.*.name')) {

@@ -16,7 +16,6 @@ export const mcpServerUndeclared: Rule = {
       'kind: Agent\nspec:\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: search}}]\n  mcp_servers: [{name: search, url: "https://mcp.example/"}]\n  limits: {max_loop_iterations: 5}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.tools.*.mcp'],
   check(document, report) {
     const names = document.texts('spec.mcp_servers.*.name').map(({ value }) => value)
     for (const server of document.texts('spec.tools.*.mcp.server')) {

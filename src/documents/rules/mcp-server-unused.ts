@@ -17,7 +17,6 @@ export const mcpServerUnused: Rule = {
       'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.mcp_servers.*.name'],
   check(document, report) {
     const used = new Set(document.texts('spec.tools.*.mcp.server').map(({ value }) => value))
     for (const server of document.texts('spec.mcp_servers.*.name')) {

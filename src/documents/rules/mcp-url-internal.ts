@@ -16,7 +16,6 @@ export const mcpUrlInternal: Rule = {
       'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.mcp_servers.*.url'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {
       const host = urlOf(url.value)?.hostname

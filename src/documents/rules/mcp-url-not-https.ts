@@ -10,7 +10,6 @@ export const mcpUrlNotHttps: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "http://mcp.example/"}]\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/"}]\n' },
   kinds: ['Agent'],
-  needs: ['spec.mcp_servers.*.url'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {
       const parsed = URL.canParse(url.value) ? new URL(url.value) : undefined

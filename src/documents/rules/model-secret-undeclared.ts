@@ -16,7 +16,6 @@ export const modelSecretUndeclared: Rule = {
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: vendor}\nsecrets: {vendor: {fromEnv: VENDOR_KEY}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.model.secret'],
   check(document, report) {
     const declared = document.at('secrets.*').map(({ key }) => key)
     for (const use of document.texts('spec.model.secret')) {

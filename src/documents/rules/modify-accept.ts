@@ -22,7 +22,6 @@ export const modifyAccept: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.decision.on_modify: accept'],
   check(document, report, { workspace }) {
     if (decisionOf(document)['on_modify'] !== 'accept') return
     const modify = document.placeOf('/spec/decision/on_modify')

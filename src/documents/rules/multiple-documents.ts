@@ -15,7 +15,6 @@ export const multipleDocuments: Rule = {
   },
   crossFile: true,
   kinds: ['Bundle'],
-  needs: ['spec.root'],
   check(document, report, { workspace }) {
     for (const root of document.texts('spec.root')) {
       const found = workspace.resolve(document, root.value)

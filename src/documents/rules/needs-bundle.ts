@@ -17,7 +17,6 @@ export const needsBundle: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
     if (document.at('spec.agents.*').length === 0) return
     if (workspace.bundleOf(document) !== undefined) return

@@ -25,7 +25,6 @@ export const neverTrue: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report, { workspace }) {
     const condition = conditionOf(document)
     const known = condition && domainsOf(workspace, document)

@@ -13,7 +13,6 @@ export const policyNoDecision: Rule = {
   },
   good: { 'policy.yaml': 'kind: Policy\nspec: {description: Large refunds., decision: {type: deny}}\n' },
   kinds: ['Policy'],
-  lacks: ['spec.decision'],
   check(document, report) {
     const { spec } = document.value
     if (isJsonObject(spec) && spec['decision'] !== undefined) return

@@ -18,7 +18,6 @@ export const noInputSchema: Rule = {
   },
   crossFile: true,
   kinds: ['Tool'],
-  lacks: ['spec.input_schema'],
   check(document, report, { workspace }) {
     if (document.identity === undefined || document.at('spec.input_schema').length > 0) return
     if (boundBare(workspace).has(document))

@@ -17,8 +17,6 @@ export const noTimeout: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.decision.type: require_approval'],
-  lacks: ['spec.decision.timeout'],
   check(document, report, { workspace }) {
     const { type, timeout } = decisionOf(document)
     if (timeout !== undefined || type !== 'require_approval') return

@@ -15,7 +15,6 @@ export const noToolsButPolicies: Rule = {
     'policy.yaml': 'kind: Policy\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.default_policies.*'],
   check(document, report) {
     if (document.at('spec.default_policies.*').length === 0) return
     if (toolsOf(document).length + subAgentsOf(document).length > 0) return

@@ -10,8 +10,6 @@ export const onInvalidWithoutSchema: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
-  needs: ['output.on_invalid'],
-  lacks: ['output.schema'],
   check(document, report) {
     if (document.at('output.schema').length > 0) return
     for (const { pointer } of document.at('output.on_invalid'))

@@ -16,6 +16,5 @@ export const onModifyValue: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, on_modify: revalidate, timeout: {after_minutes: 60, default: deny}}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.decision.on_modify'],
   check: oneOf('on_modify', ['revalidate', 'accept', 'reject']),
 }

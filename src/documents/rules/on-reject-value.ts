@@ -16,6 +16,5 @@ export const onRejectValue: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, on_reject: return_to_agent, timeout: {after_minutes: 60, default: deny}}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.decision.on_reject'],
   check: oneOf('on_reject', ['return_to_agent', 'fail']),
 }

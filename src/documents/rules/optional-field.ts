@@ -27,7 +27,6 @@ export const optionalField: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report, { workspace }) {
     if (effectOf(document) !== 'gate') return
     const condition = conditionOf(document)

@@ -13,7 +13,6 @@ export const optionsSecret: Rule = {
   },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, provider_options: {seed: 7}}\n' },
   kinds: ['Agent'],
-  needs: ['spec.model.provider_options'],
   check(document, report) {
     for (const option of document.texts('spec.model.provider_options.*')) {
       // `secret/literal` speaks of what can be told by its form.

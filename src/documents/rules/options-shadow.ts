@@ -13,7 +13,6 @@ export const optionsShadow: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 1}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.model.provider_options'],
   check(document, report) {
     for (const option of document.at('spec.model.provider_options.*')) {
       const field = Object.hasOwn(FIELDS, option.key) ? FIELDS[option.key] : undefined

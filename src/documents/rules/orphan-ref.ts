@@ -22,7 +22,6 @@ export const authorityOrphanRef: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.decision.authority_ref'],
   check(document, report, { workspace }) {
     const link = linkOf(document)
     if (link === undefined) return

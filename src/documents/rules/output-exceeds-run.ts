@@ -14,7 +14,6 @@ export const outputExceedsRun: Rule = {
     'agent.yaml':
       'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {max_output_tokens: 1000}}\n  limits: {max_tokens_per_run: 4000}\n',
   },
-  needs: ['spec.model.parameters.max_output_tokens'],
   check(document, report) {
     const answer = document.at('spec.model.parameters.max_output_tokens')[0]
     const run = document.at('spec.limits.max_tokens_per_run')[0]

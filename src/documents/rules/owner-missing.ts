@@ -12,7 +12,6 @@ export const ownerMissing: Rule = {
     'agent.yaml': 'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", owner: team-claims}\n',
   },
   kinds: ['Agent'],
-  lacks: ['metadata.owner'],
   check(document, report) {
     if (document.at('metadata.owner').length === 0)
       report('/metadata/name', 'Nobody is named as the owner of this agent.')

@@ -15,7 +15,6 @@ export const parameterRange: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 1}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.model.parameters'],
   check(document, report) {
     const parameters = valueAt(document.value, '/spec/model/parameters')
     for (const { name, fits, range } of RANGES) {

@@ -1,4 +1,4 @@
-import { PATH_PLACES, pathsIn } from '../path-refs.ts'
+import { pathsIn } from '../path-refs.ts'
 import { checkPath } from '../paths.ts'
 import type { Rule } from '../rule.ts'
 
@@ -13,7 +13,6 @@ export const pathEscape: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: shared/system.md}\n',
     'shared/system.md': 'Help.\n',
   },
-  needs: PATH_PLACES,
   check(document, report) {
     for (const path of pathsIn(document)) {
       const checked = checkPath(path.value)

@@ -10,7 +10,6 @@ export const patternInvalid: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.memo, op: matches, value: "(?=x)"}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.memo, op: matches, value: "^x"}\n' },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document))
       if (code === 'pattern') report(pointer, message)

@@ -10,7 +10,6 @@ export const patternUnanchored: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: EU}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: "^EU$"}}\n' },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.op !== 'matches' || typeof leaf.value !== 'string') continue

@@ -12,7 +12,6 @@ export const policyCost: Rule = {
   },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {not: {field: args.a, op: exists}}\n' },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document)) if (code === 'cost') report(pointer, message)
   },

@@ -13,7 +13,6 @@ export const prefixUrl: Rule = {
   },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: host(args.url), op: eq, value: good.example}}\n' },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.op !== 'starts_with' || typeof leaf.value !== 'string') continue

@@ -19,7 +19,6 @@ export const toolPrerelease: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const version = toolDocument(workspace, use)?.identity?.version

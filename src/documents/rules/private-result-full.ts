@@ -29,7 +29,6 @@ export const privateResultFull: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*.result: full'],
   check(document, report, { workspace }) {
     if (!abilitiesOf(workspace, document).egress) return
     const egress = toolsOf(document).find((use) => capabilitiesOf(workspace, use).egress !== undefined)

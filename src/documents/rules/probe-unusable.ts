@@ -22,7 +22,6 @@ export const probeUnusable: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     const uses = toolsOf(document)
     for (const use of uses) {

@@ -27,7 +27,6 @@ export const providerTypo: Rule = {
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.model.provider'],
   check(document, report, { providers }) {
     for (const provider of document.texts('spec.model.provider')) {
       const name = provider.value

@@ -17,7 +17,6 @@ export const purposeAsPrompt: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.purpose'],
   check(document, report, { workspace }) {
     const purpose = document.texts('spec.purpose')[0]
     const instructions = instructionsOf(workspace, document)?.text

@@ -15,8 +15,6 @@ export const quorumUnreachable: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.decision.approvals_required'],
-  given: ({ server }) => server !== undefined,
   check(document, report, { server }) {
     if (server === undefined) return
     const count = document.at('spec.decision.approvals_required')[0]

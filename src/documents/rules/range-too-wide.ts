@@ -17,7 +17,6 @@ export const rangeTooWide: Rule = {
     'tool.yaml': 'kind: Tool\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report) {
     for (const { ref, pointer } of toolsOf(document)) {
       if (ref?.range === undefined || !isRange(ref.range) || !fits(FAR, ref.range)) continue

@@ -16,7 +16,6 @@ export const reasonMissing: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, reason: Refund above 500, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.decision.type: require_approval', 'spec.decision.type: escalate'],
   check(document, report) {
     const { type, reason } = decisionOf(document)
     if (type !== 'require_approval' && type !== 'escalate') return

@@ -16,7 +16,6 @@ export const redundantLeaf: Rule = {
   },
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     if (!comparesAgain(document)) return
     for (const { form, members, condition: together } of groupsIn(document)) {

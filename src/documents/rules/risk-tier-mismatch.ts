@@ -21,7 +21,6 @@ export const riskTierMismatch: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['metadata.governance.risk_tier'],
   check(document, report, project) {
     const { workspace } = project
     const tier = document.texts('metadata.governance.risk_tier')[0]

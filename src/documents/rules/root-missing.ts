@@ -11,7 +11,6 @@ export const rootMissing: Rule = {
   good: { 'bundle.yaml': 'kind: Bundle\nspec: {root: agent.yaml}\n', 'agent.yaml': 'kind: Agent\n' },
   crossFile: true,
   kinds: ['Bundle'],
-  needs: ['spec.root'],
   check(document, report, { workspace }) {
     for (const root of document.texts('spec.root')) {
       if (root.value.startsWith('/')) {

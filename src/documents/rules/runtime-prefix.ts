@@ -10,7 +10,6 @@ export const runtimePrefix: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, runtime: {message: No.}}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, runtime: {svc/message: No.}}}\n' },
   kinds: ['Policy'],
-  needs: ['spec.decision.runtime.*'],
   check(document, report) {
     for (const found of document.at('spec.decision.runtime.*')) {
       if (KNOWN.includes(found.key)) continue

@@ -2,7 +2,6 @@ import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { schemaRule } from '../schema-rule.ts'
 import { misfit } from '../schema-fit.ts'
 import type { Rule } from '../rule.ts'
-import { SCHEMA_PLACES } from '../schemas.ts'
 
 export const schemaDefaultInvalid: Rule = {
   name: 'schema/default-invalid',
@@ -20,7 +19,6 @@ export const schemaDefaultInvalid: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  needs: SCHEMA_PLACES,
   check: schemaRule(['default', 'examples'], (schema, say) => {
     const look = (at: string, found: JsonValue, holder: JsonObject): void => {
       const why = misfit(holder, found)

@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { schemaFaults } from '../schema-faults.ts'
-import { SCHEMA_PLACES, schemasOf } from '../schemas.ts'
+import { schemasOf } from '../schemas.ts'
 
 export const schemaInvalid: Rule = {
   name: 'schema/invalid',
@@ -16,7 +16,6 @@ export const schemaInvalid: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  needs: SCHEMA_PLACES,
   check(document, report, { workspace }) {
     for (const { schema, at } of schemasOf(workspace, document)) {
       if (schema === undefined) continue

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 import type { Rule } from '../rule.ts'
-import { SCHEMA_PLACES, schemasOf } from '../schemas.ts'
+import { schemasOf } from '../schemas.ts'
 
 export const schemaNotObject: Rule = {
   name: 'schema/not-object',
@@ -14,7 +14,6 @@ export const schemaNotObject: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  needs: SCHEMA_PLACES,
   check(document, report, { workspace }) {
     for (const { at, schema } of schemasOf(workspace, document)) {
       if (!/input_schema|input-schema/.test(at.pointer.replace('~1', '/')) || !isJsonObject(schema?.value)) continue

@@ -18,7 +18,6 @@ export const schemaNumberForMoney: Rule = {
   },
   crossFile: true,
   kinds: ['Tool'],
-  needs: ['spec.input_schema'],
   check(document, report, { workspace }) {
     const input = toolInput(workspace, document)
     if (input === undefined) return

@@ -20,7 +20,6 @@ export const schemaOpenObject: Rule = {
   },
   crossFile: true,
   kinds: ['Tool'],
-  needs: ['spec.input_schema'],
   check(document, report, { workspace }) {
     const sideEffect = declaredClass(document)
     if (sideEffect === undefined || sideEffect === 'read_only') return

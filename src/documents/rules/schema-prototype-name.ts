@@ -2,7 +2,6 @@ import { isJsonObject } from '../../base/json.ts'
 import { pointerTo } from '../pointer.ts'
 import { schemaRule } from '../schema-rule.ts'
 import type { Rule } from '../rule.ts'
-import { SCHEMA_PLACES } from '../schemas.ts'
 
 export const schemaPrototypeName: Rule = {
   name: 'schema/prototype-name',
@@ -19,7 +18,6 @@ export const schemaPrototypeName: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  needs: SCHEMA_PLACES,
   check: schemaRule(['properties'], (schema, say) => {
     for (const use of schema.uses('properties'))
       for (const name of isJsonObject(use.value) ? NAMES : [])

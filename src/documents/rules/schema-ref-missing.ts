@@ -1,6 +1,6 @@
 import { missingFile } from '../missing.ts'
 import type { Rule } from '../rule.ts'
-import { SCHEMA_PLACES, schemasOf } from '../schemas.ts'
+import { schemasOf } from '../schemas.ts'
 
 export const schemaRefMissing: Rule = {
   name: 'schema/ref-missing',
@@ -18,7 +18,6 @@ export const schemaRefMissing: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  needs: SCHEMA_PLACES,
   check(document, report, { workspace }) {
     for (const { at, ref, unreadable } of schemasOf(workspace, document)) {
       if (ref === undefined || ref.written === '') continue

@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts'
-import { SCHEMA_PLACES, schemasOf } from '../schemas.ts'
+import { schemasOf } from '../schemas.ts'
 
 export const schemaRemoteRef: Rule = {
   name: 'schema/remote-ref',
@@ -17,7 +17,6 @@ export const schemaRemoteRef: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  needs: SCHEMA_PLACES,
   check(document, report, { workspace }) {
     for (const { schema } of schemasOf(workspace, document)) {
       for (const { pointer, value } of schema?.uses('$ref') ?? [])

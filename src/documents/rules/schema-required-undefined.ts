@@ -2,7 +2,6 @@ import { isJsonObject } from '../../base/json.ts'
 import { schemaRule } from '../schema-rule.ts'
 import { nearest } from '../suggest.ts'
 import type { Rule } from '../rule.ts'
-import { SCHEMA_PLACES } from '../schemas.ts'
 
 export const schemaRequiredUndefined: Rule = {
   name: 'schema/required-undefined',
@@ -20,7 +19,6 @@ export const schemaRequiredUndefined: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  needs: SCHEMA_PLACES,
   check: schemaRule(['required'], (schema, say) => {
     for (const use of schema.uses('required')) {
       const { value: names, holder } = use

@@ -19,7 +19,6 @@ export const schemaUnboundedString: Rule = {
   },
   crossFile: true,
   kinds: ['Tool'],
-  needs: ['spec.side_effect_class: irreversible_action', 'spec.side_effect_class: non_idempotent_write'],
   check(document, report, { workspace }) {
     const sideEffect = declaredClass(document)
     const severity = { irreversible_action: 'warning', non_idempotent_write: 'info' } as const

@@ -1,6 +1,5 @@
 import { schemaRule } from '../schema-rule.ts'
 import type { Rule } from '../rule.ts'
-import { SCHEMA_PLACES } from '../schemas.ts'
 
 export const schemaUnsafePattern: Rule = {
   name: 'schema/unsafe-pattern',
@@ -18,7 +17,6 @@ export const schemaUnsafePattern: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  needs: SCHEMA_PLACES,
   check: schemaRule(['pattern'], (schema, say) => {
     for (const { pointer, value: pattern } of schema.uses('pattern'))
       if (typeof pattern === 'string' && NESTED.test(pattern))

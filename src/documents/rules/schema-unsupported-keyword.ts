@@ -1,6 +1,5 @@
 import { schemaRule } from '../schema-rule.ts'
 import type { Rule } from '../rule.ts'
-import { SCHEMA_PLACES } from '../schemas.ts'
 
 const ODD = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'nullable', 'discriminator']
 
@@ -20,7 +19,6 @@ export const schemaUnsupportedKeyword: Rule = {
   },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  needs: SCHEMA_PLACES,
   check: schemaRule(ODD, (schema, say) => {
     for (const keyword of ODD)
       for (const { pointer } of schema.uses(keyword))

@@ -11,8 +11,6 @@ export const schemaWithoutJson: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\noutput: {schema: {inline: {type: object}}}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
-  needs: ['output.schema'],
-  lacks: ['output.format: json'],
   check(document, report) {
     if (document.at('output.schema').length === 0) return
     const format = document.at('output.format')[0]

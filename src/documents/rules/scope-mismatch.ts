@@ -1,4 +1,4 @@
-import { ATTACHMENT_PLACES, attachmentsOf, scopeOf } from '../attachments.ts'
+import { attachmentsOf, scopeOf } from '../attachments.ts'
 import { toolsOf, type Binding } from '../bindings.ts'
 import type { Document } from '../document.ts'
 import type { Rule } from '../rule.ts'
@@ -22,7 +22,6 @@ export const scopeMismatch: Rule = {
     'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n',
   },
   crossFile: true,
-  needs: ATTACHMENT_PLACES,
   check(document, report, { workspace }) {
     for (const { at, binding, policies } of attachmentsOf(workspace, document)) {
       const policy = policies[0]

@@ -12,7 +12,6 @@ export const scopeSyntax: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {scope: pay.refund}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n' },
   kinds: ['Policy'],
-  needs: ['spec.scope'],
   check(document, report) {
     const tool = scopeOf(document)
     if (tool !== undefined && isLogicalId(tool)) return

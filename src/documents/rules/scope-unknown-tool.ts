@@ -22,7 +22,6 @@ export const scopeUnknownTool: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.scope'],
   check(document, report, { workspace, published }) {
     const scope = scopeOf(document)
     if (scope === undefined || readLogicalRef(scope) === undefined) return

@@ -14,8 +14,6 @@ export const secretImplicitMissing: Rule = {
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.model.provider'],
-  lacks: ['spec.model.secret'],
   check(document, report, { providers }) {
     if (document.at('spec.model.secret').length > 0) return
     for (const provider of document.texts('spec.model.provider')) {

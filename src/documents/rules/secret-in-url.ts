@@ -15,7 +15,6 @@ export const secretInUrl: Rule = {
       'kind: Agent\nsecrets: {k: {fromEnv: SEARCH_KEY}}\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.mcp_servers.*.url', 'spec.model.base_url'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {
       const parsed = urlOf(url.value)

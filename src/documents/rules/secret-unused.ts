@@ -18,7 +18,6 @@ export const secretUnused: Rule = {
       'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
   },
   kinds: ['Agent'],
-  needs: ['secrets.*'],
   check(document, report) {
     const used = usedBy(document)
     for (const secret of document.at('secrets.*')) {

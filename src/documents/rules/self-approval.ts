@@ -15,7 +15,6 @@ export const selfApproval: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, runtime: {svc/approver_role: finance}, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.decision.runtime.*'],
   check(document, report) {
     const runtime = document.at('spec.decision.runtime.*')
     if (runtime.some(({ key, value }) => key === 'svc/separation_of_duties' && value === true)) return

@@ -23,7 +23,6 @@ export const policyShadowed: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.decision.type: deny', 'spec.decision.type: block'],
   check(document, report, { workspace }) {
     const by = covering(workspace, document, ['deny', 'block'], ['deny', 'block'])
     if (by === undefined) return

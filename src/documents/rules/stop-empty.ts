@@ -15,7 +15,6 @@ export const stopEmpty: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {stop_sequences: [END]}}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.model.parameters.stop_sequences'],
   check(document, report) {
     const seen = new Set<unknown>()
     for (const found of document.at('spec.model.parameters.stop_sequences.*')) {

@@ -10,8 +10,6 @@ export const strictMissing: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, schema: {inline: {type: object}}}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
-  needs: ['output.schema'],
-  lacks: ['output.strict: true'],
   check(document, report) {
     if (document.at('output.format')[0]?.value !== 'json') return
     if (document.at('output.schema').length === 0 || document.at('output.strict')[0]?.value === true) return

@@ -9,8 +9,6 @@ export const strictWithoutSchema: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true}\n' },
   good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
-  needs: ['output.strict: true'],
-  lacks: ['output.schema'],
   check(document, report) {
     if (document.at('output.schema').length > 0) return
     for (const strict of document.at('output.strict'))

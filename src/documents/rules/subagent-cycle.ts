@@ -21,7 +21,6 @@ export const subagentCycle: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
     for (const edge of edgesOf(workspace, document)) {
       const cycle = cycleThrough(workspace, edge)

@@ -18,7 +18,6 @@ export const subagentDescriptionMissing: Rule = {
     'child.yaml': 'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document))
       if ((textAt(value, 'description') ?? '').trim() === '')

@@ -20,7 +20,6 @@ export const subagentMissing: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
     for (const at of document.texts('spec.agents.*.ref')) {
       const ref = readAgentRef(at.value)

@@ -14,7 +14,6 @@ export const subagentRange: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2}]\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report) {
     for (const { value, pointer } of subAgentsOf(document)) {
       const ref = readAgentRef(textAt(value, 'ref') ?? '')

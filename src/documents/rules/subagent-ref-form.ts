@@ -18,7 +18,6 @@ export const subagentRefForm: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true}]\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, { workspace, published }) {
     for (const { value, pointer } of subAgentsOf(document)) {
       const text = textAt(value, 'ref')

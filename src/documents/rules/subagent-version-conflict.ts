@@ -22,7 +22,6 @@ export const subagentVersionConflict: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, { workspace }) {
     if (!isRoot(workspace, document)) return
     const first = new Map<string, { readonly version: string; readonly at: Document; readonly pointer: string }>()

@@ -10,7 +10,6 @@ export const substringList: Rule = {
   bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.country, op: contains, value: "DE,FR,IT"}}\n' },
   good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.country, op: in, value: [DE, FR, IT]}}\n' },
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.op !== 'contains' || typeof leaf.value !== 'string') continue

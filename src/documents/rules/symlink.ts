@@ -12,7 +12,6 @@ export const symlink: Rule = {
   bad: {},
   good: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n' },
   crossFile: true,
-  given: ({ workspace }) => workspace.files.links.length > 0,
   check(document, report, { workspace }) {
     if (workspace.files.links.length === 0) return
     const fix = 'Copy what it leads to.'

@@ -21,7 +21,6 @@ export const timeoutAllow: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.decision.timeout.default: allow'],
   check(document, report, { workspace }) {
     if (!isAllowedInSilence(document)) return
     const timeout = document.placeOf('/spec/decision/timeout/default')

@@ -17,7 +17,6 @@ export const timeoutRange: Rule = {
       'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
   },
   kinds: ['Policy'],
-  needs: ['spec.decision.timeout.after_minutes'],
   check(document, report) {
     const { timeout } = decisionOf(document)
     const minutes = isJsonObject(timeout) ? timeout['after_minutes'] : undefined

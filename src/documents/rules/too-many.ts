@@ -16,7 +16,6 @@ export const tooManyTools: Rule = {
     'tool.yaml': 'kind: Tool\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report) {
     const { length } = toolsOf(document)
     if (length > MANY) report('/spec/tools', `This agent has ${length} tools.`)

@@ -16,7 +16,6 @@ export const toolDuplicateBinding: Rule = {
       'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}, {ref: svc.ask_user@^1, as: ask_again}]\n  limits: {max_loop_iterations: 5}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report) {
     const first = new Map<string, string>()
     for (const { ref, value, pointer } of toolsOf(document)) {

@@ -14,7 +14,6 @@ export const toolRangeInvalid: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1.0}]\n  limits: {max_loop_iterations: 5}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report) {
     for (const ref of document.texts('spec.tools.*.ref')) {
       const range = readLogicalRef(ref.value)?.range

@@ -15,7 +15,6 @@ export const toolRefSyntax: Rule = {
   },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     for (const ref of document.texts('spec.tools.*.ref')) {
       if (readLogicalRef(ref.value) !== undefined) continue

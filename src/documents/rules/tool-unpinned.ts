@@ -12,7 +12,6 @@ export const toolUnpinned: Rule = {
   bad: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user}]\n  limits: {max_loop_iterations: 5}\n' },
   good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const { ref, pointer, builtin } = use

@@ -20,7 +20,6 @@ export const toolUnresolved: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, { workspace, published }) {
     for (const use of toolsOf(document)) {
       if (use.ref === undefined || toolDocument(workspace, use) !== undefined) continue

@@ -19,7 +19,6 @@ export const typeMismatch: Rule = {
   good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.conditions'],
   check(document, report, { workspace }) {
     for (const { code, pointer, message } of conditionProblems(document)) {
       if (code !== 'type') continue

@@ -23,7 +23,6 @@ export const unreachableApproval: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  needs: ['spec.decision.type: require_approval'],
   check(document, report, { workspace }) {
     const by = covering(workspace, document, ['require_approval'], ['deny', 'block', 'escalate'])
     if (by === undefined) return

@@ -20,7 +20,6 @@ export const policyUntested: Rule = {
   },
   crossFile: true,
   kinds: ['Policy'],
-  given: ({ coverage }) => coverage !== undefined,
   check(document, report, { coverage }) {
     if (coverage === undefined || document.identity === undefined) return
     const { id, version } = document.identity

@@ -25,7 +25,6 @@ export const untrustedSteersWrite: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, project) {
     const { workspace } = project
     if (!abilitiesOf(workspace, document).untrusted) return

@@ -26,7 +26,6 @@ export const urlArgumentOpen: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, project) {
     const { workspace } = project
     if (!abilitiesOf(workspace, document).egress) return

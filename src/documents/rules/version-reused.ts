@@ -20,7 +20,6 @@ export const versionReused: Rule = {
   },
   crossFile: true,
   kinds: ['Tool', 'Policy'],
-  given: ({ published }) => published.document !== undefined,
   check(document, report, { workspace, published }) {
     const { kind, identity } = document
     if ((kind !== 'Tool' && kind !== 'Policy') || identity === undefined) return

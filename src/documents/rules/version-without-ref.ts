@@ -22,7 +22,6 @@ export const versionWithoutRef: Rule = {
     'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: prompts/system.md, version: 2}\n',
     'prompts/system-2.md': 'Help.\n',
   },
-  needs: PLACES.map((place) => `${place}.version`),
   check(document, report) {
     for (const { value, pointer } of PLACES.flatMap((place) => document.at(place))) {
       if (!isJsonObject(value) || value['version'] === undefined || value['ref'] !== undefined) continue

@@ -31,7 +31,6 @@ export const widensAuthority: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.agents.*'],
   check(document, report, project) {
     const { workspace } = project
     const edges = edgesOf(workspace, document).filter(({ child }) => child !== document)

@@ -18,8 +18,6 @@ export const wireNameInvalid: Rule = {
       'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1, as: ask_the_user}]\n  limits: {max_loop_iterations: 5}\n',
   },
   kinds: ['Agent'],
-  // A name that is derived fits.
-  needs: ['spec.tools.*.as', 'spec.agents.*.as'],
   check(document, report, { workspace }) {
     for (const binding of [...toolsOf(document), ...subAgentsOf(document)]) {
       const wire = wireNameOf(workspace, binding)

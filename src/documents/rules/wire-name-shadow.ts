@@ -18,7 +18,6 @@ export const wireNameShadow: Rule = {
       'kind: Agent\nspec:\n  mcp_servers: [{name: a, url: "https://a.example/"}, {name: b, url: "https://b.example/"}]\n  tools: [{ref: crm.send_mail@^1, mcp: {server: a}}, {ref: web.sendmail@^1, as: web_form, mcp: {server: b}}]\n  limits: {max_loop_iterations: 5}\n',
   },
   kinds: ['Agent'],
-  needs: ['spec.tools.*.mcp'],
   check(document, report, { workspace }) {
     const first = new Map<string, { readonly use: ToolUse; readonly name: string }>()
     for (const use of toolsOf(document)) {

@@ -23,7 +23,6 @@ export const writeWithoutApproval: Rule = {
   },
   crossFile: true,
   kinds: ['Agent'],
-  needs: ['spec.tools.*'],
   check(document, report, project) {
     const { workspace } = project
     // Where strangers are read, `security/untrusted-steers-write` says it.
