@@ -39,7 +39,7 @@ test('the package holds what runs and what its user reads, and nothing else', ()
   expect(files).toEqual(
     expect.arrayContaining([
       'bin/svc.js',
-      'dist/start.cjs',
+      'dist/start.js',
       'dist/client.js',
       'dist/types/client/index.d.ts',
       'dist/migrations/0001-first.sql',

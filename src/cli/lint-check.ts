@@ -1,19 +1,16 @@
-/** What `svc lint` finds in the documents of a project, and in what else it was asked to look at. */
+/** Loads and lints the documents of a project, with what a registry, MCP servers and policy tests add. */
 import { resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import type { Diagnostic } from '../documents/diagnostic.ts'
-import type { Contents, Files } from '../documents/files.ts'
+import type { Contents } from '../documents/files.ts'
 import { lint as check, type LintOptions } from '../documents/lint.ts'
-import { lintInParts } from '../documents/lint-parts.ts'
-import { chosen, loadWorkspace, type LoadOptions } from '../documents/load.ts'
+import { loadWorkspace, selectFiles, type LoadOptions } from '../documents/load.ts'
 import { isUnder } from '../documents/paths.ts'
 import { rules } from '../documents/rules/index.ts'
 import type { Workspace } from '../documents/workspace.ts'
 import type { Call } from './command.ts'
 import { counted } from './counted.ts'
-import { crewFrom } from './lint-crew.ts'
 import type { Checked } from './lint-fix.ts'
-import type { Reserve } from './lint-threads.ts'
 import { nearest } from './nearest.ts'
 import type { Operator } from './operator.ts'
 import { isPolicyTest } from './policy/test-path.ts'
@@ -27,28 +24,28 @@ export interface Input {
   readonly bytes: Uint8Array
 }
 
-/** What a project holds, and who helps to look at it. */
-export interface Listed {
-  readonly files: Files
-  readonly reserve: Reserve
-}
-
 /**
  * @param texts what stands in for files
- * @param listed where the result depends on files alone
  * @param isWritten false for texts that the files do not have: tests of policies read files
  */
-export const checkDocuments = async (
+export async function checkDocuments(
   call: Call,
   project: Project,
   input: Input | undefined,
   texts: Contents,
-  listed: Listed | undefined,
   isWritten: boolean,
-): Promise<Checked> =>
-  listed === undefined
-    ? await checkAtOnce(call, project, await load(call, project, input, texts), isWritten)
-    : await checkInParts(call, project, input, texts, listed, isWritten)
+): Promise<Checked> {
+  const { given, io } = call
+  const workspace = await load(call, project, input, texts)
+  const notebook = createNotebook(true)
+  const env = given.flag('check-env')
+    ? await (await import('./dot-env.ts')).withDotEnv(io.env, project.directory, workspace)
+    : undefined
+  const options = { ...optionsOf(call, project), published: notebook, ...(env && { env }) }
+  const findings = check(workspace, options)
+  const facts = await factsFor(call, project, workspace, options, notebook, findings, isWritten)
+  return { workspace, findings: facts ? check(workspace, { ...options, ...facts }) : findings }
+}
 
 /** What is read, and what is told of. */
 function chosenBy(
@@ -79,7 +76,7 @@ async function load(
   ])
   const { focus: _, ...options } = wanted
   const whole = await loadWorkspace(project.directory, options)
-  const { focus } = chosen(whole.files, wanted)
+  const { focus } = selectFiles(whole.files, wanted)
   const { paths: changed, before } = await changedSince(project.directory, base, (path) =>
     /\.(?:ya?ml|json)$/.test(path),
   )
@@ -99,47 +96,6 @@ async function load(
     out.hint(`${documents.length} of ${whole.read.length} files affected by ${counted(changed.length, 'changed file')}`)
   // A file that is no document is looked at through the documents that name it.
   return { ...whole, focus: affected }
-}
-
-/** Part by part: no more than a bundle is in memory, and other threads help. */
-async function checkInParts(
-  call: Call,
-  project: Project,
-  input: Input | undefined,
-  texts: Contents,
-  { files, reserve }: Listed,
-  isWritten: boolean,
-): Promise<Checked> {
-  try {
-    const options = optionsOf(call, project)
-    // Tests are run on what compiles, for which all documents are at hand.
-    if (options.rules?.['policy/untested'] !== 'off' && files.paths.some(isPolicyTest))
-      return await checkAtOnce(call, project, await load(call, project, input, texts), isWritten)
-    const look = (facts?: Partial<LintOptions>): Promise<Checked> =>
-      lintInParts(files, chosenBy(call, project, input, texts), { ...options, ...facts }, crewFrom(reserve))
-    // Where there are no tests every policy is untested, which is said of a project without errors.
-    const strictly = { coverage: new Map() }
-    const first = await look(options.strict === true ? strictly : {})
-    const findings = first.findings.filter(({ rule }) => rule !== 'policy/untested')
-    const facts = options.strict === true && isSound(options, findings) ? strictly : {}
-    const locks = await locksFor(project, () => load(call, project, input, texts), options, findings)
-    if (locks !== undefined) return await look({ ...facts, ...locks })
-    return options.strict === true && facts !== strictly ? await look() : first
-  } finally {
-    reserve.close()
-  }
-}
-
-async function checkAtOnce(call: Call, project: Project, workspace: Workspace, isWritten: boolean): Promise<Checked> {
-  const { given, io } = call
-  const notebook = createNotebook(true)
-  const env = given.flag('check-env')
-    ? await (await import('./dot-env.ts')).withDotEnv(io.env, project.directory, workspace)
-    : undefined
-  const options = { ...optionsOf(call, project), published: notebook, ...(env && { env }) }
-  const findings = check(workspace, options)
-  const facts = await factsFor(call, project, workspace, options, notebook, findings, isWritten)
-  return { workspace, findings: facts ? check(workspace, { ...options, ...facts }) : findings }
 }
 
 function optionsOf({ given }: Call, { config }: Project): LintOptions {
@@ -164,7 +120,7 @@ async function factsFor(
 ): Promise<Partial<LintOptions> | undefined> {
   const registry = hasRegistry(project)
     ? await askRegistry(call, project, workspace, options, notebook, findings)
-    : { known: findings, facts: await locksFor(project, () => workspace, options, findings) }
+    : { known: findings, facts: await locksFor(project, workspace, options, findings) }
   const live = call.given.flag('mcp-live')
   const sound = isSound(options, registry.known)
   const hasTests = workspace.files.paths.some(isPolicyTest)
@@ -208,7 +164,7 @@ async function askRegistry(
       facts: {
         server: await serverFacts(operator),
         ...(isSound(options, known) && { loosened: await loosenings(project, workspace, operator) }),
-        ...(await locksFor(project, () => workspace, options, known, operator)),
+        ...(await locksFor(project, workspace, options, known, operator)),
       },
     }
   })
@@ -226,7 +182,7 @@ const isSound = (options: LintOptions, findings: readonly Diagnostic[]): boolean
 /** How the locks that findings speak of are written anew, where nothing else is in the way. */
 async function locksFor(
   project: Project,
-  whole: () => Workspace | Promise<Workspace>,
+  workspace: Workspace,
   options: LintOptions,
   findings: readonly Diagnostic[],
   operator?: Operator,
@@ -235,7 +191,7 @@ async function locksFor(
   if (stale.length === 0 || findings.some(({ rule, severity }) => severity === 'error' && !ABOUT_LOCK.has(rule)))
     return undefined
   const { freshLocks } = await import('./lint-facts.ts')
-  return { locks: await freshLocks(project, await whole(), stale, options.strict === true, operator) }
+  return { locks: await freshLocks(project, workspace, stale, options.strict === true, operator) }
 }
 
 /** What writing the lock anew mends. */

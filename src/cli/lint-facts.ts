@@ -47,8 +47,6 @@ export async function runPolicyTests(
   ])
   const [ask, collector] = [createAsk(call), createCollector()]
   const reached = new Set<string>()
-  // What a test compiles may have a project file of its own: what was seen is what a remembered result depends on.
-  for (const path of files.paths) if (/(?:^|\/)svc\.config\.yaml$/.test(path)) files.read(path)
   for (const path of files.paths.filter(isPolicyTest)) {
     const file = join(project.directory, path)
     for (const test of readPolicyTests(new TextDecoder().decode(files.read(path)), path).tests)

@@ -1,8 +1,6 @@
 import type { Io } from './io.ts'
 import { tellVersion } from './version.ts'
 
-export { wasLargeRun } from './large-run.ts'
-
 /**
  * The command line: arguments in, exit code out. Nothing but the argument parser is loaded before the command is known.
  * @param io the world; absent = this process

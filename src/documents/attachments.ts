@@ -3,6 +3,7 @@ import { isJsonObject } from '../base/json.ts'
 import { subAgentsOf, toolDocument, toolsOf, usesOf, type Binding, type ToolUse } from './bindings.ts'
 import { linkOf } from './decision.ts'
 import type { Document, FoundText } from './document.ts'
+import { groupBy } from './group.ts'
 import { oncePerObject, oncePerWorkspace } from './once.ts'
 import type { Resolution, Workspace } from './workspace.ts'
 
@@ -129,39 +130,16 @@ function isAmongLast(bindings: readonly ToolUse[], use: ToolUse): boolean {
 
 /** Policies that are linked to a boundary of an agent, of those that are published with it. */
 export function linkedPolicies(workspace: Workspace, agent: Document, boundary: string): readonly Document[] {
-  workspace.asks(agent, linkedTopic(boundary))
-  return links(workspace)(agent).get(boundary) ?? []
+  return links(workspace, workspace.neighbours(agent)).get(boundary) ?? []
 }
 
-/** Policies are linked to a boundary. */
-export const linkedTopic = (boundary: string): string => `linked ${boundary}`
-/** Agents name a boundary. */
-export const namedTopic = (boundary: string): string => `named ${boundary}`
-
-const links = oncePerWorkspace((workspace) => oncePerGroup(workspace, linksIn))
-
-/** Policies by the boundary to which they are linked. */
-function linksIn(documents: readonly Document[]): ReadonlyMap<string, readonly Document[]> {
-  const links = new Map<string, Document[]>()
-  for (const policy of documents) {
-    const link = policy.kind === 'Policy' ? linkOf(policy) : undefined
-    if (link === undefined) continue
-    const linked = links.get(link)
-    if (linked === undefined) links.set(link, [policy])
-    else linked.push(policy)
-  }
-  return links
-}
-
-/** Computes something about the documents that are published together, once for each such group. */
-function oncePerGroup<T>(workspace: Workspace, compute: (documents: readonly Document[]) => T): (of: Document) => T {
-  const known = new Map<readonly Document[], T>()
-  return (of) => {
-    const group = workspace.nearby(of)
-    if (!known.has(group)) known.set(group, compute(group))
-    return known.get(group)!
-  }
-}
+/** Policies of documents that are published together, by the boundary to which they are linked. */
+const links = oncePerObject((_, documents: readonly Document[]) =>
+  groupBy(
+    documents.filter(({ kind }) => kind === 'Policy'),
+    linkOf,
+  ),
+)
 
 /** The tool that `scope: tool:<id>` names. */
 export const scopeOf = (policy: Document): string | undefined => policy.once(readScope)

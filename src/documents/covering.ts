@@ -23,7 +23,7 @@ export function covering(
   const calls = gatedBindings(workspace, policy)
   if (own === undefined || calls.length === 0 || fieldOf(own) === undefined || !satisfiable(own)) return undefined
   // What gates the same calls is attached where this one is, and so at hand.
-  return workspace.nearby(policy).find((other) => {
+  return workspace.neighbours(policy).find((other) => {
     if (other === policy || other.kind !== 'Policy' || !isOf(other, over)) return false
     const condition = conditionOf(other)
     const reached = gatedBindings(workspace, other)

@@ -1,5 +1,4 @@
 /** Where files come from: a directory, or memory. Source: bundles, section 2. */
-import { hash } from 'node:crypto'
 import {
   closeSync,
   fstatSync,
@@ -10,7 +9,6 @@ import {
   readSync,
   realpathSync,
   type Dirent,
-  type Stats,
 } from 'node:fs'
 import { join } from 'node:path'
 import { parseIgnore } from './ignore.ts'
@@ -36,32 +34,7 @@ export interface Files {
   head(path: string): Uint8Array
   /** Size in bytes; 0 where there is no such file. */
   size(path: string): number
-  /** Lets go of all bytes that were read; who asks for them again reads them again. */
-  release?(): void
-  /** What was read from a path, or is there now where nothing was read. */
-  trace?(path: string): Trace
-  /** Every path that was read or measured so far: what a result depends on beside the list of paths. */
-  seen?(): readonly string[]
 }
-
-/** By what a file is known again. */
-export interface Trace {
-  /** Of its bytes; empty where there is no such file. */
-  readonly digest: string
-  /** Absent for what was never opened. */
-  readonly stamp: string | undefined
-}
-
-/** What a file is known by after two readings: by nothing, where it changed between them. */
-export const sameTrace = (one: Trace, other: Trace = one): Trace =>
-  one.digest === other.digest ? one : { digest: 'changed', stamp: undefined }
-
-/** How a file looks from outside. It begins with the moment of its last change, in milliseconds. */
-export const stampOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): string =>
-  `${Math.floor(Math.max(mtimeMs, ctimeMs))} ${Math.floor(ctimeMs)} ${size} ${ino}`
-
-/** What a directory holds, without the content. */
-export type Listing = Pick<Files, 'paths' | 'links'>
 
 /** Directories that hold no documents, besides those that begin with a dot. */
 const SKIPPED = new Set(['node_modules'])
@@ -72,83 +45,41 @@ export const IGNORE_FILE = '.svcignore'
 /** Contents by path. */
 export type Contents = Readonly<Record<string, string | Uint8Array>>
 
-/**
- * The files of a directory. `overlay` stands in for, or is added to, what is on the disk.
- * @param sees told of each file as soon as it is found
- */
-export function directoryFiles(directory: string, overlay: Contents = {}, sees?: (path: string) => void): Files {
+/** The files of a directory. `overlay` stands in for, or is added to, what is on the disk. */
+export function directoryFiles(directory: string, overlay: Contents = {}): Files {
   const root = realpathSync(directory)
-  return listedFiles(root, list(root, sees), overlay)
-}
-
-/** The same without another look at the directory. */
-export function listedFiles(root: string, listing: Listing, overlay: Contents = {}): Files {
-  const known = new Set(listing.paths)
-  const added = Object.keys(overlay).filter((path) => !known.has(path))
-  const cache = new Map(Object.entries(overlay).map(([path, content]) => [path, bytesOf(content)]))
-  const seen = new Set<string>()
-  const order: string[] = []
-  const see = (path: string): void => {
-    if (seen.has(path)) return
-    seen.add(path)
-    order.push(path)
-  }
-  const traces = new Map<string, Trace>()
-  const stamps = new Map<string, string>()
-  const refused = new Map<string, string>()
-  const reading = <T>(path: string, from: (file: string) => T): T | undefined => {
-    const { value, refusal } = attempt(() => from(`${root}/${path}`))
-    if (refusal !== undefined) refused.set(path, refusal)
+  const { paths, links } = list(root)
+  const listed = new Set(paths)
+  const added = Object.keys(overlay).filter((path) => !listed.has(path))
+  const contents = new Map(Object.entries(overlay).map(([path, content]) => [path, bytesOf(content)]))
+  const refusals = new Map<string, string>()
+  const open = <T>(path: string, read: (file: string) => T): T | undefined => {
+    const { value, refusal } = attempt(() => read(`${root}/${path}`))
+    if (refusal !== undefined) refusals.set(path, refusal)
     return value
   }
-  // That of the first reading, as the digest is: what is read again may have become another.
-  const note = (path: string, stats: Stats): void => {
-    if (!stamps.has(path)) stamps.set(path, stampOf(stats))
-  }
-  const load = (path: string, most: number): Uint8Array | 'larger' | undefined => {
-    const bytes = cache.get(path)
-    if (bytes !== undefined) return bytes.length > most ? 'larger' : bytes
-    return known.has(path) ? reading(path, (file) => bytesUpTo(file, most, (stats) => note(path, stats))) : undefined
-  }
   const readUpTo = (path: string, most: number): Uint8Array | 'larger' | undefined => {
-    see(path)
-    const bytes = load(path, most)
-    if (bytes !== undefined && bytes !== 'larger') cache.set(path, bytes)
+    const known = contents.get(path)
+    if (known !== undefined) return known.length > most ? 'larger' : known
+    const bytes = listed.has(path) ? open(path, (file) => bytesUpTo(file, most)) : undefined
+    if (bytes !== undefined && bytes !== 'larger') contents.set(path, bytes)
     return bytes
-  }
-  const trace = (path: string): Trace => {
-    const known = traces.get(path) ?? { digest: digestOf(whole(load(path, Infinity))), stamp: stamps.get(path) }
-    traces.set(path, known)
-    return known
   }
   return {
     root,
-    paths: added.length === 0 ? listing.paths : [...listing.paths, ...added].sort(),
-    links: listing.links,
-    has: (path) => known.has(path) || Object.hasOwn(overlay, path),
+    paths: added.length === 0 ? paths : [...paths, ...added].sort(),
+    links,
+    has: (path) => listed.has(path) || Object.hasOwn(overlay, path),
     read: (path) => whole(readUpTo(path, Infinity)),
     readUpTo,
     size(path) {
-      see(path)
-      if (cache.has(path) || !known.has(path)) return cache.get(path)?.length ?? 0
+      if (contents.has(path) || !listed.has(path)) return contents.get(path)?.length ?? 0
       return lstatSync(`${root}/${path}`, { throwIfNoEntry: false })?.size ?? 0
     },
-    refusal: (path) => refused.get(path),
-    head: (path) => reading(path, firstOf) ?? new Uint8Array(),
-    release() {
-      for (const path of cache.keys()) {
-        if (Object.hasOwn(overlay, path)) continue
-        trace(path)
-        cache.delete(path)
-      }
-    },
-    trace,
-    seen: () => order,
+    refusal: (path) => refusals.get(path),
+    head: (path) => open(path, firstOf) ?? new Uint8Array(),
   }
 }
-
-const digestOf = (bytes: Uint8Array | undefined): string =>
-  bytes === undefined ? '' : hash('sha256', bytes, 'base64url')
 
 /** What was read without a limit. */
 const whole = (bytes: Uint8Array | 'larger' | undefined): Uint8Array | undefined =>
@@ -157,14 +88,12 @@ const whole = (bytes: Uint8Array | 'larger' | undefined): Uint8Array | undefined
 /** What is read of a file that has no size, as those of a system have that says something of itself. */
 const UNSIZED_BYTES = 64 * 1024
 
-/** @param see told how the file looks before it is read: what changes it meanwhile changes that, too */
-function bytesUpTo(path: string, most: number, see: (stats: Stats) => void): Uint8Array | 'larger' {
+function bytesUpTo(path: string, most: number): Uint8Array | 'larger' {
   const file = openSync(path, 'r')
   try {
-    const stats = fstatSync(file)
-    see(stats)
-    if (stats.size > most) return 'larger'
-    const bytes = Buffer.allocUnsafe(stats.size || UNSIZED_BYTES)
+    const { size } = fstatSync(file)
+    if (size > most) return 'larger'
+    const bytes = Buffer.allocUnsafe(size || UNSIZED_BYTES)
     const length = fill(file, bytes)
     return length === bytes.length ? bytes : bytes.subarray(0, length)
   } finally {
@@ -181,7 +110,7 @@ function fill(file: number, buffer: Buffer): number {
   }
 }
 
-function list(root: string, sees: (path: string) => void = () => undefined): Listing {
+function list(root: string): Pick<Files, 'paths' | 'links'> {
   const paths: string[] = []
   const links: string[] = []
   const ignored = parseIgnore(new TextDecoder().decode(attempt(() => readFileSync(join(root, IGNORE_FILE))).value))
@@ -194,10 +123,7 @@ function list(root: string, sees: (path: string) => void = () => undefined): Lis
         if (!ignored.matches(path) && !ignored.matches(`${path}/`)) links.push(path)
       } else if (entry.isDirectory()) {
         if (!entry.name.startsWith('.') && !SKIPPED.has(entry.name) && !ignored.matches(`${path}/`)) visit(`${path}/`)
-      } else if (entry.isFile() && !ignored.matches(path)) {
-        paths.push(path)
-        sees(path)
-      }
+      } else if (entry.isFile() && !ignored.matches(path)) paths.push(path)
     }
   }
   visit('')

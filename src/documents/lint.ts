@@ -6,7 +6,7 @@ import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from './paths.ts'
 import type { Project, Published, Report, Rule, RuleName, ServerFacts } from './rule.ts'
 import { rules } from './rules/index.ts'
-import { suppress, suppressionsIn, type Suppression } from './suppress.ts'
+import { suppress, suppressionsIn } from './suppress.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface LintOptions {
@@ -38,75 +38,30 @@ export interface LintOptions {
 
 /** Sorted by file and position; of the files in focus when the workspace has one. Never throws for what is in a document. */
 export function lint(workspace: Workspace, options: LintOptions = {}): Diagnostic[] {
-  const check = createCheck(options)(workspace)
-  // Document by document: what was worked out about one is still at hand for the next rule, and its neighbours are near.
-  const found = [...workspace.findings, ...workspace.documents.flatMap(check)]
-  const sources = new Map(workspace.documents.map(({ source }) => [source.path, source]))
-  return conclude(workspace, found, [...sources.values()].flatMap(suppressionsIn), options)
-}
-
-/** What all rules that are run say of a document, one workspace after the other. Every finding has its rule's own severity. */
-export function createCheck(options: LintOptions): (workspace: Workspace) => (document: Document) => Diagnostic[] {
-  let found: Diagnostic[] = []
-  let current: Document | undefined
-  const checks = rules.flatMap(({ check, ...rule }) =>
-    check !== undefined && isRun(rule, options)
-      ? [
-          {
-            check,
-            kinds: rule.kinds,
-            report: reporter(
-              rule,
-              () => current!,
-              (each) => found.push(each),
-            ),
-          },
-        ]
-      : [],
-  )
-  const known: Omit<Project, 'workspace'> = {
-    published: options.published ?? { versions: () => [] },
-    providers: options.providers ?? {},
-    guardrails: options.guardrails ?? [],
-    ...(options.env && { env: options.env }),
-    ...(options.server && { server: options.server }),
-    ...(options.mcp && { mcp: options.mcp }),
-    ...(options.coverage && { coverage: options.coverage }),
-    ...(options.loosened && { loosened: options.loosened }),
-    ...(options.locks && { locks: options.locks }),
-  }
-  return (workspace) => {
-    const project: Project = { workspace, ...known }
-    return (document) => {
-      found = []
-      current = document
-      for (const { check, kinds, report } of checks)
-        if (kinds === undefined || kinds.includes(document.kind)) check(document, report, project)
-      return found
-    }
-  }
-}
-
-/**
- * What is told of all that was found: with the severities that were chosen, once, without what comments silence and what
- * follows from something else.
- * @param found those of the files' form first, then document by document
- */
-export function conclude(
-  workspace: Workspace,
-  found: readonly Diagnostic[],
-  suppressions: readonly Suppression[],
-  options: LintOptions,
-): Diagnostic[] {
-  const graded = found.flatMap((each) => {
+  const ruled = checkDocuments(workspace, options)
+  const graded = [...workspace.findings, ...ruled].flatMap((each) => {
     const severity = severityOf(each, options)
     return severity === 'off' ? [] : [each.severity === severity ? each : { ...each, severity }]
   })
-  const left = new Set(rules.filter((rule) => !isRun(rule, options)).map(({ name }) => name))
-  const ran = (name: string): boolean => !left.has(name as RuleName) && options.rules?.[name] !== 'off'
-  const kept = suppress(suppressions, unique(graded), ran).filter(({ rule }) => options.rules?.[rule] !== 'off')
-  const told = kept.filter(({ path }) => inFocus(workspace, path))
-  return sortDiagnostics(withoutFollowUps(workspace, told))
+  const sources = new Map(workspace.documents.map(({ source }) => [source.path, source]))
+  const skipped = new Set(rules.filter((rule) => !isRun(rule, options)).map(({ name }) => name))
+  const ran = (name: string): boolean => !skipped.has(name as RuleName) && options.rules?.[name] !== 'off'
+  const kept = suppress([...sources.values()].flatMap(suppressionsIn), unique(graded), ran)
+  const reported = kept.filter(({ rule, path }) => options.rules?.[rule] !== 'off' && inFocus(workspace, path))
+  return sortDiagnostics(withoutFollowUps(workspace, reported))
+}
+
+/** What the rules find, document by document. Every finding has its rule's own severity. */
+function checkDocuments(workspace: Workspace, options: LintOptions): Diagnostic[] {
+  const found: Diagnostic[] = []
+  const { published = { versions: () => [] }, providers = {}, guardrails = [] } = options
+  const project: Project = { ...options, workspace, published, providers, guardrails }
+  const active = rules.filter((rule) => isRun(rule, options))
+  for (const document of workspace.documents)
+    for (const rule of active)
+      if (rule.kinds?.includes(document.kind) !== false)
+        rule.check?.(document, reporter(rule, document, found), project)
+  return found
 }
 
 /** Names of all rules, for configuration and `svc explain`. */
@@ -118,13 +73,12 @@ function isRun(rule: Rule, options: LintOptions): boolean {
   return rule.strictOnly !== true || options.strict === true || chosen !== undefined
 }
 
-/** @param current the document that is checked */
-function reporter(rule: Rule, current: () => Document, tell: (found: Diagnostic) => void): Report {
-  return (at, message, saying = {}) => {
-    const place = typeof at === 'string' ? current().placeOf(at) : at
-    tell(diagnostic(rule.name, saying.severity ?? rule.severity, place, message, saying))
+const reporter =
+  (rule: Rule, document: Document, found: Diagnostic[]): Report =>
+  (at, message, saying = {}) => {
+    const place = typeof at === 'string' ? document.placeOf(at) : at
+    found.push(diagnostic(rule.name, saying.severity ?? rule.severity, place, message, saying))
   }
-}
 
 function severityOf(found: Diagnostic, options: LintOptions): Severity | 'off' {
   const chosen = options.rules?.[found.rule]
@@ -134,18 +88,12 @@ function severityOf(found: Diagnostic, options: LintOptions): Severity | 'off' {
   return rule?.strict !== undefined && found.severity === rule.severity ? rule.strict : found.severity
 }
 
-/** A closure that is reached from two roots says the same thing twice. */
+/** Without repetitions: a closure that is reached from two roots is checked twice. */
 function unique(findings: readonly Diagnostic[]): Diagnostic[] {
-  const byPath = new Map<string, Map<number, Diagnostic[]>>()
-  return findings.filter(({ rule, path, range, pointer, message }, at) => {
-    let byOffset = byPath.get(path)
-    if (byOffset === undefined) byPath.set(path, (byOffset = new Map()))
-    const before = byOffset.get(range.start.offset)
-    if (before === undefined) byOffset.set(range.start.offset, [findings[at]!])
-    else if (before.some((each) => each.rule === rule && each.pointer === pointer && each.message === message))
-      return false
-    else before.push(findings[at]!)
-    return true
+  const seen = new Set<string>()
+  return findings.filter(({ rule, path, range, pointer, message }) => {
+    const key = JSON.stringify([rule, path, range.start.offset, pointer, message])
+    return !seen.has(key) && seen.add(key)
   })
 }
 

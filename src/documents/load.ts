@@ -35,21 +35,26 @@ export function loadFiles(files: Contents, options: Omit<LoadOptions, 'overlay'>
 }
 
 function assemble(files: Files, options: LoadOptions): Workspace {
-  const { candidates, named, focus } = chosen(files, options)
+  const { named, focus } = selectFiles(files, options)
+  const included = options.include === undefined ? undefined : parseGlobs(options.include)
+  const candidates = files.paths.filter(
+    (path) =>
+      named.has(path) ||
+      (mayHoldDocuments(path) && !OURS_BUT_NO_DOCUMENT.test(path) && included?.matches(path) !== false),
+  )
   const { root = '' } = files
   return createWorkspace({ root, files, ...readFiles(files, candidates, named), ...(focus && { focus }) })
 }
 
-export interface Chosen {
-  /** Files that may hold documents. */
-  readonly candidates: readonly string[]
-  /** What was named. */
+export interface FileSelection {
+  /** Files that were named. */
   readonly named: ReadonlySet<string>
-  /** What findings are told of; absent = everything. */
+  /** Files and directories of which findings are reported; absent = all. */
   readonly focus?: readonly string[]
 }
 
-export function chosen(files: Files, options: LoadOptions): Chosen {
+/** What `options.focus` names in a directory: globs are matched as a shell would have done. */
+export function selectFiles(files: Files, options: Pick<LoadOptions, 'focus'>): FileSelection {
   const paths = options.focus
     ?.map((path) => path.replace(/^\.\//, '').replace(/\/+$/, ''))
     .map((path) => (path === '.' ? '' : path))
@@ -57,13 +62,7 @@ export function chosen(files: Files, options: LoadOptions): Chosen {
   const given = paths?.filter((path) => !globs.includes(path)) ?? []
   const named = new Set(given.filter((path) => !OF_OTHER_COMMANDS.test(path)))
   const focus = paths && [...given, ...matching(files, globs)]
-  const included = options.include === undefined ? undefined : parseGlobs(options.include)
-  const candidates = files.paths.filter(
-    (path) =>
-      named.has(path) ||
-      (mayHoldDocuments(path) && !OURS_BUT_NO_DOCUMENT.test(path) && included?.matches(path) !== false),
-  )
-  return { candidates, named, ...(focus !== undefined && !named.has('') && { focus }) }
+  return { named, ...(focus !== undefined && !named.has('') && { focus }) }
 }
 
 const isThere = ({ paths }: Files, path: string): boolean => paths.some((each) => each === path || isUnder(path, each))
@@ -76,7 +75,7 @@ function matching({ paths }: Files, globs: readonly string[]): readonly string[]
 }
 
 /** Documents of files, what is wrong with their form, and which of the files hold any. */
-export function readFiles(
+function readFiles(
   files: Files,
   paths: readonly string[],
   names: ReadonlySet<string>,

@@ -22,14 +22,13 @@ export function lockPathOf(workspace: Workspace, document: Document): string {
   const { shared, own } = pathsOf(document)
   if (own === undefined || workspace.files.has(own)) return own ?? shared
   const directory = directoryOf(document.path)
-  workspace.asks(document, agentTopic(directory))
   const roots = pathsOfRoots(workspace)
   const isOther = ({ kind, path, identity }: Document): boolean =>
     kind === 'Agent' &&
     directoryOf(path) === directory &&
     identity?.id !== document.identity?.id &&
     !roots.includes(path)
-  return workspace.nearby(document).some(isOther) ? own : shared
+  return workspace.neighbours(document).some(isOther) ? own : shared
 }
 
 /** The lock that all that lies in a directory has, and that of an agent alone. */
@@ -40,9 +39,6 @@ function pathsOf({ kind, path, identity }: Document): { readonly shared: string;
     ...(kind === 'Agent' && identity !== undefined && { own: at(`${identity.id}.${LOCK_FILE}`) }),
   }
 }
-
-/** Agents lie in a directory. */
-export const agentTopic = (directory: string): string => `agent in ${directory}`
 
 /** The lock of the bundle to which a document belongs; undefined where there is none, null for a file that is no lock. */
 export function readLock(workspace: Workspace, document: Document): Lock | null | undefined {

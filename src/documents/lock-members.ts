@@ -35,7 +35,7 @@ export interface LockMembers {
 /** Members of the closure of an agent. What guardrails, schemas of schemas and the registry's own documents bring is not among them. */
 export function lockMembers(workspace: Workspace, root: Document): LockMembers {
   const agents = closureOf(workspace, root)
-  const together = new Set(workspace.nearby(root))
+  const together = new Set(workspace.neighbours(root))
   const uses = agents.flatMap(toolsOf).filter(({ builtin }) => !builtin)
   const tools = uses.flatMap((use) => toolDocument(workspace, use) ?? []).filter((tool) => together.has(tool))
   const policies = [

@@ -1,22 +1,12 @@
 import type { Workspace } from './workspace.ts'
 
-let functions = 0
-
-/** Says that there is nothing: undefined is said of what was not asked for yet. */
-const NOTHING = Symbol('nothing')
-
-/**
- * Computes something about a workspace the first time it is asked for: documents do not change. It is kept with the workspace,
- * not in a `WeakMap`: V8 holds what lies in one until its next great collection, and with it all documents that were ever read.
- */
+/** Computes something about a workspace the first time it is asked for: documents do not change. */
 export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (workspace: Workspace) => T {
-  const number = functions++
+  const known = new WeakMap<Workspace, { readonly value: T }>()
   return (workspace) => {
-    const before = workspace.worked[number]
-    if (before !== undefined) return (before === NOTHING ? undefined : before) as T
-    const value = compute(workspace)
-    workspace.worked[number] = value === undefined ? NOTHING : value
-    return value
+    const before = known.get(workspace) ?? { value: compute(workspace) }
+    known.set(workspace, before)
+    return before.value
   }
 }
 
@@ -24,14 +14,11 @@ export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (work
 export function oncePerObject<K extends object, T>(
   compute: (workspace: Workspace, key: K) => T,
 ): (workspace: Workspace, key: K) => T {
-  const number = functions++
+  const tables = oncePerWorkspace(() => new Map<K, { readonly value: T }>())
   return (workspace, key) => {
-    const table = (workspace.worked[number] ??= new Map()) as Map<K, T>
-    const before = table.get(key)
-    // What was worked out may be that there is nothing.
-    if (before !== undefined || table.has(key)) return before!
-    const value = compute(workspace, key)
-    table.set(key, value)
-    return value
+    const table = tables(workspace)
+    const before = table.get(key) ?? { value: compute(workspace, key) }
+    table.set(key, before)
+    return before.value
   }
 }

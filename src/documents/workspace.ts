@@ -32,10 +32,6 @@ export interface Workspace {
   bundleOf(file: Pick<Document, 'path'>): string | undefined
   /** Documents that are published together with this one: those under its bundle's directory, or all where no Bundle stands above it. */
   neighbours(document: Document): readonly Document[]
-  /** Those of them that are at hand: for who has said with `asks` which others would count. */
-  nearby(document: Document): readonly Document[]
-  /** Says that an answer depends on every neighbour of this document that is about a topic. */
-  asks(document: Document, topic: string): void
   /** Documents of a kind with a logical id `namespace.name`: those of the same bundle, or where it has none, of the workspace. */
   find(from: Document, kind: Kind, id: string): readonly Document[]
   /** Logical ids of all documents of a kind, in the order of the documents: to tell which is near. */
@@ -51,8 +47,6 @@ export interface Workspace {
   bytes(path: string): Uint8Array
   /** The same as text. */
   text(path: string): string
-  /** What functions have said of this workspace, by the number of the function (`once.ts`). */
-  readonly worked: unknown[]
   /** The text with its lines, as findings show it; empty where there is no such file. */
   source(path: string): Source
   /** One of its lines as a report may show it, from 1, without its line break; empty beyond the end. */
@@ -77,28 +71,11 @@ export interface WorkspaceParts {
   readonly findings: readonly Diagnostic[]
   readonly read: readonly string[]
   readonly focus?: readonly string[]
-  /** Absent = the documents are all there are. */
-  readonly rest?: Rest
-}
-
-/** What is known of the documents that are not at hand, where a workspace is a part of one (`part.ts`). */
-export interface Rest {
-  /** Directories of all Bundle documents. */
-  readonly bundles: ReadonlySet<string>
-  /** Logical ids of all documents by kind; absent while they are not known. */
-  readonly ids?: Readonly<Record<Kind, readonly string[]>>
-  /** True where documents of no bundle are in this part and in the rest. */
-  readonly isSplit: boolean
-  /** True for a file of the rest that may hold documents. */
-  mayHold(path: string): boolean
-  /** Told when an answer depends on documents of the rest that are about a topic. */
-  ask(topic: string): void
 }
 
 export function createWorkspace(parts: WorkspaceParts): Workspace {
-  const { root, files, documents, findings, read, focus, rest } = parts
-  const bundles =
-    rest?.bundles ?? new Set(documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)))
+  const { root, files, documents, findings, read, focus } = parts
+  const bundles = new Set(documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)))
   const above = new Map<string, string | undefined>([['', bundles.has('') ? '' : undefined]])
   const bundleOver = (directory: string): string | undefined => {
     if (bundles.has(directory)) return directory
@@ -115,7 +92,6 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
   }
   const bundleDirectory = (document: Document): string => bundleOf(document) ?? directoryOf(document.path)
   const groups = groupBy(documents, bundleOf)
-  const nearby = (document: Document): readonly Document[] => groups.get(bundleOf(document)) ?? []
   const byPath = groupBy(documents, ({ path }) => path)
   const named = groupBy(
     documents.filter(({ identity }) => identity !== undefined),
@@ -171,59 +147,28 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     documents,
     findings,
     read,
-    worked: [],
     bundleDirectory,
     bundleOf,
-    neighbours(document) {
-      if (rest?.isSplit && bundleOf(document) === undefined) rest.ask(topics.loose)
-      return nearby(document)
-    },
-    nearby,
-    asks(document, topic) {
-      if (rest?.isSplit && bundleOf(document) === undefined) rest.ask(topics.among(topic))
-    },
+    neighbours: (document) => groups.get(bundleOf(document)) ?? NONE,
     find(from, kind, id) {
       const all = byId.get(kind)?.get(id) ?? NONE
-      if (rest === undefined && all.length < 2) return all
+      if (all.length < 2) return all
       const bundle = bundleOf(from)
-      const isNear = (each: Document): boolean => bundleOf(each) === bundle
-      const near = all.length === 0 || (all.length === 1 && isNear(all[0]!)) ? all : all.filter(isNear)
-      if (rest !== undefined && (rest.isSplit || near.length === 0)) rest.ask(topics.id(kind, id))
+      const near = all.filter((each) => bundleOf(each) === bundle)
       return near.length > 0 ? near : all
     },
-    ids(kind) {
-      if (rest?.ids !== undefined) return rest.ids[kind]
-      rest?.ask(topics.ids)
-      return documents.flatMap((each) => (each.kind === kind ? (each.identity?.id ?? []) : []))
-    },
+    ids: (kind) => documents.flatMap((each) => (each.kind === kind ? (each.identity?.id ?? []) : [])),
     resolve,
-    documentsAt(path) {
-      const found = byPath.get(path)
-      if (found === undefined && rest?.mayHold(path)) rest.ask(topics.path(path))
-      return found ?? []
-    },
+    documentsAt: (path) => byPath.get(path) ?? NONE,
     bytes,
     text: (path) => new TextDecoder().decode(bytes(path)),
     source,
     line: (path, number) => veiled(source(path).line(number)),
-    // Last: an object that begins with what may be missing is slow to read, and every rule reads this one.
     ...(focus && { focus }),
   }
 }
 
 const NONE: readonly Document[] = []
-
-/** What documents of different parts meet in. */
-export const topics = {
-  /** All documents of no bundle: a bundle is always in one part. */
-  loose: 'loose',
-  /** Something of which some of these speak. */
-  among: (topic: string): string => `loose ${topic}`,
-  id: (kind: Kind, id: string): string => `id ${kind} ${id}`,
-  path: (path: string): string => `path ${path}`,
-  /** The ids of all. */
-  ids: 'ids',
-}
 
 /** Paths that a reference may mean. More than one that exists is a fault of the bundle. */
 function candidatesOf(path: string, version: string | number | undefined): string[] {

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { hash } from 'node:crypto'
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { directoryFiles, stampOf } from '../../src/documents/files.ts'
 import { lint } from '../../src/documents/lint.ts'
 import { quiet } from './quiet.ts'
 import { loadFiles, loadWorkspace } from '../../src/documents/load.ts'
@@ -124,22 +122,6 @@ describe('a directory', () => {
     expect(workspace.text('system.md')).toBe('one')
     writeFileSync(join(root, 'system.md'), 'two')
     expect(workspace.text('system.md')).toBe('one')
-  })
-
-  test('knows a file again by what was read first', () => {
-    writeFileSync(join(root, 'system.md'), 'one')
-    utimesSync(join(root, 'system.md'), 0, 0)
-    const files = directoryFiles(root)
-    files.read('system.md')
-    const looked = stampOf(lstatSync(join(root, 'system.md')))
-    const digest = hash('sha256', 'one', 'base64url')
-    files.release!()
-    writeFileSync(join(root, 'system.md'), 'another')
-    expect(new TextDecoder().decode(files.read('system.md'))).toBe('another')
-    files.size('missing.md')
-    expect(files.trace!('system.md')).toEqual({ digest, stamp: looked })
-    expect(files.trace!('missing.md')).toEqual({ digest: '', stamp: undefined })
-    expect(files.seen!()).toEqual(['system.md', 'missing.md'])
   })
 
   test('takes the text of an editor in place of the file', async () => {

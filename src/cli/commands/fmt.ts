@@ -11,14 +11,11 @@ import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
 import { needPaths, openDocuments, pathInProject } from '../project-path.ts'
 import { stdinBytes, writeOut } from '../stdin-bytes.ts'
-import { briefly } from '../tuning.ts'
 
 /** Name of the document on standard input, for what is told of it. */
 const STDIN = 'stdin.yaml'
 
-export const fmt = (call: Call): Promise<number> => briefly(() => formatAll(call))
-
-async function formatAll(call: Call): Promise<number> {
+export async function fmt(call: Call): Promise<number> {
   const { given, mode, out, io, cwd } = call
   const paths = given.rest(0)
   const stdin = paths.length === 1 && paths[0] === '-'

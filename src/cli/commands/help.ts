@@ -52,7 +52,7 @@ const topics: Readonly<Record<string, () => string>> = {
       'EDITOR, VISUAL   editor for arguments that are changed at an approval',
       'XDG_CONFIG_HOME  svc/config.yaml and svc/credentials.json of the user are below it',
       'XDG_STATE_HOME   crash reports are below it',
-      'XDG_CACHE_HOME   what lint remembers is below it',
+      'XDG_CACHE_HOME   compiled code of the program is below it (Node 22 and later)',
       'HTTPS_PROXY      proxy of requests to models; svc doctor proxy tells whether it is used',
       'SVC_FORCE_TTY    as if a terminal of that many columns were there',
       '',

@@ -1,4 +1,4 @@
-import { basename, isAbsolute, join, relative, resolve } from 'node:path'
+import { isAbsolute, relative, resolve } from 'node:path'
 import { fail, isFailure } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
 import type { Document } from '../../documents/document.ts'
@@ -7,8 +7,7 @@ import type { Format } from '../../documents/report/formats.ts'
 import { summarise, type Summary } from '../../documents/report/summary.ts'
 import type { Call } from '../command.ts'
 import { counted } from '../counted.ts'
-import { isOfFilesAlone, openLintCache, type Drawn, type LintCache, type Recalled } from '../lint-cache.ts'
-import type { Input, Listed } from '../lint-check.ts'
+import type { Input } from '../lint-check.ts'
 import type { Checked, Mended } from '../lint-fix.ts'
 import { wholeNumber } from '../numbers.ts'
 import { isPolicyTest } from '../policy/test-path.ts'
@@ -70,20 +69,6 @@ async function standardInput({ given, cwd, io }: Call, project: Project): Promis
   return { path: workspace.documents.find(isMeant)?.path ?? path, bytes }
 }
 
-async function list({ directory }: Project, texts: Contents): Promise<Listed> {
-  const [{ createReserve }, { directoryFiles }] = await Promise.all([
-    import('../lint-threads.ts'),
-    import('../../documents/files.ts'),
-  ])
-  const reserve = createReserve()
-  try {
-    return { files: directoryFiles(directory, texts, reserve.sees), reserve }
-  } catch (error) {
-    reserve.close()
-    throw error
-  }
-}
-
 /** What was told last; one save may be several changes of files. */
 interface Last {
   told?: string
@@ -95,23 +80,17 @@ async function once(call: Call, project: Project, input: Input | undefined, last
   const started = io.clock.monotonic()
   const dry = given.flag('fix-dry-run')
   const overlay = input === undefined ? {} : { [input.path]: input.bytes }
-  const kept = cacheOf(call, project, overlay)
-  const look = async (texts: Contents, isWritten = texts === overlay): Promise<Checked> => {
-    const before = texts === overlay ? kept?.recall() : undefined
-    if (before) return before
-    const listed = isOfFilesAlone(call, project) ? await list(project, texts) : undefined
-    // The rules are loaded where there is something to check, and threads that help have begun.
-    const { checkDocuments } = await import('../lint-check.ts')
-    return await checkDocuments(call, project, input, texts, listed, isWritten)
-  }
+  const { checkDocuments } = await import('../lint-check.ts')
+  const look = (texts: Contents, isWritten = texts === overlay): Promise<Checked> =>
+    checkDocuments(call, project, input, texts, isWritten)
   const fixing = given.flag('fix') || dry ? await import('../lint-fix.ts') : undefined
-  let result: Checked & Partial<Mended & Recalled> = fixing ? await fixing.mend(look, overlay) : await look(overlay)
+  let result: Checked & Partial<Mended> = fixing ? await fixing.mend(look, overlay) : await look(overlay)
   if (fixing && !dry && input === undefined && result.texts && Object.keys(result.texts).length > 0) {
     await fixing.writeTexts(project.directory, result.texts)
     // Once more, with what tests of policies see of the files as they are now.
     if (result.workspace.files.paths.some(isPolicyTest)) result = { ...result, ...(await look(result.texts, true)) }
   }
-  const summary = result.summary ?? summarise(result.findings, result.workspace)
+  const summary = summarise(result.findings, result.workspace)
   if (summary.files === 0) {
     if (given.text('changed') === undefined)
       throw fail('no_documents', { where: input ? 'standard input' : given.rest(0).join(', ') || project.directory })
@@ -122,53 +101,33 @@ async function once(call: Call, project: Project, input: Input | undefined, last
   const code = summary.errors > 0 || (maxWarnings !== undefined && summary.warnings > maxWarnings) ? 1 : 0
   if (last) {
     const telling = JSON.stringify([result.findings, summary])
-    if (last.told === telling) {
-      kept?.keep(result)
-      return code
-    }
+    if (last.told === telling) return code
     last.told = telling
   }
-  const drawn = await tell(call, project, result, input !== undefined && fixing !== undefined && !dry)
-  // What was fixed is other files now.
-  if (!result.texts) kept?.keep(result, drawn)
+  await tell(call, project, result, input !== undefined && fixing !== undefined && !dry)
   if (!mode.json) out.hint(told(summary, io.clock.monotonic() - started, result.fixed))
   return code
 }
 
-/**
- * @param aside true where standard output has the fixed document
- * @returns the report as it was written, where it would be written so again
- */
+/** @param aside true where standard output has the fixed document */
 async function tell(
-  call: Call,
+  { given, mode, out, io }: Call,
   project: Project,
-  result: Checked & Partial<Recalled>,
+  { workspace, findings }: Checked,
   aside: boolean,
-): Promise<Drawn | undefined> {
-  const { given, mode, out, io } = call
+): Promise<void> {
   const format = (mode.json ? 'json' : (given.text('format') ?? 'text')) as Format
   const color = (aside ? mode.color.stderr : mode.color.stdout) > 0
-  const as = `${format}${color ? ' in colour' : ''}`
   const line = aside ? out.say : out.line
   const isForGithub = given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true'
-  if (!mode.json && !isForGithub && result.drawn?.as === as) {
-    if (result.drawn.text !== '') line(result.drawn.text)
-    return result.drawn
-  }
-  const { workspace, findings } = result
   // A clean run, the usual one, has nothing to draw.
-  if (findings.length === 0 && format === 'text') return undefined
+  if (findings.length === 0 && format === 'text') return
   const { formats } = await import('../../documents/report/formats.ts')
-  if (mode.json) {
-    await out.json(JSON.parse(formats.json(findings, { workspace, color })))
-    return undefined
-  }
+  if (mode.json) return await out.json(JSON.parse(formats.json(findings, { workspace, color })))
   const placed = inRepository(findings, project.directory, io.env)
-  const isPlaced = OF_REPOSITORY.has(format)
-  const text = formats[format](isPlaced ? placed : findings, { workspace, color }).trimEnd()
+  const text = formats[format](OF_REPOSITORY.has(format) ? placed : findings, { workspace, color }).trimEnd()
   if (text !== '') line(text)
   if (isForGithub && findings.length > 0) line(formats.github(placed).trimEnd())
-  return isPlaced ? undefined : { as, text }
 }
 
 /** Formats whose readers look for the files from the root of the repository. */
@@ -212,22 +171,6 @@ async function showFixed(
     if (source === undefined || source.text === text) out.line(`${path}: written as UTF-8 without a byte order mark`)
     else out.line(unifiedDiff(path, source.text, text).trimEnd())
   }
-}
-
-/** Undefined where the result depends on more than files that can be read again. */
-function cacheOf({ given, cwd, io }: Call, project: Project, texts: Contents): LintCache | undefined {
-  // The name of the bundled file holds the digest of the program; sources have none.
-  const edition = basename(import.meta.url)
-  if (edition.endsWith('.ts') || Object.keys(texts).length > 0 || !isOfFilesAlone({ given }, project)) return undefined
-  const home = io.env['XDG_CACHE_HOME'] || (io.env['HOME'] && join(io.env['HOME'], '.cache'))
-  const settings = {
-    config: project.config,
-    paths: given.rest(0).map((path) => resolve(cwd, path)),
-    strict: given.flag('strict'),
-    crossFile: given.choice('cross-file'),
-    rules: given.list('rule'),
-  }
-  return openLintCache(project, edition, settings, io.clock.now(), home ? join(home, 'svc') : undefined)
 }
 
 function told({ errors, warnings, files, fixable }: Summary, ms: number, fixed = 0): string {

@@ -23,8 +23,7 @@ export const classificationUnused: Rule = {
   check(document, report, { workspace }) {
     const own = document.texts('metadata.governance.classifications.*')
     if (own.length === 0) return
-    for (const { value } of own) workspace.asks(document, classificationTopic(value))
-    const read = new Set(workspace.nearby(document).flatMap(classificationsRead))
+    const read = new Set(workspace.neighbours(document).flatMap(classificationsRead))
     if (!own.some(({ value }) => read.has(value))) return
     for (const each of own)
       if (!read.has(each.value)) report(each, `No policy reads the classification "${each.value}".`)
@@ -32,10 +31,7 @@ export const classificationUnused: Rule = {
 }
 
 /** What a policy looks for among the classifications of an agent. */
-export const classificationsRead = (policy: Document): readonly unknown[] =>
+const classificationsRead = (policy: Document): readonly unknown[] =>
   leavesIn(policy)
     .filter(({ leaf }) => leaf.path.text.startsWith('agent.classifications'))
     .flatMap(({ leaf }) => (Array.isArray(leaf.value) ? leaf.value : [leaf.value]))
-
-/** What agents that have a classification and policies that read it have in common. */
-export const classificationTopic = (classification: unknown): string => `classification ${String(classification)}`

@@ -1,4 +1,3 @@
-import { namedTopic } from '../attachments.ts'
 import { linkOf } from '../decision.ts'
 import { textsAt, type Document } from '../document.ts'
 import { oncePerObject } from '../once.ts'
@@ -25,9 +24,9 @@ export const authorityOrphanRef: Rule = {
   check(document, report, { workspace }) {
     const link = linkOf(document)
     if (link === undefined) return
-    workspace.asks(document, namedTopic(link))
-    if (namedAmong(workspace, workspace.nearby(document)).has(link)) return
-    const near = nearest(link, namedAmong(workspace, workspace.neighbours(document)))
+    const named = namedAmong(workspace, workspace.neighbours(document))
+    if (named.has(link)) return
+    const near = nearest(link, named)
     report(
       '/spec/decision/authority_ref',
       `No agent declares the boundary "${link}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,

@@ -25,10 +25,9 @@ export const scopeUnknownTool: Rule = {
   check(document, report, { workspace, published }) {
     const scope = scopeOf(document)
     if (scope === undefined || readLogicalRef(scope) === undefined) return
-    if (toolsAmong(workspace, workspace.nearby(document)).has(scope)) return
     const known = toolsAmong(workspace, workspace.neighbours(document))
     // A policy linted by itself may speak of tools that live elsewhere.
-    if (known.size === 0 || published.versions('Tool', scope).length > 0) return
+    if (known.has(scope) || known.size === 0 || published.versions('Tool', scope).length > 0) return
     const near = nearest(scope, known)
     report('/spec/scope', `No tool "${scope}" is known here.${near === undefined ? '' : ` Did you mean "${near}"?`}`, {
       why: 'The policy never applies.',

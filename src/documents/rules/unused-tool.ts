@@ -26,7 +26,7 @@ export const unusedTool: Rule = {
 }
 
 /** True where an agent at hand binds a tool. */
-export const isBound = (workspace: Workspace, tool: Document): boolean => bound(workspace).has(tool)
+const isBound = (workspace: Workspace, tool: Document): boolean => bound(workspace).has(tool)
 
 /** Of whatever version: that none fits is another fault. */
 const bound = oncePerWorkspace(
