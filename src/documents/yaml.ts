@@ -1,7 +1,6 @@
 /**
  * The one reader of YAML and JSON, for lint, compile and publish, so that no two parts can read a document differently.
- * YAML 1.2 core schema; no tags, no merge keys; a hostile text is an ordinary finding. What is written plainly
- * (`plain-yaml.ts`) needs no parser; it is read as the parser reads it.
+ * YAML 1.2 core schema; no tags, no merge keys; a hostile text is an ordinary finding.
  * Source: security, S10 and S26; bundles, section 2; performance, "What works", 7.
  */
 import {
@@ -21,7 +20,6 @@ import { jsonDepth, type JsonObject, type JsonValue } from '../base/json.ts'
 import { diagnostic, type Diagnostic } from './diagnostic.ts'
 import { eventsOf } from './events.ts'
 import { mappingAt, plainValue, scalarAt, sequenceAt, type Member, type Node } from './node.ts'
-import { readPlainly } from './plain-yaml.ts'
 import type { Source } from './source.ts'
 import { jsonFault, stopOf, yamlFault } from './text-fault.ts'
 
@@ -42,8 +40,7 @@ export interface Reading {
 
 /** Reads a text into documents. `.json` files are held to JSON, every other to YAML 1.2. */
 export function readYaml(source: Source): Reading {
-  // No letter takes more than three bytes.
-  if (source.text.length > MAX_FILE_BYTES / 3 && Buffer.byteLength(source.text) > MAX_FILE_BYTES)
+  if (Buffer.byteLength(source.text) > MAX_FILE_BYTES)
     return refuse(
       source,
       'doc/too-large',
@@ -57,12 +54,6 @@ export function readYaml(source: Source): Reading {
     const fault = jsonFault(source.text)
     if (fault !== undefined) return refuse(source, 'doc/syntax', fault.start, fault.end, fault.message)
   }
-  const roots = readPlainly(source.text)
-  return roots === undefined ? readParsed(source) : { roots, findings: [] }
-}
-
-/** Whatever way it is written in. */
-export function readParsed(source: Source): Reading {
   let events: readonly Event[]
   try {
     events = eventsOf(source.text, MAX_NESTING)
@@ -101,11 +92,6 @@ function build(source: Source, events: readonly Event[]): Reading {
   const { text } = source
   const roots: Node[] = []
   const findings: Diagnostic[] = []
-  // Of all that is open, in one list: what is closed is copied off its end, no longer than it must be.
-  const members: Member[] = []
-  const items: Node[] = []
-  let memberCount = 0
-  let itemCount = 0
   let anchors: Map<string, Named> | undefined
   const openAnchors: string[] = []
   let at = 0
@@ -159,7 +145,7 @@ function build(source: Source, events: readonly Event[]): Reading {
 
   const mapping = (event: MappingEvent): Node => {
     const anchor = open(event)
-    const from = memberCount
+    const members: Member[] = []
     const object: JsonObject = {}
     let nodes = 1
     let levels = 0
@@ -175,29 +161,25 @@ function build(source: Source, events: readonly Event[]): Reading {
       nodes += size
       if (levels <= depth) levels = depth + 1
       const isTwin = Object.hasOwn(object, key)
-      if (isTwin) twin(key, start, end, members.slice(from, memberCount))
+      if (isTwin) twin(key, start, end, members)
       const node = read(events[at++]!, end)
       bound(node)
       nodes += size
       if (levels <= depth) levels = depth + 1
       last = node.end
       if (isTwin) continue
-      members[memberCount++] = { key, start, end, node }
+      members.push({ key, start, end, node })
       define(object, key, node.value)
-      if (memberCount - from === MAX_KEYS + 1) stop(start, end, `More than ${MAX_KEYS} keys in one mapping.`)
+      if (members.length > MAX_KEYS) stop(start, end, `More than ${MAX_KEYS} keys in one mapping.`)
     }
-    const named = members.slice(from, memberCount)
-    memberCount = from
-    const { start } = event
-    const end = endOf(event, last)
-    const node = mappingAt(start, end, object, named)
+    const node = mappingAt(event.start, endOf(event, last), object, members)
     close(anchor, node, nodes, levels)
     return node
   }
 
   const sequence = (event: SequenceEvent): Node => {
     const anchor = open(event)
-    const from = itemCount
+    const items: Node[] = []
     const value: JsonValue[] = []
     let nodes = 1
     let levels = 0
@@ -208,14 +190,10 @@ function build(source: Source, events: readonly Event[]): Reading {
       nodes += size
       if (levels <= depth) levels = depth + 1
       last = node.end
-      items[itemCount++] = node
+      items.push(node)
       value.push(node.value)
     }
-    const listed = items.slice(from, itemCount)
-    itemCount = from
-    const { start } = event
-    const end = endOf(event, last)
-    const node = sequenceAt(start, end, value, listed)
+    const node = sequenceAt(event.start, endOf(event, last), value, items)
     close(anchor, node, nodes, levels)
     return node
   }
@@ -325,8 +303,7 @@ function build(source: Source, events: readonly Event[]): Reading {
 
 function scalarNode(text: string, event: ScalarEvent): Node {
   const { valueStart: start, valueEnd: end, style } = event
-  if (style === SCALAR_STYLE.PLAIN)
-    return scalarAt(start, end, plainValue(event.fast ? text.slice(start, end) : getScalarValue(text, event)), true)
+  if (style === SCALAR_STYLE.PLAIN) return scalarAt(start, end, plainValue(getScalarValue(text, event)), true)
   const written = getScalarValue(text, event)
   if (style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED)
     return scalarAt(start - 1, end + 1, written, false)

@@ -1,8 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { CORE_SCHEMA } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
-import { parse, stringify } from 'yaml'
+import { parse, parseAllDocuments, stringify } from 'yaml'
 import type { JsonValue } from '../../src/base/json.ts'
 import type { Node } from '../../src/documents/node.ts'
 import { createSource } from '../../src/documents/source.ts'
@@ -223,6 +225,24 @@ describe('a hostile text is an ordinary finding', () => {
     expect(rulesOf(text, path)).toEqual(['doc/too-large'])
   })
 
+  test.each([
+    ['a: ', 'x#', '', 1],
+    ['a: ', 'x:', '', 0],
+    ['a: x', ' ', '# c\n', 1],
+    ['a: "', '\\n', '"\n', 1],
+    ["a: '", "''", '', 0],
+    ['a: [', 'b, ', 'c]\n', 1],
+    ['', '\n', 'a: b\n', 1],
+    ['a: |\n', ' \n', ' x\n', 1],
+    ['a: b\n', '  c\n', '', 1],
+    ['', '-\n', '', 1],
+    ['', 'a: *b\n', '', 1],
+    ['', ' a: b\n', '', 1],
+  ])('a text of %j, many %j and %j is read at once', (start, many, end, roots) => {
+    const long = start + many.repeat(300_000 / many.length) + end
+    expect(readYaml(createSource('a.yaml', long)).roots).toHaveLength(roots)
+  })
+
   test('any text at all is read without an exception', () => {
     const piece = fc.constantFrom(
       'a',
@@ -276,6 +296,20 @@ describe('another reader reads the same', () => {
       return { ours: valueOf(text), theirs: parse(text) as unknown }
     }
     expect(() => same(both)).not.toThrow()
+  })
+
+  test('every document of the examples and templates', () => {
+    const files = ['examples', 'templates'].flatMap((room) =>
+      readdirSync(room, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.ya?ml$/.test(name))
+        .map((name) => join(room, name)),
+    )
+    expect(files.length).toBeGreaterThan(100)
+    for (const file of files) {
+      const text = readFileSync(file, 'utf8')
+      const theirs = parseAllDocuments(text).map((each) => each.toJS() as unknown)
+      expect([file, read(text).roots.map(({ value }) => value)]).toEqual([file, theirs])
+    }
   })
 
   test.each([undefined, 2, '\t'])('what JSON.stringify writes, indented by %j', (indent) => {
