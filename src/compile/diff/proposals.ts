@@ -5,8 +5,8 @@ import { isSpread, type Path, type Segment } from '../../policy/path.ts'
 import { sampleOf } from '../../providers/sample.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { Context } from './callee.ts'
-import { choicesOf, EXACT, type Choice } from './classes.ts'
-import { argumentDomain, fieldDomain, namedIn } from './domain.ts'
+import { choicesOf, EXACT, type Choice } from '../../policy/prove/classes.ts'
+import { argumentDomain, fieldDomain, namedIn } from '../../policy/prove/domains.ts'
 import { leavesIn, subjectText, subjectsOf, type Side } from './questions.ts'
 
 export interface Proposal {

@@ -14,8 +14,8 @@ import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { factsOf, type Callee } from './callee.ts'
-import { choicesOf, EXACT, listText, type Choice } from './classes.ts'
-import { argumentDomain, fieldDomain, type Domain } from './domain.ts'
+import { choicesOf, EXACT, listText, type Choice } from '../../policy/prove/classes.ts'
+import { argumentDomain, fieldDomain, type Domain } from '../../policy/prove/domains.ts'
 
 /** The name under which the rewritten policies are decided. */
 export const ASKED = 'asked'

@@ -2,7 +2,7 @@
 import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import { listed, pointedAt, typesOf } from './domain.ts'
+import { listed, pointedAt, typesOf } from '../../policy/prove/domains.ts'
 
 export type Contract = 'equal' | 'narrowed' | 'widened' | 'changed'
 

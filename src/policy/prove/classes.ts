@@ -1,7 +1,7 @@
 /** Values that stand for all values of a path: one for each way in which its comparisons can come out. */
 import { canonical, type JsonValue } from '../../base/json.ts'
-import type { Leaf } from '../../policy/condition.ts'
-import { mayBe, namedIn, stepOf, type Domain } from './domain.ts'
+import type { Leaf } from '../condition.ts'
+import { mayBe, namedIn, stepOf, type Domain } from './domains.ts'
 
 /** A value at a path, or why there is none. */
 export type Choice = { readonly value: JsonValue } | { readonly value?: never; readonly state: 'absent' | 'unreadable' }

@@ -3,7 +3,7 @@
  * larger than the truth and never smaller, so what is proven over it is proven.
  */
 import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { Path, Segment } from '../../policy/path.ts'
+import type { Path, Segment } from '../path.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 
 export interface Domain {
