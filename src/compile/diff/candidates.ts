@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import { numbersFor, type ValueDomain } from '../../policy/prove/domains.ts'
+import { sampleOf } from '../../providers/sample.ts'
 import { sampleText } from '../../providers/sample-text.ts'
 
 /** A value at a path, or why there is none. */
@@ -38,7 +39,7 @@ function valuesOf(each: Valued, domain: ValueDomain, hints: readonly JsonValue[]
     case 'text':
       return [each.value, ...textsFor(domain), ...hints]
     default:
-      return [each.value, ...hints, []]
+      return [each.value, ...hints, [], ...mappingsFor(domain)]
   }
 }
 
@@ -71,6 +72,15 @@ function numbersIn({ above, below }: Extract<ValueClass, { kind: 'numbers' }>, d
     ...steps.flatMap((step) => [(Math.floor(above / step) + 1) * step, (Math.ceil(below / step) - 1) * step]),
   ]
 }
+
+/** Mappings with every member that a schema describes. */
+const mappingsFor = ({ schemas }: ValueDomain): readonly JsonValue[] =>
+  schemas.flatMap(({ schema, root }) => {
+    if (!isJsonObject(schema) || !isJsonObject(schema['properties']) || !isJsonObject(root)) return []
+    const { $defs, definitions } = root
+    const whole = { ...schema, ...($defs && { $defs }), ...(definitions && { definitions }) }
+    return sampleOf({ ...whole, required: Object.keys(schema['properties']) }, {}) ?? []
+  })
 
 /** Beginnings of texts that authors' patterns often allow. */
 const KINDS = ['x', 'X', 'Q', 'Z', 'q', '0', '7', '-', ' ']

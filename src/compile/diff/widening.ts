@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { readArgumentPath, type Path } from '../../policy/path.ts'
-import type { ValueClass } from '../../policy/prove/classes.ts'
+import { classesOf, type ValueClass } from '../../policy/prove/classes.ts'
 import {
   conjunctsOf,
   forbidsMember,
@@ -18,6 +18,7 @@ import {
   type PlacedSchema,
 } from '../../policy/prove/domains.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
+import { candidatesOf } from './candidates.ts'
 import { acceptsPart, acceptsPartValue, isSilent } from './schema.ts'
 
 export interface Widening {
@@ -72,11 +73,10 @@ function withoutParts(schema: JsonSchema, root: JsonSchema | undefined): JsonSch
 
 const OBJECT_KEYWORDS = ['type', 'properties', 'required', 'additionalProperties']
 
-/** True where both are about objects, and the earlier one says nothing that is no matter of single members. */
+/** True where the earlier schema says nothing that is no matter of single members, once the value is an object. */
 const isPlainObject = (own: JsonObject, now: readonly PlacedSchema[]): boolean =>
   Object.keys(own).every((keyword) => OBJECT_KEYWORDS.includes(keyword) || isSilent(keyword)) &&
-  (typesOf(own)?.includes('object') ?? true) &&
-  now.some(({ schema }) => isObjectOnly(schema))
+  (typesOf(own) === undefined || (isObjectOnly(own) && now.some(({ schema }) => isObjectOnly(schema))))
 
 const requiredIn = (own: JsonObject, now: readonly PlacedSchema[], keys: readonly string[]): readonly Widening[] =>
   listed(own, 'required')
@@ -129,22 +129,31 @@ function hintsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonly J
     numbersFor({ schemas: [before] }, keyword).map((most) => Math.min(Math.max(most, 0), MAX_HINT) + 1)
   const below = (keyword: string) =>
     numbersFor({ schemas: [before] }, keyword).map((least) => Math.min(Math.max(least, 1), MAX_HINT) - 1)
-  const items = now.map(({ schema }) => (isJsonObject(schema) ? schema['items'] : undefined)).filter(isJsonObject)
-  const elements = [...items.flatMap((schema) => namedIn({ schemas: [{ schema, root: schema }] })), 'x', 1]
+  const lengths = [...new Set([1, ...beyond('maxItems'), ...below('minItems')])]
   return [
-    ...[...beyond('maxLength'), ...below('minLength')].flatMap((length) => [
-      'x'.repeat(length),
-      'A'.repeat(length),
-      '0'.repeat(length),
-    ]),
-    ...[1, ...beyond('maxItems'), ...below('minItems')].flatMap((length) =>
-      elements.map((element) => Array<JsonValue>(length).fill(element)),
+    ...[...beyond('maxLength'), ...below('minLength')].flatMap((length) =>
+      ['x', 'A', '0'].map((each) => each.repeat(length)),
     ),
+    ...elementsOf(before, now).flatMap((element) => lengths.map((length) => Array<JsonValue>(length).fill(element))),
   ]
 }
 
+/** Elements of lists: of each class that the two schemas tell apart. */
+function elementsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonly JsonValue[] {
+  const itemsOf = (places: readonly PlacedSchema[]): readonly PlacedSchema[] =>
+    places.flatMap(({ schema, root }) => {
+      const items = isJsonObject(schema) ? schema['items'] : undefined
+      return isJsonObject(items) ? conjunctsOf({ schema: items, root }) : []
+    })
+  const domain = { schemas: itemsOf(now), absent: false, unreadable: false }
+  return classesOf([], [], domain, namedIn({ schemas: itemsOf(conjunctsOf(before)) }))
+    .filter(({ kind }) => kind !== 'list' && kind !== 'long_text')
+    .flatMap((each) => candidatesOf(each, domain, [], undefined))
+    .flatMap(({ value }) => (value === undefined ? [] : [value]))
+}
+
 /** Longer texts and lists are not made up. */
-const MAX_HINT = 1000
+const MAX_HINT = 200
 
 function admits(before: PlacedSchema, now: readonly PlacedSchema[], each: ValueClass): boolean {
   if (!('value' in each)) return false
