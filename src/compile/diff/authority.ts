@@ -3,12 +3,14 @@ import { canonical, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { decide } from '../../policy/decide.ts'
 import type { Decision, Sets } from '../../policy/decision.ts'
 import { readCondition } from '../../policy/condition.ts'
+import type { ValueClass } from '../../policy/prove/classes.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import { entriesFor, factsOf, type Callee, type Context } from './callee.ts'
-import type { Choice } from './classes.ts'
 import { ASKED, interview, leavesIn, type Answer, type Interview, type Question, type Side } from './questions.ts'
 import { proposals, type Proposal } from './proposals.ts'
 import { isLooser } from './strictness.ts'
+import { wideningsOf, type Widening } from './widening.ts'
 
 export type Verdict = 'equal' | 'tightened' | 'loosened' | 'not_proven'
 
@@ -19,7 +21,8 @@ export interface Witness {
   readonly arguments: JsonObject
   /** What else the call depends on, where it matters: `run.depth`, `history.…`. */
   readonly context?: Context
-  readonly before: Decision['decision']
+  /** `refused`: the earlier version's input schema does not accept it. */
+  readonly before: Decision['decision'] | 'refused'
   readonly after: Decision['decision']
 }
 
@@ -45,16 +48,40 @@ const MAX_LEADS = 32
 
 /** Compares what both versions make of every call that the later one accepts. */
 export function compareAuthority(before: Version, after: Version): Authority {
-  const [old, now] = [before, after].map(({ callee, sets }): Side => ({
+  const sides = [before, after].map(({ callee, sets }): Side => ({
     callee,
     entries: entriesFor(sets, callee),
   })) as [Side, Side]
+  const decided = compareDecisions(before, after, sides)
+  if (decided.witness) return decided
+  const accepted = compareAccepted(before, after, sides)
+  if (accepted.witness) return accepted
+  return accepted.verdict === 'equal' ? decided : accepted
+}
+
+/** What the policies of both make of the calls that the later version accepts. */
+function compareDecisions(before: Version, after: Version, [old, now]: readonly [Side, Side]): Authority {
   if (sameQuestions(old, now)) return { verdict: 'equal' }
   const whole = prove(old, now)
   if (isProven(whole)) return { verdict: whole.verdict }
   const changed = whole.verdict === 'not_proven' ? proveChanged(old, now) : undefined
   if (changed && isProven(changed)) return { verdict: changed.verdict }
-  const witness = findWitness(before, after, [old, now], changed?.leads ?? whole.leads)
+  const witness = findWitness(before, after, [old, now], changed?.leads ?? whole.leads, [])
+  return witness ? { verdict: 'loosened', witness } : { verdict: 'not_proven' }
+}
+
+/**
+ * `equal` where the later version stops every call that only it accepts. How strictly it does is told by the policies, which
+ * are compared for these calls as for any other.
+ */
+function compareAccepted(before: Version, after: Version, sides: readonly [Side, Side]): Authority {
+  const [was, is] = [before.callee, after.callee]
+  if (!isWriting(before, after)) return { verdict: 'equal' }
+  const widenings = wideningsOf(was.schemas, is.schemas)
+  if (widenings.length === 0) return { verdict: 'equal' }
+  const stopped = proveStopped(sides[1], widenings)
+  if (isProven(stopped)) return { verdict: 'equal' }
+  const witness = findWitness(before, after, sides, stopped.leads, widenings)
   return witness ? { verdict: 'loosened', witness } : { verdict: 'not_proven' }
 }
 
@@ -103,8 +130,8 @@ function prove(old: Side, now: Side): Proof {
   if (!asked) return { verdict: 'not_proven', leads: [] }
   const { questions } = asked
   const total = questions.reduce((product, { answers }) => product * answers.length, 1)
-  if (total === 0) return { verdict: 'equal', leads: [] }
-  if (total * (asked.cost + 1) > MAX_WORK) return { verdict: 'not_proven', leads: [] }
+  // Without a class of values there is nothing to decide about, which proves nothing.
+  if (total === 0 || total * (asked.cost + 1) > MAX_WORK) return { verdict: 'not_proven', leads: [] }
   const leads: Lead[] = []
   let stricter = false
   for (let number = 0; number < total; number++) {
@@ -116,6 +143,38 @@ function prove(old: Side, now: Side): Proof {
     if (leads.length >= MAX_LEADS) break
   }
   return { verdict: leads.length > 0 ? 'loosened' : stricter ? 'tightened' : 'equal', leads }
+}
+
+/**
+ * Whether every call at one of the widenings is stopped: by all policies together, or by one gate alone, which is less to ask.
+ * Grants are always asked, since they lift the default of an irreversible action.
+ */
+function proveStopped(now: Side, widenings: readonly Widening[]): Proof {
+  const nobody: Side = { callee: now.callee, entries: [] }
+  const whole = proveStoppedBy(nobody, now, widenings)
+  if (isProven(whole) || now.entries.length > MAX_GATES) return whole
+  const grants = now.entries.filter(({ effect }) => effect === 'grant')
+  const parts = [grants, ...now.entries.filter(({ effect }) => effect !== 'grant').map((gate) => [gate, ...grants])]
+  const found = parts.map((entries) => proveStoppedBy(nobody, { ...now, entries }, widenings)).find(isProven)
+  return found ?? whole
+}
+
+/** Gates that are tried alone. */
+const MAX_GATES = 32
+
+function proveStoppedBy(nobody: Side, now: Side, widenings: readonly Widening[]): Proof {
+  const asked = interview(nobody, now, now.callee.schemas, widenings)
+  if (!asked) return { verdict: 'not_proven', leads: [] }
+  const isAnyNew = widenings.some(({ path }) => path === undefined)
+  const total = asked.questions.reduce((product, { answers }) => product * answers.length, 1)
+  if (total === 0 || total * (asked.cost + 1) > MAX_WORK) return { verdict: 'not_proven', leads: [] }
+  const leads: Lead[] = []
+  for (let number = 0; number < total && leads.length < MAX_LEADS; number++) {
+    const answers = combination(asked.questions, number)
+    if (!isAnyNew && ![...answers.values()].some(({ isNew }) => isNew)) continue
+    if (decideBoth(asked, answers, nobody, now)[1].decision === 'allow') leads.push(answers)
+  }
+  return { verdict: leads.length > 0 ? 'loosened' : 'equal', leads }
 }
 
 function combination(questions: readonly Question[], number: number): Lead {
@@ -172,25 +231,41 @@ function findWitness(
   after: Version,
   sides: readonly [Side, Side],
   leads: readonly Lead[],
+  widenings: readonly Widening[],
 ): Witness | undefined {
   const cost = sides.reduce((sum, { entries }) => sum + entries.length, 1)
   const starts = leads.map((lead) => {
-    const chosen = new Map<string, Choice>()
-    for (const [{ subject }, { choice }] of lead) if (subject && choice) chosen.set(subject.text, choice)
+    const chosen = new Map<string, readonly ValueClass[]>()
+    for (const [{ subject }, { classes }] of lead) if (subject) chosen.set(subject.text, classes)
     return chosen
   })
-  for (const proposal of proposals(sides, after.callee.schemas, starts, Math.ceil(MAX_WORK / cost / 5))) {
+  let second: Witness | undefined
+  for (const proposal of proposals(sides, after.callee.schemas, starts, widenings, Math.ceil(MAX_WORK / cost / 5))) {
     const witness = judge(before, after, proposal)
-    if (witness) return witness
+    // A call that both versions accept shows best what their policies changed.
+    if (witness && (witness.before !== 'refused' || widenings.length > 0)) return witness
+    second ??= witness
   }
-  return undefined
+  return second
 }
 
 function judge(before: Version, after: Version, { args, context }: Proposal): Witness | undefined {
   const told = Object.keys(context).length === 0 ? {} : { context }
   const call = { tool: after.callee.id, arguments: args, ...told, before: 'allow', after: 'allow' } as const
   const [was, is] = [replay(before, call), replay(after, call)]
-  if (!isLooser(was, is) || !after.callee.schemas.every((schema) => checkValue(schema, args).length === 0))
-    return undefined
-  return { ...call, before: was.decision, after: is.decision }
+  const mayBeNew = is.decision === 'allow' && is.error === undefined
+  if (!isLooser(was, is) && !mayBeNew) return undefined
+  if (!after.callee.schemas.every((schema) => checkValue(schema, args).length === 0)) return undefined
+  const refused = before.callee.schemas.some((schema) => isRefused(schema, args))
+  if (!isLooser(was, is) && !(refused && isWriting(before, after))) return undefined
+  return { ...call, before: refused ? 'refused' : was.decision, after: is.decision }
+}
+
+/** True where newly accepted calls count: what only reads, or asks another agent, is judged there. */
+const isWriting = (before: Version, after: Version): boolean =>
+  after.callee.kind === 'tool' && [before, after].some(({ callee }) => callee.sideEffectClass !== 'read_only')
+
+function isRefused(schema: JsonSchema, args: JsonObject): boolean {
+  const [fault] = checkValue(schema, args)
+  return fault !== undefined && !fault.message.startsWith('cannot be checked')
 }

@@ -2,12 +2,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { readCondition, type Leaf } from '../../policy/condition.ts'
 import { isSpread, type Path, type Segment } from '../../policy/path.ts'
+import { classesOf, EXACT, type ValueClass } from '../../policy/prove/classes.ts'
+import { argumentDomain, fieldDomain, namedIn } from '../../policy/prove/domains.ts'
 import { sampleOf } from '../../providers/sample.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
+import { checkValue } from '../../tools/check.ts'
 import type { Context } from './callee.ts'
-import { choicesOf, EXACT, type Choice } from './classes.ts'
-import { argumentDomain, fieldDomain, namedIn } from './domain.ts'
+import { candidatesOf, type Choice } from './candidates.ts'
 import { leavesIn, subjectText, subjectsOf, type Side } from './questions.ts'
+import type { Widening } from './widening.ts'
 
 export interface Proposal {
   readonly args: JsonObject
@@ -19,26 +22,32 @@ interface Pool {
   readonly text: string
   readonly path: Path
   readonly choices: readonly Choice[]
+  /** The values of one class. */
+  choicesIn(each: ValueClass): readonly Choice[]
 }
 
 type Chosen = ReadonlyMap<string, Choice>
 
+/** Ways in which one lead is tried. */
+const MAX_TRIES = 64
+
 /**
  * First the leads, each as it is and with one other value changed; then a plain call with one, with two, with all values changed.
- * @param starts values by path under which a difference is expected
+ * @param starts classes of values by path under which a difference is expected
  * @param limit of proposals
  */
 export function* proposals(
   sides: readonly Side[],
   schemas: readonly JsonSchema[],
-  starts: readonly Chosen[],
+  starts: readonly ReadonlyMap<string, readonly ValueClass[]>[],
+  widenings: readonly Widening[],
   limit: number,
 ): Generator<Proposal> {
   const base = baseOf(schemas)
-  const pools = poolsOf(sides, schemas, base)
-  const make = (chosen: Chosen): Proposal => build(base, pools, chosen)
+  const pools = fitting(poolsOf(sides, schemas, widenings, base), schemas, base)
+  const make = (chosen: Chosen): Proposal => build(schemas, base, pools, chosen)
   let made = 0
-  for (const start of [...starts, new Map<string, Choice>()]) {
+  for (const start of [...starts.flatMap((lead) => triesOf(lead, pools)), new Map<string, Choice>()]) {
     yield make(start)
     for (const pool of pools)
       for (const choice of start.has(pool.text) ? [] : pool.choices) {
@@ -65,6 +74,22 @@ export function* proposals(
         }
 }
 
+/** A lead with values of its classes: the first of each, then each of the others in turn, then all together where they are few. */
+function triesOf(lead: ReadonlyMap<string, readonly ValueClass[]>, pools: readonly Pool[]): readonly Chosen[] {
+  const asked = pools.flatMap((pool) => {
+    const classes = lead.get(pool.text)
+    const choices = classes ? classes.flatMap((each) => pool.choicesIn(each)) : []
+    return choices.length > 0 ? [{ ...pool, choices }] : []
+  })
+  const total = asked.reduce((product, { choices }) => product * choices.length, 1)
+  if (total <= MAX_TRIES) return Array.from({ length: total }, (_, number) => nth(asked, number))
+  const first = nth(asked, 0)
+  const others = asked.flatMap(({ text, choices }) =>
+    choices.slice(1).map((choice) => new Map([...first, [text, choice]])),
+  )
+  return [first, ...others.slice(0, MAX_TRIES)]
+}
+
 function nth(pools: readonly Pool[], number: number): Chosen {
   let rest = number
   return new Map(
@@ -82,19 +107,64 @@ function baseOf(schemas: readonly JsonSchema[]): JsonObject {
   return isJsonObject(sample) ? sample : {}
 }
 
-function poolsOf(sides: readonly Side[], schemas: readonly JsonSchema[], base: JsonObject): readonly Pool[] {
+/** Leaves out values that the schemas refuse, where the plain call is one that they accept. */
+function fitting(pools: readonly Pool[], schemas: readonly JsonSchema[], base: JsonObject): readonly Pool[] {
+  const isAccepted = (args: JsonObject): boolean => schemas.every((schema) => checkValue(schema, args).length === 0)
+  if (!isAccepted(base)) return pools
+  return pools.map((pool): Pool => {
+    if (pool.path.root !== 'args') return pool
+    const fits = (choice: Choice): boolean =>
+      isAccepted(build(schemas, base, [pool], new Map([[pool.text, choice]])).args)
+    const choices = pool.choices.filter(fits)
+    // What does not fit alone may fit together with others.
+    if (choices.length === 0) return pool
+    return { ...pool, choices, choicesIn: (each) => pool.choicesIn(each).filter(fits) }
+  })
+}
+
+function poolsOf(
+  sides: readonly Side[],
+  schemas: readonly JsonSchema[],
+  widenings: readonly Widening[],
+  base: JsonObject,
+): readonly Pool[] {
   const pools = new Map<string, Pool>()
-  for (const { text, path, leaves, lists, domain } of subjectsOf(sides, schemas).values())
-    pools.set(text, { text, path, choices: choicesOf(leaves, lists, domain, usual(base, path)) })
+  const add = (text: string, path: Path, more: readonly Choice[]): void => {
+    const known = pools.get(text)
+    pools.set(text, {
+      text,
+      path,
+      choices: [...(known?.choices ?? []), ...more],
+      choicesIn: (each) => known?.choicesIn(each) ?? [],
+    })
+  }
+  for (const { text, path, leaves, lists, domain, widenings: here } of subjectsOf(sides, schemas, widenings).values()) {
+    const usually = usual(base, path)
+    const hints = here.flatMap(({ hint }) => hint?.values ?? [])
+    const choicesIn = (each: ValueClass): readonly Choice[] => candidatesOf(each, domain, hints, usually)
+    const classes = classesOf(
+      leaves,
+      lists,
+      domain,
+      here.flatMap(({ marks }) => marks),
+    )
+    const choices = [...(usually === undefined ? [] : [{ value: usually }]), ...classes.flatMap(choicesIn)]
+    pools.set(text, { text, path, choices, choicesIn })
+  }
+  for (const { hint } of widenings)
+    if (hint)
+      add(
+        hint.path.text,
+        hint.path,
+        hint.values.map((value) => ({ value })),
+      )
   for (const { entries } of sides)
     for (const { when } of entries) {
       const { condition } = when ? readCondition(when) : {}
       for (const leaf of condition ? leavesIn(condition) : []) {
         const text = subjectText(plain(leaf.path), leaf.windowMs)
         if (leaf.path.root === 'tool' || leaf.path.root === 'agent' || isCovered(leaf)) continue
-        const known = pools.get(text)
-        const choices = [...(known?.choices ?? []), ...guesses(leaf, schemas)]
-        pools.set(text, { text, path: plain(leaf.path), choices })
+        add(text, plain(leaf.path), guesses(leaf, schemas))
       }
     }
   return [...pools.values()].filter(({ choices }) => choices.length > 0)
@@ -148,13 +218,13 @@ const lengths = (literal: number): readonly JsonValue[] =>
     .filter((each) => Number.isInteger(each) && each >= 0 && each <= 1000)
     .flatMap((each) => ['x'.repeat(each), Array.from({ length: each }, () => 'x')])
 
-function build(base: JsonObject, pools: readonly Pool[], chosen: Chosen): Proposal {
+function build(schemas: readonly JsonSchema[], base: JsonObject, pools: readonly Pool[], chosen: Chosen): Proposal {
   let args: JsonValue = base
   const context: Record<string, JsonValue> = {}
   for (const { text, path } of pools) {
     const choice = chosen.get(text)
     if (!choice) continue
-    if (path.root === 'args') args = put(args, path.segments, choice)
+    if (path.root === 'args') args = put(schemas, args, path.segments, choice)
     else if (!('state' in choice)) context[text] = choice.value
     // Null stands for a field that is not there and for a measure that cannot be told.
     else context[text] = null
@@ -163,21 +233,40 @@ function build(base: JsonObject, pools: readonly Pool[], chosen: Chosen): Propos
 }
 
 /** A copy with another value at a path; what is not on the way to it is made. */
-function put(at: JsonValue | undefined, segments: readonly Segment[], choice: Choice): JsonValue {
-  const [first, ...rest] = segments
+function put(
+  schemas: readonly JsonSchema[],
+  at: JsonValue | undefined,
+  segments: readonly Segment[],
+  choice: Choice,
+  depth = 0,
+): JsonValue {
+  const first = segments[depth]
   if (!first) return 'state' in choice ? 'unreadable' : choice.value
-  if ('each' in first) return [put(undefined, rest, choice)]
+  const next = (value: JsonValue | undefined): JsonValue => put(schemas, value, segments, choice, depth + 1)
+  if ('each' in first) return [next(undefined)]
   if ('index' in first) {
     const list: JsonValue[] = Array.isArray(at) ? [...at] : []
     while (list.length <= Math.min(first.index, 100)) list.push(null)
-    list[first.index] = put(list[first.index], rest, choice)
+    list[first.index] = next(list[first.index])
     return list
   }
-  const members: JsonObject = isJsonObject(at) ? at : {}
-  if (rest.length === 0 && 'state' in choice) {
+  const members = isJsonObject(at) ? at : madeUp(schemas, segments.slice(0, depth))
+  if (depth === segments.length - 1 && 'state' in choice) {
     if (choice.state === 'unreadable') return 'unreadable'
     const { [first.key]: _, ...others } = members
     return others
   }
-  return { ...members, [first.key]: put(members[first.key], rest, choice) }
+  return { ...members, [first.key]: next(Object.hasOwn(members, first.key) ? members[first.key] : undefined) }
+}
+
+/** A mapping that the schemas accept at a path, as far as one can be made up. */
+function madeUp(schemas: readonly JsonSchema[], segments: readonly Segment[]): JsonObject {
+  const found = argumentDomain(schemas, segments).schemas.find(({ schema }) => isJsonObject(schema))
+  if (!found || !isJsonObject(found.root)) return {}
+  const { $defs, definitions } = found.root
+  const sample = sampleOf(
+    { ...(found.schema as JsonObject), ...($defs && { $defs }), ...(definitions && { definitions }) },
+    {},
+  )
+  return isJsonObject(sample) ? sample : {}
 }

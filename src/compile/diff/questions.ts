@@ -14,8 +14,9 @@ import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { factsOf, type Callee } from './callee.ts'
-import { choicesOf, EXACT, listText, type Choice } from './classes.ts'
-import { argumentDomain, fieldDomain, type Domain } from './domain.ts'
+import type { Widening } from './widening.ts'
+import { classesOf, EXACT, listText, type ValueClass } from '../../policy/prove/classes.ts'
+import { argumentDomain, fieldDomain, type ValueDomain } from '../../policy/prove/domains.ts'
 
 /** The name under which the rewritten policies are decided. */
 export const ASKED = 'asked'
@@ -36,7 +37,10 @@ export interface Question {
 export interface Answer {
   /** What the argument is; undefined = left out. */
   readonly given: JsonValue | undefined
-  readonly choice?: Choice
+  /** The classes of values for which all comparisons come out as for the given one. */
+  readonly classes: readonly ValueClass[]
+  /** True where the earlier schema may have refused such a value. */
+  readonly isNew: boolean
 }
 
 export interface Subject {
@@ -45,7 +49,9 @@ export interface Subject {
   readonly path: Path
   readonly leaves: readonly Leaf[]
   readonly lists: readonly (readonly string[])[]
-  readonly domain: Domain
+  readonly domain: ValueDomain
+  /** What the earlier schema refused here, where the later one may accept it. */
+  readonly widenings: readonly Widening[]
 }
 
 export interface Interview {
@@ -56,11 +62,20 @@ export interface Interview {
   readonly cost: number
 }
 
-/** @param schemas arguments satisfy each @returns undefined where a condition cannot be read */
-export function interview(before: Side, after: Side, schemas: readonly JsonSchema[]): Interview | undefined {
+/**
+ * @param schemas arguments satisfy each
+ * @param widenings where these may accept what the earlier ones refused; each is a question
+ * @returns undefined where a condition cannot be read
+ */
+export function interview(
+  before: Side,
+  after: Side,
+  schemas: readonly JsonSchema[],
+  widenings: readonly Widening[] = [],
+): Interview | undefined {
   const sides = [before, after].map((side) => ({ side, parts: side.entries.map(partOf) }))
   if (sides.some(({ parts }) => parts.some((part) => part === undefined))) return undefined
-  const subjects = subjectsOf([before, after], schemas)
+  const subjects = subjectsOf([before, after], schemas, widenings)
   const keys = new Map([...subjects.keys()].map((text, index) => [text, `s${index}`]))
   const own = new Map<string, Question>()
   let cost = 0
@@ -97,11 +112,16 @@ export function interview(before: Side, after: Side, schemas: readonly JsonSchem
   return { before: first, after: second, questions: [...asked, ...own.values()], cost: cost + before.entries.length }
 }
 
-/** The paths that the policies of both sides compare exactly, with all that is compared there. */
-export function subjectsOf(sides: readonly Side[], schemas: readonly JsonSchema[]): ReadonlyMap<string, Subject> {
-  const found = new Map<string, { path: Path; leaves: Leaf[]; lists: (readonly string[])[] }>()
-  const at = (text: string, path: Path) => {
-    const known = found.get(text) ?? { path, leaves: [], lists: [] }
+/** The paths that the policies of both sides compare exactly, and those of widenings, with all that is compared there. */
+export function subjectsOf(
+  sides: readonly Side[],
+  schemas: readonly JsonSchema[],
+  widenings: readonly Widening[] = [],
+): ReadonlyMap<string, Subject> {
+  type Found = Pick<Subject, 'path'> & { leaves: Leaf[]; lists: (readonly string[])[]; widenings: Widening[] }
+  const found = new Map<string, Found>()
+  const at = (text: string, path: Path): Found => {
+    const known = found.get(text) ?? { path, leaves: [], lists: [], widenings: [] }
     found.set(text, known)
     return known
   }
@@ -113,10 +133,11 @@ export function subjectsOf(sides: readonly Side[], schemas: readonly JsonSchema[
       for (const leaf of condition ? leavesIn(condition) : [])
         if (isExact(leaf)) at(subjectText(leaf.path, leaf.windowMs), leaf.path).leaves.push(leaf)
     }
+  for (const widening of widenings) if (widening.path) at(widening.path.text, widening.path).widenings.push(widening)
   return new Map(
-    [...found].map(([text, { path, leaves, lists }]) => {
+    [...found].map(([text, { path, ...asked }]) => {
       const domain = path.root === 'args' ? argumentDomain(schemas, path.segments) : fieldDomain(path)!
-      return [text, { text, path, leaves, lists, domain }]
+      return [text, { text, path, ...asked, domain }]
     }),
   )
 }
@@ -129,7 +150,6 @@ export function leavesIn(condition: Condition): readonly Leaf[] {
   return ('all' in condition ? condition.all : condition.any).flatMap(leavesIn)
 }
 
-/** True for fields that are known of each version before any call. */
 interface Part {
   readonly entry: PolicyEntry
   readonly condition?: Condition
@@ -157,12 +177,14 @@ function alone(questions: Map<string, Question>, leaf: Leaf, callee: Callee, sid
   const found = questions.get(text)
   if (found) return found.key
   const key = `q${questions.size}`
+  // Elements of what is no list cannot be told, whatever is asked of them.
+  const isTold = (leaf.op === 'exists' || leaf.op === 'type') && !isSpread(leaf.path)
   const answers = known
     ? [TRUTHS[evaluate({ leaf }, factsOf(callee, {})).truth]]
-    : leaf.op === 'exists' || leaf.op === 'type'
+    : isTold
       ? [TRUTHS.true, TRUTHS.false]
       : [TRUTHS.true, TRUTHS.false, TRUTHS.unknown]
-  questions.set(text, { key, answers: answers.map((given) => ({ given })) })
+  questions.set(text, { key, answers: answers.map((given) => ({ given, classes: [], isNew: false })) })
   return key
 }
 
@@ -171,24 +193,34 @@ const TRUTHS = { true: true, false: false, unknown: undefined } as const
 
 /** One answer for each way in which the comparisons of a subject come out. */
 function answersOf(subject: Subject, key: string): readonly Answer[] {
-  const { leaves, lists, domain } = subject
-  const outcomes = new Map<string, Answer>()
+  const { leaves, lists, domain, widenings } = subject
+  const outcomes = new Map<string, { given: JsonValue; classes: ValueClass[]; isNew: boolean }>()
   const tests = leaves.map((leaf): Condition => ({ leaf: moved(leaf, key) }))
-  for (const choice of choicesOf(leaves, lists, domain)) {
-    const given = givenOf(choice)
+  for (const each of classesOf(
+    leaves,
+    lists,
+    domain,
+    widenings.flatMap(({ marks }) => marks),
+  )) {
+    const given = givenOf(each)
     const facts = { args: { [key]: given } } as unknown as Facts
+    const text = 'value' in each ? listText(each.value) : undefined
+    const isNew = widenings.some((widening) => widening.admits(each))
     const outcome = JSON.stringify([
+      isNew,
       ...tests.map((test) => evaluate(test, facts).truth),
-      ...lists.map((list) => 'value' in choice && list.includes(listText(choice.value!))),
+      ...lists.map((list) => text !== undefined && list.includes(text)),
     ])
-    if (!outcomes.has(outcome)) outcomes.set(outcome, { given, choice })
+    const known = outcomes.get(outcome)
+    if (known) known.classes.push(each)
+    else outcomes.set(outcome, { given, classes: [each], isNew })
   }
   return [...outcomes.values()]
 }
 
-function givenOf(choice: Choice): JsonValue {
-  if (!('state' in choice)) return { v: choice.value }
-  return choice.state === 'absent' ? {} : 'unreadable'
+function givenOf(each: ValueClass): JsonValue {
+  if ('value' in each) return { v: each.value }
+  return each.kind === 'absent' ? {} : 'unreadable'
 }
 
 const moved = ({ op, value, ifMissing }: Leaf, key: string): Leaf => ({

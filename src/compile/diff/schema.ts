@@ -2,7 +2,7 @@
 import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import { listed, pointedAt, typesOf } from './domain.ts'
+import { listed, pointedAt, typesOf, type PlacedSchema } from '../../policy/prove/domains.ts'
 
 export type Contract = 'equal' | 'narrowed' | 'widened' | 'changed'
 
@@ -11,6 +11,20 @@ export function compareSchemas(before: JsonSchema, after: JsonSchema): Contract 
   const [kept, added] = [accepts(after, before), accepts(before, after)]
   if (kept && added) return 'equal'
   return kept ? 'widened' : added ? 'narrowed' : 'changed'
+}
+
+/** The same for parts of two schemas. */
+export function acceptsPart(wide: PlacedSchema, narrow: PlacedSchema): boolean {
+  // Where it is not certain what references mean, they mean nothing, and not the same on both sides.
+  const [wideRoot, narrowRoot] = [wide.root ?? { $comment: 'wide' }, narrow.root ?? { $comment: 'narrow' }]
+  return covers({ wideRoot, narrowRoot, declared: false, open: new Set() }, wide.schema, narrow.schema)
+}
+
+/** True where a part of a schema certainly accepts a value. */
+export function acceptsPartValue({ schema, root }: PlacedSchema, value: JsonValue): boolean {
+  if (typeof schema === 'boolean') return schema
+  const whole = root !== undefined && withDefinitions(schema, root)
+  return whole !== false && whole !== undefined && checkValue(whole, value).length === 0
 }
 
 /**
@@ -29,7 +43,9 @@ interface Roots {
   readonly open: Set<string>
 }
 
-/** Keywords that say something to people only. */
+/** True for keywords that say something to people only, or only together with others. */
+export const isSilent = (keyword: string): boolean => SILENT.has(keyword)
+
 const SILENT = new Set([
   '$schema',
   '$id',
@@ -46,12 +62,15 @@ const SILENT = new Set([
   'writeOnly',
   'contentEncoding',
   'contentMediaType',
+  // Read with `type`.
+  'nullable',
 ])
 
 function covers(roots: Roots, wide: JsonValue, narrow: JsonValue): boolean {
   if (wide === true || narrow === false) return true
   if (wide === false) return false
   if (!isJsonObject(wide) || (narrow !== true && !isJsonObject(narrow))) return false
+  if (isElsewhere(wide, roots.wideRoot) || isElsewhere(narrow, roots.narrowRoot)) return false
   const key = `${canonical(wide)} ${canonical(narrow)}`
   if (roots.open.has(key)) return true
   const known = roots.open.size
@@ -74,8 +93,12 @@ function coversAll(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean 
   if (parts.some((part) => covers(roots, wide, part))) return true
   for (const choice of ['anyOf', 'oneOf'])
     if (Array.isArray(own[choice]) && own[choice].every((each) => covers(roots, wide, each))) return true
-  return Object.keys(wide).every((keyword) => SILENT.has(keyword) || implies(roots, keyword, wide, narrow))
+  return Object.keys(wide).every((keyword) => isSilent(keyword) || implies(roots, keyword, wide, narrow))
 }
+
+/** True for a part whose references begin at itself and not at the root. */
+const isElsewhere = (schema: JsonValue, root: JsonSchema): boolean =>
+  isJsonObject(schema) && schema !== root && typeof schema['$id'] === 'string' && REFERENCE.test(canonical(schema))
 
 /** The values of an enumeration; undefined for any other schema. */
 function valuesOf(schema: JsonObject): readonly JsonValue[] | undefined {
@@ -87,23 +110,26 @@ function valuesOf(schema: JsonObject): readonly JsonValue[] | undefined {
 }
 
 const acceptsValue = ({ wideRoot }: Roots, schema: JsonObject, value: JsonValue): boolean =>
-  checkValue(withDefinitions(schema, wideRoot), value).length === 0
+  acceptsPartValue({ schema, root: wideRoot }, value)
 
-const refusesValue = ({ narrowRoot }: Roots, schema: JsonObject, value: JsonValue): boolean => {
-  const found = checkValue(withDefinitions(schema, narrowRoot), value)
+function refusesValue({ narrowRoot }: Roots, schema: JsonObject, value: JsonValue): boolean {
+  const whole = withDefinitions(schema, narrowRoot)
+  const found = whole ? checkValue(whole, value) : []
   // A schema that cannot be checked refuses nothing for certain.
   return found.length > 0 && !found[0]!.message.startsWith('cannot be checked')
 }
 
-/** A part of a schema with what its references point at. */
-const withDefinitions = (schema: JsonObject, root: JsonSchema): JsonObject =>
-  isJsonObject(root) && schema !== root
-    ? {
-        ...(root['$defs'] !== undefined && { $defs: root['$defs'] }),
-        ...(root['definitions'] !== undefined && { definitions: root['definitions'] }),
-        ...schema,
-      }
-    : schema
+/** A part of a schema with what its references point at; undefined where they may point elsewhere. */
+function withDefinitions(schema: JsonObject, root: JsonSchema): JsonObject | undefined {
+  if (!isJsonObject(root) || schema === root) return schema
+  const whole = { ...schema }
+  for (const key of ['$schema', '$defs', 'definitions']) {
+    delete whole[key]
+    if (root[key] !== undefined) whole[key] = root[key]
+  }
+  const references = [...canonical(whole).matchAll(/"\$(?:ref|dynamicRef|recursiveRef)":"([^"]*)/g)]
+  return references.every(([, to]) => /^#\/(?:\$defs|definitions)\//.test(to!)) ? whole : undefined
+}
 
 /** Types that a keyword says something about; a value of another type satisfies it. */
 const ABOUT: Readonly<Record<string, readonly string[]>> = {
@@ -180,6 +206,12 @@ function implies(roots: Roots, keyword: string, wide: JsonObject, narrow: JsonOb
       return propertiesFit(roots, value, narrow)
     case 'additionalProperties':
       return additionalFit(roots, wide, narrow)
+    case 'contains':
+      return ['contains', 'minContains', 'maxContains'].every((key) => alike(roots, wide[key], narrow[key]))
+    case 'unevaluatedProperties':
+    case 'unevaluatedItems':
+      // It depends on all that stands beside it.
+      return alike(roots, wide, narrow)
     case 'items':
       return narrow['prefixItems'] === undefined && covers(roots, value, narrow['items'] ?? true)
     default:
@@ -237,5 +269,7 @@ const isMultiple = (of: number | undefined, step: JsonValue): boolean =>
 /** The same text, and where it refers to something, to the same. */
 function alike({ wideRoot, narrowRoot }: Roots, a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   const text = canonical(a ?? null)
-  return text === canonical(b ?? null) && (!text.includes('"$ref"') || canonical(wideRoot) === canonical(narrowRoot))
+  return text === canonical(b ?? null) && (!REFERENCE.test(text) || canonical(wideRoot) === canonical(narrowRoot))
 }
+
+const REFERENCE = /"\$(?:ref|dynamicRef|recursiveRef)"/

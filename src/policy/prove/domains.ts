@@ -3,35 +3,48 @@
  * larger than the truth and never smaller, so what is proven over it is proven.
  */
 import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { Path, Segment } from '../../policy/path.ts'
+import type { Path, Segment } from '../path.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 
-export interface Domain {
+export interface ValueDomain {
   /** Schemas that a value satisfies, each; only their plain keywords are read. */
-  readonly schemas: readonly JsonSchema[]
+  readonly schemas: readonly PlacedSchema[]
   readonly absent: boolean
   /** There may be a value on the way that has no members. */
   readonly unreadable: boolean
 }
 
-const NOWHERE: Domain = { schemas: [false], absent: true, unreadable: false }
+export interface PlacedSchema {
+  readonly schema: JsonSchema
+  /** Where its local references point; undefined where that is not certain. */
+  readonly root: JsonSchema | undefined
+}
+
+const NOWHERE: ValueDomain = { schemas: [{ schema: false, root: false }], absent: true, unreadable: false }
 
 /** The domain of an argument path without `[*]`, of arguments that satisfy each of `schemas`. */
-export function argumentDomain(schemas: readonly JsonSchema[], segments: readonly Segment[]): Domain {
-  let at = schemas.flatMap((schema) => conjuncts(schema, isJsonObject(schema) ? schema : {}))
+export function argumentDomain(schemas: readonly JsonSchema[], segments: readonly Segment[]): ValueDomain {
+  let at: readonly PlacedSchema[] = schemas.flatMap((schema) => conjunctsOf({ schema, root: schema }))
   let [absent, unreadable] = [false, false]
   for (const [depth, segment] of segments.entries()) {
     if (!('key' in segment)) return { schemas: [], absent: true, unreadable: true }
-    if (depth > 0 && !at.some(({ schema }) => typesOf(schema)?.every((type) => type === 'object'))) unreadable = true
-    if (at.some(({ schema }) => forbids(schema, segment.key))) return NOWHERE
+    if (depth > 0 && !at.some(({ schema }) => isObjectOnly(schema))) unreadable = true
+    if (at.some(({ schema }) => forbidsMember(schema, segment.key))) return NOWHERE
     if (!at.some(({ schema }) => listed(schema, 'required').includes(segment.key))) absent = true
-    at = at.flatMap(({ schema, root }) => {
-      const next = memberSchema(schema, segment.key)
-      return next === undefined ? [] : conjuncts(next, root)
-    })
+    at = membersOf(at, segment.key)
   }
-  return { schemas: at.map(({ schema }) => schema), absent, unreadable }
+  return { schemas: at, absent, unreadable }
 }
+
+/** What schemas say of a member of theirs. */
+export const membersOf = (schemas: readonly PlacedSchema[], key: string): readonly PlacedSchema[] =>
+  schemas.flatMap(({ schema, root }) => {
+    const next = memberSchema(schema, key)
+    return next === undefined ? [] : conjunctsOf({ schema: next, root })
+  })
+
+export const isObjectOnly = (schema: JsonSchema): boolean =>
+  typesOf(schema)?.every((type) => type === 'object') ?? false
 
 /** Fields of a call that are no arguments, with what each may be. Fields of the tool and the agent are known and not here. */
 const FIELDS: Readonly<Record<string, JsonObject>> = {
@@ -53,23 +66,43 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
 }
 
 /** The domain of a field that is no argument; undefined where there is no such field. */
-export function fieldDomain({ text, history }: Path): Domain | undefined {
+export function fieldDomain({ text, history }: Path): ValueDomain | undefined {
+  const of = (schema: JsonObject, absent: boolean, unreadable: boolean): ValueDomain => ({
+    schemas: [{ schema, root: schema }],
+    absent,
+    unreadable,
+  })
   if (history)
     // A sum may be of negative numbers, and cannot be told where one of them is no number.
     return typeof history.measure === 'string'
-      ? { schemas: [{ type: 'integer', minimum: 0 }], absent: false, unreadable: false }
-      : { schemas: [{ type: 'number' }], absent: false, unreadable: true }
+      ? of({ type: 'integer', minimum: 0 }, false, false)
+      : of({ type: 'number' }, false, true)
   const schema = Object.hasOwn(FIELDS, text) ? FIELDS[text] : undefined
-  return schema && { schemas: [schema], absent: text === 'principal.trigger_name', unreadable: false }
+  return schema && of(schema, text === 'principal.trigger_name', false)
 }
 
-/** True unless a schema of the domain certainly refuses the value. */
-export const mayBe = ({ schemas }: Domain, value: JsonValue): boolean =>
-  schemas.every((schema) => !refuses(schema, value))
+/** True unless a schema of the domain certainly refuses this one value. */
+export const mayBe = ({ schemas }: ValueDomain, value: JsonValue): boolean =>
+  schemas.every(({ schema }) => !refuses(schema, value))
+
+/** True unless a schema of the domain certainly refuses every value of these types. */
+export const mayBeOf = ({ schemas }: ValueDomain, ...types: readonly string[]): boolean =>
+  schemas.every(({ schema }) => schema !== false && (typesOf(schema)?.some((type) => types.includes(type)) ?? true))
+
+/** The only values that the domain can have, where a schema lists them. */
+export function finiteValues(domain: ValueDomain): readonly JsonValue[] | undefined {
+  for (const { schema } of domain.schemas) {
+    if (!isJsonObject(schema)) continue
+    const values = Object.hasOwn(schema, 'const') ? [schema['const']!] : schema['enum']
+    if (Array.isArray(values)) return values.filter((value) => mayBe(domain, value))
+  }
+  return undefined
+}
 
 /** Values that the schemas of a domain name: members of enumerations and bounds of numbers. */
-export function namedIn({ schemas }: Domain): readonly JsonValue[] {
+export function namedIn({ schemas }: Pick<ValueDomain, 'schemas'>): readonly JsonValue[] {
   return schemas
+    .map(({ schema }) => schema)
     .filter(isJsonObject)
     .flatMap((schema) => [
       ...(Array.isArray(schema['enum']) ? schema['enum'] : []),
@@ -80,12 +113,12 @@ export function namedIn({ schemas }: Domain): readonly JsonValue[] {
     ])
 }
 
-/** The step between numbers, where a schema asks for one. */
-export const stepOf = ({ schemas }: Domain): number | undefined =>
-  schemas
-    .filter(isJsonObject)
-    .map((schema) => schema['multipleOf'])
-    .find((step) => typeof step === 'number')
+/** The numbers that schemas give for a keyword, such as `maxLength`. */
+export const numbersFor = ({ schemas }: Pick<ValueDomain, 'schemas'>, keyword: string): readonly number[] =>
+  schemas.flatMap(({ schema }) => {
+    const value = isJsonObject(schema) ? schema[keyword] : undefined
+    return typeof value === 'number' ? [value] : []
+  })
 
 function refuses(schema: JsonSchema, value: JsonValue): boolean {
   if (typeof schema === 'boolean') return !schema
@@ -100,30 +133,29 @@ function refuses(schema: JsonSchema, value: JsonValue): boolean {
     if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum) return true
     return typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum
   }
-  // A character is at most two units long.
-  return typeof value === 'string' && typeof schema['maxLength'] === 'number' && value.length > 2 * schema['maxLength']
+  if (typeof value !== 'string') return false
+  const { minLength, maxLength } = schema
+  // Characters are code points, and each is one or two units long.
+  if (typeof maxLength === 'number' && value.length > maxLength && Array.from(value).length > maxLength) return true
+  return typeof minLength === 'number' && Array.from(value).length < minLength
 }
 
-interface Placed {
-  readonly schema: JsonSchema
-  /** Where its local references point. */
-  readonly root: JsonObject
-}
-
-/** More than this many schemas say nothing new that would matter here. */
-const MAX_CONJUNCTS = 64
+/** Schemas beyond this many are left out: each can only narrow what the others allow. */
+export const MAX_CONJUNCTS = 64
 
 /** A schema and all that it says must hold as well: what it refers to, and the members of `allOf`. */
-function conjuncts(schema: JsonSchema, root: JsonObject): readonly Placed[] {
-  const found = new Map<JsonSchema, Placed>()
-  const visit = (each: JsonValue | undefined): void => {
+export function conjunctsOf({ schema, root }: PlacedSchema): readonly PlacedSchema[] {
+  const found = new Map<JsonSchema, PlacedSchema>()
+  const visit = (each: JsonValue | undefined, from: JsonSchema | undefined): void => {
     if ((typeof each !== 'boolean' && !isJsonObject(each)) || found.has(each) || found.size >= MAX_CONJUNCTS) return
-    found.set(each, { schema: each, root })
+    // A schema with an `$id` of its own is where the references below it begin.
+    const at = isJsonObject(each) && each !== from && typeof each['$id'] === 'string' ? undefined : from
+    found.set(each, { schema: each, root: at })
     if (typeof each === 'boolean') return
-    if (typeof each['$ref'] === 'string') visit(pointedAt(root, each['$ref']))
-    if (Array.isArray(each['allOf'])) each['allOf'].forEach(visit)
+    if (typeof each['$ref'] === 'string' && at !== undefined) visit(pointedAt(at, each['$ref']), at)
+    if (Array.isArray(each['allOf'])) for (const part of each['allOf']) visit(part, at)
   }
-  visit(schema)
+  visit(schema, root)
   return [...found.values()]
 }
 
@@ -133,11 +165,21 @@ export function pointedAt(root: JsonSchema, ref: string): JsonValue | undefined 
   if (!ref.startsWith('#/')) return undefined
   let at: JsonValue | undefined = root
   for (const part of ref.slice(2).split('/')) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = unescapePart(part)
+    if (key === undefined) return undefined
     if (Array.isArray(at)) at = at[Number(key)]
     else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
+    if (isJsonObject(at) && typeof at['$id'] === 'string') return undefined
   }
   return at
+}
+
+function unescapePart(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch {
+    return undefined
+  }
 }
 
 function memberSchema(schema: JsonSchema, key: string): JsonSchema | undefined {
@@ -147,17 +189,21 @@ function memberSchema(schema: JsonSchema, key: string): JsonSchema | undefined {
   return patternProperties === undefined && isJsonObject(additionalProperties) ? additionalProperties : undefined
 }
 
-function forbids(schema: JsonSchema, key: string): boolean {
+/** True where no value of the schema has such a member. */
+export function forbidsMember(schema: JsonSchema, key: string): boolean {
   if (schema === false) return true
   if (!isJsonObject(schema) || schema['additionalProperties'] !== false) return false
   const { properties, patternProperties } = schema
   return patternProperties === undefined && !(isJsonObject(properties) && Object.hasOwn(properties, key))
 }
 
+/** The types that a schema allows; undefined where it does not say. */
 export function typesOf(schema: JsonSchema): readonly string[] | undefined {
-  const type = isJsonObject(schema) ? schema['type'] : undefined
-  if (typeof type === 'string') return [type]
-  return Array.isArray(type) ? type.filter((each) => typeof each === 'string') : undefined
+  const { type, nullable } = isJsonObject(schema) ? schema : {}
+  const types = typeof type === 'string' ? [type] : Array.isArray(type) ? type : undefined
+  const named = types?.filter((each) => typeof each === 'string')
+  // A keyword of OpenAPI that the validator honours.
+  return named && nullable === true ? [...named, 'null'] : named
 }
 
 export const listed = (schema: JsonSchema, key: string): readonly JsonValue[] => {

@@ -1,0 +1,206 @@
+/**
+ * Where an input schema accepts what an earlier one refused. A call that only the later one accepts differs at one of these
+ * places at least, so a call that differs at none was accepted before. Source: bundles, section 5.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { readArgumentPath, type Path } from '../../policy/path.ts'
+import { classesOf, type ValueClass } from '../../policy/prove/classes.ts'
+import {
+  conjunctsOf,
+  forbidsMember,
+  isObjectOnly,
+  listed,
+  MAX_CONJUNCTS,
+  membersOf,
+  namedIn,
+  numbersFor,
+  typesOf,
+  type PlacedSchema,
+} from '../../policy/prove/domains.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
+import { candidatesOf } from './candidates.ts'
+import { acceptsPart, acceptsPartValue, isSilent } from './schema.ts'
+
+export interface Widening {
+  /** Absent where the schemas differ in what is no matter of single arguments: any call may be new. */
+  readonly path?: Path
+  /** True where the earlier schema may have refused a value of this class, or its absence. */
+  admits(each: ValueClass): boolean
+  /** Values around which the two schemas differ. */
+  readonly marks: readonly JsonValue[]
+  /** Where a new value may be put to see the difference, and some that may be new. */
+  readonly hint?: { readonly path: Path; readonly values: readonly JsonValue[] }
+}
+
+/** More places than this, or deeper ones, are not told apart. */
+const MAX_PLACES = 64
+const MAX_DEPTH = 8
+
+/** Empty where the earlier schemas are proven to accept all that the later ones accept. */
+export function wideningsOf(before: readonly JsonSchema[], after: readonly JsonSchema[]): readonly Widening[] {
+  const now = after.flatMap((schema) => conjunctsOf({ schema, root: schema }))
+  const found = before.flatMap((schema) => placesIn({ schema, root: schema }, now, []))
+  return found.length > MAX_PLACES ? [anywhere()] : found
+}
+
+/** @param now all of these hold for the value at the path, if there is one */
+function placesIn(before: PlacedSchema, now: readonly PlacedSchema[], keys: readonly string[]): readonly Widening[] {
+  if (now.some((part) => acceptsPart(before, part))) return []
+  const parts = conjunctsOf(before)
+  return parts.length < MAX_CONJUNCTS
+    ? parts.flatMap((part) => placesInPart(part, now, keys))
+    : [valueAt(before, now, keys)]
+}
+
+function placesInPart(part: PlacedSchema, now: readonly PlacedSchema[], keys: readonly string[]): readonly Widening[] {
+  const { schema, root } = part
+  const own = withoutParts(schema, root)
+  if (own === undefined) return [valueAt(part, now, keys)]
+  if (now.some((each) => acceptsPart({ schema: own, root }, each))) return []
+  if (!isJsonObject(own) || keys.length >= MAX_DEPTH || !isPlainObject(own, now))
+    return [valueAt({ schema: own, root }, now, keys)]
+  return [...requiredIn(own, now, keys), ...membersIn({ schema: own, root }, now, keys)]
+}
+
+/** What a schema says beside its parts; undefined where a part is not known. */
+function withoutParts(schema: JsonSchema, root: JsonSchema | undefined): JsonSchema | undefined {
+  if (!isJsonObject(schema)) return schema
+  const { $ref, allOf: _, ...own } = schema
+  if ($ref === undefined) return own
+  // A reference that can be followed is a part of its own.
+  return conjunctsOf({ schema: { $ref }, root }).length > 1 ? own : undefined
+}
+
+const OBJECT_KEYWORDS = ['type', 'properties', 'required', 'additionalProperties']
+
+/** True where the earlier schema says nothing that is no matter of single members, once the value is an object. */
+const isPlainObject = (own: JsonObject, now: readonly PlacedSchema[]): boolean =>
+  Object.keys(own).every((keyword) => OBJECT_KEYWORDS.includes(keyword) || isSilent(keyword)) &&
+  (typesOf(own) === undefined || (isObjectOnly(own) && now.some(({ schema }) => isObjectOnly(schema))))
+
+const requiredIn = (own: JsonObject, now: readonly PlacedSchema[], keys: readonly string[]): readonly Widening[] =>
+  listed(own, 'required')
+    .filter((name) => typeof name === 'string')
+    .filter((name) => !now.some(({ schema }) => listed(schema, 'required').includes(name)))
+    .map((name) => place([...keys, name], (each) => each.kind === 'absent'))
+
+function membersIn(
+  { schema, root }: { readonly schema: JsonObject; readonly root: JsonSchema | undefined },
+  now: readonly PlacedSchema[],
+  keys: readonly string[],
+): readonly Widening[] {
+  const { properties, additionalProperties = true } = schema
+  const known = isJsonObject(properties) ? properties : {}
+  const others: PlacedSchema = { schema: additionalProperties as JsonSchema, root }
+  const member = (name: string, expected: PlacedSchema): readonly Widening[] => {
+    if (now.some((each) => forbidsMember(each.schema, name))) return []
+    const path = [...keys, name]
+    return expected.schema === false
+      ? [place(path, (each) => each.kind !== 'absent' && each.kind !== 'unreadable')]
+      : placesIn(expected, membersOf(now, name), path)
+  }
+  const described = Object.entries(known).flatMap(([name, expected]) =>
+    member(name, { schema: expected as JsonSchema, root }),
+  )
+  if (additionalProperties === true) return described
+  const closed = now.find((each) => saysNoMore(each, others))
+  if (!closed) return [...described, anywhere([...keys, 'other'])]
+  const named = (closed.schema as JsonObject)['properties']
+  const added = Object.keys(isJsonObject(named) ? named : {}).filter((name) => !Object.hasOwn(known, name))
+  return [...described, ...added.flatMap((name) => member(name, others))]
+}
+
+/** True where the members that a schema does not name are allowed no more than before. */
+function saysNoMore({ schema, root }: PlacedSchema, others: PlacedSchema): boolean {
+  if (!isJsonObject(schema) || schema['patternProperties'] !== undefined) return false
+  const { additionalProperties = true } = schema
+  return acceptsPart(others, { schema: additionalProperties as JsonSchema, root })
+}
+
+/** Any value that the later schemas accept there and the earlier one may refuse. */
+function valueAt(before: PlacedSchema, now: readonly PlacedSchema[], keys: readonly string[]): Widening {
+  const marks = namedIn({ schemas: [before, ...now] })
+  return place(keys, (each) => admits(before, now, each), marks, hintsOf(before, now))
+}
+
+/** Values just beyond what the earlier schema allows. */
+function hintsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonly JsonValue[] {
+  const beyond = (keyword: string) =>
+    numbersFor({ schemas: [before] }, keyword).map((most) => Math.min(Math.max(most, 0), MAX_HINT) + 1)
+  const below = (keyword: string) =>
+    numbersFor({ schemas: [before] }, keyword).map((least) => Math.min(Math.max(least, 1), MAX_HINT) - 1)
+  const lengths = [...new Set([1, ...beyond('maxItems'), ...below('minItems')])]
+  return [
+    ...[...beyond('maxLength'), ...below('minLength')].flatMap((length) =>
+      ['x', 'A', '0'].map((each) => each.repeat(length)),
+    ),
+    ...elementsOf(before, now).flatMap((element) => lengths.map((length) => Array<JsonValue>(length).fill(element))),
+  ]
+}
+
+/** Elements of lists: of each class that the two schemas tell apart. */
+function elementsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonly JsonValue[] {
+  const itemsOf = (places: readonly PlacedSchema[]): readonly PlacedSchema[] =>
+    places.flatMap(({ schema, root }) => {
+      const items = isJsonObject(schema) ? schema['items'] : undefined
+      return isJsonObject(items) ? conjunctsOf({ schema: items, root }) : []
+    })
+  const domain = { schemas: itemsOf(now), absent: false, unreadable: false }
+  return classesOf([], [], domain, namedIn({ schemas: itemsOf(conjunctsOf(before)) }))
+    .filter(({ kind }) => kind !== 'list' && kind !== 'long_text')
+    .flatMap((each) => candidatesOf(each, domain, [], undefined))
+    .flatMap(({ value }) => (value === undefined ? [] : [value]))
+}
+
+/** Longer texts and lists are not made up. */
+const MAX_HINT = 200
+
+function admits(before: PlacedSchema, now: readonly PlacedSchema[], each: ValueClass): boolean {
+  if (!('value' in each)) return false
+  if (each.kind === 'one') return !acceptsPartValue(before, each.value)
+  const bounds = boundsOf(each)
+  // What the later schemas say, of values of this class alone.
+  const parts = [{ schema: {}, root: {} }, ...now].flatMap(({ schema, root }) =>
+    isJsonObject(schema) ? [{ schema: { ...schema, ...bounds }, root }] : [],
+  )
+  return !parts.some((part) => acceptsPart(before, part))
+}
+
+function boundsOf(each: Extract<ValueClass, { value: unknown }>): JsonObject {
+  switch (each.kind) {
+    case 'numbers':
+      return {
+        type: each.whole ? 'integer' : 'number',
+        nullable: false,
+        exclusiveMinimum: each.above,
+        exclusiveMaximum: each.below,
+      }
+    case 'large':
+      return { type: 'number', nullable: false }
+    case 'list':
+      return { type: 'array', nullable: false }
+    case 'mapping':
+      return { type: 'object', nullable: false }
+    default:
+      return { type: 'string', nullable: false }
+  }
+}
+
+function place(
+  keys: readonly string[],
+  admits: Widening['admits'],
+  marks: readonly JsonValue[] = [],
+  hints: readonly JsonValue[] = [],
+): Widening {
+  const path = pathOf(keys)
+  return path ? { path, admits, marks, hint: { path, values: hints } } : anywhere()
+}
+
+/** @param other the name of a member that the earlier schema may not know */
+function anywhere(other: readonly string[] = []): Widening {
+  const path = pathOf(other)
+  return { admits: () => false, marks: [], ...(path && { hint: { path, values: ['x', 1] } }) }
+}
+
+const pathOf = (keys: readonly string[]): Path | undefined =>
+  keys.length === 0 ? undefined : readArgumentPath(`args${keys.map((key) => `[${JSON.stringify(key)}]`).join('')}`)
