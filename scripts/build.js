@@ -133,6 +133,14 @@ async function buildProgram(directory, define) {
 }
 
 await buildProgram(out, common.define)
+// The program of the thread that checks values: it needs nothing but a schema compiler.
+await build({
+  ...program,
+  format: 'cjs',
+  entryPoints: { 'check-worker': 'src/tools/check-worker.ts' },
+  outExtension: { '.js': '.cjs' },
+  outdir: out,
+})
 await build({
   ...program,
   format: 'esm',
