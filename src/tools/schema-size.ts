@@ -8,6 +8,9 @@ const MAX_DEPTH = 32
 const MAX_NODES = 2000
 const MAX_ENUM = 1000
 
+const TOO_DEEP = `the schema is nested deeper than ${MAX_DEPTH}`
+const TOO_MANY_NODES = `the schema has more than ${MAX_NODES} nodes, references followed`
+
 /** Keywords under which a value is data, not schema. */
 const DATA = new Set(['const', 'default', 'enum', 'examples', 'required', 'type', '$vocabulary', 'dependentRequired'])
 /** Keywords whose members are named by the author, so a name is no keyword. */
@@ -27,8 +30,10 @@ export interface SchemaSize {
 
 export interface SchemaProblem {
   readonly problem: string
-  /** The `$ref`s that lead there, outermost first: set for a loop, and for a ladder of too many nodes. */
-  readonly refs?: readonly string[]
+  /** `reference`: of a `$ref` and where it leads; `outside`: it leads to another document. */
+  readonly about: 'size' | 'reference' | 'outside'
+  /** The `$ref`s that lead there, outermost first. */
+  readonly refs: readonly string[]
 }
 
 /** A format is checked with a pattern or code of its own, some of them quadratic. */
@@ -37,9 +42,9 @@ const FORMAT_GROWTH: PatternGrowth = { degree: 2, reach: Infinity }
 /** What a check against the schema may cost, or why the schema is not used for any. */
 export function measureSchema(schema: JsonSchema): SchemaSize | SchemaProblem {
   // Beyond that nothing could write it, or walk it.
-  if (isTooDeep(schema)) return { problem: `the schema is nested deeper than ${MAX_DEPTH}` }
+  if (isTooDeep(schema)) return { problem: TOO_DEEP, about: 'size', refs: [] }
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_BYTES)
-    return { problem: `the schema is larger than ${MAX_BYTES} bytes` }
+    return { problem: `the schema is larger than ${MAX_BYTES} bytes`, about: 'size', refs: [] }
   return new SchemaWalk(schema).measure()
 }
 
@@ -74,9 +79,9 @@ class SchemaWalk {
     if (this.#problem) return
     if (Array.isArray(value)) return value.forEach((each) => this.#visit(each, way))
     if (!isJsonObject(value)) return
-    if (way.depth > MAX_DEPTH) return this.#refuse(`the schema is nested deeper than ${MAX_DEPTH}`)
+    if (way.depth > MAX_DEPTH) return this.#refuse('size', TOO_DEEP)
     if (++this.#nodes > MAX_NODES)
-      return this.#refuse(`the schema has more than ${MAX_NODES} nodes, references followed`, way.refs)
+      return this.#refuse(way.refs.length > 0 ? 'reference' : 'size', TOO_MANY_NODES, way.refs)
     this.#note(value, way)
     const inside: Way = { ...way, above: [...way.above, value], here: [...way.here, value] }
     if (typeof value['$ref'] === 'string') this.#follow(value['$ref'], inside)
@@ -92,7 +97,7 @@ class SchemaWalk {
   #note(node: Readonly<Record<string, unknown>>, { depth }: Way): void {
     const { enum: values, required, pattern, format, patternProperties } = node
     if (Array.isArray(values)) {
-      if (values.length > MAX_ENUM) this.#refuse(`an enum has more than ${MAX_ENUM} values`)
+      if (values.length > MAX_ENUM) this.#refuse('size', `an enum has more than ${MAX_ENUM} values`)
       this.#entries += values.length
     }
     if (Array.isArray(required)) this.#entries += required.length
@@ -112,11 +117,11 @@ class SchemaWalk {
   }
 
   #follow(ref: string, way: Way): void {
-    if (!ref.startsWith('#')) return this.#refuse(`$ref "${ref}" leaves the schema`)
+    if (!ref.startsWith('#')) return this.#refuse('outside', `$ref "${ref}" leaves the schema`)
     const target = resolve(this.#root, ref)
     const refs = [...way.refs, ref]
     if (typeof target === 'object' && way.here.includes(target))
-      return this.#refuse(`its references lead back to themselves: ${refs.join(' > ')}`, refs)
+      return this.#refuse('reference', `its references lead back to themselves: ${refs.join(' > ')}`, refs)
     // An anchor or an unknown pointer is left to the compiler.
     if (target === undefined || (typeof target === 'object' && way.above.includes(target)))
       return void (this.#recursive = true)
@@ -124,8 +129,8 @@ class SchemaWalk {
     this.#visit(target, { ...way, depth: 0, refs })
   }
 
-  #refuse(problem: string, refs?: readonly string[]): void {
-    this.#problem ??= { problem, ...(refs !== undefined && refs.length > 0 && { refs }) }
+  #refuse(about: SchemaProblem['about'], problem: string, refs: readonly string[] = []): void {
+    this.#problem ??= { problem, about, refs }
   }
 }
 
