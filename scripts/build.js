@@ -104,6 +104,14 @@ async function buildProgram(directory, entryPoints, define) {
 
 const start = 'src/cli/start.ts'
 await buildProgram(out, { start, index: 'src/index.ts' }, common.define)
+// The program of the thread that checks values: it needs nothing but a schema compiler.
+await build({
+  ...program,
+  format: 'cjs',
+  entryPoints: { 'check-worker': 'src/tools/check-worker.ts' },
+  outExtension: { '.js': '.cjs' },
+  outdir: out,
+})
 await build({
   ...common,
   format: 'esm',

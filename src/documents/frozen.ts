@@ -18,7 +18,7 @@ export const frozenOf = oncePerObject((workspace, document: Document): JsonObjec
   for (const field of ['input_schema', 'output_schema'] as const) {
     const spec = tool.spec[field]
     if (spec === undefined) continue
-    const inline = schemaOf(workspace, document, spec)
+    const inline = schemaByValue(workspace, document, spec)
     if (inline === undefined) return undefined
     inlined[field] = { inline }
   }
@@ -33,7 +33,8 @@ export function integrityOf(workspace: Workspace, document: Document): Digest | 
   return digestOfDocument({ kind, id: identity.id, version: identity.version, document: content })
 }
 
-function schemaOf(workspace: Workspace, document: Document, spec: SchemaSpec): JsonSchema | undefined {
+/** The schema that a spec of the document names or holds, with what it reaches; undefined where that cannot be read. */
+export function schemaByValue(workspace: Workspace, document: Document, spec: SchemaSpec): JsonSchema | undefined {
   const read = (ref: string, beside?: string, version?: string | number): SchemaFile | undefined => {
     const found = resolveBeside(workspace, document, beside, ref, version)
     if (!('path' in found)) return undefined

@@ -1,6 +1,7 @@
 /** What makes a JSON Schema invalid. */
 import type { ErrorObject } from 'ajv'
 import type { JsonObject, JsonValue } from '../base/json.ts'
+import { measureSchema } from '../tools/schema-size.ts'
 import { metaSchema } from './generated/validators.js'
 import { isPlainSchema } from './plain-schema.ts'
 import { inWords } from './pointer.ts'
@@ -16,7 +17,7 @@ export interface SchemaFault {
 
 export function schemaFaults(text: SchemaText): SchemaFault[] {
   const schema = text.value
-  if (isPlainSchema(schema) || metaSchema(schema)) return [...localRefs(text), ...patterns(text)]
+  if (isPlainSchema(schema) || metaSchema(schema)) return [...localRefs(text), ...patterns(text), ...bounds(schema)]
   const first = new Map<string, ErrorObject>()
   for (const error of metaSchema.errors ?? []) {
     // The words that are allowed say more than that something of another type is allowed too.
@@ -44,6 +45,13 @@ function sayWhat(schema: JsonObject | boolean, error: ErrorObject): string {
     return `${name} must be one of ${allowed.join(', ')}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`
   }
   return `${name} ${error.message ?? 'is not valid'}.`
+}
+
+/** Beyond the bounds of a run, which would check nothing with the schema. What references lead to has a rule of its own. */
+function bounds(schema: JsonObject | boolean): SchemaFault[] {
+  const size = measureSchema(schema)
+  if (!('problem' in size) || size.about !== 'size') return []
+  return [{ pointer: '', message: `No run can use this schema: ${size.problem}.` }]
 }
 
 /** `#/…` references that lead nowhere. */

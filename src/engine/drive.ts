@@ -7,6 +7,7 @@ import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallRow, Timer, Tree, Turn } from '../store/store.ts'
+import { isLongCheck, workWithChecks } from '../tools/check.ts'
 import { advance } from './advance.ts'
 import type { Bell } from './bell.ts'
 import { agentNamed, offeredMoves } from './bindings.ts'
@@ -155,7 +156,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     batch: readonly Item[],
     elsewhere: readonly CallRow[],
   ): Promise<void> {
-    const { draft, results } = apply(live, worldOf(actor, live, elsewhere), batch)
+    const { draft, results } = await workWithChecks(() => apply(live, worldOf(actor, live, elsewhere), batch))
     const turn = draft.turn()
     if (turn) {
       try {
@@ -191,6 +192,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
           results.push({ item, value: item.work(draft) })
           return false
         } catch (error) {
+          if (isLongCheck(error)) throw error
           if (!isFailure(error))
             log.write('error', 'A session could not be moved.', {
               sessionId: live.tree.session.id,

@@ -8,7 +8,7 @@ import { approverOf } from '../spec/key.ts'
 import type { Session } from '../spec/session.ts'
 import type { Snapshot } from '../spec/snapshot.ts'
 import type { IdempotencyClaim, Started, Tree, Turn, Version } from '../store/store.ts'
-import { checkValue } from '../tools/check.ts'
+import { checkForeignValue } from '../tools/check.ts'
 import { advance } from './advance.ts'
 import { newRun } from './delegate.ts'
 import { createDraft, type World } from './draft.ts'
@@ -33,7 +33,7 @@ export async function start(
   }
   const version = await deployed(parts, request)
   const input = parts.redactor.json(request.input)
-  checkInput(version.snapshot, input)
+  await checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
   await checkReach(parts, version, request.sessionId)
   const turn = firstTurn(parts, request, version, input)
@@ -86,9 +86,10 @@ async function deployed({ store }: EngineParts, { agentId, workspaceId }: StartR
   return version
 }
 
-function checkInput({ id, inputContract }: Snapshot, input: JsonObject): void {
+async function checkInput({ id, inputContract }: Snapshot, input: JsonObject): Promise<void> {
   if (inputContract === undefined) return
-  const details = checkValue(inputContract, input).map(({ path, message }) => ({ path: `/input${path}`, message }))
+  const found = await checkForeignValue(inputContract, input)
+  const details = found.map(({ path, message }) => ({ path: `/input${path}`, message }))
   if (details.length > 0) throw fail('input_contract_violation', { agent: id }, { details })
 }
 

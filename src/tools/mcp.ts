@@ -10,7 +10,7 @@ import type { Redactor } from '../base/secret.ts'
 import { isUnsent, type Fetch } from '../base/transport.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
-import { checkSchema } from './check.ts'
+import { checkForeignSchema } from './check.ts'
 import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from './mcp-connection.ts'
 import { credentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
@@ -156,7 +156,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
         const tools = await (await until(kept.opening, limit.signal)).toolsFor(undefined, options)
         const found = tools.get(tool.mcp?.tool ?? tool.wire)
         // What differs from its pin is not shown to the model either; the call is refused.
-        if (!found || !isAsPinned(tool, found) || checkSchema(found.inputSchema as JsonObject) !== undefined)
+        if (!found || !isAsPinned(tool, found) || (await checkForeignSchema(found.inputSchema as JsonObject)))
           return undefined
         return { description: plain(found.description ?? ''), schema: found.inputSchema as JsonObject }
       } catch {

@@ -120,11 +120,13 @@ import { riskTierMismatch } from './risk-tier-mismatch.ts'
 import { rootMissing } from './root-missing.ts'
 import { runtimePrefix } from './runtime-prefix.ts'
 import { schemaDefaultInvalid } from './schema-default-invalid.ts'
+import { schemaEmptyRange } from './schema-empty-range.ts'
 import { schemaInvalid } from './schema-invalid.ts'
 import { schemaNotObject } from './schema-not-object.ts'
 import { schemaNumberForMoney } from './schema-number-for-money.ts'
 import { schemaOpenObject } from './schema-open-object.ts'
 import { schemaPrototypeName } from './schema-prototype-name.ts'
+import { schemaRefLoop } from './schema-ref-loop.ts'
 import { schemaRefMissing } from './schema-ref-missing.ts'
 import { schemaRemoteRef } from './schema-remote-ref.ts'
 import { schemaRequiredUndefined } from './schema-required-undefined.ts'
@@ -248,6 +250,8 @@ export const rules: readonly Rule[] = [
   schemaOpenObject,
   schemaUnboundedString,
   schemaUnsafePattern,
+  schemaRefLoop,
+  schemaEmptyRange,
   schemaDefaultInvalid,
   schemaPrototypeName,
   schemaNumberForMoney,
