@@ -29,9 +29,9 @@ export async function pathOfAgent(project: Project, agent: string | undefined, n
   return meant ? join(directory, meant.path) : directory
 }
 
-function bundleAround({ documents, bundleOf }: Workspace, document: Document): Document | undefined {
-  const directory = bundleOf(document)
-  return documents.find(({ kind, path }) => kind === 'Bundle' && directoryOf(path) === directory)
+function bundleAround(workspace: Workspace, document: Document): Document | undefined {
+  const directory = workspace.bundleOf(document)
+  return workspace.documents.find(({ kind, path }) => kind === 'Bundle' && directoryOf(path) === directory)
 }
 
 /** Of a file that need not be a document; undefined for one outside of the project. */

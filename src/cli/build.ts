@@ -18,7 +18,7 @@ export interface Build {
   readonly workspace: Workspace
   /** What lint and compile found in the closure, sorted as they do. */
   readonly findings: readonly Diagnostic[]
-  /** Absent when there is an error among the findings. */
+  /** Absent when there is an error among the findings; with `despiteErrors` when that kept it from being compiled. */
   readonly compiled?: Compiled
   /** The same documents, read and linted once, compiled as another prerelease, or from another root, a path in the workspace. */
   readonly as?: (prerelease: string | undefined, root?: string) => Promise<Build>
@@ -41,6 +41,8 @@ export interface BuildOptions {
   readonly overlay?: Readonly<Record<string, string>>
   /** Stands in for what is at `path`. */
   readonly archive?: Archive
+  /** Compiles in spite of errors that lint found, as far as the documents can be compiled: for questions, not for publishing. */
+  readonly despiteErrors?: boolean
 }
 
 /** @throws Failure `no_documents` */
@@ -54,6 +56,7 @@ export async function build({
   askMcp,
   overlay,
   archive,
+  despiteErrors = false,
 }: BuildOptions): Promise<Build> {
   const { workspace, inside, guardrails } = archive
     ? await openArchive(project, archive)
@@ -72,7 +75,7 @@ export async function build({
   if (operator && notebook.wants && (await notebook.fetch(operator))) findings = lint(workspace, options)
   const compileAs = async (suffix: string | undefined, root = inside): Promise<Build> => {
     const found = findings.filter(concernsClosure({ workspace, root, guardrails: options.guardrails }))
-    if (found.some(({ severity }) => severity === 'error')) return { workspace, findings: found }
+    if (!despiteErrors && found.some(({ severity }) => severity === 'error')) return { workspace, findings: found }
     const compiled = await compile({
       workspace,
       root,
@@ -86,9 +89,8 @@ export async function build({
     // What both found at one place is told once, in the words of lint, which knows what was probably meant.
     const told = new Set(found.map(keyOf))
     const all = [...found, ...compiled.findings.filter((each) => !told.has(keyOf(each)))]
-    return all.some(({ severity }) => severity === 'error')
-      ? { workspace, findings: all }
-      : { workspace, findings: all, compiled, as: compileAs }
+    const isUsable = despiteErrors ? compiled.bundle !== undefined : !all.some(({ severity }) => severity === 'error')
+    return !isUsable ? { workspace, findings: all } : { workspace, findings: all, compiled, as: compileAs }
   }
   return await compileAs(prerelease)
 }
