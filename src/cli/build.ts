@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import type { Archive } from '../compile/archive.ts'
 import { compile, type Compiled } from '../compile/compile.ts'
+import { concernsClosure } from '../compile/scope.ts'
 import type { Diagnostic } from '../documents/diagnostic.ts'
 import { lint } from '../documents/lint.ts'
 import { loadFiles, loadWorkspace } from '../documents/load.ts'
@@ -15,9 +16,9 @@ import { createNotebook, lookupOf } from './registry.ts'
 
 export interface Build {
   readonly workspace: Workspace
-  /** Everything that lint and compile found, sorted as they do. */
+  /** What lint and compile found in the closure, sorted as they do. */
   readonly findings: readonly Diagnostic[]
-  /** Absent when there is an error among the findings. */
+  /** Absent when there is an error among the findings; with `despiteErrors` when that kept it from being compiled. */
   readonly compiled?: Compiled
   /** The same documents, read and linted once, compiled as another prerelease, or from another root, a path in the workspace. */
   readonly as?: (prerelease: string | undefined, root?: string) => Promise<Build>
@@ -40,6 +41,8 @@ export interface BuildOptions {
   readonly overlay?: Readonly<Record<string, string>>
   /** Stands in for what is at `path`. */
   readonly archive?: Archive
+  /** Compiles in spite of errors that lint found, as far as the documents can be compiled: for questions, not for publishing. */
+  readonly despiteErrors?: boolean
 }
 
 /** @throws Failure `no_documents` */
@@ -53,6 +56,7 @@ export async function build({
   askMcp,
   overlay,
   archive,
+  despiteErrors = false,
 }: BuildOptions): Promise<Build> {
   const { workspace, inside, guardrails } = archive
     ? await openArchive(project, archive)
@@ -69,8 +73,9 @@ export async function build({
   }
   let findings = lint(workspace, options)
   if (operator && notebook.wants && (await notebook.fetch(operator))) findings = lint(workspace, options)
-  if (findings.some(({ severity }) => severity === 'error')) return { workspace, findings }
   const compileAs = async (suffix: string | undefined, root = inside): Promise<Build> => {
+    const found = findings.filter(concernsClosure({ workspace, root, guardrails: options.guardrails }))
+    if (!despiteErrors && found.some(({ severity }) => severity === 'error')) return { workspace, findings: found }
     const compiled = await compile({
       workspace,
       root,
@@ -82,11 +87,10 @@ export async function build({
       ...(askMcp && { askMcp }),
     })
     // What both found at one place is told once, in the words of lint, which knows what was probably meant.
-    const told = new Set(findings.map(keyOf))
-    const all = [...findings, ...compiled.findings.filter((each) => !told.has(keyOf(each)))]
-    return all.some(({ severity }) => severity === 'error')
-      ? { workspace, findings: all }
-      : { workspace, findings: all, compiled, as: compileAs }
+    const told = new Set(found.map(keyOf))
+    const all = [...found, ...compiled.findings.filter((each) => !told.has(keyOf(each)))]
+    const isUsable = despiteErrors ? compiled.bundle !== undefined : !all.some(({ severity }) => severity === 'error')
+    return !isUsable ? { workspace, findings: all } : { workspace, findings: all, compiled, as: compileAs }
   }
   return await compileAs(prerelease)
 }

@@ -16,7 +16,7 @@ import type { Operator } from './operator.ts'
 import { isPolicyTest } from './policy/test-path.ts'
 import { pathInProject } from './project-path.ts'
 import type { Project } from './project.ts'
-import { createNotebook, hasRegistry, serverFacts, type Notebook } from './registry.ts'
+import { createNotebook, hasRegistry, isServerNamed, serverFacts, type Notebook } from './registry.ts'
 
 /** A document that is no file. */
 export interface Input {
@@ -162,7 +162,7 @@ async function askRegistry(
     return {
       known,
       facts: {
-        server: await serverFacts(operator),
+        ...(isServerNamed(call, project) && { server: await serverFacts(operator) }),
         ...(isSound(options, known) && { loosened: await loosenings(project, workspace, operator) }),
         ...(await locksFor(project, workspace, options, known, operator)),
       },

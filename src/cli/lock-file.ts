@@ -1,12 +1,23 @@
 /** `svc.lock` of what was built. Source: bundles, section 3. */
+import { rename, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fail } from '../base/failure.ts'
-import { lockDrift } from '../compile/lock-file.ts'
+import { lockDrift, writeLock, type LockFile } from '../compile/lock-file.ts'
 import type { Build } from './build.ts'
+import { textOf } from './first-files.ts'
 
 /** Absolute. */
 export const lockFileOf = ({ workspace, compiled }: Build): string =>
   join(workspace.root, compiled?.lockPath ?? 'svc.lock')
+
+/** Writes the lock whole or not at all, so that nobody reads half of it; one that says the same already is left alone. */
+export async function saveLock(built: Build, lock: LockFile): Promise<void> {
+  const [path, text] = [lockFileOf(built), writeLock(lock)]
+  if (textOf(path) === text) return
+  const draft = `${path}.${process.pid}-${performance.now()}`
+  await writeFile(draft, text)
+  await rename(draft, path)
+}
 
 /**
  * The lock is what the documents compile to.

@@ -1,9 +1,10 @@
 /**
  * The operator application as the command line calls it: through the socket of the server that holds the data directory,
- * else in this process, holding the directory's lock meanwhile. Source: command line, 1.1.
+ * else in this process, holding the directory's lock from the first request that may write. Source: command line, 1.1.
  */
 import { fail } from '../base/failure.ts'
 import { silentLog } from '../base/log.ts'
+import type { OpenOperator } from '../server/open.ts'
 import { OPERATOR_KEY_HEADER, type OperatorRoutes } from '../spec/operator.ts'
 import type { Call } from './command.ts'
 import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
@@ -35,8 +36,10 @@ export interface Operator {
 export const OPERATOR_URL = 'http://operator.svc'
 
 /**
- * @throws Failure `store_locked` where another process holds the directory and does not answer, `no_project`, `no_server`
- *   where a remote one does not answer, `usage` or `invalid_operator_key` for the place that should hold a credential
+ * The channel; a directory is opened by the first request, so a request may throw Failure `store_unreadable`, and one that
+ * writes `store_locked` where another process holds the directory and does not answer.
+ * @throws Failure `no_project`, `no_server` where a remote one does not answer, `usage` or `invalid_operator_key` for the
+ *   place that should hold a credential
  */
 export async function openOperator(
   project: Project,
@@ -54,23 +57,45 @@ export async function openOperator(
       async () => undefined,
     )
   if (!project.anchored) throw fail('no_project', { directory: project.directory })
-  if (project.config.workspace) rememberWorkspace(project.dataDirectory, project.config.workspace)
-  const { openOperator: open } = await import('../server/open.ts')
-  const house = await open({
-    dataDirectory: project.dataDirectory,
-    workspace: project.workspace,
-    config: project.config,
-    configDirectory: project.directory,
-    env: io.env,
-    clock: io.clock,
-    log: silentLog,
-    version,
-  })
-  return createOperator(
-    traced((request) => house.operator.fetch(request)),
-    () => house.close(),
-  )
+  const { send, close } = openInProcess(project, io)
+  return createOperator(traced(send), close)
 }
+
+/** Commands that only read run beside each other and beside one that writes. */
+function openInProcess(project: Project, io: Pick<Call['io'], 'env' | 'clock'>): Pick<Operator, 'send' | 'close'> {
+  let reading: Promise<OpenOperator> | undefined
+  let holding: Promise<OpenOperator> | undefined
+  const open = async (readOnly: boolean): Promise<OpenOperator> => {
+    if (!readOnly && project.config.workspace) rememberWorkspace(project.dataDirectory, project.config.workspace)
+    const { openOperator: openApplication } = await import('../server/open.ts')
+    return await openApplication({
+      dataDirectory: project.dataDirectory,
+      workspace: project.workspace,
+      config: project.config,
+      configDirectory: project.directory,
+      env: io.env,
+      clock: io.clock,
+      log: silentLog,
+      version,
+      readOnly,
+    })
+  }
+  return {
+    async send(request) {
+      // Once the directory is held, everything is read from there: a stream is told of what this command writes.
+      if (needsLock(request)) holding ??= open(false)
+      const { operator } = await (holding ?? (reading ??= open(true)))
+      return await operator.fetch(request)
+    },
+    async close() {
+      for (const opened of [reading, holding]) await (await opened?.catch(() => undefined))?.close()
+    },
+  }
+}
+
+/** Requests that write, that follow a run, and those for which the storage of files is opened. */
+const needsLock = ({ method, url }: Request): boolean =>
+  method !== 'GET' || /^\/(?:runs\/[^/]+\/stream|files\/content)$/.test(new URL(url).pathname)
 
 /** A server on another machine: its socket, carried by ssh. */
 async function openRemote(

@@ -6,6 +6,7 @@ import { nothingPublished } from '../compile/published.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Published, ServerFacts } from '../documents/rule.ts'
 import type { VersionView } from '../spec/operator.ts'
+import type { Call } from './command.ts'
 import type { Operator } from './operator.ts'
 import type { Project } from './project.ts'
 import { RemoteError } from './remote.ts'
@@ -89,6 +90,13 @@ async function published(operator: Operator, kind: Kind, id: string): Promise<re
   const views = await versionViews(operator, id)
   return views.map(({ versionLabel, yanked }) => ({ version: versionLabel, yanked }))
 }
+
+/**
+ * True where the command was told which server is meant. Whoever else has keys and triggers in a data directory of his own would
+ * be told other things of the same files than his colleagues.
+ */
+export const isServerNamed = ({ globals, io }: Pick<Call, 'globals' | 'io'>, { target }: Project): boolean =>
+  (globals.data ?? io.env['SVC_DATA'] ?? target?.host) !== undefined
 
 /** What lint asks about the server: who can approve, and whose timeline is hidden. */
 export async function serverFacts(operator: Operator): Promise<ServerFacts> {

@@ -19,16 +19,33 @@ export function affectedBy(workspace: Workspace, changed: readonly string[]): re
   return [...affected].filter((path) => paths.has(path)).sort()
 }
 
-function usedBy(workspace: Workspace, document: Document): string[] {
-  const files = pathsIn(document).flatMap(({ value }) => {
+/** The documents, and those that they lead to, at whatever distance. */
+export function reachedFrom(workspace: Workspace, documents: readonly Document[]): ReadonlySet<Document> {
+  const reached = new Set(documents)
+  // A set iterates over what is added meanwhile.
+  for (const document of reached) {
+    const named = filesNamedBy(workspace, document).flatMap((path) => workspace.documentsAt(path))
+    for (const each of [...named, ...documentsUsedBy(workspace, document)]) reached.add(each)
+  }
+  return reached
+}
+
+/** Paths in the workspace that a document names. */
+export const filesNamedBy = (workspace: Workspace, document: Document): string[] =>
+  pathsIn(document).flatMap(({ value }) => {
     const found = workspace.resolve(document, value)
     return 'path' in found ? [found.path] : []
   })
-  const uses = [
+
+const documentsUsedBy = (workspace: Workspace, document: Document): Document[] =>
+  [
     ...toolsOf(document).map((use) => toolDocument(workspace, use)),
     ...attachmentsOf(workspace, document).flatMap(({ policies }) => policies),
     ...boundariesOf(workspace, document).flatMap(({ policies }) => policies),
     ...edgesOf(workspace, document).map(({ child }) => child),
-  ]
-  return [...files, ...uses.flatMap((each) => each?.path ?? [])]
-}
+  ].filter((each) => each !== undefined)
+
+const usedBy = (workspace: Workspace, document: Document): string[] => [
+  ...filesNamedBy(workspace, document),
+  ...documentsUsedBy(workspace, document).map(({ path }) => path),
+]

@@ -20,6 +20,7 @@ import type { Cassette } from '../spec/cassette.ts'
 import type { Config } from '../spec/config.ts'
 import { lockDirectory } from '../store/sqlite/lock.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
+import { openSqliteReadOnly } from '../store/sqlite/read-only.ts'
 import { withBreaker as restedTools } from '../tools/breaker.ts'
 import { withCassette as recordedTools } from '../tools/cassette.ts'
 import type { Toolbox } from '../tools/tool.ts'
@@ -47,6 +48,8 @@ export interface HouseOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Version of svc, as `GET /status` tells it. */
   readonly version: string
+  /** Reads beside whoever holds the directory: takes no lock and changes nothing. */
+  readonly readOnly?: boolean
   /** Every model provider becomes `auto`, but scripted ones. */
   readonly offline?: boolean
   readonly clock?: Clock
@@ -92,6 +95,7 @@ export async function openHouse(
   uploads?: { readonly host: string; readonly port: number },
 ): Promise<House> {
   const { workspace, config, configDirectory, env, version, offline = false, clock = systemClock } = options
+  const { readOnly = false } = options
   const closers: (() => void | Promise<void>)[] = []
   let grace = 0
   /** Every part is closed, also after one that could not be. */
@@ -106,7 +110,7 @@ export async function openHouse(
   }
   try {
     const directory = options.dataDirectory ?? (await temporary(closers))
-    if (options.dataDirectory !== undefined) {
+    if (options.dataDirectory !== undefined && !readOnly) {
       const lock = lockDirectory(options.dataDirectory)
       closers.push(() => lock.release())
     }
@@ -117,10 +121,10 @@ export async function openHouse(
     if (kept) closers.push(() => kept.close())
     const log = kept ? logToAll(said, kept) : said
     const ids = createIds(() => clock.now())
-    const sqlite = openSqlite(options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db'), {
-      clock,
-      ballastBytes: uploads && options.dataDirectory !== undefined ? BALLAST_BYTES : 0,
-    })
+    const file = options.dataDirectory === undefined ? ':memory:' : join(directory, 'data.db')
+    const sqlite = readOnly
+      ? await openSqliteReadOnly(file, clock)
+      : openSqlite(file, { clock, ballastBytes: uploads && options.dataDirectory !== undefined ? BALLAST_BYTES : 0 })
     closers.push(() => sqlite.close())
     const logged = kept ? withRunLog(sqlite, kept) : sqlite
     const store = options.otel ? withSpans(logged, await openTelemetry(version), log) : logged
@@ -192,7 +196,8 @@ export async function openHouse(
       parts,
       options.timers && ((handlers, time) => createEmbeddedQueue(handlers, time, options.timers)),
     )
-    for (const id of rehearsals.kept()) if ((await store.session(id))?.finishedAt !== null) rehearsals.forget(id)
+    for (const id of readOnly ? [] : rehearsals.kept())
+      if ((await store.session(id))?.finishedAt !== null) rehearsals.forget(id)
     if (storage) {
       const sweeping = startSweeping(store, storage.blobs, clock, log)
       closers.push(() => sweeping.stop())

@@ -60,11 +60,14 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   }
 }
 
-/** @throws Failure `store_locked`, `store_unreadable`, `config_invalid` */
+/**
+ * With `readOnly` it answers what only reads, beside a server and other commands.
+ * @throws Failure `store_locked` (never with `readOnly`), `store_unreadable`, `config_invalid`
+ */
 export async function openOperator(options: HouseOptions): Promise<OpenOperator> {
   const house = await openHouse(options)
   const { engine, store } = house.services
-  if (options.dataDirectory !== undefined) await forgetKilled(options.dataDirectory)
+  if (options.dataDirectory !== undefined && options.readOnly !== true) await forgetKilled(options.dataDirectory)
   return { operator: createOperatorApp(house.services), engine, store, close: () => house.close(GRACE_MS) }
 }
 

@@ -140,7 +140,7 @@ test('a lock that is not what the documents compile to is named', async () => {
   expect(await lock()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✖ lock .*svc\.lock/) as string })
 })
 
-test('what a killed server left behind is cleaned by the next command', async () => {
+test('what a killed server left behind is cleaned by the next command that writes', async () => {
   write('svc.config.yaml', 'workspace: acme\n')
   const data = join(cwd, '.svc')
   mkdirSync(data, { mode: 0o700 })
@@ -153,6 +153,9 @@ test('what a killed server left behind is cleaned by the next command', async ()
   write('.svc/server.json', JSON.stringify(left))
   write('.svc/admin.sock', '')
   expect((await run(['doctor'])).stdout).toContain('down; the last one was killed')
+  const isLeft = () => ['server.json', 'admin.sock'].map((name) => existsSync(join(data, name)))
   expect(await run(['runs', 'list', '--json'])).toMatchObject({ code: 0, stdout: '{"items":[],"total":0}\n' })
-  expect(['server.json', 'admin.sock'].map((name) => existsSync(join(data, name)))).toEqual([false, false])
+  expect(isLeft()).toEqual([true, true])
+  expect((await run(['keys', 'create', '--operator', '--email', 'eva@acme.example'])).code).toBe(0)
+  expect(isLeft()).toEqual([false, false])
 })

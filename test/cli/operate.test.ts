@@ -366,11 +366,14 @@ describe('outside of a project', () => {
     expect(readdirSync(nowhere)).toEqual([])
   })
 
-  test('--data names a directory, which is made', async () => {
+  test('--data names a directory, which is made by what writes', async () => {
     expect(await runSvc(['runs', 'list', '--json', '--data', 'data'], { cwd: nowhere })).toMatchObject({
       code: 0,
       stdout: '{"items":[],"total":0}\n',
     })
+    expect(readdirSync(nowhere)).toEqual([])
+    const key = ['keys', 'create', '--operator', '--email', 'eva@acme.example', '--data', 'data']
+    expect((await runSvc(key, { cwd: nowhere })).code).toBe(0)
     expect(readdirSync(nowhere)).toEqual(['data'])
   })
 })

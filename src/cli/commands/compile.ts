@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { ancestorsOf } from '../../compile/ancestors.ts'
-import { writeLock } from '../../compile/lock-file.ts'
 import { matrix, type MatrixRow } from '../../compile/matrix.ts'
 import { summarise } from '../../compile/summary.ts'
 import type { CompiledBundle, Snapshot } from '../../spec/snapshot.ts'
@@ -13,7 +12,7 @@ import { build } from '../build.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
 import { answerScreen } from '../list.ts'
-import { checkDrift, lockFileOf } from '../lock-file.ts'
+import { checkDrift, saveLock } from '../lock-file.ts'
 import { nearest } from '../nearest.ts'
 import { withOperator } from '../operator.ts'
 import { concernLine, concernsOf } from '../policy/concerns.ts'
@@ -35,7 +34,7 @@ export async function compileCommand(call: Call): Promise<void> {
   if (update !== undefined && !locked?.members.some(({ id, origin }) => id === update && origin === 'registry'))
     throw fail('usage', { what: `svc.lock pins no published member "${update}".` })
   if (given.flag('check')) checkDrift(built, cwd)
-  else await writeFile(lockFileOf(built), writeLock(lock))
+  else if (!onlyAsks(call)) await saveLock(built, lock)
   const directory = given.text('out')
   if (directory !== undefined) await writeSnapshots(resolve(cwd, directory), bundle)
   const summary = summarise(bundle, workspace)
@@ -63,6 +62,13 @@ export async function compileCommand(call: Call): Promise<void> {
     `${count(boundaries.length, 'boundary', 'boundaries')} → ${count(policies.length, 'policy', 'policies')}, digest ${bundle.closureDigest.slice(0, 15)}…`,
   )
 }
+
+/** True where something is to be shown and nothing to be written. */
+const onlyAsks = ({ given }: Call): boolean =>
+  (given.flag('matrix') || given.text('explain') !== undefined) &&
+  !given.flag('mcp') &&
+  given.text('update') === undefined &&
+  given.text('out') === undefined
 
 const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
 

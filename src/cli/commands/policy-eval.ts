@@ -5,6 +5,7 @@ import { fail, type Detail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { explain } from '../../policy/explain.ts'
 import { createTheme } from '../../terminal/theme.ts'
+import { pathOfAgent } from '../agent-path.ts'
 import type { Call } from '../command.ts'
 import { parseJson, readText } from '../input.ts'
 import { bundleAt } from '../policy/bundle.ts'
@@ -66,7 +67,8 @@ async function subjectFor(call: Call, tool: string): Promise<{ readonly subject:
   const more = policies.length > 0 ? await policyDocuments(project, policies, cwd) : undefined
   if (agent === undefined && more)
     return { subject: policiesAlone(more.workspace, more.documents, [tool]), places: placesOf(more.documents) }
-  const { bundle, documents } = await bundleAt(call, project, path ?? project.directory)
+  const where = path ?? (await pathOfAgent(project, agent, cwd))
+  const { bundle, documents } = await bundleAt(call, project, where)
   const subject = subjectOf(bundle, agentOf(bundle, path === undefined ? agent : undefined))
   if (!more) return { subject, places: placesOf(documents) }
   return {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
 import { explain, type ExplainedNode, type Explanation } from '../../policy/explain.ts'
+import { pathOfAgent } from '../agent-path.ts'
 import type { Call } from '../command.ts'
 import { openProject, type Project } from '../project.ts'
 import { bundleAt } from './bundle.ts'
@@ -40,7 +41,8 @@ export function createAsk(call: Call): Ask {
         const tools = calls.map(({ tool }) => tool)
         return { subject: policiesAlone(workspace, documents, tools), places: placesOf(documents) }
       }
-      const { bundle, documents } = await bundleOf(project, await pathOf(named ?? '.', project, file))
+      const path = named === undefined ? await pathOfAgent(project, agent, file) : await pathOf(named, project, file)
+      const { bundle, documents } = await bundleOf(project, path)
       return { subject: subjectOf(bundle, agentOf(bundle, agent)), places: placesOf(documents) }
     },
   }

@@ -8,6 +8,7 @@ import { turnProblem } from '../../compile/inline.ts'
 import { readValues } from '../../documents/read.ts'
 import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
 import { digestOfSnapshot, type CompiledBundle, type ScriptTurn, type Snapshot } from '../../spec/snapshot.ts'
+import { pathOfAgent } from '../agent-path.ts'
 import { build } from '../build.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure } from '../findings.ts'
@@ -42,7 +43,10 @@ export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>, ta
   const built = new Map<string, Promise<Pick<Prepared, 'bundle' | 'lateBound'>>>()
   return async (scenario, file, index) => {
     const project = await openProject(call, dirname(file))
-    const path = await rootOf(scenario, project)
+    const path =
+      scenario.bundle === undefined
+        ? await pathOfAgent(project, scenario.agent, file)
+        : resolve(project.directory, scenario.bundle)
     const compiled = built.get(path) ?? compileAt(project, path)
     built.set(path, compiled)
     const { bundle, lateBound } = await compiled
@@ -59,16 +63,6 @@ export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>, ta
       bundle: { ...bundle, agents: await withModel(bundle.agents, found, scenario, project) },
     }
   }
-}
-
-/** The bundle that is named; for an agent alone its document. */
-async function rootOf({ bundle, agent }: Scenario, project: Project): Promise<string> {
-  if (bundle !== undefined || agent === undefined) return resolve(project.directory, bundle ?? '.')
-  const { workspace } = await build({ project, path: project.directory }).catch(() => ({ workspace: undefined }))
-  const document = workspace?.documents.find(
-    ({ kind, identity }) => kind === 'Agent' && identity?.id === agent.split('@')[0],
-  )
-  return document ? join(project.directory, document.path) : project.directory
 }
 
 async function compileAt(project: Project, path: string): Promise<Pick<Prepared, 'bundle' | 'lateBound'>> {

@@ -11,13 +11,7 @@ const APPLICATION_ID = 0x73766331
  */
 export function migrate(db: Database, file: string): void {
   const known = migrations()
-  const at = db.pragma('user_version', { simple: true }) as number
-  const application = db.pragma('application_id', { simple: true }) as number
-  const empty = at === 0 && application === 0 && db.pragma('schema_version', { simple: true }) === 0
-  if (!empty && application !== APPLICATION_ID)
-    throw fail('store_unreadable', { file, why: 'it is a database of another program' })
-  if (at > known.length)
-    throw fail('store_unreadable', { file, why: `a newer svc wrote it (schema ${at}, this one knows ${known.length})` })
+  const at = schemaVersion(db, file, known.length)
   for (const [index, sql] of known.entries()) {
     if (index < at) continue
     db.transaction(() => {
@@ -26,6 +20,26 @@ export function migrate(db: Database, file: string): void {
       db.pragma(`application_id = ${APPLICATION_ID}`)
     }).immediate()
   }
+}
+
+/**
+ * True for a database that needs no migration.
+ * @throws Failure `store_unreadable` as `migrate`
+ */
+export const isMigrated = (db: Database, file: string): boolean => {
+  const known = migrations().length
+  return schemaVersion(db, file, known) === known
+}
+
+function schemaVersion(db: Database, file: string, known: number): number {
+  const at = db.pragma('user_version', { simple: true }) as number
+  const application = db.pragma('application_id', { simple: true }) as number
+  const empty = at === 0 && application === 0 && db.pragma('schema_version', { simple: true }) === 0
+  if (!empty && application !== APPLICATION_ID)
+    throw fail('store_unreadable', { file, why: 'it is a database of another program' })
+  if (at > known)
+    throw fail('store_unreadable', { file, why: `a newer svc wrote it (schema ${at}, this one knows ${known})` })
+  return at
 }
 
 /** Beside this file in the sources; beside the bundle, or one level above its chunks, once built. */

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
 import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
@@ -38,6 +39,11 @@ export interface SqliteOptions {
 export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOptions): Store {
   const db = openDatabase(path)
   const ballast = ballastBytes > 0 ? keepBallast(join(dirname(path), 'ballast'), ballastBytes, clock) : NO_BALLAST
+  return createSqliteStore(db, clock, ballast)
+}
+
+/** The store over an open database. Writes to a connection that only reads are refused by SQLite. */
+export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLAST): Store {
   const agents = openAgents(db)
   const sessions = openSessions(db, agents)
   const runs = openRuns(db, agents)
@@ -99,6 +105,7 @@ export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOpti
     forgetRuns: () => write(() => forgetRuns(db)),
     async close() {
       if (!db.open) return
+      if (db.readonly) return void db.close()
       const last = write(keys.writeAllUses, true)
       flush()
       await last
