@@ -1,18 +1,9 @@
 /** What `svc lint` said of files that have not changed since. Source: performance, goal G16. */
 import { createHash, randomUUID } from 'node:crypto'
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Instant } from '../base/clock.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import type { Diagnostic } from '../documents/diagnostic.ts'
 import { directoryFiles, stampOf, type Files, type Trace } from '../documents/files.ts'
 import { summarise, type Summary } from '../documents/report/summary.ts'
@@ -111,7 +102,7 @@ export function openLintCache(
     lines = next
     const draft = join(folder, `${randomUUID()}.tmp`)
     try {
-      mkdirSync(folder, { recursive: true })
+      makeDirectory(folder)
       writeFileSync(draft, next.join('\n'))
       renameSync(draft, file)
       prune(folder)

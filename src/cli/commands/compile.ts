@@ -1,6 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
 import { ancestorsOf } from '../../compile/ancestors.ts'
 import { writeLock } from '../../compile/lock-file.ts'
 import { matrix, type MatrixRow } from '../../compile/matrix.ts'
@@ -19,6 +19,7 @@ import { withOperator } from '../operator.ts'
 import { concernLine, concernsOf } from '../policy/concerns.ts'
 import { openProject, type Project } from '../project.ts'
 import { hasRegistry } from '../registry.ts'
+import { writeUserFile } from '../write-file.ts'
 
 export async function compileCommand(call: Call): Promise<void> {
   const { given, mode, out, cwd } = call
@@ -35,7 +36,9 @@ export async function compileCommand(call: Call): Promise<void> {
   if (update !== undefined && !locked?.members.some(({ id, origin }) => id === update && origin === 'registry'))
     throw fail('usage', { what: `svc.lock pins no published member "${update}".` })
   if (given.flag('check')) checkDrift(built, cwd)
-  else await writeFile(lockFileOf(built), writeLock(lock))
+  // What only asks writes nothing.
+  else if (!given.flag('matrix') && given.text('explain') === undefined)
+    await writeUserFile(lockFileOf(built), writeLock(lock))
   const directory = given.text('out')
   if (directory !== undefined) await writeSnapshots(resolve(cwd, directory), bundle)
   const summary = summarise(bundle, workspace)
@@ -90,9 +93,9 @@ async function compileHere(call: Call, project: Project, path: string, update: s
 }
 
 async function writeSnapshots(directory: string, bundle: CompiledBundle): Promise<void> {
-  await mkdir(directory, { recursive: true })
+  makeDirectory(directory)
   for (const agent of bundle.agents)
-    await writeFile(join(directory, `${agent.id}.json`), `${JSON.stringify(agent, null, 2)}\n`)
+    await writeUserFile(join(directory, `${agent.id}.json`), `${JSON.stringify(agent, null, 2)}\n`)
 }
 
 const columns: readonly Column<MatrixRow>[] = [

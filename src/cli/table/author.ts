@@ -119,8 +119,11 @@ export const author: readonly CommandSpec[] = [
       { flags: '--mcp', say: 'ask the MCP servers and pin what they say of each bound tool' },
       { flags: '--update <id>', say: 'choose a newer version of one published member' },
       { flags: '--strict', say: 'a boundary without a policy is an error' },
-      { flags: '--explain <boundary>', say: 'show the policies that stand for an authority boundary' },
-      { flags: '--matrix', say: 'show what is decided for each tool' },
+      {
+        flags: '--explain <boundary>',
+        say: 'show the policies that stand for an authority boundary; write no svc.lock',
+      },
+      { flags: '--matrix', say: 'show what is decided for each tool; write no svc.lock' },
     ],
     examples: ['svc compile', 'svc compile bundle.yaml --matrix', 'svc compile --check'],
     json: '{root,digest,boundaries:[{agent,boundary,policies}],policies,bindings,unmatched:[{agent,boundary}]}',
