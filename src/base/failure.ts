@@ -235,6 +235,23 @@ export const failures = {
   },
   'compile/drift': { exit: EXIT.bad, say: (a: { what: string }) => a.what, fix: 'svc compile, and commit svc.lock.' },
 
+  // Files and directories that the user named
+  file_missing: {
+    exit: EXIT.absent,
+    say: (a: { path: string; doing: string }) => `${a.path} cannot be ${a.doing}: there is no such file or directory.`,
+    fix: 'Check the path.',
+  },
+  file_unusable: {
+    exit: EXIT.usage,
+    say: (a: { path: string; doing: string; why: string }) => `${a.path} cannot be ${a.doing}: ${a.why}.`,
+    fix: 'Choose another path, or mend its permissions.',
+  },
+  data_directory_unusable: {
+    exit: EXIT.usage,
+    say: (a: { directory: string; why: string }) => `${a.directory} cannot be used as a data directory: ${a.why}.`,
+    fix: 'Name another directory with --data.',
+  },
+
   // Command line
   usage: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
   config_invalid: { exit: EXIT.usage, say: (a: { what: string }) => a.what },

@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { iso } from '../base/clock.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import type { Io } from './io.ts'
 import { version } from './version.ts'
 
@@ -13,7 +14,7 @@ export async function writeCrash(error: unknown, io: Io): Promise<{ readonly lin
   const report = join(directory, `crash-${at.replaceAll(':', '-')}.txt`)
   const stack = error instanceof Error ? causes(error) : line
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory, 0o700)
     await writeFile(report, `svc ${version}, node ${process.version}, ${process.platform}\n${at}\n\n${stack}\n`, {
       mode: 0o600,
     })

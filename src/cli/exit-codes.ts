@@ -7,11 +7,12 @@ export const exitCodes: Readonly<Record<number, { readonly meaning: string; read
   },
   2: {
     meaning: 'usage, configuration or invalid request',
-    typical: 'unknown flag, bad svc.config.yaml, a prompt is needed but not possible, 400, 405, 413, 415, 422',
+    typical:
+      'unknown flag, bad svc.config.yaml, an unusable file or folder, no prompt possible, 400, 405, 413, 415, 422',
   },
   3: { meaning: 'waiting for a person', typical: 'the run is paused and this process may not or cannot answer' },
   4: { meaning: 'not authenticated or not allowed', typical: 'missing key, 401, 403' },
-  5: { meaning: 'not found', typical: '404, no such id' },
+  5: { meaning: 'not found', typical: '404, no such id, no such file' },
   6: {
     meaning: 'conflict or precondition',
     typical: '409, task already decided, port taken, version exists with other content, directory not empty',

@@ -1,5 +1,6 @@
 /** What ends a command: the exit code and the last words. The only place where failures become either. */
 import { failures, isFailure, type FailureCode } from '../base/failure.ts'
+import { fileFailure } from '../base/file-error.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from '../client/index.ts'
 import { safeText } from '../terminal/text.ts'
 import { Interrupted } from './io.ts'
@@ -31,6 +32,8 @@ export function lastWords(error: unknown): LastWords | undefined {
       ...(details !== undefined && { details }),
     }
   }
+  const file = fileFailure(error)
+  if (file) return lastWords(file)
   if (error instanceof RemoteError)
     return {
       exit: error.exit,

@@ -1,10 +1,10 @@
 /** A run's input from the command line. Source: command line, 1.6. */
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { fileRef, type SvcClient } from '../client/index.ts'
 import type { Call } from './command.ts'
+import { readUserFile } from './read-file.ts'
 
 export interface Contract {
   /** `acme.refund-desk`, for messages. */
@@ -71,11 +71,7 @@ async function readObject(file: string, sources: Sources): Promise<JsonObject> {
 
 /** Text of a file the command line names. */
 export async function readText(path: string, { cwd }: Pick<Call, 'cwd'>): Promise<string> {
-  try {
-    return await readFile(resolve(cwd, path), 'utf8')
-  } catch (error) {
-    throw fail('usage', { what: `${path} cannot be read (${(error as NodeJS.ErrnoException).code}).` })
-  }
+  return (await readUserFile(resolve(cwd, path), path)).toString('utf8')
 }
 
 export function parseJson(text: string, what: string): JsonValue {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseDuration } from '../base/duration.ts'
 import { fail, isFailure } from '../base/failure.ts'
@@ -47,7 +47,7 @@ async function perform({ spec, given, globals }: Parsed, mode: Mode, io: Io): Pr
     const action = await spec.load()
     const out = createOutput(io.stdout, io.stderr, mode)
     const cwd = resolve(io.cwd, globals.cwd ?? '.')
-    if (globals.cwd !== undefined && !existsSync(cwd)) throw fail('usage', { what: `There is no directory ${cwd}.` })
+    if (globals.cwd !== undefined) await needDirectory(cwd)
     const world = mode.debug ? await withTrace(io) : io
     const running = action({ given, globals, mode, io: world, out, cwd, signal: stop.signal, manual: createManual(io) })
     const code = (await (spec.drains ? running : Promise.race([running, interrupted]))) ?? 0
@@ -61,6 +61,17 @@ async function perform({ spec, given, globals }: Parsed, mode: Mode, io: Io): Pr
     quiet()
     if (timer) clearTimeout(timer)
   }
+}
+
+/** @throws Failure `file_missing`, `file_unusable` */
+async function needDirectory(path: string): Promise<void> {
+  const { fileFailure } = await import('../base/file-error.ts')
+  try {
+    if (statSync(path).isDirectory()) return
+  } catch (error) {
+    throw fileFailure(error, { path }) ?? error
+  }
+  throw fail('file_unusable', { path, doing: 'entered', why: 'it is no directory' })
 }
 
 async function withTrace(io: Io): Promise<Io> {

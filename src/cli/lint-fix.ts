@@ -1,10 +1,10 @@
 /** Safe fixes, made until nothing is left to mend. */
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Diagnostic } from '../documents/diagnostic.ts'
 import { applyFixes } from '../documents/fix.ts'
 import type { Contents } from '../documents/files.ts'
 import type { Workspace } from '../documents/workspace.ts'
+import { writeUserFile } from './write-file.ts'
 
 /** A fix may uncover another fault; more rounds than this mean that two fixes undo each other. */
 const MAX_ROUNDS = 10
@@ -43,7 +43,7 @@ export async function mend(check: (overlay: Contents) => Promise<Checked>, given
 }
 
 export async function writeTexts(directory: string, texts: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(texts)) await writeFile(join(directory, path), text)
+  for (const [path, text] of Object.entries(texts)) await writeUserFile(join(directory, path), text)
 }
 
 /** Without what tests of policies have not seen: they read files, not the texts that stand in for them. */

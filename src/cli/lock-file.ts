@@ -1,7 +1,8 @@
 /** `svc.lock` of what was built. Source: bundles, section 3. */
-import { rename, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fail } from '../base/failure.ts'
+import { fileFailure } from '../base/file-error.ts'
 import { lockDrift, writeLock, type LockFile } from '../compile/lock-file.ts'
 import type { Build } from './build.ts'
 import { textOf } from './first-files.ts'
@@ -15,8 +16,13 @@ export async function saveLock(built: Build, lock: LockFile): Promise<void> {
   const [path, text] = [lockFileOf(built), writeLock(lock)]
   if (textOf(path) === text) return
   const draft = `${path}.${process.pid}-${performance.now()}`
-  await writeFile(draft, text)
-  await rename(draft, path)
+  try {
+    await writeFile(draft, text)
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    throw fileFailure(error, { path, doing: 'written' }) ?? error
+  }
 }
 
 /**

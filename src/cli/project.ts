@@ -1,7 +1,7 @@
 /** Where a command acts: the project file, the data directory and what the environment says about both. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { fail } from '../base/failure.ts'
+import { fileFailure } from '../base/file-error.ts'
 import type { Config } from '../spec/config.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Call } from './command.ts'
@@ -38,7 +38,7 @@ export interface Project {
 /**
  * Reads the project file: `--config`, `SVC_CONFIG`, the nearest one upwards, else the nearest one above `near`.
  * @param near a path the command was given, absolute
- * @throws Failure `config_invalid`
+ * @throws Failure `config_invalid`, `file_missing`, `file_unusable`
  */
 export async function openProject(
   { cwd, globals, io }: Pick<Call, 'cwd' | 'globals' | 'io'>,
@@ -80,7 +80,7 @@ async function readProject(file: string): Promise<Config> {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw fail('config_invalid', { what: `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).` })
+    throw fileFailure(error, { path: file, doing: 'read' }) ?? error
   }
   return await configIn(text, file)
 }

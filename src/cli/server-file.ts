@@ -1,6 +1,7 @@
 /** `server.json` in the data directory: where the server that holds the directory listens. Written by the server, 0600. */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeDirectory } from '../base/make-directory.ts'
 
 export interface ServerFile {
   readonly pid: number
@@ -23,7 +24,7 @@ export async function readServerFile(dataDirectory: string): Promise<ServerFile 
 /** Renamed into place, so that nobody reads half of it. */
 export async function writeServerFile(dataDirectory: string, file: ServerFile): Promise<void> {
   const path = join(dataDirectory, 'server.json')
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
+  makeDirectory(dataDirectory, 0o700)
   await writeFile(`${path}.key`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
   await rename(`${path}.key`, path)
 }

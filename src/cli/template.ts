@@ -1,7 +1,8 @@
 /** Templates of the package: what they are, and what one puts into a directory. Nothing is downloaded, nothing is run. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { fail } from '../base/failure.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import { ciFiles, type Pipeline } from './ci-files.ts'
 import { packageFile } from './package-file.ts'
 
@@ -114,7 +115,7 @@ export async function writeTemplate(directory: string, files: readonly TemplateF
   const written: Written[] = []
   for (const { path, text } of files) {
     const file = join(directory, path)
-    await mkdir(dirname(file), { recursive: true })
+    makeDirectory(dirname(file))
     const created = await writeFile(file, text, { flag: 'wx' }).then(
       () => true,
       (error: NodeJS.ErrnoException) => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { fileFailure } from '../base/file-error.ts'
 
 /**
  * Editors write a file in several steps; what comes within this time is one save. Longer than the 50 ms in which chokidar tells
@@ -9,7 +10,7 @@ const SETTLE_MS = 75
 
 /**
  * Calls `changed` with the paths of each save, one call after the other. Resolves when the watch has begun.
- * A call that throws ends the watch and is thrown again by `close`.
+ * A call that throws ends the watch and is thrown again by `close`, as is an error of the watch itself.
  */
 export async function watchFiles(
   directory: string,
@@ -17,7 +18,11 @@ export async function watchFiles(
   signal: AbortSignal,
 ): Promise<{ close(): Promise<void> }> {
   const { watch } = await import('chokidar')
-  const watcher = watch(directory, { ignoreInitial: true, ignored: (path) => path !== directory && isIgnored(path) })
+  const watcher = watch(directory, {
+    ignoreInitial: true,
+    ignorePermissionErrors: true,
+    ignored: (path) => path !== directory && isIgnored(path),
+  })
   const paths = new Set<string>()
   const added = new Set<string>()
   let timer: NodeJS.Timeout | undefined
@@ -41,7 +46,15 @@ export async function watchFiles(
     clearTimeout(timer)
     timer = setTimeout(flush, SETTLE_MS)
   })
-  await new Promise<void>((ready) => watcher.once('ready', () => ready()))
+  await new Promise<void>((ready, failed) => {
+    watcher.once('ready', () => ready())
+    watcher.on('error', (error) => {
+      const failure = fileFailure(error, { path: directory }) ?? error
+      failed(failure)
+      working = working.then(() => Promise.reject(failure))
+      working.catch(() => undefined)
+    })
+  })
   return {
     async close() {
       clearTimeout(timer)

@@ -2,8 +2,10 @@
  * `workspace` in the data directory: the name under which its agents were published. Ids are derived from it, so a command
  * that is started elsewhere with `--data` must not fall back to another one.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inDataDirectory } from '../base/file-error.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import { textOf } from './first-files.ts'
 
 export function recallWorkspace(dataDirectory: string): string | undefined {
@@ -14,6 +16,8 @@ export function recallWorkspace(dataDirectory: string): string | undefined {
 /** Remembers a name that a project file gave. */
 export function rememberWorkspace(dataDirectory: string, workspace: string): void {
   if (recallWorkspace(dataDirectory) === workspace) return
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
-  writeFileSync(join(dataDirectory, 'workspace'), `${workspace}\n`, { mode: 0o600 })
+  inDataDirectory(dataDirectory, () => {
+    makeDirectory(dataDirectory, 0o700)
+    writeFileSync(join(dataDirectory, 'workspace'), `${workspace}\n`, { mode: 0o600 })
+  })
 }

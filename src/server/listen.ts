@@ -2,13 +2,14 @@
  * The HTTP listeners, hardened: slow senders are cut off, and requests that two parsers could read differently are refused.
  * Source: security, S7 and S8.
  */
-import { chmod, mkdir, rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { dirname } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { fail } from '../base/failure.ts'
 import type { Ids } from '../base/ids.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import type { ErrorBody } from '../spec/api.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -63,7 +64,7 @@ export async function listenAdmin(handler: NodeHandler, path: string, ids: Ids):
   // A bundle may take longer to arrive over a tunnel than a request of the API may.
   const server = createHardened(handler, ids, { ...PATIENCE, requestMs: 300_000 })
   const close = createDrain(server)
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  makeDirectory(dirname(path), 0o700)
   await rm(path, { force: true })
   await bound(server, () => void server.listen(path))
   await chmod(path, 0o600)

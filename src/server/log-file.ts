@@ -2,10 +2,11 @@
  * The log on disk: `server.log` in `logs/` of the data directory, and its predecessors `server.1.log` and on. Together they
  * stay below a bound, whatever happens. Source: command line, `svc logs`.
  */
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { iso, type Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import type { Redactor } from '../base/secret.ts'
 
 export const LOG_DIRECTORY = 'logs'
@@ -45,7 +46,7 @@ export function openLogFile(options: LogFileOptions): LogFile {
   let timer: NodeJS.Timeout | undefined
 
   const open = (): number => {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory, 0o700)
     const opened = openSync(path(0), 'a', 0o600)
     size = fstatSync(opened).size
     return opened

@@ -3,10 +3,11 @@
  * lies in the data directory, so that a run that waited for a person over a restart does not wake up in the real world.
  * Source: command line, `svc run`; decisions, section 13.
  */
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../base/failure.ts'
 import type { SessionId } from '../base/ids.ts'
+import { makeDirectory } from '../base/make-directory.ts'
 import type { Redactor } from '../base/secret.ts'
 import { withCassette as recordedModels } from '../providers/cassette.ts'
 import type { Providers } from '../providers/provider.ts'
@@ -62,7 +63,7 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
   return {
     open(sessionId, rehearsal) {
       opened.set(sessionId, read(rehearsal))
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      makeDirectory(directory, 0o700)
       writeFileSync(fileOf(sessionId), JSON.stringify(rehearsal), { mode: 0o600 })
       // A recording is one run: what an earlier one left in the file would be played first.
       if (rehearsal.record !== undefined) writeFileSync(rehearsal.record, '', { mode: 0o600 })

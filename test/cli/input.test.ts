@@ -58,9 +58,15 @@ describe('what cannot be the input is a usage error that says why', () => {
     [['amount=much'], '"much" is no number, which the input contract of acme.refund-desk@1.2.0 declares for amount.'],
     [['urgent=yes'], '"yes" is no boolean, which the input contract of acme.refund-desk@1.2.0 declares for urgent.'],
     [['tags=a'], 'tags is array in the input contract of acme.refund-desk@1.2.0; write tags:=JSON.'],
-    [['letter=<absent.txt'], 'absent.txt cannot be read (ENOENT).'],
   ])('%j', async (pairs, message) => {
     await expect(read(pairs)).rejects.toMatchObject({ code: 'usage', message })
+  })
+
+  test('a file that is not there', async () => {
+    await expect(read(['letter=<absent.txt'])).rejects.toMatchObject({
+      code: 'file_missing',
+      message: 'absent.txt cannot be read: there is no such file or directory.',
+    })
   })
 
   test('JSON that is none, and an input that is no object', async () => {

@@ -499,6 +499,18 @@ describe('a sub-agent is decided about below those that delegate to it', () => {
 })
 
 describe('svc compile --explain', () => {
+  test.each([['--matrix'], ['--explain', 'refunds-above-limit'], ['--check']])(
+    'asked with %s writes no svc.lock',
+    async (...asked) => {
+      const lock = join(cwd, 'svc.lock')
+      writeFileSync(lock, 'of another time\n')
+      await svc(['compile', ...asked])
+      const after = readFileSync(lock, 'utf8')
+      rmSync(lock)
+      expect(after).toBe('of another time\n')
+    },
+  )
+
   test('a boundary: the policies that stand for it, and the calls that they concern', async () => {
     const { code, stdout } = await svc(['compile', '--explain', 'refunds-above-limit'])
     expect([code, stdout]).toEqual([

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import type { Failure } from '../../src/base/failure.ts'
 import { lockDirectory } from '../../src/store/sqlite/lock.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-lock-'))
@@ -58,6 +59,24 @@ test('makes the directory and its file for their owner only', () => {
   lockDirectory(directory).release()
   expect(statSync(directory).mode & 0o777).toBe(0o700)
   expect(statSync(join(directory, 'lock.db')).mode & 0o777).toBe(0o600)
+})
+
+test('refuses a directory that cannot be made, and one that is a file', () => {
+  const file = join(root, 'file')
+  writeFileSync(file, '')
+  const refusals = [file, join(file, 'data'), '/proc/nowhere/data'].map((directory) => {
+    try {
+      return lockDirectory(directory)
+    } catch (error) {
+      const { code, message } = error as Failure
+      return [code, message.replace(directory, '…')]
+    }
+  })
+  expect(refusals).toEqual([
+    ['data_directory_unusable', '… cannot be used as a data directory: something else has this name.'],
+    ['data_directory_unusable', '… cannot be used as a data directory: a part of the path is a file, not a directory.'],
+    ['data_directory_unusable', '… cannot be used as a data directory: this file system takes no new directories.'],
+  ])
 })
 
 test('refuses a directory that everybody may write to', () => {

@@ -4,10 +4,11 @@
  * crash leaves the old object or the new one. Keys are hashed into file names and are never paths.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { copyFile, link, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Clock, Instant } from '../../base/clock.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
 
 export interface ObjectInfo {
   readonly key: string
@@ -45,7 +46,7 @@ interface Entry extends ObjectInfo {
 export async function openDisk(directory: string, clock: Clock): Promise<Disk> {
   const bytesIn = join(directory, 'bytes')
   const recordsIn = join(directory, 'records')
-  for (const each of [directory, bytesIn, recordsIn]) await mkdir(each, { recursive: true, mode: 0o700 })
+  for (const each of [directory, bytesIn, recordsIn]) makeDirectory(each, 0o700)
   const fileOf = (name: string): string => join(bytesIn, name)
   const recordOf = (key: string): string => join(recordsIn, `${createHash('sha256').update(key).digest('hex')}.json`)
 

@@ -3,7 +3,7 @@
  * reaches it as it would reach any S3, and uploads go to it directly. Source: decisions, section 11.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { systemClock, type Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { silentLog, type Log } from '../../base/log.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
 import { openDisk, type Disk } from './disk.ts'
 import { perform, type Answer } from './objects.ts'
 import { S3Error } from './s3-error.ts'
@@ -58,7 +59,7 @@ const LINGER_MS = 1000
 /** @throws Failure `port_taken` */
 export async function openLocalStorage(options: LocalStorageOptions): Promise<LocalStorage> {
   const { directory, host, port, clock = systemClock, log = silentLog, bucket = 'svc' } = options
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory, 0o700)
   const disk = await openDisk(directory, clock)
   const credentials = options.credentials ?? (await keptCredentials(join(directory, KEPT_CREDENTIALS)))
   const allows = hostGuard(host, options.hosts ?? [])

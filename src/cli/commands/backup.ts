@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { iso } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
+import { fileFailure } from '../../base/file-error.ts'
 import { silentLog } from '../../base/log.ts'
 import type { Call } from '../command.ts'
 import { counted } from '../counted.ts'
@@ -63,9 +64,7 @@ async function toFile(path: string, body: ReadableStream<Uint8Array>): Promise<W
     await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
-    if (error instanceof Error && 'code' in error && typeof error.code === 'string')
-      throw fail('usage', { what: `${path} cannot be written (${error.code}).` }, { cause: error })
-    throw error
+    throw fileFailure(error, { path, doing: 'written' }) ?? error
   }
   return { bytes, digest: `sha256:${hash.digest('hex')}` }
 }
@@ -120,8 +119,8 @@ export async function restore(call: Call): Promise<void> {
 }
 
 async function fromFile(path: string, typed: string): Promise<ReadableStream<Uint8Array>> {
-  const found = await stat(path).catch(() => undefined)
-  if (!found?.isFile()) throw fail('usage', { what: `There is no file ${typed}.` })
+  const found = await stat(path)
+  if (!found.isFile()) throw fail('file_unusable', { path: typed, doing: 'read', why: 'it is no regular file' })
   return Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>
 }
 

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { writeArchive } from '../../compile/archive.ts'
@@ -13,6 +12,7 @@ import { documentsFailure, tellFindings } from '../findings.ts'
 import { withOperator } from '../operator.ts'
 import { openProject } from '../project.ts'
 import { hasRegistry } from '../registry.ts'
+import { writeUserFile } from '../write-file.ts'
 
 export async function bundleTreeCommand(call: Call): Promise<void> {
   const { given, mode, out, cwd } = call
@@ -62,7 +62,7 @@ export async function bundlePack(call: Call): Promise<void> {
   if (file === '-') {
     if (!io.writeBytes) throw fail('usage', { what: 'Bytes cannot be written here.' })
     io.writeBytes(bytes)
-  } else await writeFile(resolve(cwd, file), bytes)
+  } else await writeUserFile(resolve(cwd, file), bytes)
   const packed = { file, size: bytes.length, digest, documents: archive.files.size }
   if (file === '-') return out.hint(`packed ${packed.documents} files, ${digest}`)
   if (mode.json) return await out.json(packed)

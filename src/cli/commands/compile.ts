@@ -1,6 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
 import { ancestorsOf } from '../../compile/ancestors.ts'
 import { matrix, type MatrixRow } from '../../compile/matrix.ts'
 import { summarise } from '../../compile/summary.ts'
@@ -18,6 +18,7 @@ import { withOperator } from '../operator.ts'
 import { concernLine, concernsOf } from '../policy/concerns.ts'
 import { openProject, type Project } from '../project.ts'
 import { hasRegistry } from '../registry.ts'
+import { writeUserFile } from '../write-file.ts'
 
 export async function compileCommand(call: Call): Promise<void> {
   const { given, mode, out, cwd } = call
@@ -96,9 +97,9 @@ async function compileHere(call: Call, project: Project, path: string, update: s
 }
 
 async function writeSnapshots(directory: string, bundle: CompiledBundle): Promise<void> {
-  await mkdir(directory, { recursive: true })
+  makeDirectory(directory)
   for (const agent of bundle.agents)
-    await writeFile(join(directory, `${agent.id}.json`), `${JSON.stringify(agent, null, 2)}\n`)
+    await writeUserFile(join(directory, `${agent.id}.json`), `${JSON.stringify(agent, null, 2)}\n`)
 }
 
 const columns: readonly Column<MatrixRow>[] = [

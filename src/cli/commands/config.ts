@@ -1,8 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { parse, parseDocument, LineCounter } from 'yaml'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
 import type { Column } from '../../terminal/table.ts'
 import { safeJson } from '../../terminal/text.ts'
 import type { Call } from '../command.ts'
@@ -11,6 +12,7 @@ import { nearest } from '../nearest.ts'
 import { openProject, type Project } from '../project.ts'
 import { givenUrl } from '../target.ts'
 import { configIn, overlay, userConfigFile } from '../user-config.ts'
+import { writeUserFile } from '../write-file.ts'
 
 /** One setting as it stands now. */
 interface Setting {
@@ -73,7 +75,7 @@ export async function configSet(call: Call): Promise<void> {
   const file = given.flag('user') ? userConfigFile(call.io.env) : project.file
   if (file === undefined)
     throw fail('no_project', { directory: project.directory }, { fix: 'Add --user, or svc init.' })
-  const before = await readFile(file, 'utf8').catch(() => '')
+  const before = await readFile(file, 'utf8').catch(emptyWhereMissing)
   const document = parseDocument(before)
   if (document.errors.length > 0) await configIn(before, file)
   const value = readValue(text)
@@ -81,11 +83,17 @@ export async function configSet(call: Call): Promise<void> {
   document.setIn(path, value)
   const after = document.toString({ lineWidth: 0, flowCollectionPadding: false })
   await configIn(after, file)
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await writeFile(`${file}.new`, after)
+  makeDirectory(dirname(file), 0o700)
+  await writeUserFile(`${file}.new`, after)
   await rename(`${file}.new`, file)
   if (mode.json) return await out.json({ key, value, file })
   out.hint(`set ${key} to ${textOf(value)} in ${relative(cwd, file) || file}`)
+}
+
+/** What is there but cannot be read must not be replaced. */
+function emptyWhereMissing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return ''
+  throw error
 }
 
 /** YAML in one line: `4320`, `true`, `[agents/**]`; what is none is text. */

@@ -1,10 +1,11 @@
 /** The development loop: serve, watch, and publish and deploy a snapshot on every clean save. */
 import { appendFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { isJsonObject } from '../../base/json.ts'
 import type { Log } from '../../base/log.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
 import type { Change } from '../../compile/diff/change.ts'
 import { loadWorkspace } from '../../documents/load.ts'
 import type { Workspace } from '../../documents/workspace.ts'
@@ -171,7 +172,7 @@ async function openCassette(call: Call): Promise<Cassette> {
   }
   if (record === undefined) return {}
   const directory = resolve(cwd, record)
-  await mkdir(directory, { recursive: true })
+  makeDirectory(directory)
   // At once and in order: a recording that lacks its end cannot be played.
   return { record: (exchange) => appendFileSync(join(directory, RECORDING), printExchange(exchange), { mode: 0o600 }) }
 }

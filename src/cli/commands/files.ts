@@ -1,4 +1,4 @@
-import { stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { fileItem, fileRef, type FileItem, type FileRef } from '../../client/index.ts'
@@ -15,6 +15,7 @@ import { openProject } from '../project.ts'
 import { remoteError } from '../remote.ts'
 import { stdinBytes } from '../stdin-bytes.ts'
 import { openTarget } from '../target.ts'
+import { writeUserFile } from '../write-file.ts'
 
 interface Uploaded {
   readonly objectKey: string
@@ -71,8 +72,8 @@ export async function filesUpload(call: Call): Promise<void> {
 }
 
 async function bytesOf(path: string, typed: string): Promise<number> {
-  const found = await stat(path).catch(() => undefined)
-  if (!found?.isFile()) throw fail('usage', { what: `There is no file ${typed}.` })
+  const found = await stat(path)
+  if (!found.isFile()) throw fail('file_unusable', { path: typed, doing: 'read', why: 'it is no regular file' })
   return found.size
 }
 
@@ -123,7 +124,7 @@ export async function filesGet(call: Call): Promise<void> {
     if (!response.ok) throw remoteError(response.status, 'GET /files/content', await response.text())
     const bytes = new Uint8Array(await response.arrayBuffer())
     if (to === '-') return io.writeBytes?.(bytes)
-    await writeFile(resolve(cwd, to), bytes)
+    await writeUserFile(resolve(cwd, to), bytes)
     if (mode.json) return await out.json({ objectKey: key, file: to, bytes: bytes.length })
     out.hint(`wrote ${to} (${sizeOf(bytes.length)})`)
   })

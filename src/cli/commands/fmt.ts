@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/diagnostic.ts'
@@ -11,6 +10,7 @@ import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
 import { needPaths, openDocuments, pathInProject } from '../project-path.ts'
 import { stdinBytes, writeOut } from '../stdin-bytes.ts'
+import { writeUserFile } from '../write-file.ts'
 
 /** Name of the document on standard input, for what is told of it. */
 const STDIN = 'stdin.yaml'
@@ -36,13 +36,13 @@ export async function fmt(call: Call): Promise<number> {
     const after = 'text' in formatted ? formatted : undefined
     if (after?.changed) changed.push(path)
     if (mode.json) {
-      if (after?.changed && !check && !diff && !stdin) await writeFile(join(directory, path), after.text)
+      if (after?.changed && !check && !diff && !stdin) await writeUserFile(join(directory, path), after.text)
       continue
     }
     if (diff && after?.changed) out.line(unifiedDiff(path, workspace.text(path), after.text).trimEnd())
     else if (check && after?.changed) out.line(stdin ? (given.text('stdin-filename') ?? '-') : path)
     else if (stdin && !check && !diff) writeOut(io, after ? Buffer.from(after.text) : before)
-    else if (after?.changed) await writeFile(join(directory, path), after.text)
+    else if (after?.changed) await writeUserFile(join(directory, path), after.text)
   }
   const unchanged = texts.size - changed.length
   tellFindings(call, findings, workspace)

@@ -1,5 +1,5 @@
 /** Table tests of policies: calls and what must be decided about each. Source: command line, 2.1; policies, section 7. */
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { fail, isFailure } from '../../base/failure.ts'
 import { safeText } from '../../terminal/text.ts'
@@ -18,7 +18,9 @@ import { filesBelow } from '../scenario/find.ts'
 import { untilStopped } from '../serving.ts'
 import { reportJunit, reportTap, type TestCase } from '../test-report.ts'
 import { createTestFilter, type TestFilter } from '../test-filter.ts'
+import { readUserFile } from '../read-file.ts'
 import { watchFiles } from '../watch.ts'
+import { writeUserFile } from '../write-file.ts'
 
 interface Result extends TestCase {
   /** Absent for a file that could not be read. */
@@ -101,7 +103,7 @@ async function testFile(
 ): Promise<readonly Result[]> {
   const { given, io, cwd } = call
   const file = relative(cwd, path).replaceAll('\\', '/')
-  const text = await readFile(path, 'utf8')
+  const text = (await readUserFile(path)).toString('utf8')
   const { tests, findings } = readPolicyTests(text, file)
   const wrong = findings.filter(({ severity }) => severity === 'error')
   if (wrong.length > 0)
@@ -154,7 +156,7 @@ async function testFile(
     text,
     decisions.map((decided) => decided.map(actualOf)),
   )
-  if (updated !== text) await writeFile(path, updated)
+  if (updated !== text) await writeUserFile(path, updated)
   // What was decided is what is expected now; only what could not be decided still fails.
   return results.map((result) => (result.decided?.explanation ? { ...result, ok: true, failure: [] } : result))
 }

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { ReadArchive } from '../../compile/archive.ts'
@@ -15,6 +14,7 @@ import { checkDrift } from '../lock-file.ts'
 import { withOperator, type Operator } from '../operator.ts'
 import { planOf, type Plan } from '../plan.ts'
 import { openProject, type Project } from '../project.ts'
+import { writeUserFile } from '../write-file.ts'
 
 type Publication = OperatorRoutes['POST /publish']['answer']
 
@@ -130,7 +130,7 @@ export async function publishPath(call: Caller, publishing: Publishing): Promise
     call.out.say('nothing was published')
     return { plan, ...root }
   }
-  for (const [file, text] of Object.entries(texts)) await writeFile(join(workspace.root, file), text)
+  for (const [file, text] of Object.entries(texts)) await writeUserFile(join(workspace.root, file), text)
   const body = { bundle, deploy, ...(message !== undefined && { message }) }
   const answer = await operator.call('POST /publish', { body })
   if (!deploy) return { plan, ...root, answer }

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isWaiting, waitForRun, type RunStatus } from '../../client/index.ts'
 import { iso } from '../../base/clock.ts'
@@ -21,6 +20,7 @@ import { openProject } from '../project.ts'
 import { agentOf, runIdOf } from '../reference.ts'
 import { openTarget, type Target } from '../target.ts'
 import { watchList } from '../watch-list.ts'
+import { writeUserFile } from '../write-file.ts'
 
 export async function runsList(call: Call): Promise<void> {
   const { given, io } = call
@@ -180,7 +180,7 @@ export async function runsConversation(call: Call): Promise<void> {
     if (mode.json) return await out.json(conversation)
     const file = given.text('html')
     if (file !== undefined) {
-      await writeFile(resolve(call.cwd, file), toHtml(conversation))
+      await writeUserFile(resolve(call.cwd, file), toHtml(conversation))
       return out.hint(`wrote ${file}`)
     }
     if (given.flag('markdown')) return await printLong(call, toMarkdown(conversation))

@@ -1,5 +1,4 @@
 /** Scenario tests: runs with doubles and written decisions, in memory and in virtual time. Source: command line, 2.1 and 4. */
-import { readFile, writeFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { fail, isFailure } from '../../base/failure.ts'
 import { safeText } from '../../terminal/text.ts'
@@ -18,7 +17,9 @@ import { rewriteExpectations, updateOf, type Update } from '../scenario/update.t
 import { reportJunit, reportTap, type TestCase } from '../test-report.ts'
 import { createTestFilter, type TestFilter } from '../test-filter.ts'
 import { untilStopped } from '../serving.ts'
+import { readUserFile } from '../read-file.ts'
 import { watchFiles } from '../watch.ts'
+import { writeUserFile } from '../write-file.ts'
 
 interface Result extends TestCase {
   readonly scenario?: Scenario
@@ -63,7 +64,7 @@ async function testOnce(call: Call, paths: readonly string[]): Promise<number> {
   const results: Result[] = []
   const format = call.mode.json ? 'json' : (given.text('format') ?? 'text')
   for (const file of files) {
-    const text = await readFile(file, 'utf8')
+    const text = (await readUserFile(file)).toString('utf8')
     const updates: (Update | undefined)[] = []
     for (const { index, run } of testsOf(call, prepare, file, text, filter)) {
       const done = given.flag('update') ? accepted(await run()) : await run()
@@ -72,7 +73,7 @@ async function testOnce(call: Call, paths: readonly string[]): Promise<number> {
       if (format === 'text') tell(call, done)
       if (!done.ok && given.flag('bail')) return await finish(call, format, results, since)
     }
-    if (given.flag('update') && updates.some(Boolean)) await writeFile(file, rewriteExpectations(text, updates))
+    if (given.flag('update') && updates.some(Boolean)) await writeUserFile(file, rewriteExpectations(text, updates))
   }
   if (results.length === 0) filter.settle()
   return await finish(call, format, results, since)

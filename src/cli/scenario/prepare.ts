@@ -1,9 +1,10 @@
 /** What a scenario is played on: its bundle, compiled once for all that use it, with the model that it asks for. */
 import { appendFileSync } from 'node:fs'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { JsonValue } from '../../base/json.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
 import { turnProblem } from '../../compile/inline.ts'
 import { readValues } from '../../documents/read.ts'
 import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
@@ -15,6 +16,8 @@ import { documentsFailure } from '../findings.ts'
 import { lateBoundOf } from '../late-bound.ts'
 import { nearest } from '../nearest.ts'
 import { openProject, type Project } from '../project.ts'
+import { readUserFile } from '../read-file.ts'
+import { writeUserFile } from '../write-file.ts'
 import type { Scenario } from './scenario.ts'
 
 export interface Prepared {
@@ -124,8 +127,8 @@ function tapeOf(
 async function openTape(path: string | undefined, record: boolean): Promise<Cassette> {
   if (path === undefined) return {}
   if (record) {
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, '')
+    makeDirectory(dirname(path))
+    await writeUserFile(path, '')
     return { record: (exchange) => appendFileSync(path, printExchange(exchange)) }
   }
   const text = await readFile(path, 'utf8').catch(() => undefined)
@@ -135,7 +138,7 @@ async function openTape(path: string | undefined, record: boolean): Promise<Cass
 
 async function readScript(path: string): Promise<readonly ScriptTurn[]> {
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw fail('not_found', { what: `script ${path}` })
-  const { values, findings } = readValues({ path, text: await readFile(path, 'utf8') })
+  const { values, findings } = readValues({ path, text: (await readUserFile(path)).toString('utf8') })
   const fault = findings.find(({ severity }) => severity === 'error')
   if (fault) throw fail('usage', { what: `${path}:${fault.range.start.line}: ${fault.message}` })
   const turns: JsonValue | undefined = values[0]

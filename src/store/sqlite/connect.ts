@@ -8,7 +8,7 @@ import { fail } from '../../base/failure.ts'
  * Without install scripts (12) or optional packages (13) npm leaves the native part out; that is told as what it is.
  * @param options `timeout`: milliseconds to wait for another process's lock
  * @param node version of Node
- * @throws Failure `native_sqlite_missing`
+ * @throws Failure `native_sqlite_missing`, `store_unreadable`
  */
 export function connect(
   path: string,
@@ -21,7 +21,10 @@ export function connect(
     const Library = load(isSince22 ? 'better-sqlite3-napi' : 'better-sqlite3') as typeof Database
     return new Library(path, options)
   } catch (error) {
-    if (!(error instanceof Error) || !MISSING.test(error.message)) throw error
+    if (!(error instanceof Error)) throw error
+    if ('code' in error && String(error.code).startsWith('SQLITE_'))
+      throw fail('store_unreadable', { file: path, why: error.message }, { cause: error })
+    if (!MISSING.test(error.message)) throw error
     const fix = isSince22 && { fix: 'npm install --include=optional' }
     throw fail('native_sqlite_missing', undefined, { cause: error, ...fix })
   }

@@ -1,6 +1,8 @@
-import { mkdirSync, statfsSync, statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'
+import { inDataDirectory } from '../../base/file-error.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
 import { connect } from './connect.ts'
 import { createPrivateFile } from './private-file.ts'
 
@@ -12,20 +14,25 @@ export interface DirectoryLock {
 /**
  * Makes the directory (for its owner only) and holds it for this process until `release` or the end of the process, however
  * it ends: the lock is an exclusive transaction on a file of its own, which the system drops with the process.
- * @throws Failure `store_locked` when another process holds it, `store_unreadable` when nothing may be kept there
+ * @throws Failure `store_locked` when another process holds it, `data_directory_unusable` when it cannot be made or written,
+ *   `store_unreadable` when nothing may be kept there
  */
 export function lockDirectory(directory: string): DirectoryLock {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
-  refuseUnsafe(directory)
   const file = join(directory, 'lock.db')
-  createPrivateFile(file)
+  inDataDirectory(directory, () => {
+    makeDirectory(directory, 0o700)
+    refuseUnsafe(directory)
+    createPrivateFile(file)
+  })
   const db = connect(file, { timeout: 0 })
   try {
     db.exec('begin exclusive')
   } catch (error) {
     db.close()
-    if ((error as { code?: unknown }).code === 'SQLITE_BUSY')
-      throw fail('store_locked', { directory }, { cause: error })
+    const code = String((error as { code?: unknown }).code)
+    if (code === 'SQLITE_BUSY') throw fail('store_locked', { directory }, { cause: error })
+    if (code.startsWith('SQLITE_READONLY'))
+      throw fail('data_directory_unusable', { directory, why: 'it cannot be written' }, { cause: error })
     throw fail('store_unreadable', { file, why: (error as Error).message }, { cause: error })
   }
   return { release: () => void db.close() }

@@ -1,0 +1,113 @@
+/** What a file system refused, in words. Errors of sockets and processes, which carry the same kind of code, are none of these. */
+import { fail, type Failure } from './failure.ts'
+
+export interface FileError {
+  /** Absent where the system does not say which file it was, as with a full disk. */
+  readonly path?: string
+  /** `opened`, `read`, `written`, `made`, `changed`: completes "cannot be …". */
+  readonly doing: string
+  readonly why: string
+  readonly isMissing: boolean
+}
+
+/** Undefined for an error that does not come from a file system. */
+export function fileErrorOf(error: unknown): FileError | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code = '', syscall = '', path, dest } = error as NodeJS.ErrnoException & { readonly dest?: string }
+  if (!Object.hasOwn(REASONS, code) || NO_FILE_CALLS.test(syscall)) return undefined
+  // Directories are made from the top down: what is missing then is a file system that could hold one.
+  const isForbidden = code === 'ENOENT' && syscall === 'mkdir'
+  const named = dest ?? path
+  return {
+    ...(named !== undefined && { path: named }),
+    doing: DOING[syscall] ?? 'changed',
+    why: isForbidden
+      ? 'this file system takes no new directories'
+      : syscall === 'watch' && WATCH_LIMIT.has(code)
+        ? 'the system watches as many files as it may (fs.inotify.max_user_watches, max_user_instances)'
+        : REASONS[code]!,
+    isMissing: code === 'ENOENT' && !isForbidden,
+  }
+}
+
+/**
+ * The failure to tell a person: `file_missing` where something does not exist, else `file_unusable`. Undefined for an error that
+ * does not come from a file system.
+ * @param known what the caller knows better than the error: the path as the person named it, what was to be done with it
+ */
+export function fileFailure(
+  error: unknown,
+  known: Partial<Pick<FileError, 'path' | 'doing'>> = {},
+): Failure | undefined {
+  const found = fileErrorOf(error)
+  if (!found) return undefined
+  const about = { path: 'A file', ...found, ...known }
+  return fail(found.isMissing ? 'file_missing' : 'file_unusable', about, { cause: error })
+}
+
+/**
+ * Does something that needs the data directory.
+ * @throws Failure `data_directory_unusable` in place of an error of the file system
+ */
+export function inDataDirectory<T>(directory: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const found = fileErrorOf(error)
+    throw found ? fail('data_directory_unusable', { directory, why: found.why }, { cause: error }) : error
+  }
+}
+
+/** By the code of the error. A code that is not here is no answer that a user could do something about. */
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EBUSY: 'it is in use',
+  EDQUOT: 'the disk quota is used up',
+  EEXIST: 'something else has this name',
+  EFBIG: 'the file would be too large',
+  EINVAL: 'the file system does not allow it',
+  EIO: 'the device reports an error',
+  EISDIR: 'it is a directory',
+  ELOOP: 'its symbolic links lead in a circle',
+  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'the name is too long',
+  ENFILE: 'too many files are open',
+  ENODEV: 'there is no such device',
+  ENOENT: 'there is no such file or directory',
+  ENOSPC: 'no space is left on the device',
+  ENOTDIR: 'a part of the path is a file, not a directory',
+  ENOTEMPTY: 'the directory is not empty',
+  ENXIO: 'there is no such device',
+  EOVERFLOW: 'the file is too large',
+  EPERM: 'the operation is not permitted',
+  EROFS: 'the file system is read-only',
+  ESTALE: 'the file is no longer there',
+  ETXTBSY: 'it is a program that is running',
+  EXDEV: 'it is on another file system',
+  ERR_FS_EISDIR: 'it is a directory',
+  ERR_FS_FILE_TOO_LARGE: 'the file is larger than 2 GiB',
+}
+
+/** What Linux answers when no more files may be watched. */
+const WATCH_LIMIT = new Set(['EMFILE', 'ENOSPC'])
+
+const NO_FILE_CALLS = /^(?:spawn|connect|listen|bind|accept|getaddrinfo|kill|send|recv|shutdown|uv_)/
+
+const DOING: Readonly<Record<string, string>> = {
+  '': 'read',
+  access: 'read',
+  fstat: 'read',
+  lstat: 'read',
+  mkdir: 'made',
+  mkdtemp: 'made',
+  open: 'opened',
+  opendir: 'read',
+  read: 'read',
+  readlink: 'read',
+  realpath: 'read',
+  scandir: 'read',
+  stat: 'read',
+  statfs: 'read',
+  watch: 'watched',
+  write: 'written',
+}

@@ -1,0 +1,197 @@
+/** Whatever the file system answers for a path that somebody named, a command says which path and why, and ends with no 70. */
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { exitCodes } from '../../src/cli/exit-codes.ts'
+import { commands } from '../../src/cli/table.ts'
+import { globalOptions } from '../../src/cli/global-options.ts'
+import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
+
+/** A path with `refuse-EACCES` in it is answered with that error: the tests run as a user whom no permission stops. */
+const { refusing } = vi.hoisted(() => ({
+  refusing: <M extends object>(module: M): M => {
+    const refuse = (name: string, path: unknown): void => {
+      const code = typeof path === 'string' ? /refuse-([A-Z]+)/.exec(path)?.[1] : undefined
+      if (code === undefined) return
+      const syscall = /^(?:stat|lstat|readdir|mkdir)/.exec(name)?.[0].replace('readdir', 'scandir') ?? 'open'
+      throw Object.assign(new Error(`${code}: refused, ${syscall} '${String(path)}'`), { code, syscall, path })
+    }
+    const wrapped = Object.entries(module).map(([name, value]: [string, unknown]) => {
+      if (typeof value !== 'function' || /^[A-Z]|^(?:exists|create)/.test(name)) return [name, value]
+      const act = value as (...args: unknown[]) => unknown
+      return [
+        name,
+        (...args: unknown[]) =>
+          name.endsWith('Sync') ? (refuse(name, args[0]), act(...args)) : later(name, act, args),
+      ]
+    })
+    const later = async (name: string, act: (...args: unknown[]) => unknown, args: unknown[]): Promise<unknown> => {
+      refuse(name, args[0])
+      return await act(...args)
+    }
+    return Object.fromEntries(wrapped) as M
+  },
+}))
+vi.mock('node:fs', async (original) => refusing(await original<object>()))
+vi.mock('node:fs/promises', async (original) => refusing(await original<object>()))
+
+const { path: parent, remove } = temporary()
+const cwd = join(parent, 'shop')
+const env = { XDG_CONFIG_HOME: join(parent, 'user'), HOME: parent }
+const svc = (argv: readonly string[]): Promise<Ran> => runSvc([...argv, '--timeout', '20s'], { cwd, env })
+
+const AGENT = 'acme.refund-desk'
+let server: Going
+
+beforeAll(async () => {
+  await runSvc(['init', 'shop'], { cwd: parent, env })
+  writeFileSync(join(cwd, 'file'), 'text\n')
+  symlinkSync('loop', join(cwd, 'loop'))
+  server = going(['dev', '--port', '0', '--json', '--no-watch'], { cwd, env })
+  await server.line(/"ready"/)
+  await svc(['run', AGENT, 'order=A-1', 'amount=5'])
+  await svc(['files', 'upload', 'file'])
+  await svc(['bundle', 'pack', '-o', 'bundle.tgz'])
+})
+// Some commands make what is missing.
+beforeEach(() => {
+  for (const name of ['absent', 'folder', 'other']) rmSync(join(cwd, name), { recursive: true, force: true })
+  mkdirSync(join(cwd, 'folder'))
+})
+afterAll(async () => {
+  await server.end()
+  remove()
+})
+
+const elsewhere = ['--port', '0', '--no-watch', '--data', 'other']
+
+/** Each option and argument that is a path, by command: `%` is that path. */
+const lines: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  init: [['init', '%']],
+  demo: [['demo', '--speed', '0', '--keep', '%']],
+  lint: [['lint', '%']],
+  fmt: [['fmt', '%']],
+  compile: [
+    ['compile', '%'],
+    ['compile', '--out', '%'],
+  ],
+  'policy test': [['policy', 'test', '%']],
+  'policy eval': [
+    ['policy', 'eval', '--tool', 'acme.refunds', '--args', '@%'],
+    ['policy', 'eval', '--tool', 'acme.refunds', '--args', '{}', '--context', '@%'],
+    ['policy', 'eval', '--tool', 'acme.refunds', '--args', '{}', '--policy', '%'],
+  ],
+  'policy backtest': [['policy', 'backtest', '--policies', '%']],
+  test: [
+    ['test', '%'],
+    ['test', '--filter', 'timeout', '--replay', '%'],
+    ['test', '--filter', 'timeout', '--record', '--replay', '%'],
+  ],
+  'bundle tree': [['bundle', 'tree', '%']],
+  'bundle pack': [
+    ['bundle', 'pack', '%', '-o', 'out.tgz'],
+    ['bundle', 'pack', '-o', '%'],
+  ],
+  'bundle verify': [['bundle', 'verify', '%']],
+  'bundle diff': [
+    ['bundle', 'diff', '%', '.'],
+    ['bundle', 'diff', 'bundle.tgz', '%'],
+  ],
+  publish: [['publish', '%', '--plan']],
+  dev: [
+    ['dev', '%', ...elsewhere],
+    ['dev', '--record', '%', ...elsewhere],
+    ['dev', '--replay', '%', ...elsewhere],
+  ],
+  serve: [
+    ['serve', '%', '--port', '0', '--data', 'other'],
+    ['serve', '--admin-socket', '%', '--port', '0', '--data', 'other'],
+  ],
+  backup: [['backup', '%']],
+  restore: [['restore', '%', ...elsewhere]],
+  run: [
+    ['run', AGENT, '--input', '%'],
+    ['run', AGENT, 'order=<%'],
+    ['run', AGENT, 'order@%'],
+    ['run', AGENT, 'order=A-1', 'amount=5', '--decide', '%'],
+    ['run', AGENT, 'order=A-1', 'amount=5', '--record', '%'],
+    ['run', AGENT, 'order=A-1', 'amount=5', '--replay', '%'],
+  ],
+  'runs conversation': [['runs', 'conversation', '@last', '--html', '%']],
+  send: [['send', '@last', 'hello', '--attach', '%']],
+  'files upload': [['files', 'upload', '%']],
+  'files get': [['files', 'get', 'file', '-o', '%']],
+  api: [['api', 'POST', '/v1/runs/x/cancel', '--input', '%']],
+  openapi: [['openapi', '-o', '%']],
+  'config set': [['config', 'set', 'dev.port', '4320', '--config', '%']],
+  // Of all commands.
+  '': [
+    ['lint', '--cwd', '%'],
+    ['lint', '--config', '%'],
+    ['agents', 'list', '--data', '%'],
+    ['keys', 'list', '--data', '%'],
+    ['publish', '--data', '%'],
+    ['serve', '--port', '0', '--data', '%'],
+    ['dev', '--port', '0', '--no-watch', '--data', '%'],
+    ['reset', '--all', '--yes', '--data', '%'],
+    ['doctor', 'data', 'database', 'permissions', '--data', '%'],
+    ['compile', '--data', '%'],
+    ['restore', 'bundle.tgz', '--data', '%'],
+    ['runs', 'get', '@last', '--key-file', '%'],
+    ['agents', 'list', '--operator-key-file', '%'],
+  ],
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  'in a folder that does not exist': 'absent/x',
+  'below a file': 'file/x',
+  'in a circle of links': 'loop',
+  'where nothing can be made': '/proc/x/y',
+  'with a name that is too long': 'n'.repeat(300),
+  'on a full disk, and without an end': '/dev/full',
+  'that may not be touched': 'refuse-EACCES',
+  'on a disk that is read-only': 'refuse-EROFS',
+  'on a broken disk': 'refuse-EIO',
+  'that is a directory': 'folder',
+}
+
+test('every option and argument that is a path is tried here', () => {
+  const isPath = /^-.*<(?:file|dir)>|--policies <path>|--admin-socket <path>/
+  const tried = (path: string): string => (lines[path] ?? []).flat().join(' ')
+  const missed = commands.flatMap(({ path, options = [] }) =>
+    options.flatMap(({ flags }) => {
+      const option = /--[\w-]+/.exec(flags)![0]
+      const short = /^-\w/.exec(flags)?.[0] ?? option
+      const line = tried(path)
+      return isPath.test(flags) && !line.includes(option) && !line.includes(`${short} %`) ? [`${path} ${option}`] : []
+    }),
+  )
+  const global = globalOptions.flatMap(({ flags }) => {
+    const option = /--[\w-]+/.exec(flags)![0]
+    return isPath.test(flags) && !tried('').includes(option) ? [option] : []
+  })
+  expect([...missed, ...global]).toEqual([])
+})
+
+describe.each(Object.entries(PLACES))('a path %s', (_, place) => {
+  test.each(
+    Object.values(lines)
+      .flat()
+      .map((line) => [line.join(' '), line] as const),
+  )('svc %s', async (_text, line) => {
+    const lasting = ['dev', 'serve'].includes(line[0]!)
+    const argv = line.map((word) => word.replace('%', place))
+    const { code, stderr } = lasting ? await startAndEnd(argv) : await svc(argv)
+    expect(exitCodes).toHaveProperty(String(code))
+    expect({ code, stderr }).not.toMatchObject({ code: 70 })
+    expect(stderr).not.toContain('internal')
+  })
+})
+
+/** A server that can start in spite of the path is ended again. */
+async function startAndEnd(argv: readonly string[]): Promise<Pick<Ran, 'code' | 'stderr'>> {
+  const lasting = going([...argv, '--json'], { cwd, env })
+  await lasting.line(/"ready"/).catch(() => undefined)
+  const code = await lasting.end()
+  return { code, stderr: lasting.world.stderr() }
+}
