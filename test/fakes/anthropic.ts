@@ -48,6 +48,7 @@ function write(answer: FakeAnswer, response: ServerResponse): void {
       { type: 'text', text: '' },
       pieces(answer.say).map((text) => ({ type: 'text_delta', text })),
     )
+  for (const each of answer.blocks ?? []) block(each, [])
   if (answer.hang) return
   for (const call of answer.calls ?? []) {
     const text = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments)

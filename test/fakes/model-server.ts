@@ -8,6 +8,8 @@ export interface FakeAnswer {
   readonly usage?: { readonly input: number; readonly output: number }
   /** A signed thinking block before the answer (Anthropic only). */
   readonly thinking?: { readonly text: string; readonly signature: string }
+  /** Further blocks after the text, as the vendor's own tools make them (Anthropic only). */
+  readonly blocks?: readonly object[]
   readonly finish?: string
   /** An HTTP error in place of an answer. */
   readonly status?: number

@@ -154,12 +154,21 @@ test('images and PDFs are parts of the message', async () => {
 
 test.each([
   ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'context'],
   ['stop_sequence', 'stop'],
   ['refusal', 'content_filter'],
   ['pause_turn', 'pause_turn'],
 ])('the stop reason %s is %s', async (finish, finishReason) => {
   const provider = await start([{ say: 'x', finish }])
   expect((await complete(provider, requestWith({ model }))).completion.finishReason).toBe(finishReason)
+})
+
+test('an answer that ended for a reason that is not known is a broken one', async () => {
+  const provider = await start([{ say: 'x', finish: 'moonlight' }])
+  await expect(complete(provider, requestWith({ model }))).rejects.toMatchObject({
+    message: 'The model provider ended the answer with "moonlight", which is no known reason.',
+    retryable: true,
+  })
 })
 
 describe('failures', () => {
