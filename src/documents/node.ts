@@ -66,7 +66,9 @@ export function memberOf({ members }: Node, key: string): Member | undefined {
 export function plainValue(written: string): JsonValue {
   if (beginsText(written.charCodeAt(0))) return written
   if (DIGITS.test(written)) return Number(written)
-  return CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue
+  const value = CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue
+  // The schema takes a number that is too large for a text; it is a number, which the reader refuses.
+  return typeof value === 'string' && POWER.test(written) ? Number(written) : value
 }
 
 /** True for letters with which no number, truth value or null begins. */
@@ -74,6 +76,9 @@ const beginsText = (code: number): boolean =>
   code >= 0x61 && code <= 0x7a
     ? code !== 0x66 && code !== 0x6e && code !== 0x74
     : code >= 0x41 && code <= 0x5a && code !== 0x46 && code !== 0x4e && code !== 0x54
+
+/** A number with an exponent. */
+const POWER = /^[-+]?(?:\d+\.?\d*|\.\d+)e[-+]?\d+$/i
 
 /** Of a number that they say whole. */
 const DIGITS = /^[1-9]\d{0,14}$/

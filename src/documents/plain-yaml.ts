@@ -4,6 +4,7 @@
  * That parser would say the same of what is read here; it takes twice as long, which is a tenth of a lint.
  */
 import { CHOMPING_MODE, EVENT_ID, SCALAR_STYLE, getScalarValue, type ScalarEvent } from 'js-yaml'
+import { isExactNumber } from '../base/exact-number.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { mappingAt, plainValue, scalarAt, sequenceAt, type Member, type Node } from './node.ts'
 
@@ -208,7 +209,7 @@ class PlainReader {
 
   #words(start: number, end: number, written: string): Node {
     const value = plainValue(written)
-    if (typeof value === 'number' && !Number.isFinite(value)) leave()
+    if (typeof value === 'number' && !isExactNumber(written)) leave()
     return scalarAt(start, end, value, true)
   }
 

@@ -8,6 +8,7 @@ import type {
   RawMessageStreamEvent,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
+import { unsafeNumberIn } from '../base/exact-number.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import { objectSchema, parseArguments, vendorOptions } from './arguments.ts'
@@ -218,6 +219,12 @@ function hiddenIn(event: RawMessageStreamEvent): string {
   return delta.type === 'input_json_delta' ? delta.partial_json : ''
 }
 
+/** Arguments that came in one piece, parsed by the SDK: of a number that is another than the model wrote by now, only itself is kept. */
+function wholeInput(input: JsonValue): JsonValue {
+  const unsafe = unsafeNumberIn(input)
+  return unsafe ? { $unparsed: String(unsafe.value).replace('Infinity', '1e400') } : input
+}
+
 /** Puts the events of a stream together. */
 function gather() {
   let text = ''
@@ -280,7 +287,7 @@ function gather() {
           calls.push({
             id: block.id,
             name: block.name,
-            arguments: block.json === '' ? (block.input as JsonValue) : parseArguments(block.json),
+            arguments: block.json === '' ? wholeInput(block.input as JsonValue) : parseArguments(block.json),
           })
         else if (block.type === 'thinking' || block.type === 'redacted_thinking') thinking.push({ ...block })
       }
