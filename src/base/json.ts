@@ -1,4 +1,6 @@
 /** JSON as data: the only free-form values that cross floors. */
+import { refuseInexactNumbers } from './exact-number.ts'
+
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
 export type JsonObject = { [key: string]: JsonValue }
 
@@ -32,18 +34,23 @@ export function canonical(value: unknown): string {
 /** Levels of a value from outside. It is kept and shown some levels down in others, and SQLite takes 1,000 in all. */
 export const MAX_JSON_LEVELS = 256
 
+/** What `parseJson` says of more levels. */
+export const TOO_DEEP = `nested deeper than ${MAX_JSON_LEVELS} levels`
+
 export const isTooDeep = (value: unknown, levels = MAX_JSON_LEVELS): boolean =>
   typeof value === 'object' &&
   value !== null &&
   (levels === 0 || Object.values(value).some((each) => isTooDeep(each, levels - 1)))
 
 /**
- * Reads JSON that models, tools and people wrote.
+ * Reads JSON that models, tools and people wrote: the one reader of values from outside.
  * @throws SyntaxError where it is none, or has more than `MAX_JSON_LEVELS`
+ * @throws InexactNumberError where a number cannot be kept as it is written
  */
 export function parseJson(text: string): JsonValue {
   const value = JSON.parse(text) as JsonValue
-  if (isTooDeep(value)) throw new SyntaxError(`nested deeper than ${MAX_JSON_LEVELS} levels`)
+  refuseInexactNumbers(text)
+  if (isTooDeep(value)) throw new SyntaxError(TOO_DEEP)
   return value
 }
 

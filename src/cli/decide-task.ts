@@ -1,6 +1,7 @@
 /** A task before a person: the card, the keys, and what they send. */
 import { fail, isFailure } from '../base/failure.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { InexactNumberError, isExactNumber } from '../base/exact-number.ts'
+import { isJsonObject, parseJson as parse, type JsonObject, type JsonValue } from '../base/json.ts'
 import { answerTask, type Decision, type SvcClient, type UserTask } from '../client/index.ts'
 import type { MessageAccepted } from '../spec/api.ts'
 import { drawApproval, keysOf } from '../terminal/approval.ts'
@@ -187,8 +188,9 @@ async function askOutcome(
 
 export function jsonOrText(typed: string): JsonValue {
   try {
-    return JSON.parse(typed) as JsonValue
-  } catch {
+    return parse(typed)
+  } catch (error) {
+    if (error instanceof InexactNumberError) throw fail('usage', { what: `The result is refused: ${error.message}.` })
     return typed
   }
 }
@@ -220,5 +222,6 @@ function readNumber(typed: string): number {
   const value = Number(typed)
   if (typed.trim() === '' || !Number.isFinite(value))
     throw fail('usage', { what: `"${typed}" is no number; use a point as decimal mark.` })
+  if (!isExactNumber(typed.trim())) throw fail('usage', { what: `The number ${typed.trim()} cannot be kept exactly.` })
   return value
 }

@@ -1,7 +1,8 @@
 /** A run's input from the command line. Source: command line, 1.6. */
 import { resolve } from 'node:path'
 import { fail } from '../base/failure.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { InexactNumberError, isExactNumber } from '../base/exact-number.ts'
+import { isJsonObject, parseJson as readJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import { fileRef, type SvcClient } from '../client/index.ts'
 import type { Call } from './command.ts'
 import { readUserFile } from './read-file.ts'
@@ -74,10 +75,12 @@ export async function readText(path: string, { cwd }: Pick<Call, 'cwd'>): Promis
   return (await readUserFile(resolve(cwd, path), path)).toString('utf8')
 }
 
-export function parseJson(text: string, what: string): JsonValue {
+/** @param read in place of the reader that refuses numbers which cannot be kept */
+export function parseJson(text: string, what: string, read: (text: string) => JsonValue = readJson): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue
+    return read(text)
   } catch (error) {
+    if (error instanceof InexactNumberError) throw fail('usage', { what: `${what} is refused: ${error.message}.` })
     throw fail('usage', { what: `${what} is not valid JSON: ${(error as Error).message}.` })
   }
 }
@@ -87,8 +90,15 @@ function coerce(name: string, text: string, contract: Contract): JsonValue {
   const types = typesOf(contract.schema, name)
   if (types.length === 0 || types.includes('string')) return text
   const number = Number(text)
-  if ((types.includes('number') || types.includes('integer')) && text.trim() !== '' && Number.isFinite(number))
+  if ((types.includes('number') || types.includes('integer')) && text.trim() !== '' && !Number.isNaN(number)) {
+    if (!isExactNumber(text.trim()))
+      throw fail(
+        'usage',
+        { what: `The number ${text} for ${name} cannot be kept exactly.` },
+        { fix: 'Declare a text in the input contract.' },
+      )
     return number
+  }
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
   if (types.includes('null') && text === 'null') return null
   if (types.includes('array') || types.includes('object'))

@@ -3,7 +3,7 @@
  * authority over the same routes, so that nobody has to make a key to look at a run. Source: command line, 1.1.
  */
 import { fail } from '../base/failure.ts'
-import { isJsonObject, type JsonValue } from '../base/json.ts'
+import { isJsonObject, parseJson } from '../base/json.ts'
 import { SvcClient } from '../client/index.ts'
 import type { Call } from './command.ts'
 import { OPERATOR_URL, openOperator, type Operator } from './operator.ts'
@@ -152,7 +152,7 @@ async function toOperator(request: Request): Promise<Request> {
 /** What is no object stays as it is, for the one that is asked to refuse. */
 function withAgent(body: string, agent: string): string {
   try {
-    const value = JSON.parse(body === '' ? '{}' : body) as JsonValue
+    const value = parseJson(body === '' ? '{}' : body)
     return isJsonObject(value) ? JSON.stringify({ agent, input: {}, ...value }) : body
   } catch {
     return body

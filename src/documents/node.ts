@@ -59,5 +59,11 @@ export function memberOf({ members }: Node, key: string): Member | undefined {
 }
 
 /** What a scalar without quotes says: its spelling decides. */
-export const plainValue = (written: string): JsonValue =>
-  CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue
+export function plainValue(written: string): JsonValue {
+  const value = CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue
+  // The schema reads a number that is too large as a text. It is a number, which the reader refuses.
+  return typeof value === 'string' && POWER.test(written) ? Number(written) : value
+}
+
+/** A number with an exponent. */
+const POWER = /^[-+]?(?:\d+\.?\d*|\.\d+)e[-+]?\d+$/i

@@ -16,6 +16,7 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml'
+import { isExactNumber } from '../base/exact-number.ts'
 import { jsonDepth, type JsonObject, type JsonValue } from '../base/json.ts'
 import { diagnostic, type Diagnostic } from './diagnostic.ts'
 import { eventsOf } from './events.ts'
@@ -201,15 +202,23 @@ function build(source: Source, events: readonly Event[]): Reading {
   const scalar = (event: ScalarEvent, empty: number): Node => {
     count(event)
     const node = scalarNode(text, event)
-    if (typeof node.value === 'number' && !Number.isFinite(node.value))
-      report(
-        'doc/syntax',
-        node.start,
-        node.end,
-        `"${text.slice(node.start, node.end)}" is no number that JSON can say.`,
-      )
+    if (typeof node.value === 'number') number(node)
     if (event.anchorStart >= 0) remember(anchorOf(event), node)
     return node.start < 0 ? { ...node, start: empty, end: empty } : node
+  }
+
+  const number = ({ start, end }: Node): void => {
+    const written = text.slice(start, end)
+    if (/^[-+]?\.(inf|nan)$/i.test(written))
+      report('doc/syntax', start, end, `"${written}" is no number that JSON can say.`)
+    else if (!isExactNumber(written))
+      report(
+        'doc/number-range',
+        start,
+        end,
+        `The number ${written.slice(0, 40)} cannot be kept exactly: it would be changed silently.`,
+        'Write it as a text, in quotes, where a text may stand.',
+      )
   }
 
   const alias = (event: AliasEvent): Node => {

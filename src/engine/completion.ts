@@ -8,10 +8,11 @@ import { ask, proceed, propose } from './calls.ts'
 import type { Draft } from './draft.ts'
 import { failed } from './ending.ts'
 import { completionKey, type EventOf } from './event.ts'
+import { afterShortfall, shortfallOf, wholeText } from './incomplete.ts'
 import { afterCompletion, halt, haltAncestor, reach } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { conclude } from './output.ts'
-import { mostTokens } from './prompt.ts'
+import { sentTokens } from './prompt.ts'
 import { escalateQuestion, openQuestions, passedOver, refuseUntilAnswered, takesUp, waitFor } from './questions.ts'
 import { bookUnanswered } from './unanswered.ts'
 
@@ -30,7 +31,8 @@ export function answered(
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
   const { completion } = event
   const { usage } = draft.run(id)
-  const calls = uniqueIds(draft, id, here.turn, completion.calls)
+  const shortfall = shortfallOf(completion)
+  const calls = shortfall ? [] : uniqueIds(draft, id, here.turn, completion.calls)
   draft.use(id, {
     inputTokens: usage.inputTokens + completion.usage.inputTokens,
     outputTokens: usage.outputTokens + completion.usage.outputTokens,
@@ -48,10 +50,13 @@ export function answered(
     {
       tokens: completion.usage.inputTokens + completion.usage.outputTokens,
       ...(completion.hidden && { hidden: completion.hidden }),
+      // With an error it is no part of the transcript; what was paused goes on there.
+      ...(shortfall && shortfall.kind !== 'paused' && { error: shortfall.error }),
     },
   )
   // An answer that uses up the budget of an ancestor exactly may still be the last that it needed.
   if (haltAncestor(draft, id, (used, value) => used > value)) return { ...here, unsent: true }
+  if (shortfall) return afterShortfall(draft, id, here, shortfall, completion)
   const passed = attend(draft, id, here, calls)
   if (passed) return passed
   const breach = afterCompletion(draft, id, calls.length > 0)
@@ -61,7 +66,7 @@ export function answered(
     return breach ? reach(draft, id, breach, calling) : begin(draft, id, calling)
   }
   if (breach && !asksAboutLimit(draft, id, breach.limit)) return halt(draft, id, breach)
-  const next = conclude(draft, id, here.turn, completion.text, here.note?.['repair'] === true)
+  const next = conclude(draft, id, here.turn, wholeText(draft, id, completion.text), here.note?.['repair'] === true)
   // A final answer that went beyond waits for the grant and is then the output.
   return breach && next.at === 'done' && next.outcome === 'completed' ? reach(draft, id, breach, next) : next
 }
@@ -102,8 +107,10 @@ export function modelFailed(
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
   bookUnanswered(draft, id, event.error, event.usage ?? { inputTokens: 0, outputTokens: 0 })
-  const { turn, lost, note } = here
+  const { turn, lost, room, emptied, note } = here
   const failures = here.attempt - (lost ?? 0)
+  if (room !== undefined && !event.retryable)
+    return failed('completion_truncated', `The answer was cut at its length. Asked for ${room} tokens: ${event.error}`)
   if (!event.retryable || failures >= MAX_ATTEMPTS) return failed('model_error', event.error)
   const until = draft.now + Math.round(backoffMs(failures + 1, draft.world.jitter, event.retryAfterMs))
   draft.timer(id, 'retry', '', until)
@@ -113,13 +120,15 @@ export function modelFailed(
     attempt: here.attempt + 1,
     ...(lost !== undefined && { lost }),
     until,
+    ...(room !== undefined && { room }),
+    ...(emptied && { emptied }),
     ...(note && { note }),
   }
 }
 
 /**
- * A completion that was asked for by a process that is gone is asked for again. Nobody knows what the lost one cost, so it
- * is booked at the most it can have used. Source: reliability, "The honest promise at kill -9".
+ * A completion that was asked for by a process that is gone is asked for again. What the lost one sent is booked by an
+ * estimate; how much of its answer had arrived is gone with the process. Source: reliability, "The honest promise at kill -9".
  */
 export function lostCompletion(
   draft: Draft,
@@ -129,8 +138,8 @@ export function lostCompletion(
 ): RunState | undefined {
   if (inFlight.has(completionKey(id, here.turn, here.attempt))) return undefined
   if (here.unsent) return ask(draft, id, here)
-  const error = 'The server ended before the model had answered; its tokens are booked at the most they can be.'
-  bookUnanswered(draft, id, error, mostTokens(draft, id, here))
+  const error = 'The server ended before the model had answered; the tokens that were sent are booked by an estimate.'
+  bookUnanswered(draft, id, error, { inputTokens: sentTokens(draft, id, here), outputTokens: 0 })
   return ask(draft, id, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
 

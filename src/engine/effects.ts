@@ -32,6 +32,7 @@ export type Effect =
       readonly attempt: number
       /** The same count without the tries that ended with their process. */
       readonly tries: number
+      readonly room?: number
       readonly note?: JsonObject
     }
   | { readonly do: 'invoke'; readonly key: string; readonly runId: RunId; readonly turn: number; readonly call: Call }
@@ -42,9 +43,10 @@ export const effectsOf = (tree: Tree): readonly Effect[] => tree.runs.flatMap(ef
 function effectsOfRun({ id, state }: Run): Effect[] {
   if (state.at === 'thinking') {
     if (state.unsent) return []
-    const { turn, attempt, lost = 0, note } = state
+    const { turn, attempt, lost = 0, room, note } = state
     const key = completionKey(id, turn, attempt)
-    return [{ do: 'complete', key, runId: id, turn, attempt, tries: attempt - lost, ...(note && { note }) }]
+    const asked = { do: 'complete', key, runId: id, turn, attempt, tries: attempt - lost } as const
+    return [{ ...asked, ...(room !== undefined && { room }), ...(note && { note }) }]
   }
   if (state.at !== 'calling') return []
   return state.calls
@@ -93,7 +95,8 @@ export async function perform(
     const attachments = await attach(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
     const tools = await offer(parts.tools, scene, signal)
     const repair = effect.note?.['repair'] === true
-    const request = toRequest({ run, snapshot, steps, turn, attempt: effect.tries, tools, attachments, repair })
+    const { tries, room } = effect
+    const request = toRequest({ run, snapshot, steps, turn, attempt: tries, tools, attachments, repair, room })
     return { type: 'model.answered', turn, attempt, completion: await complete(provider, request, say, flight) }
   } catch (error) {
     signal.throwIfAborted()

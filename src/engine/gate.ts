@@ -5,7 +5,8 @@
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import type { Detail } from '../base/failure.ts'
 import type { DecisionId, RunId } from '../base/ids.ts'
-import { isJsonObject, MAX_JSON_LEVELS, type JsonObject, type JsonValue } from '../base/json.ts'
+import { InexactNumberError, sayInexact, unsafeNumberIn } from '../base/exact-number.ts'
+import { isJsonObject, MAX_JSON_LEVELS, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import { factsOfAgent, factsOfTool } from '../policy/callee-facts.ts'
 import { decide } from '../policy/decide.ts'
 import type { Decision, Facts, Sets } from '../policy/decision.ts'
@@ -134,14 +135,30 @@ function chainOf(draft: Draft, id: RunId): readonly string[] {
 
 function problemsOf(target: Target, value: JsonValue): readonly Detail[] {
   if (!isJsonObject(value)) return [{ path: '', message: 'must be a JSON object' }]
-  if (typeof value['$unparsed'] === 'string')
+  if (typeof value['$unparsed'] === 'string') {
+    const inexact = inexactIn(value['$unparsed'])
+    if (inexact) return [inexact]
     return [
       {
         path: '',
         message: `must be a JSON object; what was sent is not valid JSON or has more than ${MAX_JSON_LEVELS} levels`,
       },
     ]
+  }
+  // What an SDK has parsed may be another number than the model wrote.
+  const unsafe = unsafeNumberIn(value)
+  if (unsafe) return [{ path: unsafe.pointer, message: sayInexact(unsafe.value) }]
   return target.schemas.flatMap((schema) => checkValue(schema, value))
+}
+
+/** The number for which JSON text was not taken; undefined where it was not for a number. */
+function inexactIn(text: string): Detail | undefined {
+  try {
+    parseJson(text)
+  } catch (error) {
+    if (error instanceof InexactNumberError) return { path: error.pointer, message: sayInexact(error.written) }
+  }
+  return undefined
 }
 
 /** The policies of the run's version and those of its ancestors, of which only the inherited gates count. */

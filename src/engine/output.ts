@@ -1,4 +1,5 @@
 /** Whether a final answer is what the agent promises. Source: decisions, section 16. */
+import { InexactNumberError, sayInexact } from '../base/exact-number.ts'
 import type { Detail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
 import { parseJson, type JsonValue } from '../base/json.ts'
@@ -21,6 +22,8 @@ export function readOutput({ output }: Snapshot, text: string): Read {
   try {
     value = parseJson(text)
   } catch (error) {
+    if (error instanceof InexactNumberError)
+      return { errors: [{ path: error.pointer, message: sayInexact(error.written) }] }
     return { errors: [{ path: '', message: `is not JSON: ${error instanceof Error ? error.message : String(error)}` }] }
   }
   const errors = output.schema === undefined ? [] : checkValue(output.schema, value)

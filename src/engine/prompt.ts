@@ -1,14 +1,15 @@
 /** What the model reads: the steps of a run as messages. Pure; bytes of files are given. Source: decisions, sections 4 and 11. */
 import type { RunId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import type {
-  Completion,
-  CompletionRequest,
-  Message,
-  MessagePart,
-  ModelCall,
-  ModelTool,
+import {
+  PAUSED,
+  type CompletionRequest,
+  type Message,
+  type MessagePart,
+  type ModelCall,
+  type ModelTool,
 } from '../providers/provider.ts'
+import { withRoom } from '../providers/bound.ts'
 import { estimateUsage } from '../providers/tokens.ts'
 import { isFileRef } from '../spec/file.ts'
 import type { Run } from '../spec/run.ts'
@@ -30,6 +31,8 @@ export interface PromptParts {
   readonly attachments: Attachments
   /** True when this completion's only task is to mend an output. */
   readonly repair: boolean
+  /** Tokens that the answer may have, where the model's own bound was too low. */
+  readonly room?: number | undefined
 }
 
 export function toRequest({
@@ -41,12 +44,13 @@ export function toRequest({
   tools,
   attachments,
   repair,
+  room,
 }: PromptParts): CompletionRequest {
   const { output } = snapshot
   const results = resultsOf(steps)
   const messages = messagesOf(steps, results, attachments)
   return {
-    model: snapshot.model,
+    model: room === undefined ? snapshot.model : withRoom(snapshot.model, room),
     system: snapshot.instructions.text,
     messages: repair ? repairOf(snapshot, steps) : messages,
     tools: repair ? [] : tools,
@@ -63,12 +67,19 @@ export function toRequest({
   }
 }
 
+/** What is wanted of a completion. */
+interface Wanted {
+  readonly turn: number
+  readonly room?: number
+  readonly note?: JsonObject
+}
+
 /** The most tokens that a completion can have used, as nearly as it can be told without its files. */
-export function mostTokens(
-  draft: Draft,
-  id: RunId,
-  { turn, note }: { readonly turn: number; readonly note?: JsonObject },
-): Completion['usage'] {
+export const mostTokens = (draft: Draft, id: RunId, wanted: Wanted): number =>
+  sentTokens(draft, id, wanted) + (wanted.room ?? draft.world.mostOutput(draft.snapshot(id)))
+
+/** The tokens that a completion sends to its model, by the same estimate. */
+export function sentTokens(draft: Draft, id: RunId, { turn, note }: Wanted): number {
   const snapshot = draft.snapshot(id)
   const request = toRequest({
     snapshot,
@@ -84,7 +95,7 @@ export function mostTokens(
     attachments: new Map(),
     repair: note?.['repair'] === true,
   })
-  return { inputTokens: estimateUsage(request, '', []).inputTokens, outputTokens: draft.world.mostOutput(snapshot) }
+  return estimateUsage(request, '', []).inputTokens
 }
 
 /** Single properties whose text is the message itself. Source: decisions, section 4. */
@@ -249,9 +260,13 @@ function resultsOf(steps: readonly Step[]): Results {
   })
 }
 
+/** False for a completion without an answer, and for one that its provider paused. */
+const isWholeAnswer = ({ type, error, content }: Step): boolean =>
+  type === 'Reasoning' && error === null && content['finish_reason'] !== PAUSED
+
 /** The invalid answer, what is wrong with it, and the schema: all that mending it needs. */
 function repairOf({ output }: Snapshot, steps: readonly Step[]): Message[] {
-  const answer = steps.findLast((step) => step.type === 'Reasoning' && step.error === null)
+  const answer = steps.findLast((step) => isWholeAnswer(step))
   const errors = steps.findLast((step) => step.type === 'OutputValidation')?.content['errors']
   const parts = [
     'Mend this JSON so that it is valid. Answer with the JSON value alone.',

@@ -7,6 +7,7 @@ import type { RunId } from '../base/ids.ts'
 import type { RunState } from '../spec/run.ts'
 import type { Draft } from './draft.ts'
 import { tokenBudget } from './limits.ts'
+import { asksAboutLimit } from './on-limit.ts'
 import { mostTokens } from './prompt.ts'
 import { tokensOf } from './usage.ts'
 
@@ -18,8 +19,7 @@ export function reserve(draft: Draft, id: RunId, here: Thinking): Thinking {
   if (!draft.world.maySend || isCrowdedOut(draft, id)) return { ...wanted, unsent: true }
   // A run that is alone has nobody to share with.
   if (draft.runs().length === 1 || budgetsOf(draft, id).length === 0) return wanted
-  const { inputTokens, outputTokens } = mostTokens(draft, id, wanted)
-  return { ...wanted, reserved: inputTokens + outputTokens }
+  return { ...wanted, reserved: mostTokens(draft, id, wanted) }
 }
 
 /** The first run whose completion waited and may be asked for now. */
@@ -36,6 +36,15 @@ function isCrowdedOut(draft: Draft, id: RunId): boolean {
     return inFlight > 0 && tokensOf(draft, owner) + inFlight >= value
   })
 }
+
+/** Tokens that are left of the budgets that end the run, beside what others have reserved; Infinity where there is none. */
+export const tokensLeft = (draft: Draft, id: RunId): number =>
+  Math.min(
+    Infinity,
+    ...budgetsOf(draft, id)
+      .filter(({ owner }) => !asksAboutLimit(draft, owner, 'max_tokens_per_run'))
+      .map(({ owner, value }) => value - tokensOf(draft, owner) - reservedBelow(draft, owner, id)),
+  )
 
 /** Token budgets that a run draws on: its own, and those of the runs it works for. */
 function budgetsOf(draft: Draft, id: RunId): { readonly owner: RunId; readonly value: number }[] {

@@ -8,12 +8,22 @@ import type {
   RawMessageStreamEvent,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
+import { unsafeNumberIn } from '../base/exact-number.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import { objectSchema, parseArguments, vendorOptions } from './arguments.ts'
 import { boundWithThinking, thinkingBudget } from './bound.ts'
-import type { Completion, CompletionRequest, Message, MessagePart, ModelCall, Provider } from './provider.ts'
-import { brokenStream, toProviderError, type SdkParts } from './sdk-error.ts'
+import {
+  PAUSED,
+  type Completion,
+  type CompletionRequest,
+  type FinishReason,
+  type Message,
+  type MessagePart,
+  type ModelCall,
+  type Provider,
+} from './provider.ts'
+import { brokenStream, toProviderError, unknownFinish, type SdkParts } from './sdk-error.ts'
 
 export function createAnthropic(parts: SdkParts): Provider {
   let loading: Promise<Anthropic> | undefined
@@ -139,18 +149,31 @@ function toBlocks(message: Message): ContentBlockParam[] {
     ]
   if (message.role === 'user')
     return message.parts.filter((part) => part.type !== 'text' || part.text !== '').map(toPart)
-  const thinking = message.hidden?.['thinking']
+  const { thinking, content } = message.hidden ?? {}
+  if (Array.isArray(content)) return withCalls(content, message.calls)
   return [
     // Signed blocks come first and must be as they were, else the vendor refuses the calls that follow them.
     ...(Array.isArray(thinking) ? (thinking as unknown as ContentBlockParam[]) : []),
     ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
-    ...message.calls.map((call) => ({
-      type: 'tool_use' as const,
-      id: call.id,
-      name: call.name,
-      input: call.arguments,
-    })),
+    ...message.calls.map(toToolUse),
   ]
+}
+
+const toToolUse = ({ id, name, arguments: input }: ModelCall): ContentBlockParam => ({
+  type: 'tool_use',
+  id,
+  name,
+  input,
+})
+
+/** Blocks as the vendor sent them, each call as it was made: one that was not made has no result and is left out. */
+function withCalls(content: readonly JsonValue[], calls: readonly ModelCall[]): ContentBlockParam[] {
+  const left = [...calls]
+  return content.flatMap((block) => {
+    if (!isJsonObject(block) || block['type'] !== 'tool_use') return [block as unknown as ContentBlockParam]
+    const call = left.shift()
+    return call ? [toToolUse(call)] : []
+  })
 }
 
 const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
@@ -169,21 +192,24 @@ function toPart(part: MessagePart): ContentBlockParam {
   }
 }
 
-const FINISH: Readonly<Record<string, string>> = {
+const FINISH: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
   tool_use: 'tool_calls',
   max_tokens: 'length',
-  model_context_window_exceeded: 'length',
+  model_context_window_exceeded: 'context',
   refusal: 'content_filter',
+  pause_turn: PAUSED,
 }
 
 /** A block of the answer while it arrives. */
 type Block =
-  | { readonly type: 'text' }
+  | { readonly type: 'text'; text: string }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; json: string; readonly input: unknown }
   | { readonly type: 'thinking'; thinking: string; signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
+  /** A call of one of the vendor's own tools, or its result: nothing of ours, but part of what is sent back. */
+  | { readonly type: 'vendor'; readonly block: JsonObject; json: string }
 
 /** What an event adds that nobody is shown. */
 function hiddenIn(event: RawMessageStreamEvent): string {
@@ -191,6 +217,12 @@ function hiddenIn(event: RawMessageStreamEvent): string {
   const { delta } = event
   if (delta.type === 'thinking_delta') return delta.thinking
   return delta.type === 'input_json_delta' ? delta.partial_json : ''
+}
+
+/** Arguments that came in one piece, parsed by the SDK: of a number that is another than the model wrote by now, only itself is kept. */
+function wholeInput(input: JsonValue): JsonValue {
+  const unsafe = unsafeNumberIn(input)
+  return unsafe ? { $unparsed: String(unsafe.value).replace('Infinity', '1e400') } : input
 }
 
 /** Puts the events of a stream together. */
@@ -212,23 +244,26 @@ function gather() {
       } else if (event.type === 'content_block_start') {
         const block = event.content_block
         if (block.type === 'text') {
-          blocks.set(event.index, { type: 'text' })
+          blocks.set(event.index, { type: 'text', text: block.text })
           text += block.text
           return block.text
-        }
-        if (block.type === 'tool_use')
+        } else if (block.type === 'tool_use')
           blocks.set(event.index, { type: 'tool_use', id: block.id, name: block.name, json: '', input: block.input })
-        if (block.type === 'thinking')
+        else if (block.type === 'thinking')
           blocks.set(event.index, { type: 'thinking', thinking: block.thinking, signature: block.signature })
-        if (block.type === 'redacted_thinking') blocks.set(event.index, { type: 'redacted_thinking', data: block.data })
+        else if (block.type === 'redacted_thinking')
+          blocks.set(event.index, { type: 'redacted_thinking', data: block.data })
+        else blocks.set(event.index, { type: 'vendor', block: block as unknown as JsonObject, json: '' })
       } else if (event.type === 'content_block_delta') {
         const block = blocks.get(event.index)
         const { delta } = event
         if (delta.type === 'text_delta') {
           text += delta.text
+          if (block?.type === 'text') block.text += delta.text
           return delta.text
         }
-        if (delta.type === 'input_json_delta' && block?.type === 'tool_use') block.json += delta.partial_json
+        if (delta.type === 'input_json_delta' && (block?.type === 'tool_use' || block?.type === 'vendor'))
+          block.json += delta.partial_json
         if (delta.type === 'thinking_delta' && block?.type === 'thinking') block.thinking += delta.thinking
         if (delta.type === 'signature_delta' && block?.type === 'thinking') block.signature += delta.signature
       } else if (event.type === 'message_delta') {
@@ -242,21 +277,30 @@ function gather() {
       if (!complete || stopReason === undefined) throw brokenStream()
       const calls: ModelCall[] = []
       const thinking: JsonObject[] = []
+      const content: JsonObject[] = []
       for (const block of blocks.values()) {
+        if (block.type === 'vendor')
+          content.push({ ...block.block, ...(block.json !== '' && { input: parseArguments(block.json) }) })
+        else if (block.type === 'tool_use') content.push({ type: 'tool_use' })
+        else if (block.type !== 'text' || block.text !== '') content.push({ ...block })
         if (block.type === 'tool_use')
           calls.push({
             id: block.id,
             name: block.name,
-            arguments: block.json === '' ? (block.input as JsonValue) : parseArguments(block.json),
+            arguments: block.json === '' ? wholeInput(block.input as JsonValue) : parseArguments(block.json),
           })
-        else if (block.type !== 'text') thinking.push({ ...block })
+        else if (block.type === 'thinking' || block.type === 'redacted_thinking') thinking.push({ ...block })
       }
+      const finishReason = FINISH[stopReason]
+      if (finishReason === undefined) throw unknownFinish(stopReason)
+      // What the vendor's own tools did is sent back as it came, in its order.
+      const isMixed = [...blocks.values()].some((block) => block.type === 'vendor')
       return {
         text,
-        finishReason: FINISH[stopReason] ?? stopReason,
+        finishReason,
         calls,
         usage: { inputTokens, outputTokens },
-        ...(thinking.length > 0 && { hidden: { thinking } }),
+        ...(isMixed ? { hidden: { content } } : thinking.length > 0 && { hidden: { thinking } }),
       }
     },
   }

@@ -17,6 +17,19 @@ export function boundWithThinking(model: SnapshotModel): number {
   return bound > budget ? bound : budget + bound
 }
 
+/** The same model, asked for an answer of at most `tokens`, whatever its own bound is. */
+export function withRoom(model: SnapshotModel, tokens: number): SnapshotModel {
+  const { provider_options: options } = model
+  const given = BOUNDS.filter((name) => typeof options?.[name] === 'number')
+  return {
+    ...model,
+    parameters: { ...model.parameters, max_output_tokens: tokens },
+    ...(given.length > 0 && {
+      provider_options: { ...options, ...Object.fromEntries(given.map((name) => [name, tokens])) },
+    }),
+  }
+}
+
 /** The names under which vendors take the bound; `provider_options` come last in a request, so theirs holds. */
 const BOUNDS = ['max_tokens', 'max_completion_tokens'] as const
 

@@ -7,8 +7,16 @@ import type {
 } from 'openai/resources/chat/completions'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { objectSchema, parseArguments, printArguments, vendorOptions } from './arguments.ts'
-import type { Completion, CompletionRequest, Message, MessagePart, ModelCall, Provider } from './provider.ts'
-import { brokenStream, toProviderError, type SdkParts } from './sdk-error.ts'
+import type {
+  Completion,
+  CompletionRequest,
+  FinishReason,
+  Message,
+  MessagePart,
+  ModelCall,
+  Provider,
+} from './provider.ts'
+import { brokenStream, toProviderError, unknownFinish, type SdkParts } from './sdk-error.ts'
 import { estimateUsage } from './tokens.ts'
 
 export interface OpenaiParts extends SdkParts {
@@ -147,9 +155,29 @@ function hiddenIn(chunk: ChatCompletionChunk): string {
   return (delta?.reasoning_content ?? '') + calls.join('')
 }
 
+/** Why an answer ended, in lower case; servers that speak the same protocol say more than OpenAI does. */
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  stop_sequence: 'stop',
+  end_turn: 'stop',
+  eos: 'stop',
+  eos_token: 'stop',
+  complete: 'stop',
+  tool_calls: 'tool_calls',
+  tool_use: 'tool_calls',
+  function_call: 'tool_calls',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'context',
+  content_filter: 'content_filter',
+  refusal: 'content_filter',
+  safety: 'content_filter',
+}
+
 /** Puts the fragments of a stream together. */
 function gather() {
   let text = ''
+  let isRefused = false
   let finishReason: string | undefined
   let usage: Completion['usage'] | undefined
   const calls = new Map<number, { id: string; name: string; arguments: string }>()
@@ -170,6 +198,7 @@ function gather() {
           arguments: call.arguments + (part.function?.arguments ?? ''),
         })
       }
+      if (choice.delta?.refusal) isRefused = true
       const added = choice.delta?.content ?? choice.delta?.refusal ?? ''
       text += added
       return added
@@ -182,10 +211,14 @@ function gather() {
         name: call.name,
         arguments: parseArguments(call.arguments),
       }))
+      const known = FINISH[finishReason.toLowerCase()]
+      if (known === undefined) throw unknownFinish(finishReason)
+      // Some servers say "stop" beside calls.
+      const ended = made.length > 0 && known === 'stop' ? 'tool_calls' : known
       return {
         text,
-        // Some servers say "stop" beside calls.
-        finishReason: made.length > 0 && finishReason === 'stop' ? 'tool_calls' : finishReason,
+        // A refusal ends with "stop" as an answer does.
+        finishReason: isRefused && ended !== 'length' ? 'content_filter' : ended,
         calls: made,
         usage: usage ?? estimateUsage(request, text, made),
       }

@@ -64,9 +64,16 @@ export interface CompletionRequest {
   }
 }
 
+/**
+ * Why a model ended its answer. Whole are `stop` and `tool_calls` alone: `length` and `context` were cut, `content_filter` was
+ * withheld by the vendor, and `pause_turn` goes on in another completion.
+ */
+export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'context' | 'content_filter' | typeof PAUSED
+export const PAUSED = 'pause_turn'
+
 export interface Completion {
   readonly text: string
-  readonly finishReason: 'stop' | 'tool_calls' | 'length' | 'content_filter' | (string & {})
+  readonly finishReason: FinishReason
   readonly calls: readonly ModelCall[]
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number }
   /** What this provider wants to see again in the next request, such as signed reasoning blocks. */

@@ -51,6 +51,12 @@ export function toProviderError(error: unknown, { key, redactor, clock }: SdkPar
 export const brokenStream = (): ProviderError =>
   new ProviderError('The model provider closed the stream before the answer was complete.', { retryable: true })
 
+/** An answer that ended for a reason which does not say that it is whole. */
+export const unknownFinish = (reason: string): ProviderError =>
+  new ProviderError(`The model provider ended the answer with "${reason.slice(0, 64)}", which is no known reason.`, {
+    retryable: true,
+  })
+
 /** `retry-after-ms` is more precise than `retry-after` where a vendor sends both. */
 function waitOf(headers: Headers, clock: Clock): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)

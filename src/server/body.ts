@@ -1,6 +1,7 @@
 /** Reads a JSON body: counted while it arrives, its depth known before it is parsed. Source: decisions, section 2; security, S9. */
 import { fail, Failure } from '../base/failure.ts'
-import { isJsonObject, jsonDepth } from '../base/json.ts'
+import { InexactNumberError, sayInexact } from '../base/exact-number.ts'
+import { isJsonObject, jsonDepth, parseJson } from '../base/json.ts'
 import type { Config } from '../spec/config.ts'
 import type { AsyncReadable, Call } from './route.ts'
 
@@ -34,8 +35,14 @@ export async function readJson(call: Call, { maxBytes, maxDepth }: BodyLimits): 
   if (jsonDepth(text) > maxDepth) throw fail('invalid_json', { why: `it is nested deeper than ${maxDepth}` })
   let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch {
+    value = parseJson(text)
+  } catch (error) {
+    if (error instanceof InexactNumberError)
+      throw fail(
+        'validation_failed',
+        { what: `The body is refused: ${error.message}.` },
+        { details: [{ path: error.pointer, message: sayInexact(error.written) }] },
+      )
     throw fail('invalid_json', { why: 'it cannot be parsed' })
   }
   // The words are looked for in the text first: nearly no body has them, and then the walk is saved.

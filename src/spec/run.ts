@@ -15,6 +15,8 @@ export type ErrorCode =
   | 'limit_exceeded'
   | 'output_invalid'
   | 'model_error'
+  | 'completion_truncated'
+  | 'completion_filtered'
   | 'tool_failed'
   | 'rejected'
   | 'repeated_denial'
@@ -84,7 +86,9 @@ export type RunState =
   /**
    * A completion is wanted. `attempt` counts the tries of this turn, from 1; `lost` of them ended with the process that made
    * them. `reserved` are tokens that it takes from the budgets above it until its outcome is known. `unsent` says that it was
-   * not asked for yet: nothing is left of a budget beside completions in flight, or a process was stopping.
+   * not asked for yet: nothing is left of a budget beside completions in flight, or a process was stopping. `room` is how many
+   * tokens the answer may have, where an earlier answer of this turn was cut at its length; `emptied` says that an earlier
+   * answer of this turn was empty.
    */
   | {
       readonly at: 'thinking'
@@ -93,6 +97,8 @@ export type RunState =
       readonly lost?: number
       readonly reserved?: number
       readonly unsent?: true
+      readonly room?: number
+      readonly emptied?: true
       readonly note?: JsonObject
     }
   /** A failed completion is tried again at `until`. */
@@ -102,6 +108,8 @@ export type RunState =
       readonly attempt: number
       readonly lost?: number
       readonly until: Instant
+      readonly room?: number
+      readonly emptied?: true
       readonly note?: JsonObject
     }
   | { readonly at: 'calling'; readonly turn: number; readonly calls: readonly Call[] }

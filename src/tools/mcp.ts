@@ -5,6 +5,7 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
+import { InexactNumberError, unsafeNumberIn } from '../base/exact-number.ts'
 import { isTooDeep, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { Redactor } from '../base/secret.ts'
 import { isUnsent, type Fetch } from '../base/transport.ts'
@@ -15,7 +16,7 @@ import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from
 import { credentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
 import { innermost, toListed } from './mcp-listing.ts'
-import { cut, deadline, returned, tooDeep } from './outcome.ts'
+import { cut, deadline, inexact, returned, tooDeep } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
 
 export interface McpServers {
@@ -258,17 +259,22 @@ function toOutcome(result: CallToolResult, durationMs: number): Outcome {
           ? texts.join('\n')
           : fromText(texts.join('\n'))
         : content
-  ) as JsonValue
+  ) as JsonValue | InexactNumberError
+  if (value instanceof InexactNumberError) return inexact(value, texts.join('\n'), durationMs)
   if (isTooDeep(value)) return tooDeep(durationMs)
+  // The SDK has parsed structured content: a number may be another than the server wrote by now.
+  const unsafe = unsafeNumberIn(value)
+  if (unsafe) return inexact(new InexactNumberError(unsafe.pointer, String(unsafe.value)), texts.join('\n'), durationMs)
   const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
   return bytes.byteLength > MAX_OUTPUT_BYTES ? cut(bytes, durationMs) : returned(value, isError, durationMs)
 }
 
-function fromText(text: string): JsonValue {
+function fromText(text: string): JsonValue | InexactNumberError {
   if (/^\s*[[{]/.test(text)) {
     try {
       return parseJson(text)
-    } catch {
+    } catch (error) {
+      if (error instanceof InexactNumberError) return error
       // Text that only begins like JSON is text.
     }
   }

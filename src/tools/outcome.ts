@@ -1,4 +1,5 @@
-import { isTooDeep, MAX_JSON_LEVELS, type JsonValue } from '../base/json.ts'
+import { InexactNumberError } from '../base/exact-number.ts'
+import { MAX_JSON_LEVELS, parseJson, TOO_DEEP, type JsonValue } from '../base/json.ts'
 import { MAX_OUTPUT_BYTES, type Invocation, type InvocationBody, type Outcome } from './tool.ts'
 
 /** What a tool of any route is told: the call, the key that is the same for every attempt, and whose call it is. */
@@ -41,12 +42,17 @@ export function parseResult(output: Uint8Array, durationMs: number): Outcome {
   const text = new TextDecoder().decode(output)
   if (text.trim() === '') return returned(null, false, durationMs)
   try {
-    const result = JSON.parse(text) as JsonValue
-    return isTooDeep(result) ? tooDeep(durationMs) : returned(result, false, durationMs)
-  } catch {
+    return returned(parseJson(text), false, durationMs)
+  } catch (error) {
+    if (error instanceof InexactNumberError) return inexact(error, text, durationMs)
+    if ((error as SyntaxError).message === TOO_DEEP) return tooDeep(durationMs)
     return unusable(`its output is not JSON: ${text.trim().slice(0, 500)}`, durationMs)
   }
 }
+
+/** The outcome of a call whose result has a number that would be changed. What it wrote is shown as text. */
+export const inexact = (error: InexactNumberError, text: string, durationMs: number): Outcome =>
+  unusable(`its output is refused: ${error.message}. It wrote: ${text.trim().slice(0, 2000)}`, durationMs)
 
 /** The outcome of a call whose result cannot be kept. */
 export const tooDeep = (durationMs: number): Outcome =>

@@ -57,6 +57,12 @@ describe('what cannot be the input is a usage error that says why', () => {
     [['order'], '"order" is no input.'],
     [['amount=much'], '"much" is no number, which the input contract of acme.refund-desk@1.2.0 declares for amount.'],
     [['urgent=yes'], '"yes" is no boolean, which the input contract of acme.refund-desk@1.2.0 declares for urgent.'],
+    [['count=9007199254740993'], 'The number 9007199254740993 for count cannot be kept exactly.'],
+    [['amount=1e400'], 'The number 1e400 for amount cannot be kept exactly.'],
+    [
+      ['x:={"a":[1e400]}'],
+      'The value of x is refused: the number 1e400 at /a/0 cannot be kept exactly: numbers have at most 17 digits and go to 9007199254740991; write it as text.',
+    ],
     [['tags=a'], 'tags is array in the input contract of acme.refund-desk@1.2.0; write tags:=JSON.'],
   ])('%j', async (pairs, message) => {
     await expect(read(pairs)).rejects.toMatchObject({ code: 'usage', message })

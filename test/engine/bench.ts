@@ -17,7 +17,14 @@ import { gather } from '../../src/engine/timeline.ts'
 import type { Engine, EngineParts, StartRequest } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/open.ts'
 import { mostOutput } from '../../src/providers/bound.ts'
-import { ProviderError, type Completion, type CompletionRequest, type ModelCall } from '../../src/providers/provider.ts'
+import {
+  ProviderError,
+  type Completion,
+  type CompletionRequest,
+  type FinishReason,
+  type ModelCall,
+  type Providers,
+} from '../../src/providers/provider.ts'
 import { createEmbeddedQueue } from '../../src/queue/embedded.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Principal } from '../../src/spec/key.ts'
@@ -46,7 +53,7 @@ export type Said =
       text?: string
       calls?: { name: string; args?: JsonValue; id?: string }[]
       tokens?: number
-      finish?: string
+      finish?: FinishReason
       /** What comes in place of the end, after the text. */
       after?: Error | 'silence'
     }
@@ -165,6 +172,8 @@ export interface BenchSpec {
   /** A secret that no tool of any agent can do without. */
   readonly unset?: { secret: string; env: string }
   readonly timeoutMs?: number
+  /** In place of `models`. */
+  readonly providers?: Providers
   readonly store?: (store: Store) => Store
 }
 
@@ -226,7 +235,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
   const invoked: Invocation[] = []
   const parts: EngineParts = {
     store,
-    providers: {
+    providers: spec.providers ?? {
       choose: (agent) => ({ complete: (request, signal) => play(spec.models[agent.id.slice(5)]!, request, signal) }),
       mostOutput: (model) => mostOutput(model, 'scripted'),
     },

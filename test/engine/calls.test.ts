@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskId } from '../../src/base/ids.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json.ts'
 import type { Outcome } from '../../src/tools/tool.ts'
 import {
   inOrder,
@@ -270,6 +270,25 @@ test.each([
     tools: { look: () => returns('seen') },
   })
   expect(await outputOf(bench, await bench.start('root'))).toMatchObject({ error })
+  expect(bench.invoked).toEqual([])
+})
+
+test.each<[JsonValue, string, string]>([
+  [{ $unparsed: '{"to": "x", "amount": 9007199254740993}' }, '/amount', '9007199254740993'],
+  [{ $unparsed: '[1e400]' }, '/0', '1e400'],
+  [{ amount: [2 ** 53] }, '/amount/0', '9007199254740992'],
+])('arguments %j have a number that would be changed: the call is not made', async (args, path, written) => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('look')] })],
+    models: { root: echo({ calls: [{ name: 'look', args }] }) },
+    tools: { look: () => returns('seen') },
+  })
+  const message = `is the number ${written}, which cannot be kept exactly: numbers have at most 17 digits and go to 9007199254740991; write it as text`
+  expect(await outputOf(bench, await bench.start('root'))).toEqual({
+    error: 'invalid_arguments',
+    message: 'The arguments of look are not valid.',
+    details: [{ path, message }],
+  })
   expect(bench.invoked).toEqual([])
 })
 

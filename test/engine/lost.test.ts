@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { inOrder, openBench, operator, policy, reply, returns, snapshotOf, tool, turns } from './bench.ts'
 
-test('a completion that was lost with its process is asked for again, and booked at the most it can have used', async () => {
+test('a completion that was lost with its process is asked for again, and booked by an estimate of what was sent', async () => {
   const asked: unknown[] = []
   const model = { provider: 'scripted', name: 'm', parameters: { max_output_tokens: 100 } }
   const bench = await openBench({
@@ -26,17 +26,17 @@ test('a completion that was lost with its process is asked for again, and booked
   const stored = await bench.store.run(run)
   expect(stored).toMatchObject({ status: 'Completed', output: 'Hello.' })
   // "You are a test." and "Begin.": 21 characters, four a token.
-  expect(stored!.usage).toMatchObject({ inputTokens: 6 + 10, outputTokens: 100 + 10 })
+  expect(stored!.usage).toMatchObject({ inputTokens: 6 + 10, outputTokens: 10 })
   const steps = await bench.store.stepsOfRun(run)
   expect(steps.filter((step) => step.type === 'Reasoning').map((step) => [step.error, step.tokensUsed])).toEqual([
-    ['The server ended before the model had answered; its tokens are booked at the most they can be.', 106],
+    ['The server ended before the model had answered; the tokens that were sent are booked by an estimate.', 6],
     [null, 20],
   ])
 })
 
 test('what was booked for a lost completion counts against the limit', async () => {
   const bench = await openBench({
-    agents: [snapshotOf({ name: 'root', limits: { max_tokens_per_run: 4000 } })],
+    agents: [snapshotOf({ name: 'root', limits: { max_tokens_per_run: 6 } })],
     models: { root: () => new Promise(() => {}) },
   })
   const run = await bench.start('root')
@@ -46,7 +46,7 @@ test('what was booked for a lost completion counts against the limit', async () 
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
     errorCode: 'limit_exceeded',
-    error: 'The limit max_tokens_per_run of 4000 is reached: 4102 used.',
+    error: 'The limit max_tokens_per_run of 6 is reached: 6 used.',
   })
 })
 

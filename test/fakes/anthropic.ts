@@ -48,8 +48,16 @@ function write(answer: FakeAnswer, response: ServerResponse): void {
       { type: 'text', text: '' },
       pieces(answer.say).map((text) => ({ type: 'text_delta', text })),
     )
+  for (const each of answer.blocks ?? []) block(each, [])
   if (answer.hang) return
   for (const call of answer.calls ?? []) {
+    if (call.whole !== undefined) {
+      const start = `{"type":"tool_use","id":"toolu_${index}","name":"${call.name}","input":${call.whole}}`
+      const event = `{"type":"content_block_start","index":${index},"content_block":${start}}`
+      response.write(`event: content_block_start\ndata: ${event}\n\n`)
+      index++
+      continue
+    }
     const text = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments)
     block(
       { type: 'tool_use', id: call.id ?? `toolu_${index}`, name: call.name, input: {} },

@@ -4,10 +4,18 @@ import type { AddressInfo } from 'node:net'
 /** What a fake model server answers to one request. */
 export interface FakeAnswer {
   readonly say?: string
-  readonly calls?: readonly { readonly id?: string; readonly name: string; readonly arguments: unknown }[]
+  /** `whole`: arguments as JSON text that comes in one piece (Anthropic only). */
+  readonly calls?: readonly {
+    readonly id?: string
+    readonly name: string
+    readonly arguments: unknown
+    readonly whole?: string
+  }[]
   readonly usage?: { readonly input: number; readonly output: number }
   /** A signed thinking block before the answer (Anthropic only). */
   readonly thinking?: { readonly text: string; readonly signature: string }
+  /** Further blocks after the text, as the vendor's own tools make them (Anthropic only). */
+  readonly blocks?: readonly object[]
   readonly finish?: string
   /** An HTTP error in place of an answer. */
   readonly status?: number

@@ -154,12 +154,32 @@ test('images and PDFs are parts of the message', async () => {
 
 test.each([
   ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'context'],
   ['stop_sequence', 'stop'],
   ['refusal', 'content_filter'],
   ['pause_turn', 'pause_turn'],
 ])('the stop reason %s is %s', async (finish, finishReason) => {
   const provider = await start([{ say: 'x', finish }])
   expect((await complete(provider, requestWith({ model }))).completion.finishReason).toBe(finishReason)
+})
+
+test.each([
+  ['{"amount": 5}', { amount: 5 }],
+  ['{"amount": 9007199254740993}', { $unparsed: '9007199254740992' }],
+  ['{"amount": [-1e400]}', { $unparsed: '-1e400' }],
+])('arguments %s that come in one piece are kept where their numbers are', async (whole, kept) => {
+  const provider = await start([{ calls: [{ name: 'pay', arguments: {}, whole }] }])
+  expect((await complete(provider, requestWith({ model }))).completion.calls).toEqual([
+    { id: 'toolu_0', name: 'pay', arguments: kept },
+  ])
+})
+
+test('an answer that ended for a reason that is not known is a broken one', async () => {
+  const provider = await start([{ say: 'x', finish: 'moonlight' }])
+  await expect(complete(provider, requestWith({ model }))).rejects.toMatchObject({
+    message: 'The model provider ended the answer with "moonlight", which is no known reason.',
+    retryable: true,
+  })
 })
 
 describe('failures', () => {

@@ -127,6 +127,23 @@ test.each([
   })
 })
 
+test.each([
+  ['{"input":{"n":[1,9007199254740993]}}', '/input/n/1', '9007199254740993'],
+  ['{"input":{"a/b":1e400}}', '/input/a~1b', '1e400'],
+  ['{"input":{"n":-1e-400}}', '/input/n', '-1e-400'],
+])('refuses the body %s, whose number would be changed', async (body, path, written) => {
+  const { api, key, runs } = await desk()
+  const why = 'cannot be kept exactly: numbers have at most 17 digits and go to 9007199254740991; write it as text'
+  expect(
+    await problemOf(await api(runs, { key, method: 'POST', body, headers: { 'content-type': 'application/json' } })),
+  ).toEqual({
+    status: 400,
+    code: 'validation_failed',
+    error: `The body is refused: the number ${written} at ${path} ${why}.`,
+    details: [{ path, message: `is the number ${written}, which ${why}` }],
+  })
+})
+
 test('refuses a body that is packed', async () => {
   const { api, key, runs } = await desk()
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }

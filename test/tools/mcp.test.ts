@@ -66,6 +66,24 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
     })
   })
 
+  test.each<[string, object, string, string]>([
+    ['structured content', { structuredContent: { id: 2 ** 53, x: 1 } }, '9007199254740992', ''],
+    [
+      'text',
+      { content: [{ type: 'text', text: '{"id": 9007199254740993}' }] },
+      '9007199254740993',
+      '{"id": 9007199254740993}',
+    ],
+  ])('was called when %s has a number that would be changed', async (_, answer, written, wrote) => {
+    await fake.close()
+    await start(era, [{ name: 'say', answer: () => ({ content: [], ...answer }) }])
+    expect(await call('say', {})).toEqual({
+      at: 'returned',
+      isError: true,
+      result: `The call was executed, but its output is refused: the number ${written} at /id cannot be kept exactly: numbers have at most 17 digits and go to 9007199254740991; write it as text. It wrote: ${wrote}`,
+    })
+  })
+
   test('is told the key of the call', async () => {
     await call()
     const sent = fake.requests.find((each) => each.rpc === 'tools/call')

@@ -156,6 +156,16 @@ describe('http', () => {
       (r) => r.end('done'),
       { at: 'returned', isError: true, result: 'The call was executed, but its output is not JSON: done' },
     ],
+    [
+      'a number that would be changed',
+      (r) => r.end('{"id": 9007199254740993}'),
+      {
+        at: 'returned',
+        isError: true,
+        result:
+          'The call was executed, but its output is refused: the number 9007199254740993 at /id cannot be kept exactly: numbers have at most 17 digits and go to 9007199254740991; write it as text. It wrote: {"id": 9007199254740993}',
+      },
+    ],
     ...[257, 200_000].map((levels): [string, (response: ServerResponse) => void, object] => [
       `${levels} levels`,
       (r) => r.end(`${'['.repeat(levels)}${']'.repeat(levels)}`),

@@ -79,8 +79,12 @@ async function subjectFor(call: Call, tool: string): Promise<{ readonly subject:
 
 const isThere = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined
 
+/** A number that no call can have may still be asked about: conditions on it are unknown. */
+const anyNumber = (text: string): JsonValue => JSON.parse(text) as JsonValue
+
 /** JSON, `@FILE`, or `-` for standard input. */
 async function readValue(call: Call, text: string, what: string): Promise<JsonValue> {
-  if (text === '-') return parseJson(await call.io.stdin.text(), what)
-  return parseJson(text.startsWith('@') ? await readText(text.slice(1), call) : text, what)
+  const given =
+    text === '-' ? await call.io.stdin.text() : text.startsWith('@') ? await readText(text.slice(1), call) : text
+  return parseJson(given, what, anyNumber)
 }

@@ -87,6 +87,15 @@ export const formRules: readonly Rule[] = [
     good: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.10.0"}\n' },
   },
   {
+    name: 'doc/number-range',
+    severity: 'error',
+    law: 'A number is kept as it is written: it goes to 9007199254740991 (2^53 - 1) and has no more digits than a double.',
+    fix: 'Put it in quotes, where a text may stand.',
+    source: 'Decisions, section 1',
+    bad: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_tokens_per_run: 9007199254740993}\n' },
+    good: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_tokens_per_run: 9007199254740991}\n' },
+  },
+  {
     name: 'doc/too-large',
     severity: 'error',
     law: 'A file has at most 1 MiB, 64 levels of nesting and 10,000 keys a mapping, and its aliases expand at most a hundredfold.',

@@ -63,6 +63,8 @@ export interface RunStatus {
     | 'limit_exceeded'
     | 'output_invalid'
     | 'model_error'
+    | 'completion_truncated'
+    | 'completion_filtered'
     | 'tool_failed'
     | 'rejected'
     | 'repeated_denial'

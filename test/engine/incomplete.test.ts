@@ -1,0 +1,227 @@
+/** Completions that are not whole: none of their calls is made and their text is no answer. */
+import { afterEach, describe, expect, test } from 'vitest'
+import { createRedactor } from '../../src/base/secret.ts'
+import { createProviders } from '../../src/providers/choose.ts'
+import { ProviderError, type CompletionRequest, type FinishReason } from '../../src/providers/provider.ts'
+import type { Snapshot } from '../../src/spec/snapshot.ts'
+import { startFakeAnthropic } from '../fakes/anthropic.ts'
+import type { FakeAnswer, FakeModel } from '../fakes/model-server.ts'
+import { startFakeOpenai } from '../fakes/openai.ts'
+import { openBench, operator, reply, returns, snapshotOf, tool, turns, type Model, type Said } from './bench.ts'
+
+const pay = tool('pay', { sideEffectClass: 'non_idempotent_write' })
+const paying = { text: 'Paying.', calls: [{ name: 'pay', args: { amount: 5 } }] }
+/** Says the answers one after the other, and keeps what it was asked. */
+function saying(...answers: Said[]): { readonly model: Model; readonly asked: CompletionRequest[] } {
+  const asked: CompletionRequest[] = []
+  return { asked, model: (request) => answers[asked.push(request) - 1] ?? new Error('asked once too often') }
+}
+
+async function play(model: Model, about: Partial<Snapshot> = {}) {
+  const bench = await openBench({
+    agents: [{ ...snapshotOf({ name: 'root', tools: [pay] }), ...about }],
+    models: { root: model },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  await turns()
+  const { status, output, error, errorCode } = (await bench.store.run(run))!
+  return { bench, run, end: { status, output, error, errorCode } }
+}
+
+const INCOMPLETE: readonly FinishReason[] = ['length', 'context', 'content_filter', 'pause_turn']
+
+test.each(INCOMPLETE)(
+  'no call of a completion that ended with %s is made, and its text is no output',
+  async (finish) => {
+    const { model } = saying(
+      { ...paying, finish },
+      { text: 'Half', finish },
+      { text: 'Half', finish },
+      new Error('enough'),
+    )
+    const { bench, run, end } = await play(model)
+    expect(bench.invoked).toEqual([])
+    expect(await bench.store.calls({ sessionId: (await bench.store.run(run))!.sessionId })).toEqual([])
+    expect(end.status).not.toBe('Completed')
+  },
+)
+
+test('an answer that was cut is asked for once more with twice the room, and is acted on when it is whole', async () => {
+  const { model, asked } = saying({ ...paying, finish: 'length' }, paying, 'Done.')
+  const { bench, run, end } = await play(model, {
+    model: { provider: 'scripted', name: 'm', parameters: { max_output_tokens: 100 } },
+  })
+  expect(asked.map((request) => request.model.parameters?.max_output_tokens)).toEqual([100, 200, 100])
+  expect(asked[1]!.messages).toEqual(asked[0]!.messages)
+  expect(bench.invoked).toHaveLength(1)
+  expect(end).toEqual({ status: 'Completed', output: 'Done.', error: null, errorCode: null })
+  const first = (await bench.items(run)).find(({ type }) => type === 'Reasoning')!
+  expect(first).toMatchObject({
+    error: 'The answer was cut at its length.',
+    content: {
+      text: 'Paying.',
+      finish_reason: 'length',
+      tool_calls: [],
+      usage: { input_tokens: 10, output_tokens: 10 },
+    },
+  })
+})
+
+test('an answer that is cut twice fails the run', async () => {
+  const { model, asked } = saying({ text: 'One', finish: 'length' }, { text: 'One two', finish: 'length' })
+  const { end } = await play(model)
+  expect(asked).toHaveLength(2)
+  expect(end).toEqual({
+    status: 'Failed',
+    output: null,
+    error:
+      'The answer was cut at its length of 8192 tokens, which was already more than the first time. Raise model.parameters.max_output_tokens, or ask for less.',
+    errorCode: 'completion_truncated',
+  })
+})
+
+test('the second time takes what the token budget leaves, and fails the run where that is no more than before', async () => {
+  const cut: Said = { text: 'One', finish: 'length', tokens: 100 }
+  const bounded = { model: { provider: 'scripted', name: 'm', parameters: { max_output_tokens: 100 } } }
+  const some = saying(cut, 'Whole.')
+  expect((await play(some.model, { ...bounded, limits: { max_tokens_per_run: 450 } })).end.status).toBe('Completed')
+  expect(some.asked[1]!.model.parameters?.max_output_tokens).toBe(150)
+  const none = saying(cut)
+  expect((await play(none.model, { ...bounded, limits: { max_tokens_per_run: 400 } })).end).toEqual({
+    status: 'Failed',
+    output: null,
+    error: 'The answer was cut at its length of 100 tokens, and max_tokens_per_run leaves no room for a longer one.',
+    errorCode: 'completion_truncated',
+  })
+})
+
+test('an operator who grants more tokens lets a cut answer be asked for again', async () => {
+  const cut: Said = { text: 'One', finish: 'length', tokens: 100 }
+  const { model } = saying(cut, 'Whole.')
+  const { bench, run } = await play(model, { limits: { max_tokens_per_run: 199, on_limit: 'escalate' } })
+  await bench.engine.answer(run, reply(await bench.asked(run), { by: operator(), approved: true }))
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'Whole.' })
+})
+
+test('more room that the provider refuses fails the run as cut', async () => {
+  const refusal = new ProviderError('max_tokens is too large.', { status: 400, retryable: false })
+  const { end } = await play(saying({ text: 'One', finish: 'length' }, refusal).model)
+  expect(end).toMatchObject({
+    status: 'Failed',
+    error: 'The answer was cut at its length. Asked for 8192 tokens: max_tokens is too large.',
+    errorCode: 'completion_truncated',
+  })
+})
+
+test('an answer that was withheld fails the run at once', async () => {
+  const { model, asked } = saying({ text: '', finish: 'content_filter' })
+  const { end } = await play(model)
+  expect(asked).toHaveLength(1)
+  expect(end).toEqual({
+    status: 'Failed',
+    output: null,
+    error: 'The provider withheld the answer: the model refused, or a filter did.',
+    errorCode: 'completion_filtered',
+  })
+})
+
+test('an empty answer is asked for once more, and fails the run the second time', async () => {
+  expect((await play(saying(' \n', 'Whole.').model)).end).toMatchObject({ status: 'Completed', output: 'Whole.' })
+  expect((await play(saying('', '').model)).end).toEqual({
+    status: 'Failed',
+    output: null,
+    error: 'The model gave an empty answer twice.',
+    errorCode: 'model_error',
+  })
+})
+
+test('a paused answer goes on in another completion, and its text is that of all', async () => {
+  const { model, asked } = saying(
+    { text: 'It is ', finish: 'pause_turn' },
+    { text: '4', finish: 'pause_turn' },
+    { text: '2.' },
+  )
+  const { bench, run, end } = await play(model)
+  expect(end).toEqual({ status: 'Completed', output: 'It is 42.', error: null, errorCode: null })
+  expect(asked[2]!.messages.slice(1)).toEqual([
+    { role: 'assistant', text: 'It is ', calls: [] },
+    { role: 'assistant', text: '4', calls: [] },
+  ])
+  expect((await bench.store.run(run))!.usage).toMatchObject({ iterations: 2, inputTokens: 30 })
+})
+
+test('pauses without end are stopped like calls without end', async () => {
+  const model: Model = () => ({ text: 'Wait.', finish: 'pause_turn' })
+  const { end } = await play(model, { limits: { max_loop_iterations: 3 } })
+  expect(end).toMatchObject({
+    status: 'Failed',
+    error: 'The limit max_loop_iterations of 3 is reached: 3 used.',
+    errorCode: 'limit_exceeded',
+  })
+})
+
+test('a paused answer is not the JSON that is mended', async () => {
+  const { model, asked } = saying('{"a": ', { text: '{"a":', finish: 'pause_turn' }, '{"a": 1}')
+  const output = { format: 'json', strict: false, on_invalid: 'repair' } as const
+  await play(model, { output })
+  expect(JSON.stringify(asked[2]!.messages)).toContain(String.raw`{\"a\": `)
+})
+
+describe('over the wire', () => {
+  let fake: FakeModel
+  afterEach(() => fake.close())
+
+  async function run(vendor: 'anthropic' | 'openai-compatible', answers: readonly FakeAnswer[]) {
+    fake = await (vendor === 'anthropic' ? startFakeAnthropic : startFakeOpenai)(answers)
+    const base_url = vendor === 'anthropic' ? fake.url : `${fake.url}/v1`
+    const bench = await openBench({
+      agents: [
+        {
+          ...snapshotOf({ name: 'root', tools: [pay] }),
+          model: { provider: vendor, name: 'm', base_url, secret: 'k', parameters: { max_output_tokens: 50 } },
+          secrets: { k: { fromEnv: 'KEY' } },
+        },
+      ],
+      models: {},
+      providers: createProviders({ env: { KEY: 'sk-1234567890' }, redactor: createRedactor() }),
+      tools: { pay: () => returns('paid') },
+    })
+    const id = await bench.start('root')
+    await bench.ended(id)
+    const { status, output, errorCode } = (await bench.store.run(id))!
+    return { end: { status, output, errorCode }, invoked: bench.invoked.length, requests: fake.requests }
+  }
+  const calls = [{ name: 'pay', arguments: '{"amount": 50' }]
+
+  test.each([
+    ['anthropic', { say: 'Half', calls, finish: 'max_tokens' }, 'completion_truncated', [50, 100]],
+    ['anthropic', { say: 'Half', calls, finish: 'model_context_window_exceeded' }, 'completion_truncated', [50]],
+    ['anthropic', { say: 'I cannot', calls, finish: 'refusal' }, 'completion_filtered', [50]],
+    ['anthropic', { finish: 'end_turn' }, 'model_error', [50, 50]],
+    ['openai-compatible', { say: 'Half', calls, finish: 'length' }, 'completion_truncated', [50, 100]],
+    ['openai-compatible', { say: 'Half', calls, finish: 'MAX_TOKENS' }, 'completion_truncated', [50, 100]],
+    ['openai-compatible', { finish: 'content_filter' }, 'completion_filtered', [50]],
+    ['openai-compatible', { finish: 'stop' }, 'model_error', [50, 50]],
+  ] as const)('%s: %o makes no call and fails the run with %s', async (vendor, answer, errorCode, bounds) => {
+    const { end, invoked, requests } = await run(vendor, [answer])
+    expect(end).toEqual({ status: 'Failed', output: null, errorCode })
+    expect(invoked).toBe(0)
+    expect(requests.map(({ body }) => body.max_tokens)).toEqual(bounds)
+  })
+
+  test('an answer that Anthropic paused goes on with all that came, its own tools included', async () => {
+    const search = { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'weather' } }
+    const found = { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] }
+    const { end, requests } = await run('anthropic', [
+      { say: 'Looking. ', blocks: [search, found], finish: 'pause_turn' },
+      { say: 'It rains.' },
+    ])
+    expect(end).toEqual({ status: 'Completed', output: 'Looking. It rains.', errorCode: null })
+    expect(requests[1]!.body.messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Begin.' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'Looking. ' }, search, found] },
+    ])
+  })
+})
