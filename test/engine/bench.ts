@@ -166,6 +166,8 @@ export interface BenchSpec {
   readonly unset?: { secret: string; env: string }
   readonly timeoutMs?: number
   readonly store?: (store: Store) => Store
+  /** A database file that is there already, in place of a new one in memory. */
+  readonly path?: string
 }
 
 export interface Bench {
@@ -213,9 +215,9 @@ export const reply = (task: JsonObject, more: Partial<Answer> = {}): Answer => (
 
 export async function openBench(spec: BenchSpec): Promise<Bench> {
   const clock = handClock()
-  const plain = openSqlite(':memory:', { clock })
+  const plain = openSqlite(spec.path ?? ':memory:', { clock })
   const store = spec.store?.(plain) ?? plain
-  await publish(plain, spec.agents)
+  if (spec.path === undefined) await publish(plain, spec.agents)
   let seed = 7
   const ids = createIds(
     () => clock.now(),

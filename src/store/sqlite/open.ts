@@ -13,6 +13,7 @@ import { openKeys } from './keys.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './private-file.ts'
 import { openQuotas } from './quotas.ts'
+import { openRestored } from './restored.ts'
 import { openRuns } from './runs.ts'
 import { openSessions } from './sessions.ts'
 import { openSteps } from './steps.ts'
@@ -54,6 +55,7 @@ export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOpti
   const keys = openKeys(db)
   const operatorKeys = openOperatorKeys(db)
   const files = openFiles(db)
+  const restored = openRestored(db)
   const { write, flush } = createWriter(db, keys.writeUses, ballast)
 
   return {
@@ -70,6 +72,7 @@ export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOpti
     ...keys.reads,
     ...operatorKeys.reads,
     ...files.reads,
+    ...restored.reads,
     start: (turn, limits, claim) => write(() => turns.start(turn, limits, claim)),
     replay: async (principal, route, key, bodyDigest, now) => idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => turns.load(sessionId),
@@ -92,6 +95,7 @@ export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOpti
     finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
     closeUpload: (id) => write(() => files.closeUpload(id)),
     deleteFile: (id) => write(() => files.delete(id)),
+    releaseRestored: (sessionIds, triggerIds) => write(() => restored.release(sessionIds, triggerIds)),
     async backup(path) {
       createPrivateFile(path)
       await db.backup(path)
