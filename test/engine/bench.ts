@@ -328,6 +328,10 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
   }
 }
 
+/** The same by an approver who saw these arguments. */
+export const replyTo = (task: JsonObject, more: Partial<Answer> = {}, seen: JsonValue = task['arguments']!): Answer =>
+  reply(task, { ...more, metadata: { ...more.metadata, 'svc/arguments_digest': digestOfJson(seen) } })
+
 /** Events that arrive together, one after the other. */
 export async function* oneByOne<T>(source: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const together of source) yield* together
