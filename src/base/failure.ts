@@ -147,6 +147,12 @@ export const failures = {
   internal: { status: 500, exit: 70, say: () => 'Something went wrong on our side.' },
   shutting_down: { status: 503, exit: EXIT.unavailable, say: () => 'The server is shutting down.' },
   storage_full: { status: 503, exit: EXIT.unavailable, say: () => 'The server has no room left to store this.' },
+  trigger_held: {
+    status: 503,
+    exit: EXIT.unavailable,
+    say: () => 'This trigger came from a backup and starts no runs until an operator releases it.',
+    fix: 'svc restore --resume releases it; svc restore --plan lists what may repeat.',
+  },
 
   // Answers to a run that are refused: they travel as `error` and `code` of a 202 body.
   task_not_found: { exit: EXIT.absent, say: () => 'The run has no such user task.' },
@@ -165,6 +171,12 @@ export const failures = {
     exit: EXIT.conflict,
     say: () => 'The arguments are not the ones that were reviewed.',
     fix: 'Look at the task again, then answer.',
+  },
+  digest_required: {
+    exit: EXIT.conflict,
+    say: () =>
+      'This approval needs metadata["svc/arguments_digest"]: the arguments were edited, or several people approve them.',
+    fix: 'Look at the task again, then send the digest of the arguments that it shows.',
   },
   not_an_approver: {
     exit: EXIT.denied,

@@ -141,6 +141,7 @@ const answeredByRule = (desk: Desk, options: FollowOptions, task: UserTask): Pro
       kind: task.kind,
       ...(task.content.tool && { tool: task.content.tool.ref }),
       ...(task.content.arguments !== undefined && { args: task.content.arguments }),
+      ...(task.content.arguments_digest !== undefined && { argsDigest: task.content.arguments_digest }),
       ...(task.content.options && { options: task.content.options }),
     },
     task.runId,
@@ -165,8 +166,10 @@ async function applyRule(desk: Desk, options: FollowOptions, asked: Asked, runId
       : safeText(error),
   )
   if (error !== undefined || asked.kind === 'reply') return error === undefined
-  const { status } = await operator.call('GET /tasks/:id', { id: asked.id })
-  return status !== 'pending' || (await applyRule(desk, options, asked, runId))
+  // A rule may have edited the arguments: the next one is about these.
+  const { status, args = null, argsDigest } = await operator.call('GET /tasks/:id', { id: asked.id })
+  const now = argsDigest === undefined ? asked : { ...asked, args, argsDigest }
+  return status !== 'pending' || (await applyRule(desk, options, now, runId))
 }
 
 /** `approval of acme.refunds (task 9c1e77)`. */

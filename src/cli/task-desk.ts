@@ -139,6 +139,7 @@ function accepted(answer: MessageAccepted): MessageAccepted {
 const FIXES: Readonly<Record<string, string>> = {
   acknowledgement_required: '--ack says that the arguments were read and understood.',
   arguments_changed: 'svc inbox     look again, then answer',
+  digest_required: 'svc inbox     look again, then answer with --args-digest',
   not_an_approver:
     'SVC_OPERATOR_KEY or --operator-key-file says who you are; svc keys create --operator --email EMAIL --role ROLE makes one.',
 }

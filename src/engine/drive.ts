@@ -31,6 +31,8 @@ export interface Driver {
   post<T>(sessionId: SessionId, work: (draft: Draft) => T): Promise<T>
   /** Continues a session that has work in flight, or had. */
   wake(sessionId: SessionId): Promise<void>
+  /** Reads a session that was held again, and continues it. */
+  release(sessionId: SessionId): Promise<void>
   /** Applies the timers that are due; answers when the next one is. */
   fire(): Promise<number | undefined>
   close(graceMs: number): Promise<void>
@@ -127,7 +129,8 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   /** A session that was not in memory may have calls that a process before this one sent. */
   async function load(actor: Actor): Promise<void> {
     actor.live = await loadLive(store, actor.id, versionsOf)
-    if (!actor.live) return
+    // Nothing happens by itself to what is held: it is looked at when it is released.
+    if (!actor.live || actor.live.isHeld) return
     const open = actor.live.tree.runs.filter((each) => each.state.at !== 'done')
     const inFlight = new Set(actor.inFlight.keys())
     actor.inbox.unshift(
@@ -233,7 +236,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       calls: live.calls,
       callsElsewhere: elsewhere,
       worker: parts.worker,
-      maySend: sends && !closing,
+      maySend: sends && !closing && !live.isHeld,
       mostOutput: ({ model }) => parts.providers.mostOutput(model, live.tree.session.id),
       spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
       maxIterations: parts.maxIterations ?? 100,
@@ -245,7 +248,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   function begin(actor: Actor, live: Live): void {
     const wanted = effectsOf(live.tree)
     if (actor.inFlight.size > 0) callOff(actor, new Set(wanted.map((effect) => effect.key)))
-    if (closing || !sends) return
+    if (closing || !sends || live.isHeld) return
     for (const effect of wanted) {
       if (actor.inFlight.has(effect.key)) continue
       const controller = new AbortController()
@@ -318,6 +321,9 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     }).catch(alreadyTold)
   }
 
+  const wake = (sessionId: SessionId): Promise<void> =>
+    closing ? Promise.resolve() : enqueue(sessionId, () => undefined, { kept: true }).catch(alreadyTold)
+
   /** Resolves when no session is being moved. */
   async function quiet(): Promise<void> {
     for (const actor of actors.values()) await actor.running
@@ -361,8 +367,12 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       if (closing) return Promise.reject(fail('shutting_down'))
       return enqueue(sessionId, work)
     },
-    wake: (sessionId) =>
-      closing ? Promise.resolve() : enqueue(sessionId, () => undefined, { kept: true }).catch(alreadyTold),
+    wake,
+    release(sessionId) {
+      const actor = actors.get(sessionId)
+      if (actor) actor.live = undefined
+      return wake(sessionId)
+    },
     async fire() {
       for (const actor of actors.values()) {
         if (!actor.stuck) continue

@@ -1,6 +1,6 @@
 /** The doors of the engine: all that the server, the operator application and the demo may ask of it. */
 import type { Clock } from '../base/clock.ts'
-import type { AgentId, Ids, RunId, SessionId, TaskId, WorkspaceId } from '../base/ids.ts'
+import type { AgentId, Ids, RunId, SessionId, TaskId, TriggerId, WorkspaceId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Log } from '../base/log.ts'
 import type { Redactor } from '../base/secret.ts'
@@ -92,6 +92,11 @@ export interface Engine {
   conversation(sessionId: SessionId): Promise<PagedConversation>
   /** Continues what was in flight when the last process ended. Answers how many sessions that were. */
   recover(): Promise<number>
+  /**
+   * Lets go what a restore holds: those sessions continue, those triggers start runs again. What is not held stays as it is.
+   * Source: reliability, "Restoring".
+   */
+  release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
   /** Stops taking work; resolves when what is in flight is stored, or after `graceMs`. Runs go on at the next start. */
   close(graceMs?: number): Promise<void>
   readonly store: Store

@@ -13,12 +13,20 @@ export interface Live {
   readonly steps: Map<RunId, Step[]>
   /** By `callKey`. */
   readonly calls: Map<string, CallRow>
+  /** True for a session from a backup that was not released: what happens to it is kept, and nothing leaves this process. */
+  readonly isHeld: boolean
   /** Nothing that is said next may be said to be before this. */
   lastAt: Instant
 }
 
-export function createLive(tree: Tree, steps: readonly Step[], calls: readonly CallRow[], versions: Versions): Live {
-  const live: Live = { tree, versions, steps: new Map(), calls: new Map(), lastAt: 0 }
+export function createLive(
+  tree: Tree,
+  steps: readonly Step[],
+  calls: readonly CallRow[],
+  versions: Versions,
+  isHeld = false,
+): Live {
+  const live: Live = { tree, versions, steps: new Map(), calls: new Map(), isHeld, lastAt: 0 }
   for (const run of tree.runs) live.lastAt = Math.max(live.lastAt, run.startedAt, run.finishedAt ?? 0)
   for (const step of steps) addStep(live, step)
   for (const row of calls) live.calls.set(callKey(row.runId, row.callId), row)
@@ -32,8 +40,12 @@ export async function loadLive(
 ): Promise<Live | undefined> {
   const tree = await store.load(id)
   if (!tree) return undefined
-  const [steps, calls] = await Promise.all([store.stepsOfSession(id), store.calls({ sessionId: id })])
-  return createLive(tree, steps, calls, versionsOf(tree))
+  const [steps, calls, heldAt] = await Promise.all([
+    store.stepsOfSession(id),
+    store.calls({ sessionId: id }),
+    store.restoredAt(id),
+  ])
+  return createLive(tree, steps, calls, versionsOf(tree), heldAt !== undefined)
 }
 
 /** Takes over what a saved turn says. */

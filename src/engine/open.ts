@@ -23,6 +23,10 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
   const driver = createDriver(parts, bell, () => queue)
   const queue: Queue = openQueue({ wake: (id) => driver.wake(id), fire: () => driver.fire() }, parts.clock)
   let closing = false
+  const setAlarm = async (): Promise<void> => {
+    const next = await store.nextTimerAt()
+    if (next !== undefined) queue.alarm(next)
+  }
   return {
     store,
     start(request) {
@@ -47,9 +51,13 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       // A session that is loaded looks by itself at the calls that were sent and that nobody here waits for.
       const busy = await store.busySessions()
       for (const id of busy) queue.ring(id)
-      const next = await store.nextTimerAt()
-      if (next !== undefined) queue.alarm(next)
+      await setAlarm()
       return busy.length
+    },
+    async release(sessions, triggers) {
+      await store.releaseRestored(sessions, triggers)
+      for (const id of sessions) await driver.release(id)
+      await setAlarm()
     },
     async close(graceMs = GRACE_MS) {
       closing = true

@@ -210,6 +210,7 @@ function whyNoVote(draft: Draft, task: UserTask, answer: Answer): Failure | unde
   if (task.separationOfDuties && approverOf(answer.by) === starterOf(draft))
     return fail('not_an_approver', { why: 'who started the run does not decide what it may do' })
   if (answer.approved === false) return undefined
+  if (needsDigest(task) && answer.metadata?.['svc/arguments_digest'] === undefined) return fail('digest_required')
   if (task.comprehensionRequired && answer.metadata?.['svc/acknowledged'] !== true)
     return fail('acknowledgement_required')
   if (isOutput) {
@@ -224,6 +225,13 @@ function whyNoVote(draft: Draft, task: UserTask, answer: Answer): Failure | unde
   const refused = refuseEdit(draft, task, call, edited)
   return refused === undefined ? undefined : wrong(refused)
 }
+
+/**
+ * True where what is voted on may have changed since the approver looked, or others vote on it too: nobody approves what he has
+ * not seen. Source: policies, section 5.
+ */
+const needsDigest = (task: UserTask): boolean =>
+  task.argumentsDigest !== undefined && ((task.edits?.length ?? 0) > 0 || (task.approvalsRequired ?? 1) > 1)
 
 function whyNoNumber(task: UserTask, value: number | undefined): Failure | undefined {
   const wrong = (what: string): Failure => fail('invalid_value', { what })

@@ -98,6 +98,12 @@ async function openDoors(house: House, options: ServerOptions, host: string): Pr
   }
 
   const recovered = await engine.recover()
+  const held = await store.restored(workspace.id)
+  if (held.sessions.length + held.triggers.length > 0)
+    log.write('warn', 'what was restored is held until svc restore --resume', {
+      runs: held.sessions.length,
+      triggers: held.triggers.length,
+    })
   const schedule = createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
   about.onTriggers = () => schedule.refresh()
   house.onClose(() => schedule.stop())

@@ -10,6 +10,7 @@ import { fail } from '../base/failure.ts'
 import type { Log } from '../base/log.ts'
 import type { Config } from '../spec/config.ts'
 import { lockDirectory } from '../store/sqlite/lock.ts'
+import { holdAll, type HeldCounts } from '../store/sqlite/restored.ts'
 import { verifyDatabase } from '../store/sqlite/verify.ts'
 import { DATABASE, MANIFEST, type BackupManifest } from './backup.ts'
 import { openStorage, type Storage } from './storage.ts'
@@ -24,14 +25,21 @@ export interface RestoreOptions {
   readonly log: Log
 }
 
+export interface RestoredBackup {
+  readonly manifest: BackupManifest
+  /** What does nothing until it is released. */
+  readonly held: HeldCounts
+}
+
 /** What a server keeps in its directory and a backup brings. */
 const KEPT = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`, 'objects']
 
 /**
- * Nothing of the directory changes before the whole archive was read and its database found good.
+ * Nothing of the directory changes before the whole archive was read and its database found good. Open runs and triggers come
+ * back held: what they did after the backup was taken is not in it.
  * @throws Failure `store_locked` while a server holds the directory, `directory_not_empty`, `backup_invalid`
  */
-export async function restoreBackup(options: RestoreOptions): Promise<BackupManifest> {
+export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
   const { dataDirectory, force } = options
   const lock = lockDirectory(dataDirectory)
   try {
@@ -41,11 +49,12 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupMani
     try {
       const manifest = await unpack(options, staging)
       verifyDatabase(join(staging, DATABASE))
+      const held = holdAll(join(staging, DATABASE), options.clock.now())
       for (const name of KEPT) await rm(join(dataDirectory, name), { recursive: true, force: true })
       for (const name of [DATABASE, 'objects'])
         if (existsSync(join(staging, name))) await rename(join(staging, name), join(dataDirectory, name))
       await writeFile(join(dataDirectory, 'workspace'), `${manifest.workspace}\n`, { mode: 0o600 })
-      return manifest
+      return { manifest, held }
     } finally {
       await rm(staging, { recursive: true, force: true })
     }

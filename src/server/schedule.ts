@@ -45,7 +45,8 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     const patience = seen ? LATE_MS : -1
     const before = (seen ??= await store.ticks(workspaceId))
     const all = (await store.triggers(workspaceId)).filter(({ type }) => type === 'schedule')
-    const active = all.filter((trigger) => trigger.active)
+    const held = new Set((await store.restored(workspaceId)).triggers)
+    const active = all.filter(({ id, active }) => active && !held.has(id))
     for (const trigger of active) await look(parts, trigger, before.get(trigger.id) ?? now, now, patience)
     seen = new Map(active.map(({ id }) => [id, now]))
     const next = Math.min(...active.map((trigger) => nextTick(trigger, now)))
@@ -55,7 +56,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
       timer.unref()
     }
     // Last, since a store that cannot keep it must not stop the schedule.
-    const idle = all.filter(({ id, active }) => !active && before.has(id))
+    const idle = all.filter((trigger) => !active.includes(trigger) && before.has(trigger.id))
     if (all.length > 0) await store.markTicks(new Map([...seen, ...idle.map(({ id }) => [id, null] as const)]))
   }
   const refresh = () => {

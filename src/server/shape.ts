@@ -1,11 +1,12 @@
 /** Nouns of the store as bodies of the interface. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
-import { iso, isoOrNull } from '../base/clock.ts'
+import { iso, isoOrNull, type Instant } from '../base/clock.ts'
 import { toSessionBody } from '../engine/timeline.ts'
 import type { RunStatusBody, SessionListItem } from '../spec/api.ts'
-import type { Run } from '../spec/run.ts'
+import { isTerminal, type Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 
-export const toRunStatus = (run: Run): RunStatusBody => ({
+/** @param heldAt since when the run's session is held because it came from a backup */
+export const toRunStatus = (run: Run, heldAt: Instant | undefined): RunStatusBody => ({
   runId: run.id,
   status: run.status,
   output: run.output,
@@ -18,6 +19,7 @@ export const toRunStatus = (run: Run): RunStatusBody => ({
   totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
   startedAt: iso(run.startedAt),
   finishedAt: isoOrNull(run.finishedAt),
+  ...(heldAt !== undefined && !isTerminal(run.status) && { hold: { reason: 'restored', since: iso(heldAt) } }),
 })
 
 export const toSessionListItem = (session: Session): SessionListItem => ({

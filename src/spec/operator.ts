@@ -151,6 +151,42 @@ export interface RunView {
   readonly totalTokensUsed: number
   readonly trigger: string
   readonly waitingOn?: string
+  /** As in the status of a run. */
+  readonly hold?: { readonly reason: string; readonly since: string }
+}
+
+/** Something that an open run from a backup does once it is released, and may have done before. */
+export interface RepeatView {
+  /** The run of the tree, and its agent. */
+  readonly runId: string
+  readonly agent: string
+  readonly what: 'completion' | 'call'
+  /** Logical id, class and idempotency key of a call. */
+  readonly tool?: string
+  readonly sideEffectClass?: string | null
+  readonly idempotencyKey?: string
+  /** `made` by itself, or a person is asked first. */
+  readonly onRelease: 'made' | 'asked'
+}
+
+export interface RestoredView {
+  /** Open root runs that are held, oldest first. */
+  readonly runs: readonly {
+    readonly runId: string
+    readonly agent: string
+    readonly status: string
+    readonly startedAt: string
+    readonly heldSince: string
+    readonly mayRepeat: readonly RepeatView[]
+  }[]
+  /** `nextAt`: the next time of a schedule. */
+  readonly triggers: readonly {
+    readonly triggerId: string
+    readonly agent: string
+    readonly type: 'api' | 'schedule'
+    readonly name: string
+    readonly nextAt: string | null
+  }[]
 }
 
 export interface FileView {
@@ -341,6 +377,13 @@ export interface OperatorRoutes {
   }
   /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */
   'POST /backup': { body: undefined; answer: never }
+  /** What a restore holds, and what may repeat when it is released. */
+  'GET /restored': { query: Record<string, never>; answer: RestoredView }
+  /** Releases everything, or what is named: a run by any run of its tree, an agent with its triggers, a trigger. */
+  'POST /restored/release': {
+    body: { run?: string; agent?: string; trigger?: string }
+    answer: { runs: number; triggers: number }
+  }
   'GET /status': {
     query: Record<string, never>
     answer: {

@@ -208,7 +208,7 @@ export interface Store {
   load(sessionId: SessionId): Promise<Tree | undefined>
   /** @throws Failure `run_moved_on` when the session was saved since `turn.session.version` was read; nothing is kept then */
   save(turn: Turn): Promise<void>
-  /** Sessions that have work in flight, oldest first: what a restart continues. */
+  /** Sessions that have work in flight and are not held, oldest first: what a restart continues. */
   busySessions(): Promise<readonly SessionId[]>
 
   session(id: SessionId): Promise<Session | undefined>
@@ -241,7 +241,7 @@ export interface Store {
   /** Events after `after`, in order, at most `limit`. */
   events(sessionId: SessionId, after: number, limit: number): Promise<readonly StoredEvent[]>
 
-  /** Timers due at `now`, earliest first. Firing is a `save` that clears them. */
+  /** Timers due at `now` of sessions that are not held, earliest first. Firing is a `save` that clears them. */
   dueTimers(now: Instant, limit: number): Promise<readonly Timer[]>
   nextTimerAt(): Promise<Instant | undefined>
 
@@ -307,6 +307,16 @@ export interface Store {
   /** Nothing lies at the staging key of a finalized file any more, and nothing can come. */
   closeUpload(id: FileId): Promise<void>
   deleteFile(id: FileId): Promise<void>
+
+  // What came from a backup
+  /** Since when a session or trigger from a backup is held; undefined = it is not. */
+  restoredAt(id: SessionId | TriggerId): Promise<Instant | undefined>
+  /** Open sessions, oldest first, and triggers that are held. */
+  restored(
+    workspaceId: WorkspaceId,
+  ): Promise<{ readonly sessions: readonly SessionId[]; readonly triggers: readonly TriggerId[] }>
+  /** They are held no longer; what is not held stays as it is. */
+  releaseRestored(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
 
   /** Writes all that is committed to a new file, while others go on reading and writing. */
   backup(path: string): Promise<void>

@@ -58,8 +58,11 @@ describe('restoring', () => {
   const other = join(parent, 'other')
 
   test('brings runs and files back into an empty directory', async () => {
-    const { stdout } = await runSvc(['restore', archive, '--data', other], { cwd: parent })
+    const { stdout, stderr } = await runSvc(['restore', archive, '--data', other], { cwd: parent })
     expect(stdout).toBe(`restored 2 runs, 1 object of shop → ${other}\n`)
+    expect(stderr).toBe(
+      '0 open runs and 1 trigger are held, since they may have gone on after the backup:  svc restore --plan   svc restore --resume\n',
+    )
     expect(await json(['runs', 'list', '--data', other])).toEqual(await json(['runs', 'list']))
     const { items } = await json<{ items: { filename: string }[] }>(['files', 'list', '--data', other])
     await svc(['files', 'get', items[0]!.filename, '-o', join(parent, 'back.txt'), '--data', other])
@@ -95,6 +98,85 @@ describe('restoring', () => {
   })
 })
 
+describe('what came from a backup', () => {
+  const held = join(parent, 'held')
+  const at = ['--data', held]
+
+  test('is held until it is released, all or some of it', async () => {
+    const { userTaskId, runId } = await waiting()
+    await svc(['backup', join(parent, 'open.tgz')])
+    await svc(['reject', userTaskId, '--no-reason'])
+    const restored = await json<object>(['restore', join(parent, 'open.tgz'), ...at])
+    expect(restored).toMatchObject({ held: { runs: 1, triggers: 1 } })
+    const plan = await json<Record<string, Record<string, unknown>[]>>(['restore', '--plan', ...at])
+    expect(plan).toEqual({
+      runs: [
+        {
+          runId,
+          agent: 'acme.refund-desk',
+          status: 'WaitingForHITL',
+          startedAt: expect.any(String) as string,
+          heldSince: expect.any(String) as string,
+          mayRepeat: [
+            {
+              runId,
+              agent: 'acme.refund-desk',
+              what: 'call',
+              tool: 'acme.refunds',
+              sideEffectClass: 'non_idempotent_write',
+              idempotencyKey: expect.stringContaining(`svc:${runId}:`) as string,
+              onRelease: 'asked',
+            },
+          ],
+        },
+      ],
+      triggers: [
+        {
+          triggerId: expect.any(String) as string,
+          agent: 'acme.refund-desk',
+          type: 'api',
+          name: 'api',
+          nextAt: null,
+        },
+      ],
+    })
+    expect((await svc(['restore', '--plan', ...at])).stdout).toBe(
+      `${runId}\tacme.refund-desk\tWaitingForHITL\tacme.refunds (non_idempotent_write): a person is asked\n` +
+        `${plan['triggers']![0]!['triggerId'] as string}\tacme.refund-desk\tapi api\ttakes starts\n`,
+    )
+    const [run] = (await json<{ items: object[] }>(['runs', 'list', '--waiting', ...at])).items
+    expect(run).toMatchObject({ runId, hold: { reason: 'restored' } })
+
+    expect(await svc(['restore', '--resume', ...at])).toMatchObject({ code: 2, stdout: '' })
+    expect(await svc(['restore', '--resume', ...at], { tty: true, answers: [false] })).toMatchObject({
+      code: 0,
+      asked: ['Release all of it? Calls made after the backup may then be made again.'],
+    })
+    expect(await json(['restore', '--resume', '--run', runId, '--yes', ...at])).toEqual({ runs: 1, triggers: 0 })
+    expect(await json(['restore', '--resume', '--agent', 'acme.refund-desk', '--yes', ...at])).toEqual({
+      runs: 0,
+      triggers: 1,
+    })
+    expect((await svc(['restore', '--resume', '--yes', ...at])).stdout).toBe('Nothing is held.\n')
+    expect(await json(['runs', 'list', '--waiting', ...at])).not.toHaveProperty('items.0.hold')
+  })
+
+  test.each([
+    [['restore']],
+    [['restore', 'x.tgz', '--resume']],
+    [['restore', '--plan', '--resume']],
+    [['restore', 'x.tgz', '--run', '0f0f0f']],
+  ])('%j is refused', async (argv) => {
+    expect(await svc([...argv, ...at])).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+async function waiting(): Promise<{ readonly userTaskId: string; readonly runId: string }> {
+  await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount:=180', '--show', 'none'])
+  const { items } = await json<{ items: { userTaskId: string; runId: string }[] }>(['inbox'])
+  return items[0]!
+}
+
 describe('resetting', () => {
   beforeAll(async () => {
     await server?.end()
@@ -106,16 +188,16 @@ describe('resetting', () => {
       code: 2,
       stdout: '',
       stderr:
-        'error[usage]: reset --all deletes 2 runs and 1 file, versions, triggers and keys; not interactive.\n  fix:  svc reset --all --yes\n',
+        'error[usage]: reset --all deletes 4 runs and 1 file, versions, triggers and keys; not interactive.\n  fix:  svc reset --all --yes\n',
     })
   })
 
   test('forgets runs and keeps the rest', async () => {
     expect(await svc(['reset'], { tty: true, answers: [false] })).toMatchObject({
-      asked: ['Delete 2 runs?'],
+      asked: ['Delete 4 runs?'],
       stdout: '',
     })
-    expect((await svc(['reset', '--yes'])).stdout).toBe(`forgot 2 runs in ${join(cwd, '.svc')}\n`)
+    expect((await svc(['reset', '--yes'])).stdout).toBe(`forgot 4 runs in ${join(cwd, '.svc')}\n`)
     expect(await json(['runs', 'list'])).toEqual({ items: [], total: 0 })
     expect(await json(['sessions', 'list'])).toEqual({ items: [], total: 0 })
     expect(await json(['agents', 'list'])).toMatchObject({ total: 2 })

@@ -108,8 +108,10 @@ describe('an approval', () => {
 
   test('of two people needs two keys', async () => {
     const runId = await clerk.begin('pay')
-    const { user_task_id: userTaskId } = await clerk.api.task(runId)
-    const vote = { userTaskId, approved: true }
+    const { user_task_id: userTaskId, arguments_digest: digest } = await clerk.api.task(runId)
+    const unseen = await clerk.api.send(runId, { userTaskId, approved: true })
+    expect(unseen.body).toMatchObject({ status: 'WaitingForHITL', code: 'digest_required' })
+    const vote = { userTaskId, approved: true, metadata: { 'svc/arguments_digest': digest } }
     expect((await clerk.api.send(runId, vote)).body).toEqual({ status: 'WaitingForHITL', userTaskId })
     expect((await clerk.api.send(runId, vote)).body).toEqual({ status: 'WaitingForHITL', userTaskId, duplicate: true })
     // A claimed name makes no second person of one key.
@@ -127,8 +129,8 @@ describe('an approval', () => {
 
   test('of two people ends with one rejection', async () => {
     const runId = await clerk.begin('pay')
-    const { user_task_id: userTaskId } = await clerk.api.task(runId)
-    await clerk.api.send(runId, { userTaskId, approved: true })
+    const { user_task_id: userTaskId, arguments_digest: digest } = await clerk.api.task(runId)
+    await clerk.api.send(runId, { userTaskId, approved: true, metadata: { 'svc/arguments_digest': digest } })
     const second = await clerk.key()
     const before = clerk.ledger().length
     await second.send(runId, { userTaskId, approved: false })

@@ -18,6 +18,10 @@ const run = (args: readonly string[], secret?: string, input?: string): Promise<
 const as = (name: string, ...args: string[]): Promise<Ran> => run(args, keys[name]!.secret)
 const told = ({ code, stdout, stderr }: Ran): unknown[] => [code, stdout.split(';')[0], stderr.split('\n')[0]]
 
+/** Digest of the arguments that the inbox shows. */
+const shown = async (): Promise<string> =>
+  JSON.parse((await run(['inbox', '--json', '--jq', '.items[0].argsDigest'])).stdout) as string
+
 /** Every refund above 100 needs a person of the role finance who did not start it; above 1,000 two of them. */
 beforeAll(async () => {
   project = copyExample('refund')
@@ -46,31 +50,36 @@ afterAll(async () => {
 const REFUSED = 'error[not_an_approver]: This approver may not decide this task'
 const NO_ROLE = `${REFUSED}: it takes a person with the role finance.`
 const STARTED = `${REFUSED}: who started the run does not decide what it may do.`
+const DIGEST_REQUIRED =
+  'error[digest_required]: This approval needs metadata["svc/arguments_digest"]: the arguments were edited, or several people approve them.'
 const INVALID = 'error[invalid_operator_key]: The operator credential is not valid.'
 
 test('two persons of the role decide, each once, and not the one who started the run', async () => {
   const { stdout } = await as('ana', 'run', 'acme.refund-desk', 'order=A-1', 'amount:=1500', '--detach')
   await run(['runs', 'get', '@last', '--wait=pause'])
-  expect(told(await run(['approve', '@waiting']))).toEqual([4, '', NO_ROLE])
-  expect(told(await as('carl', 'approve', '@waiting'))).toEqual([4, '', NO_ROLE])
-  expect(told(await as('ana', 'approve', '@waiting'))).toEqual([4, '', STARTED])
-  const byKey = await svc(['approve', '@waiting', '--run', stdout.trim(), '--url', server.url], {
+  // Where several approve, each names the arguments that were seen.
+  expect(told(await as('ben', 'approve', '@waiting'))).toEqual([6, '', DIGEST_REQUIRED])
+  const seen = ['@waiting', '--args-digest', await shown()]
+  expect(told(await run(['approve', ...seen]))).toEqual([4, '', NO_ROLE])
+  expect(told(await as('carl', 'approve', ...seen))).toEqual([4, '', NO_ROLE])
+  expect(told(await as('ana', 'approve', ...seen))).toEqual([4, '', STARTED])
+  const byKey = await svc(['approve', ...seen, '--run', stdout.trim(), '--url', server.url], {
     env: { SVC_API_KEY: apiKey },
   })
   expect(told(byKey)).toEqual([4, '', NO_ROLE])
-  expect(told(await as('ben', 'approve', '@waiting', '--as', 'ana@acme.example'))).toEqual([
+  expect(told(await as('ben', 'approve', ...seen, '--as', 'ana@acme.example'))).toEqual([
     4,
     '',
     `${REFUSED}: the request is not by ana@acme.example.`,
   ])
   expect((await as('ben', 'inbox', '--mine', '--count')).stdout).toBe('1\n')
   const first = 'approved acme.refunds amount 1500 (1 of 2)'
-  expect(told(await as('ben', 'approve', '@waiting', '--as', 'BEN@acme.example'))).toEqual([0, first, ''])
+  expect(told(await as('ben', 'approve', ...seen, '--as', 'BEN@acme.example'))).toEqual([0, first, ''])
   expect((await as('ben', 'inbox', '--mine', '--count')).stdout).toBe('0\n')
   expect((await as('dora', 'inbox', '--mine', '--count')).stdout).toBe('1\n')
   for (const name of ['ben', 'ben again'])
-    expect(told(await as(name, 'approve', '@waiting'))).toEqual([0, `already ${first}`, ''])
-  const last = await run(['approve', '@waiting', '--operator-key-file', '-'], undefined, `${keys['dora']!.secret}\n`)
+    expect(told(await as(name, 'approve', ...seen))).toEqual([0, `already ${first}`, ''])
+  const last = await run(['approve', ...seen, '--operator-key-file', '-'], undefined, `${keys['dora']!.secret}\n`)
   expect(told(last)).toEqual([0, 'approved acme.refunds amount 1500 (2 of 2)', ''])
   const ended = await run(['runs', 'get', '@last', '--wait=terminal', '--json', '--jq', '.status'])
   expect(ended.stdout).toBe('"Completed"\n')
@@ -212,7 +221,9 @@ describe('without a credential', () => {
     const { runId, userTaskId } = await waiting()
     const yes = { runId, userTaskId, approved: true }
     expect(await byApi(`runs/${runId}/messages`, yes)).toMatchObject({ code: 'not_an_approver' })
-    expect(told(await here('approve', '@waiting'))).toEqual([0, 'approved acme.refunds amount 1500 (1 of 2)', ''])
+    const { stdout: seen } = await here('inbox', '--json', '--jq', '.items[0].argsDigest')
+    const approved = await here('approve', '@waiting', '--args-digest', JSON.parse(seen) as string)
+    expect(told(approved)).toEqual([0, 'approved acme.refunds amount 1500 (1 of 2)', ''])
     expect(JSON.parse((await post(`runs/${runId}/messages`, yes)).stdout)).toEqual({
       status: 'WaitingForHITL',
       userTaskId,

@@ -175,6 +175,8 @@ export interface BenchSpec {
   /** In place of `models`. */
   readonly providers?: Providers
   readonly store?: (store: Store) => Store
+  /** A database file that is there already, in place of a new one in memory. */
+  readonly path?: string
 }
 
 export interface Bench {
@@ -222,9 +224,9 @@ export const reply = (task: JsonObject, more: Partial<Answer> = {}): Answer => (
 
 export async function openBench(spec: BenchSpec): Promise<Bench> {
   const clock = handClock()
-  const plain = openSqlite(':memory:', { clock })
+  const plain = openSqlite(spec.path ?? ':memory:', { clock })
   const store = spec.store?.(plain) ?? plain
-  await publish(plain, spec.agents)
+  if (spec.path === undefined) await publish(plain, spec.agents)
   let seed = 7
   const ids = createIds(
     () => clock.now(),
@@ -334,6 +336,10 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     },
   }
 }
+
+/** The same by an approver who saw these arguments. */
+export const replyTo = (task: JsonObject, more: Partial<Answer> = {}, seen: JsonValue = task['arguments']!): Answer =>
+  reply(task, { ...more, metadata: { ...more.metadata, 'svc/arguments_digest': digestOfJson(seen) } })
 
 /** Events that arrive together, one after the other. */
 export async function* oneByOne<T>(source: AsyncIterable<readonly T[]>): AsyncGenerator<T> {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { digestOfJson } from '../../src/base/digest.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { Principal } from '../../src/spec/key.ts'
+import type { Answer } from '../../src/spec/task.ts'
 import {
   builtin,
   inOrder,
@@ -10,10 +11,12 @@ import {
   operator,
   policy,
   reply,
+  replyTo,
   returns,
   snapshotOf,
   T0,
   tool,
+  turns,
   type Model,
 } from './bench.ts'
 
@@ -82,24 +85,53 @@ test('a person who votes through two keys of one command is one approver', async
   const bench = await gated({ approvals_required: 2 })
   const run = await bench.start('root')
   const task = await bench.asked(run)
-  await bench.engine.answer(run, reply(task, { by: operator('ana') }))
+  await bench.engine.answer(run, replyTo(task, { by: operator('ana') }))
   for (const id of ['k1', 'k2'])
     expect(await bench.engine.answer(run, reply(task, { by: key(id, 'root', 'ana') }))).toMatchObject({
       duplicate: true,
     })
   expect(bench.invoked).toEqual([])
-  await bench.engine.answer(run, reply(task, { by: key('k1') }))
+  await bench.engine.answer(run, replyTo(task, { by: key('k1') }))
   await bench.ended(run)
+})
+
+test('nobody approves arguments that he has not seen', async () => {
+  const bench = await gated({ approvals_required: 2 })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  const code = async (answer: Answer): Promise<string | undefined> => (await bench.engine.answer(run, answer)).code
+  // Several approve: each says what he saw, also who edits.
+  expect(await code(reply(task, { by: key('k1') }))).toBe('digest_required')
+  const metadata = { 'svc/arguments': { n: 5000 } }
+  expect(await code(reply(task, { by: key('k2'), metadata }))).toBe('digest_required')
+  expect(await code(replyTo(task, { by: key('k2'), metadata }))).toBeUndefined()
+  expect(await code(reply(task, { by: key('k1') }))).toBe('digest_required')
+  expect(await code(replyTo(task, { by: key('k1') }))).toBe('arguments_changed')
+  await turns()
+  expect(bench.invoked).toEqual([])
+  expect(await code(replyTo(task, { by: key('k1') }, { n: 5000 }))).toBeUndefined()
+  await bench.ended(run)
+  expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 5000 }])
+})
+
+test('a rejection needs no digest, and decides', async () => {
+  const bench = await gated({ approvals_required: 2 })
+  const run = await bench.start('root')
+  const task = await bench.asked(run)
+  await bench.engine.answer(run, replyTo(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 2 } } }))
+  expect(await bench.engine.answer(run, reply(task, { by: key('k1'), approved: false }))).not.toHaveProperty('code')
+  await bench.ended(run)
+  expect(bench.invoked).toEqual([])
 })
 
 test('an edit voids earlier votes and counts as the vote of its author', async () => {
   const bench = await gated({ approvals_required: 2 })
   const run = await bench.start('root')
   const task = await bench.asked(run)
-  await bench.engine.answer(run, reply(task, { by: key('k1') }))
-  await bench.engine.answer(run, reply(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 2 } } }))
+  await bench.engine.answer(run, replyTo(task, { by: key('k1') }))
+  await bench.engine.answer(run, replyTo(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 2 } } }))
   expect(bench.invoked).toEqual([])
-  await bench.engine.answer(run, reply(task, { by: key('k1') }))
+  await bench.engine.answer(run, replyTo(task, { by: key('k1') }, { n: 2 }))
   await bench.ended(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 2 }])
 })
@@ -120,9 +152,9 @@ test('who votes on edited arguments is shown what the policies make of these', a
     return [content['prompt'], matched, condition]
   }
   expect(await told()).toEqual(['acme.gate@1.0.0 requires an approval: args.n > 1 (7).', 'true', 'args.n > 1 (7)'])
-  await bench.engine.answer(run, reply(task, { by: key('k1'), metadata: { 'svc/arguments': { n: 5 } } }))
+  await bench.engine.answer(run, replyTo(task, { by: key('k1'), metadata: { 'svc/arguments': { n: 5 } } }))
   expect(await told()).toEqual(['acme.gate@1.0.0 requires an approval: args.n > 1 (5).', 'true', 'args.n > 1 (5)'])
-  await bench.engine.answer(run, reply(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 1 } } }))
+  await bench.engine.answer(run, replyTo(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 1 } } }, { n: 5 }))
   expect(await told()).toEqual([
     'An irreversible_action requires an approval, and no policy grants it.',
     'false',
@@ -148,12 +180,12 @@ test.each([
     const run = await bench.start('root')
     const task = await bench.asked(run)
     expect(task).not.toHaveProperty('edits')
-    const edit = (by: Principal, n: number) =>
-      bench.engine.answer(run, reply(task, { by, metadata: { 'svc/arguments': { n } } }))
-    await edit(key('k1'), 5)
+    const edit = (by: Principal, seen: number, n: number) =>
+      bench.engine.answer(run, replyTo(task, { by, metadata: { 'svc/arguments': { n } } }, { n: seen }))
+    await edit(key('k1'), 7, 5)
     bench.clock.set(T0 + 1000)
-    await edit(operator('olga'), 1)
-    for (const id of ['k1', 'k2']) await bench.engine.answer(run, reply(task, { by: key(id) }))
+    await edit(operator('olga'), 5, 1)
+    for (const id of ['k1', 'k2']) await bench.engine.answer(run, replyTo(task, { by: key(id) }, { n: 1 }))
     await bench.ended(run)
     const edits = [
       {

@@ -1,7 +1,19 @@
 import { expect, test } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import { ProviderError } from '../../src/providers/provider.ts'
-import { inOrder, key, openBench, operator, overloaded, policy, reply, returns, snapshotOf, tool } from './bench.ts'
+import {
+  inOrder,
+  key,
+  openBench,
+  operator,
+  overloaded,
+  policy,
+  reply,
+  replyTo,
+  returns,
+  snapshotOf,
+  tool,
+} from './bench.ts'
 
 const transfer = tool('transfer', { sideEffectClass: 'irreversible_action' })
 const look = tool('look')
@@ -167,14 +179,14 @@ test('a quorum counts distinct approvers, and one rejection ends it', async () =
   })
   const run = await bench.start('root')
   const [first, second] = [await bench.asked(run, 1), await bench.asked(run, 2)]
-  expect(await bench.engine.answer(run, reply(first))).toMatchObject({ status: 'WaitingForHITL' })
-  expect(await bench.engine.answer(run, reply(first))).toMatchObject({ duplicate: true })
+  expect(await bench.engine.answer(run, replyTo(first))).toMatchObject({ status: 'WaitingForHITL' })
+  expect(await bench.engine.answer(run, replyTo(first))).toMatchObject({ duplicate: true })
   expect(await bench.engine.answer(run, reply(first, { approved: false }))).toMatchObject({
     code: 'task_already_completed',
   })
   expect(bench.invoked).toEqual([])
-  await bench.engine.answer(run, reply(first, { by: operator() }))
-  await bench.engine.answer(run, reply(second))
+  await bench.engine.answer(run, replyTo(first, { by: operator() }))
+  await bench.engine.answer(run, replyTo(second))
   await bench.engine.answer(run, reply(second, { by: operator(), approved: false }))
   await bench.ended(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ to: 'a' }])

@@ -262,11 +262,18 @@ async function live(
           ? review(task, effects, opinion)
           : task.kind === 'aitl_escalation'
             ? { textValue: 'So.' }
-            : { approved: opinion() && round < PATIENCE }
+            : { approved: opinion() && round < PATIENCE, metadata: { 'svc/arguments_digest': task.argumentsDigest! } }
       const by = isOperatorOnly(task.kind) ? operator() : key()
       await bench.engine.answer(task.runId, { taskId: task.id, by, ...given }).catch(() => {})
       if (task.approvalsRequired === 2)
-        await bench.engine.answer(task.runId, { taskId: task.id, approved: opinion(), by: operator() }).catch(() => {})
+        await bench.engine
+          .answer(task.runId, {
+            taskId: task.id,
+            approved: opinion(),
+            metadata: { 'svc/arguments_digest': task.argumentsDigest! },
+            by: operator(),
+          })
+          .catch(() => {})
     }
     if ((await bench.store.run(rootRunId))!.status === 'WaitingForResponse' && !world.isDead())
       await bench.engine.answer(rootRunId, { text: 'yes', by: key() }).catch(() => {})

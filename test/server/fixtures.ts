@@ -249,6 +249,7 @@ export function openHouse(
     follow: (runId, after, signal) => (doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)),
     conversation: (sessionId) => doors.conversation!(sessionId),
     recover: async () => 0,
+    release: (sessions, triggers) => store.releaseRestored(sessions, triggers),
     close: async () => {},
   }
   async function* replay(runId: RunId, after: number): AsyncGenerator<readonly Followed[]> {

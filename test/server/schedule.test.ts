@@ -196,3 +196,20 @@ test.each([
   let at = Date.parse(since)
   expect(ticks.map(() => new Date((at = nextTick(trigger, at))).toISOString())).toEqual(ticks)
 })
+
+test('a trigger from a backup starts nothing until it is released, and makes up for nothing then', async () => {
+  const { wind, away, starts, told, triggerId, schedule, services } = await scheduled('*/10 * * * *')
+  const { store } = services
+  const held = { sessions: [], triggers: [triggerId as never] }
+  const restored = vi.spyOn(store, 'restored').mockResolvedValue(held)
+  await away(0)
+  await wind(3_600_000)
+  expect(starts()).toBe(0)
+  restored.mockRestore()
+  services.about.onTriggers!()
+  await turns()
+  expect([starts(), told]).toEqual([0, []])
+  await wind(600_000)
+  expect(starts()).toBe(1)
+  await schedule.stop()
+})

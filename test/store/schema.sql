@@ -374,3 +374,13 @@ before update of session_n, ordinal, run_n, sequence, id, type, content, hidden,
 begin
   select raise(abort, 'of a step only its end is written later');
 end;
+
+CREATE TABLE restored_session (
+  session_n integer primary key references session (n) on delete cascade,
+  at integer not null
+) strict;
+
+CREATE TABLE restored_trigger (
+  trigger_id text primary key references run_trigger (id) on delete cascade,
+  at integer not null
+) strict;

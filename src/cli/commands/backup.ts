@@ -17,6 +17,7 @@ import { openProject, type Project } from '../project.ts'
 import { remoteError } from '../remote.ts'
 import { sizeOf } from '../size.ts'
 import { stdinBytes } from '../stdin-bytes.ts'
+import { releaseHeld } from './restored.ts'
 
 /** The name appears when the archive is whole. */
 export async function backup(call: Call): Promise<void> {
@@ -83,7 +84,12 @@ async function toStdout({ io }: Call, body: ReadableStream<Uint8Array>): Promise
 /** Into a directory that holds nothing yet, or over what is there with `--force` and after a question. */
 export async function restore(call: Call): Promise<void> {
   const { given, mode, out, cwd, io } = call
-  const file = given.argument(0)!
+  const file = given.argument(0)
+  if (given.flag('plan') || given.flag('resume')) return await releaseHeld(call)
+  if (['run', 'agent', 'trigger'].some((name) => given.text(name) !== undefined))
+    throw fail('usage', { what: '--run, --agent and --trigger name what --resume releases.' })
+  if (file === undefined)
+    throw fail('usage', { what: 'There is no backup to restore.' }, { fix: 'svc restore FILE, --plan or --resume' })
   const project = await openProject(call)
   await refuseRunning(project)
   const { openReset } = await import('../../server/reset.ts')
@@ -98,7 +104,7 @@ export async function restore(call: Call): Promise<void> {
       return out.say('kept')
   }
   if (!project.anchored) throw fail('no_project', { directory: project.directory })
-  const manifest = await restoreBackup({
+  const { manifest, held } = await restoreBackup({
     dataDirectory,
     config,
     archive,
@@ -108,10 +114,14 @@ export async function restore(call: Call): Promise<void> {
   })
   const { runs, objects } = manifest
   if (mode.json)
-    return await out.json({ file, dataDirectory, workspace: manifest.workspace, runs, objects: objects.length })
+    return await out.json({ file, dataDirectory, workspace: manifest.workspace, runs, objects: objects.length, held })
   out.line(
     `restored ${counted(runs, 'run')}, ${counted(objects.length, 'object')} of ${manifest.workspace} → ${dataDirectory}`,
   )
+  if (held.runs + held.triggers > 0)
+    out.say(
+      `${counted(held.runs, 'open run')} and ${counted(held.triggers, 'trigger')} are held, since they may have gone on after the backup:  svc restore --plan   svc restore --resume`,
+    )
   if (project.config.workspace !== undefined && project.config.workspace !== manifest.workspace)
     out.say(
       `warning: the project's workspace is ${project.config.workspace}; agents of ${manifest.workspace} are seen with that name only`,

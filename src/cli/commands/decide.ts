@@ -2,6 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { InboxItem } from '../../spec/operator.ts'
+import { safeText } from '../../terminal/text.ts'
 import { shortId } from '../../terminal/time.ts'
 import { acknowledge } from '../acknowledge.ts'
 import type { Call } from '../command.ts'
@@ -12,28 +13,32 @@ import { nextOf, subjectOf, withTaskDesk, type Told, type Verdict } from '../tas
 export async function approve(call: Call): Promise<void> {
   const { given, out } = call
   const note = given.text('note')
-  await decideEach(call, async (item) => {
-    const output = outputUnderReview(item.task)
-    const edited =
-      output !== undefined || given.text('edit') === undefined
-        ? undefined
-        : await readEdited(call, given.text('edit')!, item)
-    const effective = edited ? { ...item, args: edited } : item
-    const acknowledged = await acknowledgement(call, effective)
-    return {
-      answer: { approved: true, ...(output !== undefined && { textValue: await readOutput(call, output) }) },
-      metadata: {
-        ...(note !== undefined && { 'svc/comment': note }),
-        ...(edited && { 'svc/arguments': edited }),
-        ...(acknowledged && { 'svc/acknowledged': true }),
-      },
-      say: (verdict, told) => {
-        const { have, need } = verdict.approvals
-        const rest = have < need ? `${need - have} more needed` : nextOf(item, told)
-        out.line(`${told.again ? 'already ' : ''}approved ${subjectOf(effective)} (${have} of ${need}); ${rest}`)
-      },
-    }
-  })
+  await decideEach(
+    call,
+    async (item) => {
+      const output = outputUnderReview(item.task)
+      const edited =
+        output !== undefined || given.text('edit') === undefined
+          ? undefined
+          : await readEdited(call, given.text('edit')!, item)
+      const effective = edited ? { ...item, args: edited } : item
+      const acknowledged = await acknowledgement(call, effective)
+      return {
+        answer: { approved: true, ...(output !== undefined && { textValue: await readOutput(call, output) }) },
+        metadata: {
+          ...(note !== undefined && { 'svc/comment': note }),
+          ...(edited && { 'svc/arguments': edited }),
+          ...(acknowledged && { 'svc/acknowledged': true }),
+        },
+        say: (verdict, told) => {
+          const { have, need } = verdict.approvals
+          const rest = have < need ? `${need - have} more needed` : nextOf(item, told)
+          out.line(`${told.again ? 'already ' : ''}approved ${subjectOf(effective)} (${have} of ${need}); ${rest}`)
+        },
+      }
+    },
+    true,
+  )
 }
 
 export async function reject(call: Call): Promise<void> {
@@ -48,16 +53,20 @@ export async function reject(call: Call): Promise<void> {
       )
     reason = await io.prompts.text('Reason:', signal)
   }
-  await decideEach(call, async (item) => ({
-    answer: { approved: false },
-    metadata: reason ? { 'svc/comment': reason } : {},
-    say: (_, told) => {
-      const fails = item.task?.on_reject === 'fail'
-      const then = fails ? 'fail the run' : 'return to agent'
-      const next = nextOf(item, told, fails ? 'ends' : 'continues')
-      out.line(`${told.again ? 'already ' : ''}rejected; on_reject: ${then}; ${next}`)
-    },
-  }))
+  await decideEach(
+    call,
+    async (item) => ({
+      answer: { approved: false },
+      metadata: reason ? { 'svc/comment': reason } : {},
+      say: (_, told) => {
+        const fails = item.task?.on_reject === 'fail'
+        const then = fails ? 'fail the run' : 'return to agent'
+        const next = nextOf(item, told, fails ? 'ends' : 'continues')
+        out.line(`${told.again ? 'already ' : ''}rejected; on_reject: ${then}; ${next}`)
+      },
+    }),
+    false,
+  )
 }
 
 interface Deed {
@@ -67,13 +76,14 @@ interface Deed {
 }
 
 /** One task after the other; the first that is refused ends the command, what was decided before stays decided. */
-async function decideEach(call: Call, prepare: (item: InboxItem) => Promise<Deed>): Promise<void> {
+async function decideEach(call: Call, prepare: (item: InboxItem) => Promise<Deed>, approves: boolean): Promise<void> {
   const { given, mode, out } = call
   const digest = given.text('args-digest')
   await withTaskDesk(call, async (desk) => {
     const found: InboxItem[] = []
     for (const text of given.rest(0)) found.push(await desk.find(text))
     for (const item of found) checkKind(item, digest)
+    if (approves) for (const item of found) await checkSeen(call, item)
     const items: Verdict[] = []
     for (const item of found) {
       const { answer, metadata, say } = await prepare(item)
@@ -98,6 +108,22 @@ function checkKind(item: InboxItem, digest: string | undefined): void {
     !item.argsDigest.startsWith(digest.startsWith('sha256:') ? digest : `sha256:${digest}`)
   )
     throw fail('arguments_changed', undefined, { fix: 'svc inbox     look again, then answer' })
+}
+
+/**
+ * Where the arguments were edited, or several people approve them, whoever approves says which ones were seen: by their digest,
+ * or at a terminal, where they are shown. Source: policies, section 5.
+ */
+async function checkSeen({ given, mode, io, out, signal }: Call, item: InboxItem): Promise<void> {
+  const needsDigest = item.argsDigest !== undefined && (item.approvals.need > 1 || (item.task?.edits?.length ?? 0) > 0)
+  if (!needsDigest || given.text('args-digest') !== undefined || given.text('edit') !== undefined) return
+  if (!mode.interactive)
+    throw fail('digest_required', undefined, {
+      fix: 'svc inbox --json shows args and argsDigest; then  --args-digest SHA',
+    })
+  out.say(safeText(`${subjectOf(item)}  ${JSON.stringify(item.args)}`))
+  if (!(await io.prompts.confirm('Approve it with these arguments?', signal)))
+    throw fail('usage', { what: 'Nothing was approved.' })
 }
 
 async function readEdited(call: Call, given: string, item: InboxItem): Promise<JsonObject> {

@@ -65,7 +65,7 @@ const columns = (now: number): readonly Column<RunView>[] => [
   },
   { title: 'TOOK', cell: (run) => took(run, now), plain: ({ finishedAt }) => finishedAt ?? '' },
   { title: 'TOKENS', cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
-  { title: '', cell: ({ waitingOn }) => waitingOn ?? '' },
+  { title: '', cell: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '')) },
 ]
 
 const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
@@ -89,6 +89,7 @@ export async function runsGet(call: Call): Promise<number> {
 const fieldsOf = (run: RunStatus) => [
   { key: 'run', value: run.runId },
   { key: 'status', value: run.status },
+  { key: 'held', value: run.hold && `${run.hold.reason}, since ${run.hold.since}` },
   { key: 'version', value: run.versionLabel },
   { key: 'output', value: run.output === null ? undefined : safeJson(run.output) },
   { key: 'error', value: run.error === undefined ? undefined : safeText(run.error) },

@@ -137,7 +137,8 @@ function changesOf(given: Given): Changes {
   }
 }
 
-async function triggerOf(text: string, operator: Operator): Promise<TriggerView> {
+/** By its id or the end of one. @throws Failure `not_found`, `ambiguous_reference` */
+export async function triggerOf(text: string, operator: Operator): Promise<TriggerView> {
   const { items } = await operator.call('GET /triggers', { query: {} })
   const found = items.filter((each) =>
     isUuid(text) ? each.triggerId === text.toLowerCase() : each.triggerId.endsWith(text.toLowerCase()),

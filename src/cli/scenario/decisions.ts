@@ -38,6 +38,8 @@ export interface Asked {
   readonly tool?: string
   readonly args?: JsonValue
   readonly options?: readonly { readonly id: string; readonly label: string }[]
+  /** Digest of `args`: which arguments the answer is about. */
+  readonly argsDigest?: string
 }
 
 export interface Rulebook {
@@ -85,6 +87,7 @@ export function answerOf(rule: DecisionRule, asked: Asked): JsonObject {
     // Who wrote the rule has read what it approves.
     ...(approved === true && { 'svc/acknowledged': true }),
     ...(isOutcome && { 'svc/result': rule.text }),
+    ...(asked.argsDigest !== undefined && { 'svc/arguments_digest': asked.argsDigest }),
   }
   return {
     ...(approved !== undefined && { approved }),

@@ -188,6 +188,7 @@ const toAsked = (item: InboxItem): Asked => ({
   kind: item.kind,
   ...(item.tool !== undefined && { tool: item.tool }),
   ...(item.args !== undefined && { args: item.args }),
+  ...(item.argsDigest !== undefined && { argsDigest: item.argsDigest }),
   ...(item.options && { options: item.options }),
 })
 

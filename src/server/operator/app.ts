@@ -16,6 +16,7 @@ import { streamLogs } from './logs.ts'
 import { identify } from './identify.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './keys.ts'
 import { deploy, publish } from './publish.ts'
+import { listRestored, releaseRestored } from './restored.ts'
 import { cancelRun, getConversation, getRun, listRuns, sendMessage, startRun, streamRun } from './runs.ts'
 import { getSession, listSessions } from './sessions.ts'
 import { getStatus } from './status.ts'
@@ -58,6 +59,8 @@ const ROUTES: { readonly [R in keyof OperatorRoutes]: Act<R> } = {
   'GET /decisions': listDecisions,
   'GET /logs': streamLogs,
   'POST /backup': backup,
+  'GET /restored': listRestored,
+  'POST /restored/release': releaseRestored,
   'GET /status': getStatus,
 }
 

@@ -5,7 +5,7 @@ import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { gather } from '../../engine/timeline.ts'
 import type { RunView } from '../../spec/operator.ts'
-import { isWaiting, type Run } from '../../spec/run.ts'
+import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
 import { startLimits } from '../rates.ts'
 import { checkFiles, toAnswer } from '../routes/messages.ts'
 import { openStream } from '../routes/stream.ts'
@@ -86,7 +86,10 @@ export const listRuns: Act<'GET /runs'> = async ({ services, query }) => {
   return { items: await Promise.all(items.map((run) => toRunView(services, run))), total }
 }
 
-export const getRun: Act<'GET /runs/:id'> = async ({ services, id }) => toRunStatus(await findRun(services, id))
+export const getRun: Act<'GET /runs/:id'> = async ({ services, id }) => {
+  const run = await findRun(services, id)
+  return toRunStatus(run, await services.store.restoredAt(run.sessionId))
+}
 
 export const getConversation: Act<'GET /runs/:id/conversation'> = async ({ services, id }) =>
   gather(await services.engine.conversation((await findRun(services, id)).sessionId))
@@ -128,6 +131,7 @@ export async function toRunView(services: Services, run: Run): Promise<RunView> 
   const { store } = services
   const session = await store.session(run.sessionId)
   const waitingOn = isWaiting(run.status) ? await waitOf(services, run) : undefined
+  const heldAt = isTerminal(run.status) ? undefined : await store.restoredAt(run.sessionId)
   return {
     runId: run.id,
     sessionId: run.sessionId,
@@ -141,6 +145,7 @@ export async function toRunView(services: Services, run: Run): Promise<RunView> 
     totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
     trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
     ...(waitingOn !== undefined && { waitingOn }),
+    ...(heldAt !== undefined && { hold: { reason: 'restored', since: iso(heldAt) } }),
   }
 }
 

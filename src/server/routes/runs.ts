@@ -11,9 +11,10 @@ import { parseCancel, parseStepContent } from '../validate.ts'
 
 /** GET /v1/runs/{runId}: status and result, never redacted. */
 export const getRun = (services: Services): Handler =>
-  withKey(services, async ({ params }, { principal }) =>
-    ok(toRunStatus(await runInScope(services, principal, params['runId']!))),
-  )
+  withKey(services, async ({ params }, { principal }) => {
+    const run = await runInScope(services, principal, params['runId']!)
+    return ok(toRunStatus(run, await services.store.restoredAt(run.sessionId)))
+  })
 
 /** GET /v1/runs/{runId}/conversation: session, runs and timeline; redacted while the trigger hides its timeline. */
 export const getConversation = (services: Services): Handler =>

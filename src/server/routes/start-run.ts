@@ -1,4 +1,5 @@
 import { digestOfJson } from '../../base/digest.ts'
+import { fail } from '../../base/failure.ts'
 import { withKey } from '../auth.ts'
 import { apiBody, readJson } from '../body.ts'
 import { startLimits, withRateHeaders } from '../rates.ts'
@@ -11,6 +12,7 @@ import { parseIdempotencyKey, parseStart } from '../validate.ts'
 /** POST /v1/agents/{agentId}/runs: 202 once session, run and first work item are durable. */
 export const startRun = (services: Services): Handler =>
   withKey(services, async (call, { principal, trigger }) => {
+    if ((await services.store.restoredAt(trigger.id)) !== undefined) throw fail('trigger_held')
     const agent = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
     const body = await readJson(call, apiBody(services.config))

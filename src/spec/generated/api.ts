@@ -69,6 +69,7 @@ export interface RunStatus {
     | 'rejected'
     | 'repeated_denial'
     | 'policy_error'
+    | 'state_not_saved'
     | 'cancelled'
     | 'internal'
     | (string & {})
@@ -79,6 +80,14 @@ export interface RunStatus {
   readonly totalTokensUsed: number
   readonly startedAt: Timestamp
   readonly finishedAt: NullableTimestamp
+  readonly hold?: Hold
+}
+
+/** Why a run that has not ended does nothing for now. Keep polling. */
+export interface Hold {
+  /** `restored`: it came from a backup, and an operator has yet to release it. */
+  readonly reason: 'restored' | (string & {})
+  readonly since: Timestamp
 }
 
 export interface Session {
@@ -222,6 +231,7 @@ export interface MessageAccepted {
     | 'acknowledgement_required'
     | 'run_not_waiting'
     | 'arguments_changed'
+    | 'digest_required'
     | 'not_an_approver'
     | (string & {})
   readonly duplicate?: boolean

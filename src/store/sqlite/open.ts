@@ -14,6 +14,7 @@ import { openKeys } from './keys.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './private-file.ts'
 import { openQuotas } from './quotas.ts'
+import { openRestored } from './restored.ts'
 import { openRuns } from './runs.ts'
 import { openSessions } from './sessions.ts'
 import { openSteps } from './steps.ts'
@@ -60,6 +61,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const keys = openKeys(db)
   const operatorKeys = openOperatorKeys(db)
   const files = openFiles(db)
+  const restored = openRestored(db)
   const { write, flush } = createWriter(db, keys.writeUses, ballast)
 
   return {
@@ -76,6 +78,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...keys.reads,
     ...operatorKeys.reads,
     ...files.reads,
+    ...restored.reads,
     start: (turn, limits, claim) => write(() => turns.start(turn, limits, claim)),
     replay: async (principal, route, key, bodyDigest, now) => idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => turns.load(sessionId),
@@ -98,6 +101,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
     closeUpload: (id) => write(() => files.closeUpload(id)),
     deleteFile: (id) => write(() => files.delete(id)),
+    releaseRestored: (sessionIds, triggerIds) => write(() => restored.release(sessionIds, triggerIds)),
     async backup(path) {
       createPrivateFile(path)
       await db.backup(path)

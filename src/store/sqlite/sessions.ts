@@ -61,7 +61,11 @@ export function openSessions(db: Database, agents: Agents): Sessions {
      order by s.started_at desc, s.n desc
      limit :limit`,
   )
-  const busy = db.prepare<[], { id: SessionId }>('select id from session where busy = 1 order by started_at, n')
+  const busy = db.prepare<[], { id: SessionId }>(
+    `select id from session
+     where busy = 1 and not exists (select 1 from restored_session h where h.session_n = session.n)
+     order by started_at, n`,
+  )
   const get = (id: SessionId) => {
     const row = one.get(id)
     return row && toSession(row)

@@ -21,11 +21,11 @@ export function openTimers(db: Database): Timers {
      from timer t
        join session s on s.n = t.session_n
        join run r on r.n = t.run_n
-     where t.at <= :now
+     where t.at <= :now and ${RELEASED}
      order by t.at, t.session_n, t.run_n, t.kind, t.ref
      limit :limit`,
   )
-  const next = db.prepare<[], { at: number | null }>('select min(at) as at from timer')
+  const next = db.prepare<[], { at: number }>(`select t.at from timer t where ${RELEASED} order by t.at limit 1`)
 
   return {
     reads: {
@@ -33,10 +33,13 @@ export function openTimers(db: Database): Timers {
         return due.all({ now, limit })
       },
       async nextTimerAt() {
-        return next.get()?.at ?? undefined
+        return next.get()?.at
       },
     },
     set: (sessionN, runN, { kind, ref, at }) => void set.run({ sessionN, runN, kind, ref, at }),
     clear: (sessionN, runN, { kind, ref }) => void clear.run({ sessionN, runN, kind, ref }),
   }
 }
+
+/** Nothing happens to a session from a backup until it is released. */
+const RELEASED = 'not exists (select 1 from restored_session h where h.session_n = t.session_n)'

@@ -1,0 +1,118 @@
+/** What a restore holds: seen with what may repeat, and released. Source: reliability, "Restoring". */
+import { iso, isoOrNull } from '../../base/clock.ts'
+import type { SessionId, TriggerId } from '../../base/ids.ts'
+import { isSafe, toolNamed } from '../../engine/bindings.ts'
+import { idempotencyKeyOf } from '../../engine/draft.ts'
+import type { Trigger } from '../../spec/key.ts'
+import type { RepeatView, RestoredView } from '../../spec/operator.ts'
+import type { Call, Run } from '../../spec/run.ts'
+import type { Snapshot } from '../../spec/snapshot.ts'
+import { nextTick } from '../schedule.ts'
+import type { Services } from '../services.ts'
+import type { Act } from './act.ts'
+import { findAgent, findRun, findTrigger } from './find.ts'
+import { reader } from './reader.ts'
+import { nameOf } from './triggers.ts'
+
+export const listRestored: Act<'GET /restored'> = async ({ services }) => {
+  const { store, workspace } = services
+  const { sessions, triggers } = await store.restored(workspace.id)
+  const runs: RestoredView['runs'][number][] = []
+  for (const id of sessions) runs.push(await toHeldRun(services, id))
+  const held = (await store.triggers(workspace.id)).filter(({ id }) => triggers.includes(id))
+  return { runs, triggers: await Promise.all(held.map((trigger) => toHeldTrigger(services, trigger))) }
+}
+
+export const releaseRestored: Act<'POST /restored/release'> = async ({ services, body }) => {
+  const check = reader(body)
+  const text = (name: 'run' | 'agent' | 'trigger') => check.text(name, { min: 1, max: 300 })
+  const [run, agent, trigger] = [text('run'), text('agent'), text('trigger')]
+  check.done()
+  const { sessions, triggers } = await wanted(services, { run, agent, trigger })
+  await services.engine.release(sessions, triggers)
+  services.about.onTriggers?.()
+  services.log.write('info', 'released what a restore held', { runs: sessions.length, triggers: triggers.length })
+  return { runs: sessions.length, triggers: triggers.length }
+}
+
+async function wanted(
+  services: Services,
+  given: Readonly<Record<'run' | 'agent' | 'trigger', string | undefined>>,
+): Promise<{ readonly sessions: readonly SessionId[]; readonly triggers: readonly TriggerId[] }> {
+  const { store, workspace } = services
+  const held = await store.restored(workspace.id)
+  if (given.run === undefined && given.agent === undefined && given.trigger === undefined) return held
+  const sessions = new Set<SessionId>()
+  const triggers = new Set<TriggerId>()
+  if (given.run !== undefined) sessions.add((await findRun(services, given.run.toLowerCase())).sessionId)
+  if (given.trigger !== undefined) triggers.add((await findTrigger(services, given.trigger.toLowerCase())).id)
+  if (given.agent !== undefined) {
+    const { id } = await findAgent(services, given.agent)
+    for (const each of held.sessions) if ((await store.session(each))?.agentId === id) sessions.add(each)
+    for (const each of await store.triggers(workspace.id, id)) triggers.add(each.id)
+  }
+  return {
+    sessions: held.sessions.filter((id) => sessions.has(id)),
+    triggers: held.triggers.filter((id) => triggers.has(id)),
+  }
+}
+
+async function toHeldRun(services: Services, id: SessionId): Promise<RestoredView['runs'][number]> {
+  const { store } = services
+  const runs = await store.runsOf(id)
+  const mayRepeat: RepeatView[] = []
+  for (const run of runs) {
+    const version = await store.version(run.agentVersionId)
+    if (version) mayRepeat.push(...repeatsOf(run, version.snapshot))
+  }
+  const root = runs.find(({ parentRunId }) => parentRunId === null)!
+  return {
+    runId: root.id,
+    agent: root.agentName,
+    status: root.status,
+    startedAt: iso(root.startedAt),
+    heldSince: iso((await store.restoredAt(id)) ?? services.clock.now()),
+    mayRepeat,
+  }
+}
+
+function repeatsOf({ id: runId, agentName: agent, state }: Run, snapshot: Snapshot): RepeatView[] {
+  const here = state.at === 'held' ? state.then : state
+  if (here.at === 'thinking' || here.at === 'backing_off')
+    return [{ runId, agent, what: 'completion', onRelease: state.at === 'held' ? 'asked' : 'made' }]
+  if (here.at !== 'calling') return []
+  return here.calls.flatMap((call): RepeatView[] => {
+    const onRelease = call.kind === 'tool' ? fateOf(call, snapshot) : undefined
+    if (!onRelease) return []
+    return [
+      {
+        runId,
+        agent,
+        what: 'call',
+        tool: call.ref,
+        sideEffectClass: toolNamed(snapshot, call.name)?.sideEffectClass ?? null,
+        idempotencyKey: idempotencyKeyOf(runId, here.turn, call.index),
+        onRelease,
+      },
+    ]
+  })
+}
+
+/** What becomes of a call once its run is released; undefined where nothing will. */
+function fateOf({ name, state: { at } }: Call, snapshot: Snapshot): RepeatView['onRelease'] | undefined {
+  if (at === 'awaiting' || at === 'unknown') return 'asked'
+  // Nobody knows what became of it.
+  if (at === 'sent') return isSafe(toolNamed(snapshot, name)?.sideEffectClass) ? 'made' : 'asked'
+  return at === 'proposed' || at === 'ready' ? 'made' : undefined
+}
+
+const toHeldTrigger = async (services: Services, trigger: Trigger): Promise<RestoredView['triggers'][number]> => {
+  const next = trigger.type === 'schedule' && trigger.active ? nextTick(trigger, services.clock.now()) : Infinity
+  return {
+    triggerId: trigger.id,
+    agent: await nameOf(services, trigger.agentId),
+    type: trigger.type,
+    name: trigger.name,
+    nextAt: isoOrNull(next === Infinity ? null : next),
+  }
+}

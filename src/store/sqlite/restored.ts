@@ -1,0 +1,90 @@
+import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../base/clock.ts'
+import type { SessionId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { Store } from '../store.ts'
+import { openDatabase } from './database.ts'
+
+export interface Restored {
+  readonly reads: Pick<Store, 'restoredAt' | 'restored'>
+  release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): void
+}
+
+export interface HeldCounts {
+  /** Open root runs: one a session. */
+  readonly runs: number
+  readonly triggers: number
+}
+
+/**
+ * Holds every open session and every trigger of a database that nobody has open: calls may have been made after the backup was
+ * taken. Source: reliability, "Restoring".
+ */
+export function holdAll(path: string, at: Instant): HeldCounts {
+  const db = openDatabase(path)
+  try {
+    const held = db.transaction((): HeldCounts => {
+      db.exec('delete from restored_session')
+      db.exec('delete from restored_trigger')
+      const runs = db
+        .prepare('insert into restored_session (session_n, at) select n, ? from session where finished_at is null')
+        .run(at).changes
+      const triggers = db
+        .prepare('insert into restored_trigger (trigger_id, at) select id, ? from run_trigger')
+        .run(at).changes
+      return { runs, triggers }
+    })()
+    // One file, without a log beside it, is what is moved.
+    db.pragma('wal_checkpoint(truncate)')
+    return held
+  } finally {
+    db.close()
+  }
+}
+
+export function openRestored(db: Database): Restored {
+  const sessions = db.prepare<[string], SessionId>(
+    `select s.id
+     from restored_session r
+       join session s on s.n = r.session_n
+       join agent a on a.n = s.agent_n
+     where a.workspace_id = ? and s.finished_at is null
+     order by s.started_at, s.n`,
+  )
+  const triggers = db.prepare<[string], TriggerId>(
+    `select t.id
+     from restored_trigger r join run_trigger t on t.id = r.trigger_id
+     where t.workspace_id = ?
+     order by t.created_at, t.rowid`,
+  )
+  const releaseSession = db.prepare(
+    'delete from restored_session where session_n = (select n from session where id = ?)',
+  )
+  const releaseTrigger = db.prepare('delete from restored_trigger where trigger_id = ?')
+  /** Every start and every load asks: nearly always nothing is held. */
+  const heldAt = new Map(
+    db
+      .prepare<[], { id: string; at: Instant }>(
+        `select s.id, r.at from restored_session r join session s on s.n = r.session_n
+         union all
+         select trigger_id as id, at from restored_trigger`,
+      )
+      .all()
+      .map(({ id, at }) => [id, at]),
+  )
+
+  return {
+    reads: {
+      async restoredAt(id) {
+        return heldAt.get(id)
+      },
+      async restored(workspaceId: WorkspaceId) {
+        return { sessions: sessions.pluck().all(workspaceId), triggers: triggers.pluck().all(workspaceId) }
+      },
+    },
+    release(sessionIds, triggerIds) {
+      for (const id of sessionIds) releaseSession.run(id)
+      for (const id of triggerIds) releaseTrigger.run(id)
+      for (const id of [...sessionIds, ...triggerIds]) heldAt.delete(id)
+    },
+  }
+}

@@ -1,0 +1,210 @@
+/** A backup is taken at any moment of a run, which then goes on to its end; what is restored repeats nothing by itself. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import type { RunId, SessionId } from '../../src/base/ids.ts'
+import { holdAll } from '../../src/store/sqlite/restored.ts'
+import type { Store } from '../../src/store/store.ts'
+import {
+  inOrder,
+  key,
+  openBench,
+  operator,
+  policy,
+  returns,
+  snapshotOf,
+  T0,
+  tool,
+  turns,
+  WORKSPACE,
+  type Bench,
+  type BenchSpec,
+} from './bench.ts'
+
+const DAY = 24 * 3600_000
+
+const directories: string[] = []
+afterEach(() => directories.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })))
+function newPath(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  directories.push(directory)
+  return join(directory, 'data.db')
+}
+
+const gate = policy('gate', { obligations: { timeout: { after_minutes: 30, default: 'allow' } } })
+const root = snapshotOf({
+  name: 'root',
+  tools: [
+    tool('look'),
+    tool('put', { sideEffectClass: 'idempotent_write' }),
+    tool('post', { sideEffectClass: 'non_idempotent_write' }),
+    tool('pay', { sideEffectClass: 'irreversible_action' }),
+  ],
+  policies: [{ on: ['pay'], entry: gate }],
+  limits: { max_wall_clock_seconds: 30 * 24 * 3600 },
+})
+
+/** What has left for the world, in the order of its leaving: `model` or the idempotency key of a call. */
+type Ledger = string[]
+
+const specOf = (ledger: Ledger): BenchSpec => {
+  const happen = ({ idempotencyKey }: { idempotencyKey: string }) => {
+    ledger.push(idempotencyKey)
+    return returns('done')
+  }
+  const script = inOrder(
+    { calls: [{ name: 'look' }, { name: 'put', args: { k: 1 } }] },
+    { calls: [{ name: 'post', args: { text: 'x' } }] },
+    { calls: [{ name: 'pay', args: { amount: 5 } }] },
+    'All done.',
+  )
+  return {
+    agents: [root],
+    models: {
+      root: (request, signal) => {
+        ledger.push('model')
+        return script(request, signal)
+      },
+    },
+    tools: { look: happen, put: happen, post: happen, pay: happen },
+  }
+}
+
+/** Brings a run to its end; people approve, and say of an unknown outcome what the ledger says. */
+async function finish(bench: Bench, session: SessionId, ledger: Ledger): Promise<void> {
+  for (let round = 0; round < 20; round++) {
+    await turns()
+    if ((await bench.store.session(session))!.finishedAt !== null) return
+    for (const task of await bench.store.tasksOfSession(session)) {
+      if (task.status !== 'pending') continue
+      const happened = ledger.includes(task.context?.['idempotency_key'] as string)
+      await bench.engine.answer(task.runId, {
+        taskId: task.id,
+        ...(task.kind === 'anomaly_review'
+          ? { selectedOptionId: happened ? 'happened' : 'skip', textValue: 'seen', by: operator() }
+          : { approved: true, by: key() }),
+      })
+    }
+  }
+  throw new Error('The run does not end.')
+}
+
+interface Backup {
+  readonly path: string
+  readonly session: SessionId
+  readonly run: RunId
+  /** What left from its start to its end. */
+  readonly ledger: Ledger
+}
+
+/** Backs up when the `border`-th write is durable, and lets the run end. Undefined where there is no such write. */
+async function backUp(border: number): Promise<Backup | undefined> {
+  const ledger: Ledger = []
+  const path = newPath()
+  let writes = 0
+  let taken = false
+  const counted = async <T>(store: Store, work: () => Promise<T>): Promise<T> => {
+    const value = await work()
+    if (++writes === border) {
+      await store.backup(path)
+      taken = true
+    }
+    return value
+  }
+  const bench = await openBench({
+    ...specOf(ledger),
+    store: (store) => ({
+      ...store,
+      start: (...given) => counted(store, () => store.start(...given)),
+      save: (turn) => counted(store, () => store.save(turn)),
+    }),
+  })
+  const run = await bench.start('root')
+  const session = (await bench.store.run(run))!.sessionId
+  await finish(bench, session, ledger)
+  await bench.engine.close()
+  return taken ? { path, session, run, ledger } : undefined
+}
+
+test('what is restored at any moment does nothing until it is released, and then ends', async () => {
+  let border = 1
+  for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
+    const { path, session, run, ledger } = backup
+    const wasOpen = holdAll(path, T0).runs === 1
+    const bench = await openBench({ ...specOf(ledger), path })
+    const before = [...ledger]
+    const stored = await bench.store.session(session)
+    await bench.engine.recover()
+    await bench.wind(DAY)
+    expect([border, ledger]).toEqual([border, before])
+    expect([border, await bench.store.session(session)]).toEqual([border, stored])
+    expect(await bench.store.restored(WORKSPACE)).toEqual({ sessions: wasOpen ? [session] : [], triggers: [] })
+    await bench.engine.release([session], [])
+    await finish(bench, session, ledger)
+    expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'All done.' })
+    await bench.engine.close()
+  }
+  // Each completion and each call has its writes.
+  expect(border).toBeGreaterThan(10)
+}, 30_000)
+
+test('without being held, some restored run sends an unsafe call again that nobody was asked about', async () => {
+  let doubled = 0
+  let border = 1
+  for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
+    const { path, ledger } = backup
+    const bench = await openBench({ ...specOf(ledger), path })
+    await bench.engine.recover()
+    await turns()
+    const posts = bench.invoked.filter(({ tool: { wire } }) => wire === 'post')
+    if (posts.some(({ idempotencyKey }) => ledger.filter((each) => each === idempotencyKey).length > 1)) doubled++
+    await bench.engine.close(0)
+  }
+  expect(doubled).toBeGreaterThan(0)
+}, 30_000)
+
+test('an unsafe call that was under way in the backup is put before a person, who is asked once it is released', async () => {
+  let border = 1
+  let reviews = 0
+  for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
+    const { path, session, ledger } = backup
+    holdAll(path, T0)
+    const bench = await openBench({ ...specOf(ledger), path })
+    const { calls } = { calls: await bench.store.calls({ sessionId: session }) }
+    const underWay = calls.filter(({ state, ref }) => state === 'sent' && (ref === 'acme.post' || ref === 'acme.pay'))
+    await bench.engine.release([session], [])
+    await turns()
+    const tasks = (await bench.store.tasksOfSession(session)).filter(({ kind }) => kind === 'anomaly_review')
+    expect(tasks.map(({ callId }) => callId)).toEqual(underWay.map(({ callId }) => callId))
+    reviews += tasks.length
+    await bench.engine.close(0)
+  }
+  expect(reviews).toBe(2)
+}, 30_000)
+
+test('a held run takes answers and a cancel, and sends nothing for them', async () => {
+  const ledger: Ledger = []
+  const path = newPath()
+  const first = await openBench(specOf(ledger))
+  const run = await first.start('root')
+  await first.asked(run)
+  await first.store.backup(path)
+  await first.engine.close(0)
+  holdAll(path, T0)
+  const before = [...ledger]
+  const bench = await openBench({ ...specOf(ledger), path })
+  await bench.engine.recover()
+  const { sessionId } = (await bench.store.run(run))!
+  const [task] = await bench.store.tasksOfSession(sessionId)
+  expect(await bench.engine.answer(run, { taskId: task!.id, approved: true, by: key() })).toEqual({
+    status: 'Running',
+    userTaskId: task!.id,
+  })
+  await turns()
+  expect(ledger).toEqual(before)
+  expect(await bench.engine.cancel(run, operator())).toEqual({ runId: run, status: 'Cancelled' })
+  await bench.engine.release([sessionId], [])
+  await turns()
+  expect(ledger).toEqual(before)
+})

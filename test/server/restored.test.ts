@@ -1,0 +1,39 @@
+/** A server on a directory that was restored: triggers are quiet until somebody releases them. */
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { holdAll } from '../../src/store/sqlite/restored.ts'
+import { openServer } from '../../src/server/open.ts'
+import type { RestoredView } from '../../src/spec/operator.ts'
+import { ask, closing, DESK, directory, options, publishDesk } from './running.ts'
+
+test('a trigger that was restored takes no starts, and every start once it is released', async () => {
+  const first = directory()
+  const second = directory()
+  mkdirSync(dirname(second), { recursive: true })
+  mkdirSync(second, { mode: 0o700 })
+  const source = await openServer(options(first))
+  const { agentId, secret } = await publishDesk(source.operator)
+  await source.store.backup(join(second, 'data.db'))
+  await source.close()
+  expect(holdAll(join(second, 'data.db'), Date.now())).toEqual({ runs: 0, triggers: 1 })
+
+  const server = await openServer(options(second))
+  closing(() => server.close())
+  const start = async (): Promise<{ status: number; code?: string }> => {
+    const response = await fetch(`${server.url}/v1/agents/${agentId}/runs`, {
+      method: 'POST',
+      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      body: JSON.stringify({ input: { order: 'A-1', amount: 1 } }),
+    })
+    const { code } = (await response.json()) as { code?: string }
+    return { status: response.status, ...(code !== undefined && { code }) }
+  }
+  expect(await start()).toEqual({ status: 503, code: 'trigger_held' })
+  const { triggers }: RestoredView = await ask(server.operator, 'GET /restored')
+  expect(triggers).toMatchObject([{ agent: DESK, type: 'api', name: 'api', nextAt: null }])
+  const body = { trigger: triggers[0]!.triggerId }
+  expect(await ask(server.operator, 'POST /restored/release', body)).toEqual({ runs: 0, triggers: 1 })
+  expect(await start()).toEqual({ status: 202 })
+  expect(await ask(server.operator, 'GET /restored')).toEqual({ runs: [], triggers: [] })
+})
