@@ -27,6 +27,18 @@ export interface Related {
   readonly message: string
 }
 
+/** What a message says in words, as data: nothing reads it out of the words again. Reports do not show it. */
+export interface FindingFacts {
+  /** Keys that the mapping at the place lacks; for a key in the wrong place the dotted paths where it belongs. */
+  readonly missing?: readonly string[]
+  /** The name or key that was surely meant by what is written. */
+  readonly meant?: string | undefined
+  /** Names that the finding speaks of. */
+  readonly subject?: readonly string[]
+  /** True where the value itself is wrong, whatever is in it. */
+  readonly wrongValue?: true
+}
+
 /** Source: command line, `svc lint` (the JSON shape); lint rules, "Message shape". */
 export interface Diagnostic {
   readonly rule: string
@@ -43,6 +55,7 @@ export interface Diagnostic {
   readonly related: readonly Related[]
   /** The command that explains the rule. */
   readonly docs: string
+  readonly facts?: FindingFacts
 }
 
 /** The fix that writes another scalar in place of what stands there: in quotes where the file's language asks for them. */
@@ -63,7 +76,7 @@ export function replacement(
 }
 
 /** What a finding says beside its place. */
-export interface Saying {
+export interface Saying extends FindingFacts {
   readonly why?: string
   readonly fix?: string | Fix
   readonly related?: readonly Related[]
@@ -84,24 +97,19 @@ export function diagnostic(
   saying: Saying = {},
 ): Diagnostic {
   const { path, pointer, range } = place
-  const { why, related = [] } = saying
-  const fix = typeof saying.fix === 'string' ? { description: saying.fix, edits: [] } : saying.fix
-  const told = shortened(message)
-  const docs = `svc explain ${rule}`
-  // In this order they are shown. What has a spread in its middle takes ten times as long to make.
-  if (why === undefined && fix === undefined)
-    return { rule, severity, message: told, path, pointer, range, related, docs }
+  const { why, fix, related = [], ...facts } = saying
   return {
     rule,
     severity,
-    message: told,
+    message: shortened(message),
     ...(why !== undefined && { why }),
-    ...(fix !== undefined && { fix }),
+    ...(fix !== undefined && { fix: typeof fix === 'string' ? { description: fix, edits: [] } : fix }),
     path,
     pointer,
     range,
     related,
-    docs,
+    docs: `svc explain ${rule}`,
+    ...(Object.values(facts).some((each) => each !== undefined) && { facts }),
   }
 }
 

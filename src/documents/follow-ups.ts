@@ -168,7 +168,7 @@ export function withoutFollowUps(workspace: Workspace, findings: readonly Diagno
   const causesOf = causesAmong(findings)
   const shown = new Set<string>()
   const unread = findings.filter(({ rule }) => rule === 'doc/syntax')
-  const mistyped = findings.filter(({ rule, message }) => rule === 'doc/schema' && message.includes(', but is '))
+  const mistyped = findings.filter(({ facts }) => facts?.wrongValue === true)
   return findings.filter((each) => {
     if (unread.some((cause) => isPartOf(each, cause)) || mistyped.some((cause) => isBelow(each, cause))) return false
     const row = FOLLOW_UPS[each.rule as RuleName]
@@ -233,7 +233,7 @@ function explains(workspace: Workspace, cause: Diagnostic, each: Diagnostic, row
   const rule = cause.rule as RuleName
   if (row.here?.includes(rule) && cause.path === each.path && isNested(cause, each)) return true
   if (row.after?.includes(rule) && namesOf(workspace, cause).some((name) => speaksOf(each, name))) return true
-  if (row.gaps?.includes(rule)) return !/Did you mean/.test(cause.message) && areTogether(workspace, cause, each)
+  if (row.gaps?.includes(rule)) return cause.facts?.meant === undefined && areTogether(workspace, cause, each)
   if (row.path && rule === NEEDS_BUNDLE) return isAbove(workspace, each)
   if (!isOfForm(cause)) return row.rests === true && isUnder(each, cause)
   if (row.value && cause.path === each.path && isIn(cause.pointer, each.pointer)) return true
@@ -282,12 +282,11 @@ const isNested = (one: Diagnostic, other: Diagnostic): boolean =>
 const isIn = (pointer: string, whole: string): boolean => pointer === whole || pointer.startsWith(`${whole}/`)
 
 /** The name that stands there, and the one that was surely meant. */
-function namesOf(workspace: Workspace, { path, range, message, fix, related }: Diagnostic): readonly string[] {
+function namesOf(workspace: Workspace, { path, range, facts, related }: Diagnostic): readonly string[] {
   const at = [{ path, range }, ...related].map((each) =>
     workspace.source(each.path).text.slice(each.range.start.offset, each.range.end.offset),
   )
-  const meant = /Did you mean ["`]?([^"`?]+)/.exec(`${message} ${fix?.description ?? ''}`)?.[1]
-  return [...at.map(plainName), ...(meant === undefined ? [] : [plainName(meant)])].filter((name) => name !== '')
+  return [...at, facts?.meant ?? ''].map(plainName).filter((name) => name !== '')
 }
 
 /** Without quotes, the `tool:` of a scope and the range of a reference. */
@@ -298,11 +297,10 @@ const plainName = (written: string): string =>
     .replace(/^tool:/, '')
     .replace(/@.*$/, '')
 
-function speaksOf({ message, path, rule }: Diagnostic, name: string): boolean {
+function speaksOf({ facts: { subject = [], meant = '' } = {}, path, rule }: Diagnostic, name: string): boolean {
   if (path.endsWith(name)) return true
-  const said = message.split(/[\s"`',;:]+/).map((word) => word.replace(/[.?]$/, '').replace(/@.*$/, ''))
   const wanted = rule === 'id/file-name' ? (readLogicalRef(name)?.name ?? name) : name
-  return said.some((word) => word === wanted || word.endsWith(`/${wanted}`))
+  return [...subject, meant].map(plainName).some((each) => each === wanted || each.endsWith(`/${wanted}`))
 }
 
 /** A file that cannot be read may hold what a finding misses when it says the name, or is called so. */
@@ -328,10 +326,11 @@ const hasWord = (text: string, word: string): boolean =>
  * @param of the finding that misses it: of several items of a list, the same one is meant
  */
 function isTouched(workspace: Workspace, cause: Diagnostic, key: string, of?: Diagnostic): boolean {
-  const { path, pointer, rule, message } = cause
+  const { path, pointer, rule, facts: { missing = [], meant } = {} } = cause
   const segments = segmentsOf(pointer)
   const wanted = key.split('.')
-  if (rule === 'doc/misplaced-key') return wanted.includes(segments.at(-1)!) || message.includes(`\`${key}.`)
+  if (rule === 'doc/misplaced-key')
+    return wanted.includes(segments.at(-1)!) || missing.some((home) => home.startsWith(`${key}.`))
   const stray = rule === 'doc/unknown-key'
   const parent = stray ? segments.slice(0, -1) : segments
   const missed = of?.path === path ? segmentsOf(of.pointer) : ['elsewhere']
@@ -345,8 +344,7 @@ function isTouched(workspace: Workspace, cause: Diagnostic, key: string, of?: Di
   const holders = workspace.documentsAt(path).map(({ value }) => valueAt(value, stray ? parentOf(pointer) : pointer))
   if (!stray && (next === undefined || next === '*' || !holders.some(isJsonObject))) return true
   if (next === undefined || holders.some((value) => isJsonObject(value) && Object.hasOwn(value, next))) return false
-  const meant = /Did you mean `([^`]+)`/.exec(message)?.[1]
-  return stray ? meant === undefined || meant === next : message.includes(`\`${next}\``)
+  return stray ? meant === undefined || meant === next : missing.includes(next)
 }
 
 const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))

@@ -75,9 +75,9 @@ function isRun(rule: Rule, options: LintOptions): boolean {
 
 const reporter =
   (rule: Rule, document: Document, found: Diagnostic[]): Report =>
-  (at, message, saying = {}) => {
+  (at, message, { severity = rule.severity, ...saying } = {}) => {
     const place = typeof at === 'string' ? document.placeOf(at) : at
-    found.push(diagnostic(rule.name, saying.severity ?? rule.severity, place, message, saying))
+    found.push(diagnostic(rule.name, severity, place, message, saying))
   }
 
 function severityOf(found: Diagnostic, options: LintOptions): Severity | 'off' {

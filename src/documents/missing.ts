@@ -17,6 +17,6 @@ export function missingFile(
   if (found.near === undefined) return { message: `There is no file "${ref.value}".`, saying: {} }
   return {
     message: `There is no file "${ref.value}". Did you mean "${found.near}"?`,
-    saying: { fix: `Write ${found.near}.` },
+    saying: { fix: `Write ${found.near}.`, meant: found.near },
   }
 }

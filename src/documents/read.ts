@@ -194,7 +194,10 @@ const nameless = (document: Document): Diagnostic =>
     'error',
     document.placeOf('/kind'),
     `\`apiVersion: ${API_VERSION}\` and \`kind\` are missing: ${LIST}.`,
-    { fix: `Begin with \`apiVersion: ${API_VERSION}\` and \`kind: ${KINDS.join('|')}\`.` },
+    {
+      fix: `Begin with \`apiVersion: ${API_VERSION}\` and \`kind: ${KINDS.join('|')}\`.`,
+      missing: ['apiVersion', 'kind'],
+    },
   )
 
 function misspelt(document: Document, written: string, meant: string): Diagnostic {

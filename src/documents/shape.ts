@@ -55,7 +55,11 @@ export function checkShape(schema: SchemaName, file: Spans): Diagnostic[] {
   }
   for (const [pointer, names] of lacking)
     if (!told.has(pointer))
-      findings.push(diagnostic('doc/schema', 'error', file.placeOf(pointer), `${nameOf(pointer)} needs ${names}.`))
+      findings.push(
+        diagnostic('doc/schema', 'error', file.placeOf(pointer), `${nameOf(pointer)} needs ${names.inWords}.`, {
+          missing: names.keys,
+        }),
+      )
   for (const error of errors) {
     const found = explain(schema, file, error)
     if (found !== undefined) findings.push(found)
@@ -78,21 +82,30 @@ function relevant(errors: readonly ErrorObject[]): ErrorObject[] {
   })
 }
 
-/** What each mapping lacks, in words, without what a stray key was meant to be. */
-function lackingKeys(errors: readonly ErrorObject[], meant: ReadonlySet<string>): Map<string, string> {
+interface LackingKeys {
+  readonly keys: readonly string[]
+  readonly inWords: string
+}
+
+/** What each mapping lacks, without what a stray key was meant to be. */
+function lackingKeys(errors: readonly ErrorObject[], meant: ReadonlySet<string>): Map<string, LackingKeys> {
   const lacking = new Map<string, string[]>()
-  const choices = new Map<string, string>()
+  const choices = new Map<string, LackingKeys>()
   for (const error of errors) {
     const { keyword, instancePath } = error
     const isMeant = (key: string): boolean => meant.has(pointerTo(instancePath, key))
     if (isChoice(error)) {
       const names = choiceAt(instancePath, error)
-      if (!names.some(isMeant)) choices.set(instancePath, `exactly one of ${listOf(names, 'or')}`)
+      if (!names.some(isMeant))
+        choices.set(instancePath, { keys: names, inWords: `exactly one of ${listOf(names, 'or')}` })
     }
     if (keyword !== 'required' || conditional(error) || isMeant(missingProperty(error))) continue
     lacking.set(instancePath, [...(lacking.get(instancePath) ?? []), missingProperty(error)])
   }
-  return new Map([...choices, ...[...lacking].map(([at, names]) => [at, listOf(names, 'and')] as const)])
+  return new Map([
+    ...choices,
+    ...[...lacking].map(([at, keys]) => [at, { keys, inWords: listOf(keys, 'and') }] as const),
+  ])
 }
 
 /** Of two alternatives none is there. */
@@ -118,9 +131,12 @@ function explain(schema: SchemaName, file: Spans, error: ErrorObject): Diagnosti
       if (missingProperty(error) === 'base_url')
         return say('`base_url` is missing: an openai-compatible provider has no address of its own.', {
           fix: 'Add the absolute http(s) URL of its chat-completion endpoint.',
+          missing: ['base_url'],
         })
       if (missingProperty(error) === 'header')
-        return say('`header` is missing: with `scheme: header` the secret is sent in the header that is named.')
+        return say('`header` is missing: with `scheme: header` the secret is sent in the header that is named.', {
+          missing: ['header'],
+        })
       return undefined
     case 'oneOf':
       if (isChoice(error)) return undefined
@@ -221,7 +237,7 @@ function wrongType(schema: SchemaName, file: Spans, pointer: string, wanted: rea
   return say(
     'doc/schema',
     `${name} must be ${wanted.map((each) => articleFor(typeNames[each] ?? each)).join(' or ')}, but is ${what}.`,
-    fix === undefined ? {} : { fix },
+    { wrongValue: true, ...(fix !== undefined && { fix }) },
   )
 }
 
@@ -289,6 +305,7 @@ function notAllowed(file: Spans, pointer: string, allowed: readonly string[]): D
     place,
     `${inWords(pointer)} must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
     {
+      wrongValue: true,
       ...(near !== undefined
         ? { fix: { ...replacement(place, near), ...(isGuess(pointer, found, near) && { unsafe: true }) } }
         : allowed.length === 1 && { fix: `Write ${allowed[0]}.` }),
@@ -345,6 +362,7 @@ function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Se
           description: `Move it to ${homes[0]}.`,
           edits: elsewhere.length === 1 ? moveTo(file, pointer, elsewhere[0]!) : [],
         },
+        missing: elsewhere,
       },
     )
   }
@@ -359,16 +377,17 @@ function strayKey(schema: SchemaName, file: Spans, error: ErrorObject, meant: Se
 export const misspeltKey = (place: Place, key: string, where: string, meant: string): Diagnostic =>
   diagnostic('doc/unknown-key', 'error', place, `\`${key}\` is no key of ${where}. Did you mean \`${meant}\`?`, {
     fix: replacement(place, meant),
+    meant,
   })
 
-/** @param lacking what the mapping that it stands in needs, in words */
-function unknownKey(schema: SchemaName, file: Spans, error: ErrorObject, lacking: string | undefined): Diagnostic {
+/** @param lacking what the mapping that it stands in needs */
+function unknownKey(schema: SchemaName, file: Spans, error: ErrorObject, lacking: LackingKeys | undefined): Diagnostic {
   const parent = error.instancePath
   const key = String(error.params['additionalProperty'])
   const pointer = pointerTo(parent, key)
   const place = { path: file.source.path, pointer, range: file.keySpanOf(pointer) ?? file.placeOf(parent).range }
   const here = keysAt(keys[schema], parent).map((each) => `\`${each}\``)
-  const needs = lacking === undefined ? '' : `, which needs ${lacking}`
+  const needs = lacking === undefined ? '' : `, which needs ${lacking.inWords}`
   return diagnostic(
     'doc/unknown-key',
     'error',

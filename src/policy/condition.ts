@@ -32,6 +32,8 @@ export interface ConditionProblem {
   readonly message: string
   /** `cost`: a bound is exceeded. `type`: the literal does not fit the operator. `pattern`: no RE2 pattern. */
   readonly code: 'syntax' | 'field' | 'type' | 'pattern' | 'cost'
+  /** True for a key that a comparison does not have. */
+  readonly unknownKey?: true
 }
 
 /** A comparison where it stands. */
@@ -117,8 +119,8 @@ class Reader {
   /** Of comparisons, good or bad. */
   count = 0
 
-  report(pointer: string, code: ConditionProblem['code'], message: string): undefined {
-    this.problems.push({ pointer, message, code })
+  report(pointer: string, code: ConditionProblem['code'], message: string, more?: { unknownKey: true }): undefined {
+    this.problems.push({ pointer, message, code, ...more })
   }
 
   read(value: JsonValue | undefined, pointer: string, depth: number): Condition | undefined {
@@ -171,6 +173,7 @@ class Reader {
           `${pointer}/${escape(key)}`,
           'syntax',
           `A comparison has no key "${key}"; it has ${LEAF_KEYS.join(', ')}.`,
+          { unknownKey: true },
         )
     }
     const { field, each, if_missing: ifMissing, window } = value

@@ -82,7 +82,7 @@ describe('reading', () => {
     expect(writeCondition(conditionOf(canonical))).toEqual(canonical)
   })
 
-  test.each<[JsonValue, string, string, string]>([
+  test.each<[JsonValue, string, string, string, { unknownKey: true }?]>([
     [{}, '', 'syntax', 'An empty condition says nothing; leave `conditions` out for always.'],
     [[leaf], '', 'syntax', 'A condition is a mapping: all, any, not, or a field to compare.'],
     [{ all: [] }, '/all', 'syntax', 'A list of conditions with at least one member belongs here.'],
@@ -93,6 +93,7 @@ describe('reading', () => {
       '/all/1/operator',
       'syntax',
       'A comparison has no key "operator"; it has field, op, value, each, if_missing, window.',
+      { unknownKey: true },
     ],
     [{ op: 'gt', value: 5 }, '', 'syntax', 'A comparison names its `field`.'],
     [
@@ -150,8 +151,8 @@ describe('reading', () => {
       'cost',
       'A policy has at most 128 comparisons; there are 192.',
     ],
-  ])('refuses %j', (given, pointer, code, message) => {
-    expect(readCondition(given)).toEqual({ problems: [{ pointer, code, message }] })
+  ])('refuses %j', (given, pointer, code, message, more) => {
+    expect(readCondition(given)).toEqual({ problems: [{ pointer, code, message, ...more }] })
   })
 
   test('names the pattern that is not RE2', () => {

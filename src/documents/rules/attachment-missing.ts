@@ -26,6 +26,7 @@ export const attachmentMissing: Rule = {
       const near = nearestId(written, ids)
       report(at, `Policy "${written}" is not in this project.${near === undefined ? '' : ` Did you mean ${near}?`}`, {
         fix: near === undefined ? 'Add its Policy document, or publish it.' : `Write ${near}.`,
+        meant: near,
       })
     }
   },

@@ -34,6 +34,7 @@ export const authorityUnresolved: Rule = {
         {
           why: 'Every call above read_only will need an approval instead.',
           fix: near === undefined ? `Add a Policy with \`authority_ref: ${boundary.value}\`.` : `Write ${near}.`,
+          meant: near,
         },
       )
     }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts'
-import { LEAF_KEYS } from '../../policy/condition.ts'
+import { LEAF_KEYS, type ConditionProblem } from '../../policy/condition.ts'
 import { operatorOf, OPERATORS, type Operator } from '../../policy/operators.ts'
 import { conditionProblems } from '../conditions.ts'
 import { replacement } from '../diagnostic.ts'
@@ -21,9 +21,11 @@ export const conditionSyntax: Rule = {
     const all = conditionProblems(document)
     if (all.length === 0) return
     const problems = all.filter(({ code }) => code === 'syntax')
-    const strays = new Set(problems.filter(isStray).map(({ pointer }) => parentOf(pointer)))
+    const strays = new Set(
+      problems.filter(({ unknownKey }) => unknownKey === true).map(({ pointer }) => parentOf(pointer)),
+    )
     // What a comparison lacks beside a key that nobody knows, that key was surely meant to be.
-    for (const { pointer, message } of problems) if (!strays.has(pointer)) report(...meant(document, pointer, message))
+    for (const problem of problems) if (!strays.has(problem.pointer)) report(...meant(document, problem))
   },
 }
 
@@ -41,12 +43,10 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 const COMBINED: Readonly<Record<string, string>> = { and: 'all', every: 'all', or: 'any', some: 'any' }
 const NEGATED: readonly string[] = ['none', 'nor', 'nand']
 
-const isStray = ({ message }: { readonly message: string }): boolean => message.startsWith('A comparison has no key')
-
 const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
 
 /** The same with the key or the operator that was surely meant. */
-function meant(document: Document, pointer: string, message: string): Parameters<Report> {
+function meant(document: Document, { pointer, message, unknownKey }: ConditionProblem): Parameters<Report> {
   const [found] = document.at(dotted(pointer))
   const key = segmentsOf(pointer).at(-1)!
   if (found === undefined) return [pointer, message]
@@ -57,7 +57,7 @@ function meant(document: Document, pointer: string, message: string): Parameters
       ? [found, message]
       : [found, `There is no operator "${found.value}". Did you mean "${near}"?`, { fix: replacement(found, near) }]
   }
-  if (!isStray({ message })) return [found, message]
+  if (unknownKey !== true) return [found, message]
   const place = { ...found, range: found.keyRange }
   const holder = document.at(dotted(parentOf(pointer)))[0]?.value
   if (!isJsonObject(holder)) return [place, message]

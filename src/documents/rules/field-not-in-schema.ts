@@ -45,6 +45,8 @@ export const fieldNotInSchema: Rule = {
         `No tool that this policy gates has an argument "${miss.name}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
         {
           why: 'The comparison is unknown for every call: a gate stops them all, a grant none.',
+          meant: near,
+          subject: [miss.name],
           ...(near !== undefined &&
             path.fn === undefined && { fix: replacement(place, path.text.replace(miss.name, near)) }),
           related: [

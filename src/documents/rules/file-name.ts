@@ -17,7 +17,9 @@ export const fileName: Rule = {
     const stem = /([^/]+)\.[^./]+$/.exec(path)?.[1] ?? ''
     const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
     if (plain(stem).endsWith(plain(identity.name)) || plain(stem) === 'agent') return
-    report('/metadata/name', `The file is called "${stem}", the document "${identity.name}".`)
+    report('/metadata/name', `The file is called "${stem}", the document "${identity.name}".`, {
+      subject: [stem, identity.name],
+    })
   },
 }
 

@@ -29,12 +29,13 @@ export const ineffective: Rule = {
   check(document, report, { workspace }) {
     for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
       if (policies.length === 0 || policies.some((policy) => mayConcern(workspace, document, scopeOf(policy)))) continue
-      const scopes = policies.map(scopeOf)
+      const scopes = [...new Set(policies.flatMap((policy) => scopeOf(policy) ?? []))]
       const [first] = policies
       report(
         pointer,
-        `The boundary "${id}" changes no decision: its policies concern ${[...new Set(scopes)].join(', ')}, which this agent never calls.`,
+        `The boundary "${id}" changes no decision: its policies concern ${scopes.join(', ')}, which this agent never calls.`,
         {
+          subject: [id, ...scopes],
           related: [{ path: first!.path, range: first!.placeOf('/spec/scope').range, message: 'its scope' }],
         },
       )

@@ -35,6 +35,7 @@ export const lockMissing: Rule = {
       if (typeof from !== 'string') continue
       report('/spec/root', `${from} comes from the registry, and no svc.lock says which version was compiled.`, {
         fix: locks?.get(document.path) ?? 'Run `svc compile` and commit svc.lock.',
+        subject: [from],
       })
       return
     }

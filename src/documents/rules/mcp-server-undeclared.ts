@@ -26,6 +26,7 @@ export const mcpServerUndeclared: Rule = {
         `No MCP server "${server.value}" is declared.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
         {
           fix: near === undefined ? 'Add it to `spec.mcp_servers`.' : `Write ${near}.`,
+          meant: near,
         },
       )
     }

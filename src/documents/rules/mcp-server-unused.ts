@@ -24,6 +24,7 @@ export const mcpServerUnused: Rule = {
       const entry = `/${segmentsOf(server.pointer).slice(0, 3).join('/')}`
       report(server, `No binding is routed to the server "${server.value}".`, {
         fix: { description: 'Remove it.', edits: removalWithParent(document, entry) },
+        subject: [server.value],
       })
     }
   },

@@ -23,6 +23,7 @@ export const modelSecretUndeclared: Rule = {
       const near = nearest(use.value, declared)
       report(use, `No secret "${use.value}" is declared.${near === undefined ? '' : ` Did you mean "${near}"?`}`, {
         fix: near === undefined ? `Add \`secrets: {${use.value}: {fromEnv: …}}\`.` : `Write ${near}.`,
+        meant: near,
       })
     }
   },

@@ -38,6 +38,7 @@ export const optionalField: Rule = {
       if (found === undefined || isSpread(leaf.path) || isGuarded(condition, leaf)) continue
       const { spans, base } = found.schema
       report(`${pointer}/field`, `${leaf.path.text} may be left out; this gate then fires.`, {
+        subject: [leaf.path.text],
         related: [
           {
             path: spans.source.path,

@@ -30,7 +30,11 @@ export const authorityOrphanRef: Rule = {
     report(
       '/spec/decision/authority_ref',
       `No agent declares the boundary "${link}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
-      { fix: 'Declare it in `metadata.governance.authority_boundaries`, or remove the link.' },
+      {
+        fix: 'Declare it in `metadata.governance.authority_boundaries`, or remove the link.',
+        meant: near,
+        subject: [link],
+      },
     )
   },
 }

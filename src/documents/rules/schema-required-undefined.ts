@@ -32,7 +32,7 @@ export const schemaRequiredUndefined: Rule = {
         say(
           `${use.pointer}/${index}`,
           `"${name}" is required, but the object has no such property and allows no other.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
-          { why: 'No value fits this schema.', ...(near !== undefined && { fix: `Write ${near}.` }) },
+          { why: 'No value fits this schema.', ...(near !== undefined && { fix: `Write ${near}.`, meant: near }) },
         )
       }
     }

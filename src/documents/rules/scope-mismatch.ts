@@ -29,7 +29,9 @@ export const scopeMismatch: Rule = {
       if (policy === undefined || scope === undefined) continue
       const id = calledAt(document, binding)
       if (id === undefined || scope === id) continue
-      report(at, `${policy.identity?.id ?? at.value} concerns ${scope} alone; attached to ${id} it never applies.`, {
+      const name = policy.identity?.id ?? at.value
+      report(at, `${name} concerns ${scope} alone; attached to ${id} it never applies.`, {
+        subject: [name, scope, id],
         related: [{ path: policy.path, range: policy.placeOf('/spec/scope').range, message: 'its scope' }],
       })
     }

@@ -31,6 +31,8 @@ export const scopeUnknownTool: Rule = {
     const near = nearest(scope, known)
     report('/spec/scope', `No tool "${scope}" is known here.${near === undefined ? '' : ` Did you mean "${near}"?`}`, {
       why: 'The policy never applies.',
+      meant: near,
+      subject: [scope],
       ...(near !== undefined && { fix: `Write tool:${near}.` }),
     })
   },

@@ -25,6 +25,7 @@ export const secretUnused: Rule = {
       if (used.includes(key)) continue
       report({ path, pointer, range: secret.keyRange }, `The secret "${key}" is never used.`, {
         fix: { description: 'Remove it.', edits: removalWithParent(document, pointer) },
+        subject: [key],
       })
     }
   },

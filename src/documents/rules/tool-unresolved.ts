@@ -33,6 +33,7 @@ export const toolUnresolved: Rule = {
         report(
           at,
           `No version of ${id} satisfies ${range ?? '*'}: there ${versions.length === 1 ? 'is' : 'are'} ${versions.join(', ')}.`,
+          { subject: [id, range ?? '*', ...versions] },
         )
         continue
       }
@@ -44,6 +45,8 @@ export const toolUnresolved: Rule = {
           near === undefined
             ? 'Add its Tool document, or publish it.'
             : `Write ${range === undefined ? near : `${near}@${range}`}.`,
+        meant: near,
+        subject: [id],
       })
     }
   },

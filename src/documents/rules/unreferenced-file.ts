@@ -42,7 +42,8 @@ export const unreferencedFile: Rule = {
       .map((path) => workspace.text(path))
     for (const path of stray) {
       const name = path.slice(path.lastIndexOf('/') + 1)
-      if (!mentions.some((text) => text.includes(name))) report('/spec/root', `Nothing in this bundle names ${path}.`)
+      if (mentions.some((text) => text.includes(name))) continue
+      report('/spec/root', `Nothing in this bundle names ${path}.`, { subject: [path] })
     }
   },
 }

@@ -22,8 +22,9 @@ export const unusedPolicy: Rule = {
   check(document, report, { workspace, guardrails }) {
     if (document.identity === undefined || guardrails.includes(document.path)) return
     if (decisionOf(document)['authority_ref'] !== undefined || attached(workspace).has(document)) return
+    const { id } = document.identity
     if (workspace.bundleOf(document) !== undefined)
-      report('/metadata/name', `${document.identity.id} is attached nowhere, so it decides nothing.`)
+      report('/metadata/name', `${id} is attached nowhere, so it decides nothing.`, { subject: [id] })
   },
 }
 

@@ -21,7 +21,8 @@ export const unusedTool: Rule = {
   check(document, report, { workspace }) {
     if (document.identity === undefined) return
     if (workspace.bundleOf(document) === undefined) return
-    if (!isBound(workspace, document)) report('/metadata/name', `No agent binds ${document.identity.id}.`)
+    const { id } = document.identity
+    if (!isBound(workspace, document)) report('/metadata/name', `No agent binds ${id}.`, { subject: [id] })
   },
 }
 
