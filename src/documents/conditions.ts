@@ -8,7 +8,7 @@ import {
   type LeafUse,
   type ReadCondition,
 } from '../policy/condition.ts'
-import { readPath, type Path } from '../policy/path.ts'
+import { innerPathText, readPath, type Path } from '../policy/path.ts'
 import type { Document } from './document.ts'
 import { pointerTo } from './pointer.ts'
 
@@ -47,7 +47,7 @@ function readsAgain(policy: Document): boolean {
   const { leaves = [] } = policy.once(readWhole)
   for (let at = 1; at < leaves.length; at++)
     for (let before = 0; before < at; before++)
-      if (leaves[at]!.leaf.path.text === leaves[before]!.leaf.path.text) return true
+      if (innerPathText(leaves[at]!.leaf.path) === innerPathText(leaves[before]!.leaf.path)) return true
   return false
 }
 

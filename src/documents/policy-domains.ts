@@ -1,12 +1,12 @@
 /** What the calls that a policy gates may bring, by the input schemas of the tools. */
-import { leavesOf, type Condition } from '../policy/condition.ts'
+import type { JsonObject } from '../base/json.ts'
+import { innerPathText } from '../policy/path.ts'
 import { gatedBindings } from './attachments.ts'
 import type { Document } from './document.ts'
 import { inputOf } from './inputs.ts'
 import { oncePerObject } from './once.ts'
-import { mismatchOf } from './property.ts'
-import { domainAt, type Domains } from './reasoning.ts'
 import type { SchemaText } from './schemas.ts'
+import { ANY_VALUE, domainAt, fieldDomain, type Domain, type Domains } from './value-domain.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface KnownCalls {
@@ -44,31 +44,27 @@ const callsOf = oncePerObject((workspace, policy: Document): Calls => {
       known.push({
         tool: use.ref?.id ?? '',
         schema,
-        domains: domainsIn(schema),
+        domains: domainsUnder(schema.value),
       })
   }
   return { known, complete }
 })
 
+/** What the roots other than `args` can be, where nothing is known of the arguments. */
+export const withoutSchema: Domains = (path) => (path.root === 'args' ? ANY_VALUE : fieldDomain(path))
+
 /** What a schema says of each argument, found once: several rules ask. */
-function domainsIn({ value }: SchemaText): Domains {
-  const known = new Map<string, ReturnType<Domains>>()
-  return ({ root, text, segments }) => {
-    if (root !== 'args') return undefined
-    let domain = known.get(text)
+export function domainsUnder(schema: JsonObject | boolean): Domains {
+  const known = new Map<string, Domain>()
+  return (path) => {
+    const { root, segments } = path
+    if (root !== 'args') return fieldDomain(path)
+    const name = innerPathText(path)
+    let domain = known.get(name)
     if (domain === undefined) {
-      domain = domainAt(value, segments)
-      known.set(text, domain)
+      domain = domainAt(schema, segments)
+      known.set(name, domain)
     }
     return domain
   }
 }
-
-/** True where a comparison is with another type: another rule says that. */
-export const mismatched = (known: readonly KnownCalls[], condition: Condition): boolean =>
-  leavesOf(condition).some(
-    (leaf) =>
-      leaf.path.root === 'args' &&
-      leaf.path.fn === undefined &&
-      known.some(({ schema }) => mismatchOf(schema.value, leaf) !== undefined),
-  )

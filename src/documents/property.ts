@@ -1,36 +1,10 @@
 /** What a JSON Schema says about one argument. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import type { Leaf } from '../policy/condition.ts'
 import type { Segment } from '../policy/path.ts'
 import { pointerTo } from './pointer.ts'
 
-export interface Property {
-  /** Of the property in the schema. */
-  readonly pointer: string
-  readonly types: readonly string[]
-}
-
-/** An argument that a comparison can never match, since the schema plainly declares other types; undefined where none is known to be one. */
-export function mismatchOf(schema: JsonObject | boolean, leaf: Leaf): Property | undefined {
-  const { segments } = leaf.path
-  const types = typesAt(schema, segments)
-  return types.length === 0 || accepts(types, leaf) ? undefined : { pointer: pointerAlong(segments), types }
-}
-
-/** The declared types of what a path leads to; none where the schema does not say them plainly. */
-function typesAt(schema: JsonObject | boolean, segments: readonly Segment[]): readonly string[] {
-  let here: JsonValue | undefined = schema
-  for (const segment of segments) {
-    if (!isJsonObject(here)) return NO_TYPES
-    const { properties, items }: JsonObject = here
-    if (!('key' in segment)) here = items
-    else if (isJsonObject(properties) && Object.hasOwn(properties, segment.key)) here = properties[segment.key]
-    else return NO_TYPES
-  }
-  return isJsonObject(here) ? typesOf(here) : NO_TYPES
-}
-
-const pointerAlong = (segments: readonly Segment[]): string =>
+/** JSON pointer of an argument's schema in that of the arguments. */
+export const pointerAlong = (segments: readonly Segment[]): string =>
   segments.reduce(
     (pointer, segment) => ('key' in segment ? pointerTo(`${pointer}/properties`, segment.key) : `${pointer}/items`),
     '',
@@ -65,43 +39,20 @@ export function missingIn(
   return undefined
 }
 
-/** False when no value of these types can be compared with the literal by this operator. */
-export function accepts(types: readonly string[], { op, value }: Leaf): boolean {
-  switch (op) {
-    case 'eq':
-    case 'ne':
-      return types.some((type) => isOf(type, value))
-    case 'in':
-    case 'not_in':
-      return !Array.isArray(value) || value.length === 0 || value.some((each) => types.some((type) => isOf(type, each)))
-    case 'gt':
-    case 'gte':
-    case 'lt':
-    case 'lte':
-      return types.some((type) => isOf(type, value))
-    case 'starts_with':
-    case 'ends_with':
-    case 'matches':
-    case 'cidr':
-    case 'semver':
-      return types.includes('string')
-    default:
-      return true
+/** The first step of a path that leads into what has no such members; undefined where each may lead on. */
+export function misstepIn(
+  schema: JsonObject | boolean,
+  segments: readonly Segment[],
+): { readonly at: number; readonly types: readonly string[] } | undefined {
+  let here: JsonValue | undefined = schema
+  for (const [at, segment] of segments.entries()) {
+    if (!isJsonObject(here)) return undefined
+    const types = typesOf(here)
+    if (types.length > 0 && !types.includes('key' in segment ? 'object' : 'array')) return { at, types }
+    const { properties, items }: JsonObject = here
+    if (!('key' in segment)) here = items
+    else if (isJsonObject(properties) && Object.hasOwn(properties, segment.key)) here = properties[segment.key]
+    else return undefined
   }
-}
-
-function isOf(type: string, value: JsonValue): boolean {
-  switch (type) {
-    case 'integer':
-    case 'number':
-      return typeof value === 'number'
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-      return isJsonObject(value)
-    case 'null':
-      return value === null
-    default:
-      return typeof value === type
-  }
+  return undefined
 }

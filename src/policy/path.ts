@@ -179,6 +179,12 @@ function unquote(quoted: string): string | undefined {
   }
 }
 
+/** The text of a path without its function. */
+export const innerPathText = ({ fn, text }: Path): string => (fn === undefined ? text : text.slice(fn.length + 1, -1))
+
+/** The canonical text of an argument path. */
+export const pathText = (segments: readonly Segment[]): string => write('args', segments)
+
 const write = (root: string, segments: readonly Segment[]): string =>
   root +
   segments

@@ -5,7 +5,8 @@ import { readCondition, type Condition } from '../../src/policy/condition.ts'
 import type { Operator } from '../../src/policy/operators.ts'
 import type { Facts } from '../../src/policy/decision.ts'
 import { evaluate } from '../../src/policy/evaluate.ts'
-import { alwaysTrue, domainAt, implies, satisfiable, type Domains } from '../../src/documents/reasoning.ts'
+import { alwaysTrue, implies, satisfiable } from '../../src/documents/reasoning.ts'
+import { domainAt, type Domains } from '../../src/documents/value-domain.ts'
 
 const read = (value: JsonValue): Condition => readCondition(value).condition!
 const under =

@@ -4,7 +4,7 @@ import { effectOf } from '../authority.ts'
 import { inputOf } from '../inputs.ts'
 import { inferredField, namedField } from '../../policy/allow-field.ts'
 import { readArgumentPath } from '../../policy/path.ts'
-import { domainAt } from '../reasoning.ts'
+import { domainAt } from '../value-domain.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
 

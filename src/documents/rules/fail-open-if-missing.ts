@@ -1,6 +1,6 @@
 import { gatedBindings } from '../attachments.ts'
 import { inputOf } from '../inputs.ts'
-import { mayBeAbsent } from '../reasoning.ts'
+import { mayBeAbsent } from '../value-domain.ts'
 import { effectOf } from '../authority.ts'
 import { leavesIn } from '../conditions.ts'
 import type { Rule } from '../rule.ts'

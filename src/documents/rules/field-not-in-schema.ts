@@ -2,9 +2,10 @@ import { conditionOf, fieldsIn, leavesIn } from '../conditions.ts'
 import { replacement } from '../diagnostic.ts'
 import type { Document } from '../document.ts'
 import { domainsOf, type KnownCalls } from '../policy-domains.ts'
-import { missingIn } from '../property.ts'
+import { missingIn, misstepIn, pointerAlong } from '../property.ts'
 import type { Rule } from '../rule.ts'
 import { nearest } from '../suggest.ts'
+import { pathText } from '../../policy/path.ts'
 
 export const fieldNotInSchema: Rule = {
   name: 'policy/field-not-in-schema',
@@ -30,8 +31,34 @@ export const fieldNotInSchema: Rule = {
   kinds: ['Policy'],
   check(document, report, { workspace }) {
     const known = domainsOf(workspace, document)
-    if (known === undefined || known.length === 0 || isAllThere(document, known)) return
+    if (known === undefined || known.length === 0) return
     const { spans, base } = known[0]!.schema
+    for (const { pointer, leaf } of leavesIn(document)) {
+      const { root, segments, fn } = leaf.path
+      const missteps = root === 'args' ? known.map(({ schema }) => misstepIn(schema.value, segments)) : [undefined]
+      const [first] = missteps
+      if (first === undefined || missteps.includes(undefined)) continue
+      const place = document.placeOf(`${pointer}/field`)
+      const text = pathText(segments.slice(0, first.at))
+      const isList = first.types.includes('array')
+      const many = `${text}[*]${pathText(segments.slice(first.at)).slice('args'.length)}`
+      report(place, `${text} is ${first.types.join(' or ')}: the path leads nowhere.`, {
+        why: 'The comparison is unknown for every call: a gate stops them all, a grant none.',
+        fix: isList
+          ? `Write \`${fn === undefined ? many : `${fn}(${many})`}\` with \`each: any\` or \`each: all\`.`
+          : 'each' in segments[first.at]!
+            ? 'Leave out `each` and `[*]`: they are for lists.'
+            : `Write \`${text}\`.`,
+        related: [
+          {
+            path: spans.source.path,
+            range: spans.placeOf(`${base}${pointerAlong(segments.slice(0, first.at))}`).range,
+            message: 'what is there',
+          },
+        ],
+      })
+    }
+    if (isAllThere(document, known)) return
     for (const { pointer, path } of fieldsIn(document)) {
       if (path.root !== 'args') continue
       const misses = known.map(({ schema }) => missingIn(schema.value, path.segments))

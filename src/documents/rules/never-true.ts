@@ -1,13 +1,21 @@
-import { conditionOf } from '../conditions.ts'
-import { domainsOf, mismatched } from '../policy-domains.ts'
+import { describeValue } from '../../policy/describe.ts'
+import { leavesOf, type Condition, type Leaf } from '../../policy/condition.ts'
+import { operator } from '../../policy/operators.ts'
+import { isAlwaysUnknown } from '../admits.ts'
+import { conditionOf, leavesIn } from '../conditions.ts'
+import { replacement, type Fix, type Place } from '../diagnostic.ts'
+import { domainAfter } from '../function-domain.ts'
+import { domainsOf, withoutSchema } from '../policy-domains.ts'
 import { satisfiable } from '../reasoning.ts'
 import type { Rule } from '../rule.ts'
+import { nearest } from '../suggest.ts'
+import { mayBe, type Domain } from '../value-domain.ts'
 
 export const neverTrue: Rule = {
   name: 'policy/never-true',
   severity: 'error',
-  law: 'A condition can be true for some call that the input schema allows.',
-  fix: 'Compare with values that the schema allows.',
+  law: 'A condition, and each comparison in it, can come true for some call.',
+  fix: 'Compare with a value that can be there.',
   source: 'Policies, section 1: arguments are validated before a policy sees them',
   bad: {
     'agent.yaml':
@@ -27,21 +35,78 @@ export const neverTrue: Rule = {
   kinds: ['Policy'],
   check(document, report, { workspace }) {
     const condition = conditionOf(document)
-    const known = condition && domainsOf(workspace, document)
-    if (condition === undefined || known === undefined || known.length === 0) return
-    if (known.some(({ domains }) => satisfiable(condition, domains))) return
-    // `policy/contradiction` speaks of what is impossible whatever the schema, `policy/type-mismatch` of other types.
-    if (!satisfiable(condition) || mismatched(known, condition)) return
-    report(
-      '/spec/conditions',
-      `No call of ${[...new Set(known.map(({ tool }) => tool))].join(' or ')} makes these conditions true.`,
-      {
-        related: known.slice(0, 1).map(({ schema }) => ({
-          path: schema.spans.source.path,
-          range: schema.spans.placeOf(`${schema.base}/properties`).range,
-          message: 'the arguments that are allowed',
-        })),
-      },
-    )
+    if (condition === undefined) return
+    const known = domainsOf(workspace, document)
+    const calls = known === undefined || known.length === 0 ? [{ domains: withoutSchema }] : known
+    const isDead = (each: Condition): boolean => !calls.some(({ domains }) => satisfiable(each, domains))
+    // `policy/contradiction` speaks of what is impossible whatever the schema, `policy/type-mismatch` and
+    // `policy/field-not-in-schema` of comparisons that are always unknown.
+    if (!satisfiable(condition)) return
+    const unknown = (leaf: Leaf): boolean =>
+      calls.every(({ domains }) => {
+        const domain = domains(leaf.path)
+        return domain === undefined || domain.types.length === 0 || isAlwaysUnknown(leaf, domain)
+      })
+    const dead = leavesIn(document).filter(({ leaf }) => isDead(wanted(condition, leaf)) && !unknown(leaf))
+    const allowed = (known ?? []).slice(0, 1).map(({ schema }) => ({
+      path: schema.spans.source.path,
+      range: schema.spans.placeOf(`${schema.base}/properties`).range,
+      message: 'the arguments that are allowed',
+    }))
+    for (const { pointer, leaf } of dead) {
+      const place = document.placeOf(`${pointer}/value`)
+      const domain = calls[0]!.domains(leaf.path)
+      report(place, reasonOf(leaf, !isNegated(condition, leaf), domain), {
+        why: 'A gate with it never stops a call for that reason, and a grant never lets one pass.',
+        ...(leaf.path.root === 'args' && { related: allowed }),
+        ...fixOf(place, leaf, domain),
+      })
+    }
+    if (dead.length > 0 || !isDead(condition) || leavesOf(condition).some(unknown)) return
+    const tools = [...new Set((known ?? []).map(({ tool }) => tool))].join(' or ')
+    report('/spec/conditions', `No call${tools === '' ? '' : ` of ${tools}`} makes these conditions true.`, {
+      related: allowed,
+    })
   },
+}
+
+/** The leaf as the condition needs it to be, to come true by it. */
+const wanted = (condition: Condition, leaf: Leaf): Condition =>
+  isNegated(condition, leaf) ? { not: { leaf } } : { leaf }
+
+function isNegated(condition: Condition, leaf: Leaf): boolean {
+  if ('leaf' in condition) return false
+  if ('not' in condition) return leavesOf(condition.not).includes(leaf) && !isNegated(condition.not, leaf)
+  return ('all' in condition ? condition.all : condition.any).some((each) => isNegated(each, leaf))
+}
+
+function reasonOf({ path, op, value }: Leaf, truth: boolean, domain: Domain | undefined): string {
+  const values = domain === undefined ? undefined : domainAfter(path.fn, domain).values
+  const is = `\`${path.text} ${operator(op).word} ${describeValue(value)}\` is never ${truth}`
+  if (values !== undefined)
+    return `${is}: ${values.length === 0 ? 'no value is allowed there' : `the value is ${values.slice(0, 8).map(describeValue).join(' or ')}`}.`
+  if (path.fn === 'lower' && typeof value === 'string' && value !== value.toLowerCase())
+    return `${is}: lower() leaves no capital letters.`
+  return `${is}: there is no such value.`
+}
+
+/** Another value that was surely meant. */
+function fixOf(place: Place, { path, op, value }: Leaf, domain: Domain | undefined): { readonly fix?: Fix | string } {
+  if (domain === undefined || typeof value !== 'string' || value === '') return {}
+  const after = domainAfter(path.fn, domain)
+  const values = after.values?.filter((each) => typeof each === 'string')
+  const lower = value.toLowerCase()
+  if (op !== 'eq' && op !== 'ne' && op !== 'starts_with' && op !== 'ends_with' && op !== 'contains') return {}
+  const near = op === 'eq' ? nearest(value, values ?? []) : undefined
+  const [begun, ...others] = (values ?? []).filter((each) => each.startsWith(value))
+  const meant =
+    path.fn !== undefined
+      ? mayBe(after, lower)
+        ? lower
+        : undefined
+      : (near ?? (others.length > 0 ? undefined : begun))
+  if (meant !== undefined) return { fix: replacement(place, meant) }
+  return values === undefined || values.length === 0 || values.length > 8
+    ? {}
+    : { fix: `Write ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}.` }
 }

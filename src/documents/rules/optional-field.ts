@@ -3,7 +3,7 @@ import { conditionOf, leavesIn } from '../conditions.ts'
 import { knownCallsOf } from '../policy-domains.ts'
 import { leavesOf, type Condition, type Leaf } from '../../policy/condition.ts'
 import { isSpread } from '../../policy/path.ts'
-import { mayBeAbsent } from '../reasoning.ts'
+import { mayBeAbsent } from '../value-domain.ts'
 import type { Rule } from '../rule.ts'
 
 export const optionalField: Rule = {

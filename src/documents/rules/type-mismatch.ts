@@ -1,12 +1,19 @@
+import type { JsonValue } from '../../base/json.ts'
+import type { Leaf } from '../../policy/condition.ts'
+import { innerPathText } from '../../policy/path.ts'
+import { isAlwaysUnknown } from '../admits.ts'
 import { gatedBindings } from '../attachments.ts'
 import { toolDocument } from '../bindings.ts'
-import { replacement } from '../diagnostic.ts'
+import { replacement, type Fix, type Place } from '../diagnostic.ts'
+import { domainAfter } from '../function-domain.ts'
 import { conditionProblems, leavesIn } from '../conditions.ts'
 import type { Document } from '../document.ts'
 import { ownInput, toolInput } from '../inputs.ts'
-import { mismatchOf } from '../property.ts'
+import { pointerAlong } from '../property.ts'
+import { domainsUnder, withoutSchema } from '../policy-domains.ts'
 import type { Rule } from '../rule.ts'
 import type { SchemaText } from '../schemas.ts'
+import { mayBe, typeOf, type Domain } from '../value-domain.ts'
 import type { Workspace } from '../workspace.ts'
 
 export const typeMismatch: Rule = {
@@ -31,29 +38,73 @@ export const typeMismatch: Rule = {
         number === undefined ? {} : { fix: replacement(place, Number(number), `Replace ${written} with ${number}.`) },
       )
     }
-    for (const { spans, base, value } of inputsOf(workspace, document))
-      for (const { pointer, leaf } of leavesIn(document)) {
-        if (leaf.path.root !== 'args' || leaf.path.fn !== undefined) continue
-        const property = mismatchOf(value, leaf)
-        if (property === undefined) continue
+    const inputs = [...inputsOf(workspace, document)].map((input) => ({ input, domains: domainsUnder(input.value) }))
+    for (const { pointer, leaf } of leavesIn(document)) {
+      // What is known of an argument is said by the first schema that rules the comparison out.
+      const seen =
+        leaf.path.root === 'args' && inputs.length > 0 ? inputs : [{ input: undefined, domains: withoutSchema }]
+      for (const { input, domains } of seen) {
+        const domain = domains(leaf.path)
+        if (domain === undefined || !isAlwaysUnknown(leaf, domain)) continue
         const place = document.placeOf(`${pointer}/value`)
-        report(
-          place,
-          `${leaf.path.text} is ${property.types.join(' or ')}; \`${leaf.op}\` compares it with ${JSON.stringify(leaf.value)}.`,
-          {
-            why: 'A comparison with another type is never true; a gate would stop every call, a grant none.',
+        report(place, messageOf(leaf, domain), {
+          why: 'The comparison is unknown for every call: a gate would stop them all, a grant none.',
+          ...fixOf(document.placeOf(`${pointer}/field`), place, leaf, domain),
+          ...(input !== undefined && {
             related: [
               {
-                path: spans.source.path,
-                range: spans.placeOf(`${base}${property.pointer}/type`).range,
-                message: `${leaf.path.text} is \`type: ${property.types.join(', ')}\` here`,
+                path: input.spans.source.path,
+                range: input.spans.placeOf(`${input.base}${pointerAlong(leaf.path.segments)}/type`).range,
+                message: `${innerPathText(leaf.path)} is \`type: ${namesOf(domain).join(', ')}\` here`,
               },
             ],
-          },
-        )
+          }),
+        })
       }
+    }
   },
 }
+
+function messageOf({ path, op, value }: Leaf, domain: Domain): string {
+  const types = namesOf(domain).join(' or ')
+  if (path.fn !== undefined && domainAfter(path.fn, domain).types.length === 0)
+    return `${path.fn}() has no result for ${innerPathText(path)}, which is ${types}.`
+  const is = path.fn === undefined ? types : namesOf(domainAfter(path.fn, domain)).join(' or ')
+  return `${path.text} is ${is}; \`${op}\` compares it with ${JSON.stringify(value)}.`
+}
+
+/** The value as its type has it, or the path without a function that does not apply. */
+function fixOf(field: Place, place: Place, { path, value }: Leaf, domain: Domain): { readonly fix?: Fix } {
+  const after = domainAfter(path.fn, domain)
+  const meant = convertedTo(value, after)
+  if (meant !== undefined) return { fix: replacement(place, meant) }
+  const inner = innerPathText(path)
+  return path.fn !== undefined && after.types.length === 0 ? { fix: replacement(field, inner) } : {}
+}
+
+function convertedTo(value: JsonValue, domain: Domain): string | number | boolean | undefined {
+  const readings =
+    typeof value === 'string'
+      ? [
+          value === 'true'
+            ? true
+            : value === 'false'
+              ? false
+              : /^-?\d{1,15}(?:\.\d{1,6})?$/.test(value)
+                ? Number(value)
+                : null,
+        ]
+      : typeof value === 'number' || typeof value === 'boolean'
+        ? [String(value)]
+        : []
+  return readings.find((each): each is string | number | boolean => each !== null && mayBe(domain, each))
+}
+
+/** The types of a domain as authors write them. */
+const namesOf = ({ values, types, integer }: Domain): readonly string[] =>
+  (values === undefined ? types : [...new Set(values.map(typeOf))]).map((type) =>
+    type === 'number' && integer ? 'integer' : type,
+  )
 
 /** The input schemas of what a policy gates: of each tool, once, and of the bindings that bring their own. */
 function inputsOf(workspace: Workspace, policy: Document): ReadonlySet<SchemaText> {
