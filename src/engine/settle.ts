@@ -3,6 +3,7 @@ import { digestOfJson } from '../base/digest.ts'
 import type { RunId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { Call, CallOutcome, ErrorCode } from '../spec/run.ts'
+import { isTaintSource } from '../spec/snapshot.ts'
 import type { Step } from '../spec/step.ts'
 import { toolNamed } from './bindings.ts'
 import type { Draft } from './draft.ts'
@@ -104,7 +105,5 @@ function countRefusal(draft: Draft, id: RunId, call: Call): Settled['ends'] {
 /** What an untrusted source said is in the transcript from now on. Source: policies, section 2, `run.taint`. */
 function taint(draft: Draft, id: RunId, call: Call): void {
   const tool = toolNamed(draft.snapshot(id), call.name)
-  if (!tool || tool.builtin) return
-  if (tool.labels['svc/content'] === 'untrusted' || (tool.mcp !== undefined && tool.version === ''))
-    draft.use(id, { tainted: true })
+  if (tool && isTaintSource(tool)) draft.use(id, { tainted: true })
 }

@@ -34,6 +34,22 @@ export interface BoundTool {
   readonly builtin?: boolean
 }
 
+/**
+ * True where a result of the tool sets `run.taint`: what it says was written by strangers. It decides about later calls, so it is
+ * part of the compiled authority. Source: policies, section 2.
+ */
+export const isTaintSource = ({
+  builtin,
+  labels,
+  mcp,
+  version,
+}: Pick<BoundTool, 'builtin' | 'labels' | 'mcp' | 'version'>): boolean =>
+  builtin !== true && (hasUntrustedContent(labels) || (mcp !== undefined && version === ''))
+
+/** The label by which a Tool document says so. */
+export const hasUntrustedContent = (labels: Readonly<Record<string, string>> = {}): boolean =>
+  labels['svc/content'] === 'untrusted'
+
 export interface BoundAgent {
   readonly wire: string
   readonly id: string

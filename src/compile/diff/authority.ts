@@ -48,19 +48,16 @@ const MAX_LEADS = 32
 
 /** Compares what both versions make of every call that the later one accepts. */
 export function compareAuthority(before: Version, after: Version): Authority {
-  const sides = [before, after].map(({ callee, sets }): Side => ({
-    callee,
-    entries: entriesFor(sets, callee),
-  })) as [Side, Side]
-  const decided = compareDecisions(before, after, sides)
+  const decided = compareDecisions(before, after)
   if (decided.witness) return decided
-  const accepted = compareAccepted(before, after, sides)
+  const accepted = compareAccepted(before, after)
   if (accepted.witness) return accepted
   return accepted.verdict === 'equal' ? decided : accepted
 }
 
 /** What the policies of both make of the calls that the later version accepts. */
-function compareDecisions(before: Version, after: Version, [old, now]: readonly [Side, Side]): Authority {
+function compareDecisions(before: Version, after: Version): Authority {
+  const [old, now] = sidesOf(before, after)
   if (sameQuestions(old, now)) return { verdict: 'equal' }
   const whole = prove(old, now)
   if (isProven(whole)) return { verdict: whole.verdict }
@@ -74,7 +71,8 @@ function compareDecisions(before: Version, after: Version, [old, now]: readonly 
  * `equal` where the later version stops every call that only it accepts. How strictly it does is told by the policies, which
  * are compared for these calls as for any other.
  */
-function compareAccepted(before: Version, after: Version, sides: readonly [Side, Side]): Authority {
+export function compareAccepted(before: Version, after: Version): Authority {
+  const sides = sidesOf(before, after)
   const [was, is] = [before.callee, after.callee]
   if (!isWriting(before, after)) return { verdict: 'equal' }
   const widenings = wideningsOf(was.schemas, is.schemas)
@@ -84,6 +82,9 @@ function compareAccepted(before: Version, after: Version, sides: readonly [Side,
   const witness = findWitness(before, after, sides, stopped.leads, widenings)
   return witness ? { verdict: 'loosened', witness } : { verdict: 'not_proven' }
 }
+
+const sidesOf = (...versions: readonly [Version, Version]): readonly [Side, Side] =>
+  versions.map(({ callee, sets }): Side => ({ callee, entries: entriesFor(sets, callee) })) as [Side, Side]
 
 /** Decides a witness again: the proof of it. */
 export function replay({ callee, sets }: Version, { arguments: args, context }: Witness): Decision {

@@ -4,7 +4,7 @@ import { canonical } from '../../base/json.ts'
 import type { Sets } from '../../policy/decision.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { Origin, PolicyEntry } from '../../spec/policy-set.ts'
-import type { BoundAgent, BoundTool, JsonSchema, Snapshot } from '../../spec/snapshot.ts'
+import { isTaintSource, type BoundAgent, type BoundTool, type JsonSchema, type Snapshot } from '../../spec/snapshot.ts'
 import { compareAuthority, type Authority, type Verdict } from './authority.ts'
 import { calleesOf, entriesFor, type Callee } from './callee.ts'
 import { change, type Change } from './change.ts'
@@ -37,7 +37,34 @@ export function callChanges(pair: Pair): readonly Change[] {
         say: `${each.id} removed`,
       }),
     ),
+    ...replacedSources(gone, pair.after.agent),
     ...matched.flatMap(([was, is]) => [...authorityChanges(pair, was, is), ...bindingChanges(was, is)]),
+  ]
+}
+
+/** Sources of `run.taint` that are gone, but whose MCP tool is still there under another name and is none any more. */
+const replacedSources = (gone: readonly Callee[], after: Snapshot): readonly Change[] =>
+  gone.flatMap(({ agent, wire, id }) => {
+    const was = agent.tools.find((tool) => tool.wire === wire)
+    if (!was?.mcp || !isTaintSource(was)) return []
+    const { server, tool } = was.mcp
+    const others = after.tools.filter(({ mcp }) => mcp?.server === server && mcp.tool === tool)
+    return others
+      .filter((other) => !isTaintSource(other))
+      .flatMap((other) => taintChange({ agent: after.id, tool: id }, true, false, ` as ${other.id}`))
+  })
+
+/** What became of a tool as a source of `run.taint`. */
+export function taintChange(told: Told, was: boolean, is: boolean, how = ''): readonly Change[] {
+  if (was === is) return []
+  return [
+    is
+      ? change('taint_source.added', { ...told, to: 'untrusted', say: `${told.tool}: its results set run.taint now` })
+      : change('taint_source.dropped', {
+          ...told,
+          from: 'untrusted',
+          say: `${told.tool}${how}: its results no longer set run.taint, so gates on it no longer fire`,
+        }),
   ]
 }
 
@@ -301,7 +328,10 @@ const CLASSES: readonly (SideEffectClass | undefined)[] = [
 const rankOf = (sideEffects: SideEffectClass | undefined): number => CLASSES.indexOf(sideEffects)
 
 function toolChanges(told: Told, was: BoundTool, is: BoundTool): readonly Change[] {
-  const changes = [...outputChanges(told, was.outputSchema ?? true, is.outputSchema ?? true)]
+  const changes = [
+    ...taintChange(told, isTaintSource(was), isTaintSource(is)),
+    ...outputChanges(told, was.outputSchema ?? true, is.outputSchema ?? true),
+  ]
   const [from, to] = [was, is].map(({ mcp }) => (mcp ? `${mcp.server}/${mcp.tool}` : 'no MCP server')) as [
     string,
     string,

@@ -20,6 +20,8 @@ export const CHANGES = {
   'boundary.added': { severity: 'minor' },
   'class.raised': { severity: 'major', widens: true },
   'class.lowered': { severity: 'minor' },
+  'taint_source.dropped': { severity: 'major', widens: true },
+  'taint_source.added': { severity: 'minor' },
   'edge.late_bound': { severity: 'major', widens: true },
   'edge.pinned': { severity: 'minor' },
   'tool.added': { severity: 'minor' },

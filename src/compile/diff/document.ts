@@ -1,12 +1,12 @@
 /** What changed about a Tool or Policy document that is published on its own. Source: bundles, section 5. */
 import { canonical } from '../../base/json.ts'
 import { sealSet } from '../../policy/policy-set.ts'
-import type { PolicyDocument, ToolDocument } from '../../spec/document.ts'
+import type { PolicyDocument, SideEffectClass, ToolDocument } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
-import type { PublishedDocument, Snapshot } from '../../spec/snapshot.ts'
+import { hasUntrustedContent, type JsonSchema, type PublishedDocument, type Snapshot } from '../../spec/snapshot.ts'
 import { entryOf } from '../policy-entry.ts'
-import { compareAuthority, type Version } from './authority.ts'
-import { classChange, inputChanges, outputChanges } from './calls.ts'
+import { compareAccepted, compareAuthority, type Version } from './authority.ts'
+import { classChange, inputChanges, outputChanges, taintChange } from './calls.ts'
 import { change, differenceOf, type Change, type Difference } from './change.ts'
 import { sayEntry, sayTransition, sayWitness } from './words.ts'
 
@@ -32,6 +32,8 @@ function toolChanges(
     ...inputChanges(told, was.input_schema?.inline ?? true, is.input_schema?.inline ?? true),
     ...outputChanges(told, was.output_schema?.inline ?? true, is.output_schema?.inline ?? true),
     ...classChange(told, was.side_effect_class, is.side_effect_class),
+    ...acceptedChanges(told, was, is),
+    ...taintChange(told, hasUntrustedContent(old.labels), hasUntrustedContent(now.labels)),
     ...(was.default_policies ?? [])
       .filter((policy) => !is.default_policies?.includes(policy))
       .map((policy) =>
@@ -48,6 +50,31 @@ function toolChanges(
   if (canonical(old.labels ?? {}) !== canonical(now.labels ?? {}))
     changes.push(change('metadata.changed', { ...told, say: `${id}: labels` }))
   return changes
+}
+
+/**
+ * Calls that only the later input schema accepts. Which gates stand before them is known of each agent that binds the tool: of
+ * the tool alone, its class only.
+ */
+function acceptedChanges(
+  told: { readonly agent: string; readonly tool: string },
+  was: ToolDocument['spec'],
+  is: ToolDocument['spec'],
+): readonly Change[] {
+  const [before, after] = [was, is].map(({ input_schema: schema, side_effect_class: sideEffects }) =>
+    versionOf(told.tool, sideEffects, schema?.inline === undefined ? [] : [schema.inline]),
+  ) as [Version, Version]
+  const { verdict, witness } = compareAccepted(before, after)
+  if (verdict === 'equal') return []
+  const isKnown = witness !== undefined && (is.default_policies ?? []).length === 0
+  return [
+    change('authority.widened', {
+      ...told,
+      verdict: isKnown ? verdict : 'not_proven',
+      ...(isKnown && { witness }),
+      say: `${told.tool}: accepts calls that no policy of its own stops${isKnown ? `; ${sayWitness(witness)}` : ', as far as is known'}`,
+    }),
+  ]
 }
 
 function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument): readonly Change[] {
@@ -86,14 +113,22 @@ function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument
 }
 
 /** A call of some tool that only this policy is about. */
-function alone(entry: PolicyEntry, sideEffectClass: 'irreversible_action' | undefined): Version {
-  const id = entry.scope ?? 'any.tool'
+const alone = (entry: PolicyEntry, sideEffectClass: 'irreversible_action' | undefined): Version =>
+  versionOf(entry.scope ?? 'any.tool', sideEffectClass, [], [entry])
+
+/** A tool that some agent binds, with these policies. */
+function versionOf(
+  id: string,
+  sideEffectClass: SideEffectClass | undefined,
+  schemas: readonly JsonSchema[],
+  entries: readonly PolicyEntry[] = [],
+): Version {
   const set = sealSet({
     v: 1,
     compiler: '1',
     agent: 'any.agent',
-    entries: [entry],
-    index: { call: [entry.id] },
+    entries,
+    index: { call: entries.map((entry) => entry.id) },
     inherited: [],
   })
   return {
@@ -104,7 +139,7 @@ function alone(entry: PolicyEntry, sideEffectClass: 'irreversible_action' | unde
       wire: 'call',
       id,
       ...(sideEffectClass && { sideEffectClass }),
-      schemas: [],
+      schemas,
       facts: { id, version: '', wire_name: 'call', kind: 'tool', labels: {} },
       late: false,
       anyone: true,

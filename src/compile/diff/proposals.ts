@@ -1,7 +1,7 @@
 /** Calls that two versions may decide differently: values around everything that their policies name. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { readCondition, type Leaf } from '../../policy/condition.ts'
-import { isSpread, type Path, type Segment } from '../../policy/path.ts'
+import { isSpread, readArgumentPath, type Path, type Segment } from '../../policy/path.ts'
 import { classesOf, EXACT, type ValueClass } from '../../policy/prove/classes.ts'
 import { argumentDomain, fieldDomain, namedIn } from '../../policy/prove/domains.ts'
 import { sampleOf } from '../../providers/sample.ts'
@@ -165,10 +165,15 @@ function poolsOf(
         const text = subjectText(plain(leaf.path), leaf.windowMs)
         if (leaf.path.root === 'tool' || leaf.path.root === 'agent' || isCovered(leaf)) continue
         add(text, plain(leaf.path), guesses(leaf, schemas))
+        const list = isSpread(leaf.path) ? readArgumentPath(text.slice(0, text.indexOf('[*]'))) : undefined
+        if (list) add(list.text, list, NO_LISTS)
       }
     }
   return [...pools.values()].filter(({ choices }) => choices.length > 0)
 }
+
+/** In place of a list. */
+const NO_LISTS: readonly Choice[] = [{ state: 'absent' }, { value: 'unreadable' }, { value: [] }]
 
 const isCovered = ({ op, path }: Leaf): boolean => EXACT.includes(op) && path.fn === undefined && !isSpread(path)
 

@@ -65,7 +65,8 @@ const MAX_WORDS = 2
 /** `{"amount":250} was require_approval, is allow`. */
 export function sayWitness({ arguments: args, context, before, after }: Witness): string {
   const where = Object.entries(context ?? {}).map(([path, value]) => `${path} ${describeValue(value)}`)
-  const outcome = before === after ? `is still ${after}, with less asked for` : `was ${before}, is ${after}`
+  const was = before === 'refused' ? 'refused by the input schema' : before
+  const outcome = before === after ? `is still ${after}, with less asked for` : `was ${was}, is ${after}`
   return `${shorten(canonical(args))}${where.length > 0 ? ` with ${where.join(', ')}` : ''} ${outcome}`
 }
 

@@ -198,6 +198,195 @@ test('a comparison too large to ask whole is proven by what changed', () => {
   expect(compare([...many, above(100)], [...many, above(150)], {}).verdict).toBe('loosened')
 })
 
+describe('values that a schema describes narrowly', () => {
+  const COUNTRY: JsonSchema = {
+    type: 'object',
+    properties: { country: { type: 'string', minLength: 2, maxLength: 2 }, amount: { type: 'number', minimum: 0 } },
+    required: ['country', 'amount'],
+    additionalProperties: false,
+  }
+  const schema = COUNTRY
+  const other = (op: string, value: JsonValue): JsonObject => ({ field: 'country', op, value })
+  const amount = (op: string, value: number): JsonObject => ({ field: 'amount', op, value })
+
+  test('of another country are still some: a gate on all but one becomes a gate on one', () => {
+    expect(compare([gate(other('ne', 'DE'))], [gate(other('eq', 'US'))], { schema })).toEqual({
+      verdict: 'loosened',
+      witness: {
+        tool: 'acme.refunds',
+        arguments: { country: 'co', amount: 1 },
+        before: 'require_approval',
+        after: 'allow',
+      },
+    })
+  })
+
+  test('a grant for one country becomes a grant for any', () => {
+    const grant = (when: JsonObject): PolicyEntry => makeEntry({ effect: 'grant', when })
+    const made = { schema, sideEffectClass: 'irreversible_action' } as const
+    expect(
+      compare([grant({ all: [other('in', ['DE']), amount('lt', 50)] })], [grant(amount('lt', 50))], made),
+    ).toMatchObject({ verdict: 'loosened', witness: { before: 'require_approval', after: 'allow' } })
+  })
+
+  test('hide no loosening of another field', () => {
+    const before = gate({ all: [other('ne', 'GERMANY'), amount('gt', 100)] })
+    expect(compare([before], [gate(amount('gt', 100_000))], { schema })).toMatchObject({
+      verdict: 'loosened',
+      witness: { before: 'require_approval', after: 'allow' },
+    })
+    // No country has seven letters, so the first comparison is always true; that is more than is proven here.
+    expect(compare([before], [gate(amount('gt', 50))], { schema })).toEqual({ verdict: 'tightened' })
+  })
+
+  test.each<[string, JsonSchema, JsonObject, JsonObject]>([
+    [
+      'null where a schema is nullable',
+      { type: 'string', maxLength: 2, nullable: true },
+      { value: null },
+      { op: 'exists', value: false },
+    ],
+    ['numbers beyond 2^53', { type: 'number', maximum: 2 ** 54 }, { op: 'lt', value: 5 }, { op: 'lte', value: 4 }],
+    ['texts of many bytes and few characters', { type: 'string', maxLength: 20_000 }, { value: 'x' }, { value: 'y' }],
+    ['what matches a pattern', { type: 'string', pattern: '^[A-Z]{3}$' }, { op: 'ne', value: 'EUR' }, { value: 'USD' }],
+  ])('%s', (_, country, before, after) => {
+    const narrow: JsonSchema = { type: 'object', properties: { country }, required: ['country'] }
+    const field = 'country'
+    expect(compare([gate({ field, ...before })], [gate({ field, ...after })], { schema: narrow }).verdict).toBe(
+      'loosened',
+    )
+  })
+
+  test('are none where a schema lists all: what differs for no value is equal', () => {
+    const listed: JsonSchema = {
+      type: 'object',
+      properties: { country: { enum: ['DE', 'US'] } },
+      required: ['country'],
+    }
+    expect(compare([gate(other('ne', 'DE'))], [gate(other('eq', 'US'))], { schema: listed })).toEqual({
+      verdict: 'equal',
+    })
+  })
+
+  test('are not proven where a schema leaves none', () => {
+    const none: JsonSchema = { type: 'object', properties: { country: { enum: [] } }, required: ['country'] }
+    expect(compare([gate(other('ne', 'DE'))], [gate(other('eq', 'US'))], { schema: none })).toEqual({
+      verdict: 'not_proven',
+    })
+  })
+})
+
+test('elements of what is no list cannot be told, so a gate that fires on them is a gate', () => {
+  const both = { field: 'args.items[*]', op: 'exists', each: 'any' }
+  expect(compare([gate({ all: [both, { not: both }] })], [], {})).toEqual({
+    verdict: 'loosened',
+    witness: {
+      tool: 'acme.refunds',
+      arguments: { items: 'unreadable' },
+      before: 'require_approval',
+      after: 'allow',
+    },
+  })
+})
+
+describe('calls that only the later input schema accepts', () => {
+  const limited = (more: JsonObject, properties: JsonObject = {}): JsonSchema => ({
+    type: 'object',
+    properties: { amount: { type: 'number', minimum: 0, ...more }, ...properties },
+    required: ['amount'],
+    additionalProperties: false,
+  })
+  const widened = (
+    entries: readonly PolicyEntry[],
+    before: JsonSchema,
+    after: JsonSchema,
+    sideEffectClass: SideEffectClass | undefined = 'idempotent_write',
+  ) => {
+    const made = (schema: JsonSchema): Made => ({ schema, ...(sideEffectClass && { sideEffectClass }) })
+    return compareAuthority(version(entries, made(before)), version(entries, made(after)))
+  }
+  const referred = (maximum: number): JsonSchema => ({
+    ...(limited({}, { fee: { $ref: '#/$defs/fee' } }) as JsonObject),
+    $defs: { fee: { type: 'integer', maximum } },
+  })
+  const [low, high] = [limited({ maximum: 500 }), limited({ maximum: 5_000_000 })]
+
+  test('are loosened where a write is not gated, with a witness that was refused', () => {
+    expect(widened([], low, high)).toEqual({
+      verdict: 'loosened',
+      witness: { tool: 'acme.refunds', arguments: { amount: 5_000_000 }, before: 'refused', after: 'allow' },
+    })
+  })
+
+  test.each<[string, JsonSchema, JsonSchema, JsonObject]>([
+    [
+      'a new value',
+      limited({}, { mode: { enum: ['read'] } }),
+      limited({}, { mode: { enum: ['read', 'delete'] } }),
+      { amount: 1, mode: 'delete' },
+    ],
+    ['a new argument', low, limited({ maximum: 500 }, { force: { type: 'boolean' } }), { amount: 1, force: true }],
+    ['any other argument', low, { ...(low as JsonObject), additionalProperties: true }, { amount: 1, other: 'x' }],
+    ['an argument that may be left out', low, { ...(low as JsonObject), required: [] }, {}],
+    [
+      'a longer text',
+      limited({}, { to: { type: 'string', maxLength: 2 } }),
+      limited({}, { to: { type: 'string', maxLength: 9 } }),
+      { amount: 1, to: 'other' },
+    ],
+    [
+      'another element',
+      limited({}, { ids: { type: 'array', items: { enum: ['a'] } } }),
+      limited({}, { ids: { type: 'array', items: { enum: ['a', 'b'] } } }),
+      { amount: 1, ids: ['b'] },
+    ],
+    ['a number behind a reference', referred(3), referred(9), { amount: 1, fee: 9 }],
+  ])('%s', (_, before, after, args) => {
+    expect(widened([], before, after)).toEqual({
+      verdict: 'loosened',
+      witness: { tool: 'acme.refunds', arguments: args, before: 'refused', after: 'allow' },
+    })
+  })
+
+  test('are no more than before where a gate stops each of them', () => {
+    expect(widened([above(100)], low, high)).toEqual({ verdict: 'equal' })
+    expect(widened([above(500)], low, high)).toEqual({ verdict: 'equal' })
+    expect(widened([above(501)], low, high)).toMatchObject({
+      verdict: 'loosened',
+      witness: { before: 'refused', after: 'allow' },
+    })
+  })
+
+  test('are no more than before where one gate among too many to ask together stops them', () => {
+    const many = Array.from({ length: 20 }, (_, index) => gate({ field: `args.f${index}`, op: 'gt', value: index }))
+    const open = (schema: JsonSchema): JsonSchema => ({ ...(schema as JsonObject), additionalProperties: true })
+    expect(widened([...many, above(100)], open(low), open(high))).toEqual({ verdict: 'equal' })
+  })
+
+  test('of an irreversible action are stopped by its default, unless a grant lifts it', () => {
+    const grant = makeEntry({ effect: 'grant', when: { field: 'amount', op: 'gt', value: 1000 } })
+    expect(widened([], low, high, 'irreversible_action')).toEqual({ verdict: 'equal' })
+    expect(widened([grant], low, high, 'irreversible_action')).toMatchObject({
+      verdict: 'loosened',
+      witness: { before: 'refused', after: 'allow' },
+    })
+  })
+
+  test('of a tool that only reads are nothing to stop', () => {
+    expect(widened([], low, high, 'read_only')).toEqual({ verdict: 'equal' })
+  })
+
+  test('are none where a schema only says the same otherwise, or less', () => {
+    expect(widened([], high, low)).toEqual({ verdict: 'equal' })
+    expect(widened([], low, { allOf: [low, { title: 'A refund' }] })).toEqual({ verdict: 'equal' })
+  })
+
+  test('are not proven where a schema differs in what is not understood', () => {
+    const odd = (not: JsonObject): JsonSchema => limited({}, { to: { type: 'string', not } })
+    expect(widened([], odd({ pattern: '^a{9}b' }), odd({ pattern: '^a{9}c' })).verdict).toBe('not_proven')
+  })
+})
+
 // Random pairs
 
 const FIELDS = ['args.a', 'args.b', 'args.c.d', 'run.depth', 'tool.side_effect_class', 'length(args.b)']

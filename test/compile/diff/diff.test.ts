@@ -56,6 +56,21 @@ const desk = (from: string, to: string): Files => changed(DESK, 'agents/desk.yam
 const OUTPUT =
   'output: { format: json, strict: true, schema: { inline: { type: object, required: [a], properties: { a: { type: string } } } } }\nspec:\n'
 
+const WRITE = changed(DESK, 'tools/refunds.yaml', 'irreversible_action', 'idempotent_write')
+const FETCH = `apiVersion: svc/v1
+kind: Tool
+metadata: { name: fetch, namespace: web, version: 1.0.0 }
+spec: { description: Reads a page., side_effect_class: read_only }
+`
+/** A desk with a tool of an MCP server. */
+const mcp = (ref = 'web.fetch'): Files =>
+  changed(
+    tool(`    - { ref: ${ref}, mcp: { server: web, tool: fetch }, side_effect_class: read_only }\n`),
+    'agents/desk.yaml',
+    '  agents:\n',
+    '  mcp_servers: [{ name: web, url: https://web.example/mcp }]\n  agents:\n',
+  )
+
 describe('each kind of change', () => {
   test.each<[string, Files, readonly string[], Files?]>([
     [
@@ -210,6 +225,69 @@ describe('each kind of change', () => {
       'the result of a sub-agent',
       desk('as: ask_clerk', 'as: ask_clerk\n      result: full'),
       ['minor', '- result.changed acme.desk acme.clerk'],
+    ],
+    [
+      'a label that no longer says untrusted',
+      DESK,
+      [
+        'major',
+        '! taint_source.dropped acme.desk acme.orders.lookup',
+        '- metadata.changed acme.desk acme.orders.lookup',
+      ],
+      changed(DESK, 'tools/lookup.yaml', 'version: 1.0.3', 'version: 1.0.3, labels: { svc/content: untrusted }'),
+    ],
+    [
+      'a label that says untrusted now',
+      changed(DESK, 'tools/lookup.yaml', 'version: 1.0.3', 'version: 1.0.3, labels: { svc/content: untrusted }'),
+      ['minor', '- taint_source.added acme.desk acme.orders.lookup', '- metadata.changed acme.desk acme.orders.lookup'],
+    ],
+    [
+      'an MCP tool that gets a document',
+      { ...mcp(), 'tools/fetch.yaml': FETCH },
+      [
+        'major',
+        '! taint_source.dropped acme.desk web.fetch',
+        '- tool.version acme.desk web.fetch',
+        '- description.changed acme.desk web.fetch',
+      ],
+      mcp(),
+    ],
+    [
+      'an MCP tool that gets a document which says untrusted',
+      {
+        ...mcp(),
+        'tools/fetch.yaml': FETCH.replace('version: 1.0.0', 'version: 1.0.0, labels: { svc/content: untrusted }'),
+      },
+      [
+        'patch',
+        '- tool.version acme.desk web.fetch',
+        '- description.changed acme.desk web.fetch',
+        '- metadata.changed acme.desk web.fetch',
+      ],
+      mcp(),
+    ],
+    [
+      'an MCP tool that gets a document under another name',
+      { ...mcp('web.page'), 'tools/fetch.yaml': FETCH.replace('name: fetch', 'name: page') },
+      [
+        'major',
+        '! taint_source.dropped acme.desk web.fetch',
+        '- tool.added acme.desk web.page',
+        '- tool.removed acme.desk web.fetch',
+      ],
+      mcp(),
+    ],
+    [
+      'a write that accepts more',
+      changed(WRITE, 'tools/refunds.yaml', '[EUR, USD]', '[EUR, USD, GBP]'),
+      [
+        'major',
+        '! authority.widened acme.desk acme.refunds loosened',
+        '! authority.widened acme.clerk acme.refunds loosened',
+        '- input.widened acme.desk acme.refunds',
+        '- input.widened acme.clerk acme.refunds',
+      ],
+      WRITE,
     ],
     ['only the version', desk('version: 1.2.0', 'version: 1.2.1'), ['patch', '- content.changed acme.desk']],
   ])('%s', async (_, files, expected, before) => {

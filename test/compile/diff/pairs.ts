@@ -223,7 +223,7 @@ const near = (policies: readonly SlowPolicy[]): fc.Arbitrary<readonly SlowPolicy
 /** The first comparison with another value, where the operator takes it. */
 function withLiteral(when: JsonObject, value: JsonValue): JsonObject {
   if (when['op'] === 'eq' || when['op'] === 'ne') return { ...when, value }
-  if (['gt', 'gte', 'lt', 'lte'].includes(String(when['op'])))
+  if (['gt', 'gte', 'lt', 'lte'].includes(when['op'] as string))
     return typeof value === 'number' ? { ...when, value } : when
   if (Array.isArray(when['all']))
     return { all: [withLiteral(when['all'][0] as JsonObject, value), ...when['all'].slice(1)] }
@@ -258,24 +258,42 @@ export const pairs: fc.Arbitrary<Pair> = fc
 // Calls
 
 const VALUES: readonly (JsonValue | undefined)[] = [
-  ...[
-    undefined,
-    '',
-    'x',
-    'D',
-    'DE',
-    'US',
-    'FR',
-    'éé',
-    'EUR',
-    'USD',
-    'GERMANY',
-    'Dxx',
-    'x'.repeat(70_000),
-    '😀'.repeat(17_000),
-  ],
-  ...[-1, 0, 0.5, 1, 1.25, 1.5, 2, 2.5, 3, 4, 500, 501, 2 ** 53, -(2 ** 53), 2 ** 55],
-  ...[true, false, null, [], ['x'], {}, { d: 'DE' }],
+  undefined,
+  '',
+  'x',
+  'D',
+  'DE',
+  'US',
+  'FR',
+  'éé',
+  'EUR',
+  'USD',
+  'Dxx',
+  'GERMANY',
+  'x'.repeat(70_000),
+  '😀'.repeat(17_000),
+  -1,
+  0,
+  0.5,
+  1,
+  1.25,
+  1.5,
+  2,
+  2.5,
+  3,
+  4,
+  500,
+  501,
+  2 ** 53,
+  -(2 ** 53),
+  2 ** 55,
+  true,
+  false,
+  null,
+  [],
+  ['x'],
+  {},
+  { d: 'DE' },
 ]
 const LISTS: readonly (JsonValue | undefined)[] = [
   undefined,

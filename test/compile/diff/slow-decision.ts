@@ -78,7 +78,7 @@ const told = (value: boolean): Truth => (value ? 'T' : 'F')
 type Seen = { readonly value: JsonValue } | 'absent' | 'nothing'
 
 function leafTruth(leaf: JsonObject, call: SlowCall): Truth {
-  const field = String(leaf['field'])
+  const field = leaf['field'] as string
   if (leaf['each'] !== undefined) {
     const list = seenAt(field.replace('[*]', ''), call)
     if (list === 'absent') return compared(leaf, 'absent')
@@ -92,7 +92,7 @@ function leafTruth(leaf: JsonObject, call: SlowCall): Truth {
   const inner = seenAt(length[1]!, call)
   if (inner === 'absent' || inner === 'nothing') return compared(leaf, inner)
   const { value } = inner
-  const count = Array.isArray(value) ? value.length : typeof value === 'string' ? [...value].length : undefined
+  const count = Array.isArray(value) ? value.length : typeof value === 'string' ? Array.from(value).length : undefined
   return compared(leaf, count === undefined ? 'nothing' : { value: count })
 }
 
@@ -144,9 +144,9 @@ function compared(leaf: JsonObject, seen: Seen): Truth {
     case 'lte':
       return typeof value === 'number' ? told(value <= Number(literal)) : 'U'
     case 'starts_with':
-      return typeof value === 'string' ? told(value.startsWith(String(literal))) : 'U'
+      return typeof value === 'string' ? told(value.startsWith(literal as string)) : 'U'
     default:
-      throw new Error(`This evaluator has no operator ${String(op)}.`)
+      throw new Error(`This evaluator has no operator ${JSON.stringify(op)}.`)
   }
 }
 

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { everyVerdictHolds } from './pairs.ts'
 
-const RUNS = Number(process.env['SVC_TEST_PAIRS'] ?? 400)
-const SEED = Number(process.env['SVC_TEST_SEED'] ?? 7)
+const PAIRS = 250
 
 test('what is proven holds for every call, and every witness decides differently: random schemas and policies', () => {
   const seen = new Map<string, number>()
@@ -13,10 +12,9 @@ test('what is proven holds for every call, and every witness decides differently
       count(verdict)
       if (isNewWitness) count('refused before')
     }),
-    { numRuns: RUNS, seed: SEED },
+    { numRuns: PAIRS, endOnFailure: true },
   )
-  console.log(seen)
   // Each verdict was met often enough to mean something.
   for (const verdict of ['equal', 'tightened', 'loosened', 'refused before'])
-    expect(seen.get(verdict)).toBeGreaterThan(RUNS / 20)
-}, 600_000)
+    expect([verdict, (seen.get(verdict) ?? 0) > PAIRS / 25]).toEqual([verdict, true])
+}, 60_000)
