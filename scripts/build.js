@@ -154,7 +154,6 @@ await build({
   minifyWhitespace: false,
   platform: 'neutral',
   mainFields: ['module', 'main'],
-  external: ['node:*'],
 })
 
 if (failpoints) {
