@@ -121,7 +121,6 @@ await build({
   minifyWhitespace: false,
   platform: 'neutral',
   mainFields: ['module', 'main'],
-  external: ['node:*'],
 })
 
 if (failpoints) {

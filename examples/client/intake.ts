@@ -1,11 +1,13 @@
 // Uploads an invoice, has it booked, and answers what the agent cannot know. Prints the booking.
 // Run: SVC_URL=… SVC_API_KEY=… npx tsx intake.ts AGENT_ID invoice.txt
+import { openAsBlob } from 'node:fs'
+import { basename } from 'node:path'
 import { fileRef, runToEnd, SvcClient, type Decision, type UserTask } from 'svc/client'
 
 const [agentId = '', path = 'invoice.txt'] = process.argv.slice(2)
 const client = new SvcClient({ apiKey: process.env['SVC_API_KEY'] ?? '', baseUrl: process.env['SVC_URL'] ?? '' })
 
-const document = fileRef(await client.uploadWorkspaceFile(path))
+const document = fileRef(await client.uploadWorkspaceFile(await openAsBlob(path), { filename: basename(path) }))
 const run = await runToEnd(client, agentId, { document }, { onTask: decide })
 process.stdout.write(`${JSON.stringify(run.output)}\n`)
 

@@ -5,7 +5,7 @@ import { InexactNumberError, isExactNumber } from '../base/exact-number.ts'
 import { isJsonObject, parseJson as readJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import { fileRef, type SvcClient } from '../client/index.ts'
 import type { Call } from './command.ts'
-import { readUserFile } from './read-file.ts'
+import { openUserFile, readUserFile } from './read-file.ts'
 
 export interface Contract {
   /** `acme.refund-desk`, for messages. */
@@ -55,7 +55,7 @@ async function readPair(
   if (operator === ':=') return [name, parseJson(text, `The value of ${name}`)]
   if (operator === '=<') return [name, await readText(text, sources)]
   if (operator === '@') {
-    const upload = await client.uploadWorkspaceFile(resolve(sources.cwd, text))
+    const upload = await client.uploadWorkspaceFile(await openUserFile(resolve(sources.cwd, text), text))
     return [name, fileRef(upload)]
   }
   return [name, coerce(name, text, contract)]

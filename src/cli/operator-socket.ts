@@ -14,7 +14,8 @@ export const socketOf = async (dataDirectory: string): Promise<string> =>
 export const answersAt = (socketPath: string): Promise<boolean> =>
   new Promise((done) => {
     const probe = httpRequest(
-      { socketPath, path: '/status', headers: { host: 'operator.svc' }, timeout: 5000 },
+      // A connection of its own: one that is kept open would hold up the server's end.
+      { socketPath, path: '/status', headers: { host: 'operator.svc' }, timeout: 5000, agent: false },
       (response) => {
         response.resume()
         done(response.statusCode === 200)

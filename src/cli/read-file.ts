@@ -1,4 +1,6 @@
-import { open } from 'node:fs/promises'
+import { openAsBlob } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { fail } from '../base/failure.ts'
 import { fileFailure } from '../base/file-error.ts'
 
@@ -32,4 +34,23 @@ export async function readUserFile(path: string, named = path): Promise<Buffer> 
   } catch (error) {
     throw fileFailure(error, { path: named, doing: 'read' }) ?? error
   }
+}
+
+/**
+ * A file to upload, which is read as it is sent.
+ * @param path absolute
+ * @param named as the person named it
+ * @throws Failure `file_missing`, `file_unusable`
+ */
+export async function openUserFile(path: string, named: string): Promise<File> {
+  try {
+    if ((await stat(path)).isFile()) {
+      // It is opened here for its error: a blob says only that it cannot be read.
+      await (await open(path)).close()
+      return new File([await openAsBlob(path)], basename(path))
+    }
+  } catch (error) {
+    throw fileFailure(error, { path: named, doing: 'read' }) ?? error
+  }
+  throw fail('file_unusable', { path: named, doing: 'read', why: 'it is no regular file' })
 }

@@ -19,13 +19,31 @@ export interface Watched<T> {
   readonly bell: boolean
 }
 
-/** Repainted on a terminal; in a pipe a line, with `--json` an object, for each item that has news. Ends with the signal. */
-export async function watchList<T>(call: Call, watched: Watched<T>): Promise<never> {
-  const { mode, out, io, signal } = call
+/**
+ * Repainted on a terminal; in a pipe a line, with `--json` an object, for each item that has news. Ends with the signal, and on
+ * a terminal with `q`.
+ */
+export async function watchList<T>(call: Call, watched: Watched<T>): Promise<void> {
+  const { mode, io, signal } = call
+  if (!mode.interactive || mode.json || !io.stdout.isTTY) return await repaint(call, watched, signal)
+  const left = new AbortController()
+  const until = AbortSignal.any([signal, left.signal])
+  const painting = repaint(call, watched, until)
+  try {
+    await Promise.race([painting, io.prompts.key('', ['q'], until)])
+  } finally {
+    left.abort()
+    await painting.catch(() => undefined)
+  }
+}
+
+async function repaint<T>(call: Call, watched: Watched<T>, signal: AbortSignal): Promise<never> {
+  const { mode, out, io } = call
   const { look, keyOf, columns, published, nothing, bell } = watched
   const screen = answerScreen(call)
   const known = new Set<string>()
   for (let first = true; ; first = false) {
+    signal.throwIfAborted()
     const items = await look()
     const fresh = items.filter((item) => !known.has(keyOf(item)))
     fresh.forEach((item) => known.add(keyOf(item)))

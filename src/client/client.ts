@@ -168,7 +168,7 @@ export class SvcClient {
   }
 
   /**
-   * Presign, PUT and finalize. Text is a path (Node only); a stream needs `options.size`.
+   * Presign, PUT and finalize. A file on a disk is given as a blob (`openAsBlob` of `node:fs`); a stream needs `options.size`.
    * `filename` of the result is the leaf of `objectKey`, as a file reference in a run's input needs it.
    */
   uploadWorkspaceFile(file: UploadSource, options: UploadOptions = {}): Promise<Upload> {

@@ -3,8 +3,8 @@ import { mediaTypeOf } from './media-type.ts'
 import type { FileItem, FileRef, Finalized, FinalizeBody, PresignBody, Presigned } from './shapes.ts'
 import { send, type RequestOptions, type Transport } from './transport.ts'
 
-/** Text is a path and is read in Node only. */
-export type UploadSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | string
+/** A file on a disk is given as a blob: `openAsBlob(path)` of `node:fs`. Nothing here needs Node, so any bundler takes it. */
+export type UploadSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array>
 
 export interface UploadOptions extends RequestOptions {
   /** A label; the file's own name when absent. */
@@ -48,7 +48,7 @@ export async function upload(
   source: UploadSource,
   options: UploadOptions,
 ): Promise<Upload> {
-  const { body, size, name, type } = await toBody(source, options.size)
+  const { body, size, name, type } = toBody(source, options.size)
   const filename = options.filename ?? name ?? 'file'
   const mediaType = options.mediaType ?? (type || mediaTypeOf(filename))
   // The interface wants at least 1, also for a file without a byte.
@@ -95,11 +95,7 @@ interface Body {
   readonly type?: string
 }
 
-async function toBody(source: UploadSource, size: number | undefined): Promise<Body> {
-  if (typeof source === 'string') {
-    const { openAsBlob } = await import('node:fs')
-    return toBody(new File([await openAsBlob(source)], source.split(/[/\\]/).pop()!), undefined)
-  }
+function toBody(source: UploadSource, size: number | undefined): Body {
   if (source instanceof ReadableStream) {
     if (size === undefined) throw new TypeError('A stream is uploaded with its `size` in bytes.')
     return { body: source, size }
@@ -110,7 +106,9 @@ async function toBody(source: UploadSource, size: number | undefined): Promise<B
   }
   // Anything else would become an empty file without a word.
   if (!(source instanceof ArrayBuffer || source instanceof Uint8Array))
-    throw new TypeError('A file is a path, a Blob, a Uint8Array, an ArrayBuffer or a ReadableStream.')
+    throw new TypeError(
+      'A file is a Blob, a Uint8Array, an ArrayBuffer or a ReadableStream; in Node, openAsBlob(path) makes a Blob of a path.',
+    )
   const bytes = source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array(source)
   return { body: bytes, size: bytes.byteLength }
 }

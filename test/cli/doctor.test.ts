@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { svc, temporary, type Ran } from './recording-io.ts'
+import { going, svc, temporary, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
 afterAll(remove)
@@ -51,6 +51,29 @@ test('a check that is named says nothing when all is well', async () => {
     code: 2,
     stderr: 'error[usage]: There is no check "sqlit".\n  fix:  Did you mean sqlite?\n',
   })
+})
+
+test('ports of the server of another project are no fault', async () => {
+  const other = join(parent, 'other')
+  mkdirSync(other)
+  writeFileSync(join(other, 'svc.config.yaml'), 'workspace: other\n')
+  const served = going(['serve', '--port', '0', '--json'], { cwd: other })
+  const { url } = JSON.parse(await served.line(/"ready"/)) as { url: string }
+  const { port } = new URL(url)
+  write('svc.config.yaml', `dev: { port: ${port} }\n`)
+  const { code, stdout } = await run(['doctor', 'ports', 'node', '--json'])
+  await served.end()
+  const [ports] = (JSON.parse(stdout) as { items: object[] }).items
+  expect([code, ports]).toEqual([
+    0,
+    {
+      check: 'ports',
+      ok: true,
+      say: expect.stringMatching(
+        new RegExp(`^${port}\\b.* taken by the server of another project; svc dev takes the next free ones$`),
+      ) as string,
+    },
+  ])
 })
 
 describe('a port that is taken', () => {

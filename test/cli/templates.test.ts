@@ -33,7 +33,9 @@ describe.each(readdirSync(TEMPLATES))('the template %s', (name) => {
     expect({ code, ...(JSON.parse(stdout || '{}') as object) }).toMatchObject(has ? { code: 0, ok: true } : { code: 5 })
   })
 
-  test('has at least three scenarios, which hold without a network', async () => {
+  test('has at least three scenarios, which hold without a network and write nothing into the project', async () => {
+    const files = (): readonly string[] => readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()
+    const before = files()
     const { stdout } = await svc(['test', '--json'], {
       cwd: directory,
       fetch: () => Promise.reject(new Error('There is no network here.')),
@@ -41,6 +43,7 @@ describe.each(readdirSync(TEMPLATES))('the template %s', (name) => {
     const { cases } = JSON.parse(stdout) as { cases: { file: string; ok: boolean; trace: string[] }[] }
     expect(cases.filter(({ ok }) => !ok)).toEqual([])
     expect(cases.length).toBeGreaterThanOrEqual(3)
+    expect(files()).toEqual(before)
   })
 
   test('takes another name everywhere', async () => {

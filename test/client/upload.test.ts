@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fileItem, fileRef, SvcClient, type UploadOptions, type UploadSource } from '../../src/client/index.ts'
 import { verifies } from '../api/verifies.ts'
@@ -102,17 +99,14 @@ test('tells the length of a stream, as object storage wants to know it, and refu
   await expect(client.uploadWorkspaceFile(stream())).rejects.toThrow('A stream is uploaded with its `size` in bytes.')
 })
 
-test('reads a path', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'svc-upload-'))
-  try {
-    await writeFile(join(directory, 'note.md'), 'hello')
-    const { client, sent } = clientOf(presigned(1), stored, finalized)
-    await client.uploadWorkspaceFile(join(directory, 'note.md'))
-    expect(sent[0]!.body).toEqual({ filename: 'note.md', mediaType: 'text/markdown', maxContentLength: 5 })
-    expect(await (sent[1]!.body as Blob).text()).toBe('hello')
-  } finally {
-    await rm(directory, { recursive: true })
-  }
+test('a path is no file: it says how one is given', async () => {
+  const { client, sent } = clientOf()
+  await expect(client.uploadWorkspaceFile('note.md' as never)).rejects.toThrow(
+    new TypeError(
+      'A file is a Blob, a Uint8Array, an ArrayBuffer or a ReadableStream; in Node, openAsBlob(path) makes a Blob of a path.',
+    ),
+  )
+  expect(sent).toEqual([])
 })
 
 const expired = new Response('<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>', {

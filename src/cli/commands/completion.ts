@@ -1,6 +1,7 @@
 import { script } from '@bomb.sh/tab'
 import { fail } from '../../base/failure.ts'
 import type { Call } from '../command.ts'
+import { bashCompletion } from '../completion-bash.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 
@@ -9,6 +10,7 @@ export async function completion({ given, out }: Call): Promise<void> {
   const shell = given.argument(0)!
   if (!(SHELLS as readonly string[]).includes(shell))
     throw fail('usage', { what: `There is no completion for "${shell}".` }, { fix: `One of ${SHELLS.join(', ')}.` })
+  if (shell === 'bash') return out.line(bashCompletion)
   out.line(printed(() => script(shell, 'svc', 'svc')).trimEnd())
 }
 

@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
 import { isJsonObject } from '../../base/json.ts'
 import type { Log } from '../../base/log.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
@@ -68,6 +69,9 @@ export async function dev(call: Call): Promise<number> {
     },
     address,
   )
+  const port = Number(new URL(server.url).port)
+  if (address.port !== 0 && port !== address.port)
+    out.say(`Port ${address.port} or the next is taken by another program; this server listens on ${port}.`)
   const operator = createOperator(
     (request) => server.operator.fetch(request),
     async () => undefined,
@@ -129,31 +133,51 @@ export async function dev(call: Call): Promise<number> {
   return 0
 }
 
-/** A second `dev` of a project: the first one serves and watches. */
+/** A second `dev` of a project: the first one serves and watches, and when it ends, so does this one. */
 async function attach(call: Call, at: Pick<Bench, 'project' | 'path'>, first: ServerFile): Promise<number> {
   const { mode, out, io } = call
   const { pid, url, uploadUrl } = first
   if (mode.json) await out.ndjson({ type: 'ready', url, uploadUrl, consoleUrl: null, pid })
   else out.line(`ready ${url}`)
   out.hint(`attached to the server of process ${pid}, which watches this project`)
-  const operator = await openOperator(at.project, io)
+  const { dataDirectory } = at.project
+  const [ended, left] = [new AbortController(), new AbortController()]
+  const watching = untilGone(dataDirectory, left.signal).then(() => ended.abort())
+  let operator: Operator | undefined
   try {
-    await stay({ ...at, call, operator })
+    operator = await openOperator(at.project, io)
+    await stay({ ...at, call, operator }, ended.signal)
+  } catch (error) {
+    // What was under way fails with the server; that is no fault of this process.
+    if (await answersOperator(dataDirectory)) throw error
   } finally {
-    await operator.close()
+    left.abort()
+    await watching
+    await operator?.close()
   }
+  if (!call.signal.aborted && !(await answersOperator(dataDirectory)))
+    out.say(`The server of process ${pid} has ended, and so has this one. svc dev starts the next.`)
   return 0
 }
 
-/** Tells what runs do and obeys keys, until Ctrl-C, SIGTERM or `q`. */
-async function stay(bench: Bench): Promise<void> {
+/** How often an attached `dev` asks whether the first one is still there. */
+const ASK_EVERY_MS = 500
+
+/** Resolves when no server answers any more, or when the signal fires. */
+async function untilGone(dataDirectory: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await answersOperator(dataDirectory)))
+    await after(ASK_EVERY_MS, undefined, { signal }).catch(() => undefined)
+}
+
+/** Tells what runs do and obeys keys, until Ctrl-C, SIGTERM or `q`, or until `ended` fires. */
+async function stay(bench: Bench, ended?: AbortSignal): Promise<void> {
   const { call, operator } = bench
   const stop = new AbortController()
-  const signal = AbortSignal.any([call.signal, stop.signal])
+  const signal = AbortSignal.any([call.signal, stop.signal, ...(ended ? [ended] : [])])
   const logging = call.mode.json ? undefined : logRuns(call, operator, signal)
   try {
-    if (call.mode.interactive && !call.mode.json) await obeyKeys(bench, signal)
-    else await Promise.race([untilStopped(signal), ...(logging ? [logging] : [])])
+    const obeys = call.mode.interactive && !call.mode.json
+    await Promise.race([obeys ? obeyKeys(bench, signal) : untilStopped(signal), ...(logging ? [logging] : [])])
   } finally {
     stop.abort()
     await logging

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { fileItem, fileRef, type FileItem, type FileRef } from '../../client/index.ts'
@@ -6,6 +5,7 @@ import type { FileView } from '../../spec/operator.ts'
 import type { Column } from '../../terminal/table.ts'
 import { safeText } from '../../terminal/text.ts'
 import { relative } from '../../terminal/time.ts'
+import { openUserFile } from '../read-file.ts'
 import { sizeOf, readSize } from '../size.ts'
 import type { Call } from '../command.ts'
 import { printList } from '../list.ts'
@@ -40,12 +40,12 @@ export async function filesUpload(call: Call): Promise<void> {
   try {
     const items: Uploaded[] = []
     for (const file of files) {
-      const source = file === '-' ? new Uint8Array(await stdinBytes(io)) : file
-      const bytes = typeof source === 'string' ? await bytesOf(resolve(cwd, source), source) : source.length
+      const source =
+        file === '-' ? new Blob([new Uint8Array(await stdinBytes(io))]) : await openUserFile(resolve(cwd, file), file)
+      const bytes = source.size
       if (most !== undefined && bytes > most)
         throw fail('file_too_large', { limit: most }, { fix: `${file} has ${bytes} bytes.` })
-      const from = typeof source === 'string' ? resolve(cwd, source) : source
-      const upload = await target.client.uploadWorkspaceFile(from, { ...about, signal })
+      const upload = await target.client.uploadWorkspaceFile(source, { ...about, signal })
       const { objectKey, filename } = upload
       items.push({
         objectKey,
@@ -69,12 +69,6 @@ export async function filesUpload(call: Call): Promise<void> {
   } finally {
     await target.close()
   }
-}
-
-async function bytesOf(path: string, typed: string): Promise<number> {
-  const found = await stat(path)
-  if (!found.isFile()) throw fail('file_unusable', { path: typed, doing: 'read', why: 'it is no regular file' })
-  return found.size
 }
 
 export async function filesList(call: Call): Promise<void> {

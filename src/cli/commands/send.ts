@@ -7,6 +7,7 @@ import { followRun } from '../follow.ts'
 import { metadataOf } from '../metadata.ts'
 import { tellInterrupted, tellOutcome } from '../outcome.ts'
 import { openProject, type Project } from '../project.ts'
+import { openUserFile } from '../read-file.ts'
 import { runIdOf } from '../reference.ts'
 import { RefusedAnswer } from '../remote.ts'
 import { openAgentTarget, openTarget, type Target } from '../target.ts'
@@ -63,7 +64,11 @@ async function attach(call: Call, project: Project, { client, operator }: Target
     const files = []
     for (const path of paths)
       files.push(
-        fileItem(await (keyed?.client ?? client).uploadWorkspaceFile(resolve(call.cwd, path), { signal: call.signal })),
+        fileItem(
+          await (keyed?.client ?? client).uploadWorkspaceFile(await openUserFile(resolve(call.cwd, path), path), {
+            signal: call.signal,
+          }),
+        ),
       )
     return files
   } finally {

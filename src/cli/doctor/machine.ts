@@ -37,7 +37,7 @@ export const machine: Checks = {
     }
   },
 
-  async ports(_, project) {
+  async ports({ io }, project) {
     const first = project?.config.dev?.port ?? DEFAULT_PORT
     const host = project?.config.dev?.host ?? '127.0.0.1'
     const ports = PORTS.map((offset) => first + offset)
@@ -46,6 +46,9 @@ export const machine: Checks = {
     const taken: number[] = []
     for (const port of ports) if (!held.includes(port) && !(await isFree(host, port))) taken.push(port)
     const range = `${first}-${first + PORTS.length - 1}`
+    // Another project's server is no fault: svc dev steps over it.
+    if (taken.length > 0 && (await isServer(io.fetch, `http://${host}:${first}`)))
+      return fine(`${taken.join(', ')} taken by the server of another project; svc dev takes the next free ones`)
     if (taken.length > 0)
       return bad(`${taken.join(', ')} taken by another program`, 'svc dev takes the next free ones; svc serve --port N')
     return fine(held.some((port) => ports.includes(port)) ? `${range} (this project's server)` : range)
@@ -70,6 +73,16 @@ export const machine: Checks = {
         )
       : fine(iso(now))
   },
+}
+
+/** True where something answers as a server of svc does. */
+async function isServer(fetch: typeof globalThis.fetch, url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/v1/healthz`, { signal: AbortSignal.timeout(1000), redirect: 'error' })
+    return response.headers.has('x-request-id') && (await response.text()) === '{"status":"ready"}'
+  } catch {
+    return false
+  }
 }
 
 const isFree = (host: string, port: number): Promise<boolean> =>
