@@ -392,7 +392,7 @@ function resolve(draft: Draft, id: RunId, turn: number, call: Call, task: UserTa
 function approve(draft: Draft, id: RunId, turn: number, call: Call, task: UserTask): Call {
   const edited = task.answer?.arguments ? edit(call, task.answer.arguments) : call
   const next: Call = { ...edited, state: { at: 'proposed', approved: { task: task.id, digest: task.actionDigest! } } }
-  draft.record(id, turn, next)
+  draft.record(id, turn, next, 'approved')
   return next
 }
 

@@ -4,15 +4,21 @@ import type { Facts, Measure, Scope, Whose } from '../policy/decision.ts'
 import { argumentAt } from '../policy/path.ts'
 import type { Call } from '../spec/run.ts'
 import type { CallRow } from '../store/store.ts'
-import type { Draft } from './draft.ts'
+import type { Step } from '../spec/step.ts'
+import { textOf } from './bindings.ts'
+import { callKey, type Draft } from './draft.ts'
 import { activeMs, tokensOf } from './usage.ts'
 
 export type DispatchTrigger = Facts['svc']['dispatch']['trigger']
 
+/** The call at hand; without an id it is none of the run's. */
+type DecidedCall = Pick<Call, 'ref' | 'arguments' | 'argumentsDigest'> &
+  Partial<Pick<Call, 'id' | 'state' | 'decisionId'>>
+
 export function factsOf(
   draft: Draft,
   id: RunId,
-  call: Pick<Call, 'ref' | 'arguments' | 'argumentsDigest'>,
+  call: DecidedCall,
   tool: Facts['tool'],
   trigger: DispatchTrigger = 'none',
 ): Facts {
@@ -57,7 +63,7 @@ export function factsOf(
 /** Calls whose effect is there or may still come: two that wait at once cannot slip under a sum together. */
 const COUNTS_AS_EXECUTED = new Set([
   'executed',
-  'proposed',
+  'approved',
   'ready',
   'awaiting',
   'sent',
@@ -66,36 +72,76 @@ const COUNTS_AS_EXECUTED = new Set([
   'listening',
 ])
 
+/** Calls that may go, or have gone. */
+const MAY_GO = new Set(['failed', ...[...COUNTS_AS_EXECUTED].filter((state) => state !== 'awaiting')])
+
 function history(
   draft: Draft,
   id: RunId,
-  call: Pick<Call, 'ref' | 'argumentsDigest'>,
+  call: DecidedCall,
   scope: Scope,
   whose: Whose,
   measure: Measure,
   windowMs: number | undefined,
 ): number | undefined {
-  const { agentId } = draft.run(id)
-  const here = draft.calls()
-  let rows: readonly CallRow[]
-  if (scope === 'run') rows = here.filter((row) => row.runId === id)
-  else if (scope === 'session') rows = here
-  else {
+  let rows = earlierCalls(draft, id, call)
+  if (scope === 'run') rows = rows.filter((row) => row.runId === id)
+  if (scope === 'window') {
     if (windowMs === undefined) return undefined
+    const { agentId } = draft.run(id)
     const since = draft.now - windowMs
-    rows = [...here, ...draft.world.callsElsewhere].filter((row) => row.agentId === agentId && row.at >= since)
+    rows = [...rows, ...callsElsewhere(draft, call, id)].filter((row) => row.agentId === agentId && row.at >= since)
   }
   if (whose !== 'all_tools') rows = rows.filter((row) => row.ref === call.ref)
   if (whose === 'same_args') rows = rows.filter((row) => row.argumentsDigest === call.argumentsDigest)
-  if (measure === 'attempts') return rows.filter((row) => row.state !== 'invalid').length
-  if (measure === 'executed') return rows.filter((row) => COUNTS_AS_EXECUTED.has(row.state)).length
+  // The call at hand counts as it is now, also where an approver has edited it.
+  const own = call.id === undefined ? 0 : 1
+  if (measure === 'attempts') return own + rows.filter((row) => row.state !== 'invalid').length
+  if (measure === 'executed') return own + rows.filter((row) => COUNTS_AS_EXECUTED.has(row.state)).length
   if (typeof measure === 'string') return rows.filter((row) => row.state === measure).length
+  const counted = rows.filter((row) => COUNTS_AS_EXECUTED.has(row.state)).map((row) => row.arguments)
   let total = 0
-  for (const row of rows) {
-    if (!COUNTS_AS_EXECUTED.has(row.state)) continue
-    const value = argumentAt(row.arguments, measure.total)
+  for (const each of own === 1 ? [call.arguments, ...counted] : counted) {
+    const value = argumentAt(each, measure.total)
     if (typeof value !== 'number') return undefined
     total += value
   }
   return total
+}
+
+/**
+ * The other calls of the session that count for this one: those decided before it and, where it is decided again after its
+ * approval, of those decided after it the ones that may go or have gone. What is not decided yet never counts.
+ * Source: policies, section 2.2.
+ */
+function earlierCalls(draft: Draft, id: RunId, call: DecidedCall): readonly CallRow[] {
+  const others = draft
+    .calls()
+    .filter((row) => row.state !== 'proposed' && !(row.runId === id && row.callId === call.id))
+  const own = decisionAgain(draft, id, call)
+  if (!own) return others
+  const decidedAt = new Map(
+    draft.runs().flatMap((run) =>
+      draft
+        .stepsOf(run.id)
+        .filter(({ type }) => type === 'PolicyDecision')
+        .map((step): [string, number] => [callKey(run.id, textOf(step.content['tool_call_id'])), step.ordinal]),
+    ),
+  )
+  return others.filter(
+    (row) => MAY_GO.has(row.state) || (decidedAt.get(callKey(row.runId, row.callId)) ?? 0) < own.ordinal,
+  )
+}
+
+/** The same for calls of other sessions: a row that waits or was denied is as old as its decision. */
+function callsElsewhere(draft: Draft, call: DecidedCall, id: RunId): readonly CallRow[] {
+  const others = draft.world.callsElsewhere.filter((row) => row.state !== 'proposed')
+  const own = decisionAgain(draft, id, call)
+  return own ? others.filter((row) => MAY_GO.has(row.state) || row.at <= own.startedAt) : others
+}
+
+/** The decision that asked for the approval of a call, where the call is decided again. */
+function decisionAgain(draft: Draft, id: RunId, { state, decisionId }: DecidedCall): Step | undefined {
+  const isAgain = state?.at === 'awaiting' || (state?.at === 'proposed' && state.approved !== undefined)
+  return isAgain ? draft.lastStep(id, (step) => (step.id as string) === decisionId) : undefined
 }

@@ -184,7 +184,7 @@ function decideCall(draft: Draft, id: RunId, call: Call, target: Target, trigger
 }
 
 /** A call that failed for certain, or never ran, is no earlier attempt. */
-const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'awaiting'])
+const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'awaiting', 'approved'])
 
 /** Models ask for the same thing twice. Source: reliability, "Duplicate guard". */
 function isDuplicate(draft: Draft, id: RunId, call: Call): boolean {

@@ -443,9 +443,9 @@ test('calls that wait at once cannot slip under a sum together', async () => {
     tools: { post: () => returns('ok') },
   })
   const run = await bench.start('root')
-  const tasks = [await bench.asked(run, 1), await bench.asked(run, 2)]
-  expect(tasks.map((task) => task['arguments'])).toEqual([{ amount: 30 }, { amount: 31 }])
-  expect(bench.invoked.map((each) => each.arguments)).toEqual([{ amount: 40 }])
+  // They are decided in their order: the first stays below the sum.
+  expect((await bench.asked(run))['arguments']).toEqual({ amount: 31 })
+  expect(bench.invoked.map((each) => each.arguments)).toEqual([{ amount: 40 }, { amount: 30 }])
   await bench.engine.cancel(run, key())
 })
 

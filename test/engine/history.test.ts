@@ -79,7 +79,7 @@ test('attempts, outcomes and sums of a run: invalid calls are no attempts, and c
     [2, 2, 0, 0, 0, 14],
     [3, 2, 1, 0, 0, 61],
     [1, 1, 0, 0, 0, 5],
-    [5, 3, 1, 1, 0, 151],
+    [4, 2, 1, 1, 0, 71],
     [5, 3, 1, 1, 0, 151],
     [6, 4, 1, 1, 0, 152],
   ])
@@ -89,7 +89,7 @@ test('attempts, outcomes and sums of a run: invalid calls are no attempts, and c
     [2, 2, 0, 0, 0, 14],
     [3, 2, 1, 0, 0, 61],
     [5, 3, 1, 1, 0, 1006],
-    [7, 4, 1, 1, 1, 1151],
+    [6, 3, 1, 1, 1, 1071],
     [7, 4, 1, 1, 1, 1151],
     [8, 5, 1, 1, 1, 1152],
   ])
@@ -179,4 +179,66 @@ test('a call that waited is in the window when it was done, not when it was aske
   await bench.engine.answer(run, reply(task))
   await bench.ended(run)
   expect((await seen(bench, run, 'window.this_tool')).at(-1)).toEqual([2, 2, 0, 0, 0, 63])
+})
+
+/** Denied beyond so many; `when` is what a call of the same completion must not reach by its siblings. */
+const capped = (field: string, value: number): PolicyEntry =>
+  policy('capped', {
+    effect: 'deny',
+    when: { field, op: 'gt', value, ...(field.includes('window') && { window: '10m' }) },
+  })
+
+async function batch(field: string, cap: number, calls: readonly number[], gated = false) {
+  const bench = await openBench({
+    agents: [
+      snapshotOf({
+        name: 'root',
+        tools: [pay],
+        policies: [
+          { on: ['pay'], entry: capped(field, cap) },
+          ...(gated ? [{ on: ['pay'], entry: policy('each', {}) }] : []),
+        ],
+      }),
+    ],
+    models: { root: inOrder({ calls: calls.map((n) => call('pay', n)) }, 'Done.') },
+    tools: { pay: () => returns('paid') },
+  })
+  const run = await bench.start('root')
+  const paid = () => bench.invoked.map(({ arguments: given }) => (given as { n: number }).n)
+  return { bench, run, paid }
+}
+
+test.each([
+  ['history.run.this_tool.attempts', 2, [1, 2, 3, 4], [1, 2]],
+  ['history.session.all_tools.executed', 3, [1, 2, 3, 4], [1, 2, 3]],
+  ['history.window.this_tool.attempts', 2, [1, 2, 3], [1, 2]],
+  ['history.run.this_tool.total(args.n)', 100, [60, 40, 1], [60, 40]],
+  ['history.run.this_tool.total(args.n)', 100, [60, 50, 40], [60, 40]],
+])(
+  'calls of one completion are decided in their order: %s up to %i lets of %j go %j',
+  async (field, cap, calls, go) => {
+    const { bench, run, paid } = await batch(field, cap, calls)
+    await bench.ended(run)
+    expect(paid()).toEqual(go)
+  },
+)
+
+test('a call that is decided again after its approval is not denied by siblings that wait or were denied', async () => {
+  const { bench, run, paid } = await batch('history.run.this_tool.attempts', 2, [1, 2, 3], true)
+  const [first, second] = [await bench.asked(run, 1), await bench.asked(run, 2)]
+  await bench.engine.answer(run, reply(first))
+  await bench.engine.answer(run, reply(second))
+  await bench.ended(run)
+  expect(paid()).toEqual([1, 2])
+})
+
+test('an edited call counts with what it would do now, beside siblings that wait or went first', async () => {
+  const { bench, run, paid } = await batch('history.run.this_tool.total(args.n)', 100, [60, 40], true)
+  const [first, second] = [await bench.asked(run, 1), await bench.asked(run, 2)]
+  const edited = await bench.engine.answer(run, reply(second, { metadata: { 'svc/arguments': { n: 41 } } }))
+  expect(edited.code).toBe('invalid_value')
+  await bench.engine.answer(run, reply(second))
+  await bench.engine.answer(run, reply(first))
+  await bench.ended(run)
+  expect(paid()).toEqual([40, 60])
 })
