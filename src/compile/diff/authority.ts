@@ -77,9 +77,11 @@ export function compareAccepted(before: Version, after: Version): Authority {
   if (!isWriting(before, after)) return { verdict: 'equal' }
   const widenings = wideningsOf(was.schemas, is.schemas)
   if (widenings.length === 0) return { verdict: 'equal' }
-  const stopped = proveStopped(sides[1], widenings)
-  if (isProven(stopped)) return { verdict: 'equal' }
-  const witness = findWitness(before, after, sides, stopped.leads, widenings)
+  const budget = { left: MAX_BUDGET }
+  const open = widenings.map((widening) => proveStopped(sides[1], widening, budget)).filter((proof) => !isProven(proof))
+  if (open.length === 0) return { verdict: 'equal' }
+  const leads = open.flatMap((proof) => proof.leads).slice(0, MAX_LEADS)
+  const witness = findWitness(before, after, sides, leads, widenings)
   return witness ? { verdict: 'loosened', witness } : { verdict: 'not_proven' }
 }
 
@@ -147,32 +149,36 @@ function prove(old: Side, now: Side): Proof {
 }
 
 /**
- * Whether every call at one of the widenings is stopped: by all policies together, or by one gate alone, which is less to ask.
+ * Whether every call that is new at this place is stopped: by all policies together, or by one gate alone, which is less to ask.
  * Grants are always asked, since they lift the default of an irreversible action.
  */
-function proveStopped(now: Side, widenings: readonly Widening[]): Proof {
-  const nobody: Side = { callee: now.callee, entries: [] }
-  const whole = proveStoppedBy(nobody, now, widenings)
-  if (isProven(whole) || now.entries.length > MAX_GATES) return whole
+function proveStopped(now: Side, widening: Widening, budget: { left: number }): Proof {
+  const whole = proveStoppedBy(now, widening, budget)
+  if (whole.verdict !== 'not_proven') return whole
   const grants = now.entries.filter(({ effect }) => effect === 'grant')
-  const parts = [grants, ...now.entries.filter(({ effect }) => effect !== 'grant').map((gate) => [gate, ...grants])]
-  const found = parts.map((entries) => proveStoppedBy(nobody, { ...now, entries }, widenings)).find(isProven)
-  return found ?? whole
+  const gates = now.entries.filter(({ effect }) => effect !== 'grant')
+  for (const entries of [grants, ...gates.map((gate) => [gate, ...grants])]) {
+    const part = proveStoppedBy({ ...now, entries }, widening, budget)
+    if (isProven(part)) return part
+  }
+  return whole
 }
 
-/** Gates that are tried alone. */
-const MAX_GATES = 32
+/** What all of these proofs may cost together. */
+const MAX_BUDGET = 4 * MAX_WORK
 
-function proveStoppedBy(nobody: Side, now: Side, widenings: readonly Widening[]): Proof {
-  const asked = interview(nobody, now, now.callee.schemas, widenings)
-  if (!asked) return { verdict: 'not_proven', leads: [] }
-  const isAnyNew = widenings.some(({ path }) => path === undefined)
-  const total = asked.questions.reduce((product, { answers }) => product * answers.length, 1)
-  if (total === 0 || total * (asked.cost + 1) > MAX_WORK) return { verdict: 'not_proven', leads: [] }
+function proveStoppedBy(now: Side, widening: Widening, budget: { left: number }): Proof {
+  const nobody: Side = { callee: now.callee, entries: [] }
+  const asked = interview(nobody, now, now.callee.schemas, [widening])
+  const total = asked ? asked.questions.reduce((product, { answers }) => product * answers.length, 1) : 0
+  const work = asked ? total * (asked.cost + 1) : 0
+  if (!asked || total === 0 || work > Math.min(MAX_WORK, budget.left)) return { verdict: 'not_proven', leads: [] }
+  budget.left -= work
   const leads: Lead[] = []
   for (let number = 0; number < total && leads.length < MAX_LEADS; number++) {
     const answers = combination(asked.questions, number)
-    if (!isAnyNew && ![...answers.values()].some(({ isNew }) => isNew)) continue
+    // A place that is no path may be met by any call.
+    if (widening.path !== undefined && ![...answers.values()].some(({ isNew }) => isNew)) continue
     if (decideBoth(asked, answers, nobody, now)[1].decision === 'allow') leads.push(answers)
   }
   return { verdict: leads.length > 0 ? 'loosened' : 'equal', leads }

@@ -57,7 +57,7 @@ function placesInPart(part: PlacedSchema, now: readonly PlacedSchema[], keys: re
   const own = withoutParts(schema, root)
   if (own === undefined) return [valueAt(part, now, keys)]
   if (now.some((each) => acceptsPart({ schema: own, root }, each))) return []
-  if (!isJsonObject(own) || keys.length >= MAX_DEPTH || !isPlainObject(own, now))
+  if (!isJsonObject(own) || keys.length >= MAX_DEPTH || !isPlainObject(own, now, keys))
     return [valueAt({ schema: own, root }, now, keys)]
   return [...requiredIn(own, now, keys), ...membersIn({ schema: own, root }, now, keys)]
 }
@@ -74,9 +74,11 @@ function withoutParts(schema: JsonSchema, root: JsonSchema | undefined): JsonSch
 const OBJECT_KEYWORDS = ['type', 'properties', 'required', 'additionalProperties']
 
 /** True where the earlier schema says nothing that is no matter of single members, once the value is an object. */
-const isPlainObject = (own: JsonObject, now: readonly PlacedSchema[]): boolean =>
+const isPlainObject = (own: JsonObject, now: readonly PlacedSchema[], keys: readonly string[]): boolean =>
   Object.keys(own).every((keyword) => OBJECT_KEYWORDS.includes(keyword) || isSilent(keyword)) &&
-  (typesOf(own) === undefined || (isObjectOnly(own) && now.some(({ schema }) => isObjectOnly(schema))))
+  // The arguments as a whole are an object, whatever a schema says.
+  (typesOf(own) === undefined ||
+    (isObjectOnly(own) && (keys.length === 0 || now.some(({ schema }) => isObjectOnly(schema)))))
 
 const requiredIn = (own: JsonObject, now: readonly PlacedSchema[], keys: readonly string[]): readonly Widening[] =>
   listed(own, 'required')

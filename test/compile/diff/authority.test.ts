@@ -363,6 +363,26 @@ describe('calls that only the later input schema accepts', () => {
     expect(widened([...many, above(100)], open(low), open(high))).toEqual({ verdict: 'equal' })
   })
 
+  test('are asked about place by place, so that many new arguments behind one gate are proven', () => {
+    const names = Array.from({ length: 20 }, (_, index) => `more${index}`)
+    const more = limited({}, Object.fromEntries(names.map((name) => [name, { type: 'string', maxLength: 5 }])))
+    expect(widened([gate()], limited({}), more)).toEqual({ verdict: 'equal' })
+    expect(widened([gate({ field: 'amount', op: 'gte', value: 0 })], limited({}), more)).toEqual({ verdict: 'equal' })
+    expect(widened([above(5)], limited({}), more)).toMatchObject({
+      verdict: 'loosened',
+      witness: { before: 'refused', after: 'allow' },
+    })
+  })
+
+  test('are any where a tool has no input schema any more', () => {
+    const made = (schema?: JsonSchema): Made => ({ ...(schema !== undefined && { schema }) })
+    expect(compareAuthority(version([], made(low)), version([], made()))).toMatchObject({
+      verdict: 'loosened',
+      witness: { before: 'refused', after: 'allow' },
+    })
+    expect(compareAuthority(version([], made()), version([], made(low)))).toEqual({ verdict: 'equal' })
+  })
+
   test('of an irreversible action are stopped by its default, unless a grant lifts it', () => {
     const grant = makeEntry({ effect: 'grant', when: { field: 'amount', op: 'gt', value: 1000 } })
     expect(widened([], low, high, 'irreversible_action')).toEqual({ verdict: 'equal' })
