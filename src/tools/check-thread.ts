@@ -15,7 +15,7 @@ export interface CheckOrder {
 const MAX_HEAP_MB = 64
 const MAX_YOUNG_MB = 8
 /** The thread stops a check by its processor time; one that did not is ended with its thread. */
-const MAX_WALL_MS = 10_000
+const MAX_WALL_MS = 30_000
 /** An idle thread is ended, so that a server at rest holds no memory for it. */
 const IDLE_MS = 10_000
 /** Checks that wait at once. */

@@ -7,11 +7,12 @@ export class CpuTimeExceeded extends Error {}
 
 /** How often work that was stopped before its time is begun again, and how long one attempt may last. */
 const MAX_ATTEMPTS = 4
-const MAX_WALL_MS = 2000
+const MAX_WALL_MS = 5000
 
 /**
  * Runs synchronous work until this thread has spent `cpuMs` on it. Only wall time can interrupt a script, so work that was
- * interrupted while other programs had the processor is begun again with more of it: it must have no effects.
+ * interrupted while other programs had the processor is begun again with more of it: it must have no effects, and
+ * leave nothing behind that is half done.
  * @throws CpuTimeExceeded
  */
 export function withinCpuTime<T>(cpuMs: number, work: () => T): T {

@@ -50,10 +50,15 @@ const MAX_PAGES = 20
 /** Runs whose listing is remembered; an older one is only asked for again. */
 const MAX_RUNS = 1000
 
-/** @throws what the client throws; an UnsentError in it where the server could not be reached */
+/**
+ * @param timeoutMs for each request of the greeting
+ * @param signal ends the greeting, not what comes after it
+ * @throws what the client throws; an UnsentError in it where the server could not be reached
+ */
 export async function connectMcp(
   { server, headers, fetch, version }: McpParts,
   timeoutMs: number,
+  signal: AbortSignal,
 ): Promise<McpConnection> {
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const client = new Client(
@@ -68,9 +73,12 @@ export async function connectMcp(
       },
     },
   )
+  /** Requests whose answer has not ended. */
+  const open = new Set<AbortController>()
+  const stopAll = (): void => open.forEach((each) => each.abort())
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { ...headers } },
-    fetch: (url, init) => boundedFetch(fetch, url, init),
+    fetch: (url, init) => boundedFetch(fetch, url, init, open),
     onInsufficientScope: 'throw',
   })
   /** What to do when the stream that answers an attempt ends. */
@@ -80,7 +88,12 @@ export async function connectMcp(
     const ended = onEnd.get(sendOptions?.headers?.[ATTEMPT_HEADER] ?? '')
     return send(message, { ...sendOptions, ...(ended && { onRequestStreamEnd: ended }) })
   }
-  await client.connect(transport, { timeout: timeoutMs })
+  try {
+    await Promise.race([client.connect(transport, { timeout: timeoutMs, signal }), abortOf(signal)])
+  } catch (error) {
+    stopAll()
+    throw error
+  }
 
   let tools: ReadonlyMap<string, Tool> | undefined
   const listed = new Set<string>()
@@ -124,6 +137,7 @@ export async function connectMcp(
       return tools
     },
     async close() {
+      stopAll()
       // A server that keeps sessions may forget this one; it must not keep us waiting for that.
       let timer: NodeJS.Timeout | undefined
       const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, 500)))
@@ -134,23 +148,57 @@ export async function connectMcp(
   }
 }
 
+/** Rejects when the signal is aborted. */
+const abortOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const stop = (): void => reject(signal.reason as Error)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+  })
+
 /** An answer may be a little larger than a result, since it wraps one. */
 const MAX_ANSWER_BYTES = 4 * MAX_OUTPUT_BYTES
 
-/** Cuts the answer to a request off where it grows without end; the stream of notifications has no end by design. */
-async function boundedFetch(fetch: Fetch, url: string | URL, init: RequestInit | undefined): Promise<Response> {
-  const response = await fetch(url, init)
-  if (init?.method !== 'POST' || response.body === null) return response
+/**
+ * Cuts the answer to a request off where it grows without end; the stream of notifications has no end by design.
+ * @param open holds the request until its answer has ended: aborting it ends the answer
+ */
+async function boundedFetch(
+  fetch: Fetch,
+  url: string | URL,
+  init: RequestInit | undefined,
+  open: Set<AbortController>,
+): Promise<Response> {
+  if (init?.method !== 'POST') return fetch(url, init)
+  const own = new AbortController()
+  const stop = (): void => own.abort(init.signal?.reason)
+  const ended = (): void => {
+    open.delete(own)
+    init.signal?.removeEventListener('abort', stop)
+  }
+  open.add(own)
+  if (init.signal?.aborted) stop()
+  init.signal?.addEventListener('abort', stop, { once: true })
+  let response: Response | undefined
+  try {
+    response = await fetch(url, { ...init, signal: own.signal })
+  } finally {
+    if (!response?.body) ended()
+  }
+  if (response.body === null) return response
   let bytes = 0
-  const bounded = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        bytes += chunk.byteLength
-        if (bytes > MAX_ANSWER_BYTES)
-          controller.error(new Error(`The answer is larger than ${MAX_ANSWER_BYTES} bytes.`))
-        else controller.enqueue(chunk)
-      },
-    }),
-  )
-  return new Response(bounded, { status: response.status, statusText: response.statusText, headers: response.headers })
+  const bounded = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength
+      if (bytes > MAX_ANSWER_BYTES) controller.error(new Error(`The answer is larger than ${MAX_ANSWER_BYTES} bytes.`))
+      else controller.enqueue(chunk)
+    },
+  })
+  // Whoever reads the answer is told how it ended.
+  void response.body
+    .pipeTo(bounded.writable, { signal: own.signal })
+    .catch(() => {})
+    .finally(ended)
+  const { status, statusText, headers } = response
+  return new Response(bounded.readable, { status, statusText, headers })
 }

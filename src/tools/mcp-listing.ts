@@ -34,7 +34,7 @@ export async function listMcpTools(
   const headers = credentials(agent, server, env, redactor)
   const signal = AbortSignal.timeout(2 * timeoutMs)
   try {
-    const connection = await connectMcp({ server, headers, fetch, version }, timeoutMs)
+    const connection = await connectMcp({ server, headers, fetch, version }, timeoutMs, signal)
     try {
       const tools = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
       return { tools: new Map([...tools].map(([name, tool]) => [name, toListed(tool)])) }

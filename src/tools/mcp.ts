@@ -61,8 +61,14 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
     let kept = connections.get(key)
     if (!kept) {
       const headers = credentials(agent, server, env, redactor)
-      kept = { key, opening: connectMcp({ server, headers, fetch: markingFetch, version }, CONNECT_MS), users: 0 }
-      connections.set(key, kept)
+      const stop = new AbortController()
+      const parts = { server, headers, fetch: markingFetch, version }
+      const made: Kept = { key, opening: connectMcp(parts, CONNECT_MS, stop.signal), stop, isOpen: false, users: 0 }
+      made.opening.then(
+        () => (made.isOpen = true),
+        () => drop(made),
+      )
+      connections.set(key, (kept = made))
     }
     kept.users++
     return kept
@@ -73,6 +79,8 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
   }
   const release = (kept: Kept): void => {
     kept.users--
+    // A server that does not finish its greeting is not waited for beyond the calls that wanted it.
+    if (kept.users === 0 && !kept.isOpen) drop(kept)
     // Other calls may still be under way on a dropped one.
     if (kept.users === 0 && connections.get(kept.key) !== kept) void close(kept)
   }
@@ -120,7 +128,11 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
           } catch (error) {
             // The request that was cut off tells in its own time whether it had left.
             if (limit.signal.aborted) await new Promise((resolve) => setImmediate(resolve))
-            if (limit.signal.aborted) return cutOff(server.name, dispatched.has(attempt), limit.timedOut(), timeoutMs)
+            if (limit.signal.aborted) {
+              // Closing the connection is what ends an answer that nobody waits for.
+              drop(kept)
+              return cutOff(server.name, dispatched.has(attempt), limit.timedOut(), timeoutMs)
+            }
             const answer = codeOf(error)
             if (answer === 'protocol')
               return dispatched.has(attempt)
@@ -190,13 +202,17 @@ interface Kept {
   /** Agent digest and server name. */
   readonly key: string
   readonly opening: Promise<McpConnection>
+  /** Ends the opening. */
+  readonly stop: AbortController
+  isOpen: boolean
   users: number
 }
 
 /** Bound on making a connection, which several calls may wait for. */
 const CONNECT_MS = 30_000
 
-async function close({ opening }: Kept): Promise<void> {
+async function close({ opening, stop, isOpen }: Kept): Promise<void> {
+  if (!isOpen) stop.abort(new Error('The connection is no longer wanted.'))
   try {
     await (await opening).close()
   } catch {

@@ -50,8 +50,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   })
 
   const configured = (found: ToolRouteConfig): Route => {
-    const timeoutMs =
-      found.timeout === undefined ? DEFAULT_TIMEOUT_MS : (parseDuration(found.timeout) ?? DEFAULT_TIMEOUT_MS)
+    const timeoutMs = timeoutOf(found)
     if ('command' in found) {
       const command = { argv: found.command, cwd: configDir, env, allow: found.env ?? [], timeoutMs, clock }
       return route('command', timeoutMs, (invocation, signal) => runCommand(command, invocation, signal))
@@ -90,14 +89,15 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       const found = routeOf(config.tools ?? {}, tool.id)
       if (tool.mcp) {
         // Where the server is comes from the manifest; how long it may take may still be configured.
-        const timeoutMs =
-          found?.timeout === undefined ? DEFAULT_TIMEOUT_MS : (parseDuration(found.timeout) ?? DEFAULT_TIMEOUT_MS)
+        const timeoutMs = timeoutOf(found)
         return route('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, timeoutMs, signal))
       }
       return found && configured(found)
     },
     describe: (agent, tool, signal) =>
-      tool.mcp ? servers.describe(agent, tool, DEFAULT_TIMEOUT_MS, signal) : Promise.resolve(undefined),
+      tool.mcp
+        ? servers.describe(agent, tool, timeoutOf(routeOf(config.tools ?? {}, tool.id)), signal)
+        : Promise.resolve(undefined),
     unset(agent) {
       const used = new Set(agent.tools.flatMap((tool) => tool.mcp?.server ?? []))
       const missing = agent.mcpServers
@@ -108,6 +108,9 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     close: () => servers.close(),
   }
 }
+
+const timeoutOf = (found: ToolRouteConfig | undefined): number =>
+  found?.timeout === undefined ? DEFAULT_TIMEOUT_MS : (parseDuration(found.timeout) ?? DEFAULT_TIMEOUT_MS)
 
 /** A call of what keeps no time of its own: let go of when the time is up. */
 const bounded =

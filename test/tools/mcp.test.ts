@@ -269,6 +269,51 @@ test('no answer in time leaves the outcome unknown; no answer to the greeting me
   })
 })
 
+describe.each(['initialize', 'server/discover', 'tools/list', 'tools/call'])(
+  'an answer to %s that never ends',
+  (endless) => {
+    test.each([
+      ['says nothing', ': x\n\n'],
+      ['tells of progress', progress({ progressToken: 0, progress: 1 })],
+      ['tells of other things', `id: 7\n${progress({ level: 'info', data: 'x' })}`],
+    ])('and %s is cut at the time of the call', async (_, text) => {
+      await start('stateless')
+      let open = 0
+      fake.intercept = (rpc, _request, response) => {
+        if (rpc !== endless) return false
+        open++
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        const timer = setInterval(() => response.write(text.repeat(20)), 5)
+        response.on('close', () => {
+          clearInterval(timer)
+          open--
+          closed?.()
+        })
+        return true
+      }
+      let closed: (() => void) | undefined
+      const noneOpen = async (): Promise<void> => {
+        while (open > 0) await new Promise<void>((resolve) => (closed = resolve))
+      }
+      toolbox = toolboxWith({ tools: { 'acme.*': { mock: [], timeout: '0.3s' } } })
+      const tool = toolNamed('acme.lookup', { mcp: { server: 'orders', tool: 'lookup' } })
+      const agent = agentWith({ mcpServers: [{ name: 'orders', url: fake.url }] })
+      const started = performance.now()
+      const described = await toolbox.describe(agent, tool, new AbortController().signal)
+      expect(described === undefined).toBe(endless !== 'tools/call')
+      expect(await call()).toMatchObject(
+        endless === 'tools/call' ? { at: 'unknown', code: 'timeout' } : { at: 'not_sent', code: 'unreachable' },
+      )
+      await noneOpen()
+      await toolbox.close()
+      expect(performance.now() - started).toBeLessThan(3000)
+    })
+  },
+)
+
+const progress = (params: JsonObject): string =>
+  `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params })}\n\n`
+
 test('a run that is cancelled during the call does not know its outcome', async () => {
   await start('stateless')
   const controller = new AbortController()
