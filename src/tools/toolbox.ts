@@ -88,13 +88,17 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
           )
         )
       const found = routeOf(config.tools ?? {}, tool.id)
+      const own = found?.concurrency === undefined ? {} : { concurrency: found.concurrency }
       if (tool.mcp) {
         // Where the server is comes from the manifest; how long it may take may still be configured.
         const timeoutMs =
           found?.timeout === undefined ? DEFAULT_TIMEOUT_MS : (parseDuration(found.timeout) ?? DEFAULT_TIMEOUT_MS)
-        return route('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, timeoutMs, signal))
+        return {
+          ...route('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, timeoutMs, signal)),
+          ...own,
+        }
       }
-      return found && configured(found)
+      return found && { ...configured(found), ...own }
     },
     describe: (agent, tool, signal) =>
       tool.mcp ? servers.describe(agent, tool, DEFAULT_TIMEOUT_MS, signal) : Promise.resolve(undefined),
