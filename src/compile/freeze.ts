@@ -64,6 +64,7 @@ function snapshotOf(work: Work, member: Member): Snapshot {
     tools: bindings.flatMap(({ bound }) => bound ?? []),
     agents: edges.flatMap(boundAgent),
     limits: spec.limits ?? {},
+    ...(member.maxToolCalls !== undefined && { maxToolCalls: member.maxToolCalls }),
     output: {
       format: output?.format ?? 'text',
       ...(member.outputSchema !== undefined && { schema: member.outputSchema }),

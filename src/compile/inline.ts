@@ -26,6 +26,8 @@ function inlineMember(work: Work, member: Member): void {
       ? undefined
       : inlineSchemaFile(work, contract, spot('/metadata/annotations/svc~1input-schema'))
   if (contractSchema !== undefined) member.contract = contractSchema
+  const maxToolCalls = readMaxToolCalls(work, agent, spot)
+  if (maxToolCalls !== undefined) member.maxToolCalls = maxToolCalls
   const output = agent.output?.schema && inlineSchema(work, agent.output.schema, spot('/output/schema'))
   if (output !== undefined) member.outputSchema = output
   for (const each of [...member.bindings, ...member.edges]) {
@@ -34,6 +36,17 @@ function inlineMember(work: Work, member: Member): void {
       inlineSchema(work, each.binding.input_schema, spot(`${each.at.pointer}/input_schema`))
     if (schema !== undefined) each.input = schema
   }
+}
+
+/** The annotation that bounds the calls of one completion. Source: decisions, section 15. */
+const MAX_TOOL_CALLS = 'svc/max-tool-calls'
+
+function readMaxToolCalls(work: Work, agent: AgentDocument, spot: (pointer: string) => Spot): number | undefined {
+  const text = agent.metadata.annotations?.[MAX_TOOL_CALLS]
+  if (text === undefined) return undefined
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
+  const at = spot('/metadata/annotations/svc~1max-tool-calls')
+  return report(work, 'doc/schema', at, `${MAX_TOOL_CALLS} is a whole number from 1 to 9999, as text.`)
 }
 
 function readInstructions(work: Work, agent: AgentDocument, spot: (pointer: string) => Spot): string | undefined {

@@ -153,6 +153,7 @@ export interface Member {
   instructions: string
   script?: readonly ScriptTurn[]
   contract?: JsonSchema
+  maxToolCalls?: number
   outputSchema?: JsonSchema
   policySet?: PolicySet
   snapshot?: Snapshot

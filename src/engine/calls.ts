@@ -94,18 +94,23 @@ function step(draft: Draft, id: RunId, turn: number, all: readonly Call[], given
   return call.state.at === 'ready' && mayLeave(draft, id, all, call) ? send(draft, id, turn, call) : call
 }
 
-/** Unsafe calls go one at a time, so that at most one outcome of a run is ever unknown. */
+/** Unsafe calls go one at a time, so that at most one outcome of a run is ever unknown; others as far as the bounds let them. */
 function mayLeave(draft: Draft, id: RunId, all: readonly Call[], call: Call): boolean {
-  if (!draft.world.maySend) return false
+  const { world } = draft
+  if (!world.maySend) return false
   const snapshot = draft.snapshot(id)
-  if (!isUnsafeCall(snapshot, call)) return true
-  return !all.some(
-    (other) =>
-      other.id !== call.id &&
-      (other.state.at === 'sent' || other.state.at === 'unknown') &&
-      isUnsafeCall(snapshot, other),
-  )
+  const others = all.filter((other) => other.id !== call.id)
+  if (isUnsafeCall(snapshot, call) && others.some((other) => isOut(other) && isUnsafeCall(snapshot, other)))
+    return false
+  if (call.kind !== 'tool' && call.kind !== 'agent') return true
+  if (others.filter(isUnderWay).length >= world.callsAtOnce) return false
+  const tool = toolNamed(snapshot, call.name)
+  const route = tool && world.routeOf(snapshot, tool)
+  return !route || world.takeSlot(id, dispatchKey(id, call.id, call.attempt), tool.id, route)
 }
+
+const isOut = ({ state }: Call): boolean => state.at === 'sent' || state.at === 'unknown'
+const isUnderWay = ({ state }: Call): boolean => state.at === 'sent' || state.at === 'delegated'
 
 function send(draft: Draft, id: RunId, turn: number, call: Call): Call {
   if (call.kind === 'agent') return spawn(draft, id, turn, call)

@@ -29,7 +29,10 @@ export interface World {
   /** The version a delegation would run; undefined when none is published or deployed. */
   childOf(bound: BoundAgent): Version | undefined
   /** Where a tool runs, and how long it may take; undefined when nothing handles it. */
-  routeOf(agent: Snapshot, tool: BoundTool): { readonly route: string; readonly timeoutMs: number } | undefined
+  routeOf(
+    agent: Snapshot,
+    tool: BoundTool,
+  ): { readonly route: string; readonly timeoutMs: number; readonly concurrency?: number } | undefined
   /** Arguments of a tool that its server alone describes, as the model was shown them. */
   describedBy(tool: BoundTool): JsonSchema | undefined
   /** Stored steps of a run, in order. */
@@ -41,6 +44,15 @@ export interface World {
   readonly worker?: string | undefined
   /** False while the process is stopping: calls are decided and kept, but not sent. */
   readonly maySend: boolean
+  /** Calls of one completion that may be under way at once. */
+  readonly callsAtOnce: number
+  /** True where the server has room for the call now, which then has it; else its run is told when it has. */
+  takeSlot(
+    run: RunId,
+    key: string,
+    tool: string,
+    route: { readonly route: string; readonly concurrency?: number },
+  ): boolean
   /** The most tokens that one answer of an agent's model can have. */
   mostOutput(agent: Snapshot): number
   /** What a completion that this process has under way has used so far, by its `completionKey`. */

@@ -5,6 +5,7 @@
 import { failpoint } from '../base/failpoint.ts'
 import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallRow, Timer, Tree, Turn } from '../store/store.ts'
 import { isLongCheck, workWithChecks } from '../tools/check.ts'
@@ -12,12 +13,13 @@ import { advance } from './advance.ts'
 import type { Bell } from './bell.ts'
 import { agentNamed, offeredMoves } from './bindings.ts'
 import { callKey, createDraft, type Draft, type World } from './draft.ts'
-import { effectsOf, perform, type Described, type Effect, type Flight } from './effects.ts'
+import { effectsOf, perform, waitingKeys, type Described, type Effect, type Flight } from './effects.ts'
 import type { EngineParts } from './engine.ts'
 import type { RunEvent } from './event.ts'
 import { createLive, loadLive, take, type Live } from './live.ts'
 import { createMeter } from './meter.ts'
 import { standingOf } from './questions.ts'
+import { createSlots, createTurnstile, DEFAULT_CONCURRENCY } from './slots.ts'
 import { timeOut } from './tasks.ts'
 import { createVersions, lookBackMs, type VersionCache, type Versions } from './versions.ts'
 
@@ -74,6 +76,14 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   let closed = false
   /** Moves that look at other sessions' calls go one at a time, so that two cannot both be the last that is allowed. */
   let lookingBack: Promise<unknown> = Promise.resolve()
+
+  const bounds = { ...DEFAULT_CONCURRENCY, ...parts.concurrency }
+  const enter = createTurnstile(bounds)
+  const slots = createSlots(bounds, (sessionId, runId) => {
+    if (closing) return
+    const work = (draft: Draft) => advance(draft, runId, { type: 'admitted' })
+    enqueue(sessionId, work, { run: runId, kept: true }).catch(alreadyTold)
+  })
 
   const isClosed = (): boolean => closed
 
@@ -237,6 +247,9 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       callsElsewhere: elsewhere,
       worker: parts.worker,
       maySend: sends && !closing && !live.isHeld,
+      callsAtOnce: bounds.completion,
+      takeSlot: (run, key, tool, { route, concurrency: bound }) =>
+        slots.take({ session: actor.id, run, key, tool, route, bound }),
       mostOutput: ({ model }) => parts.providers.mostOutput(model, live.tree.session.id),
       spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
       maxIterations: parts.maxIterations ?? 100,
@@ -247,12 +260,15 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   /** Begins what the tree asks for and is not under way, and calls off what it no longer asks for. */
   function begin(actor: Actor, live: Live): void {
     const wanted = effectsOf(live.tree)
-    if (actor.inFlight.size > 0) callOff(actor, new Set(wanted.map((effect) => effect.key)))
+    const keys = new Set(wanted.map((effect) => effect.key))
+    if (actor.inFlight.size > 0) callOff(actor, keys)
+    const waiting = waitingKeys(live.tree)
+    slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
     if (closing || !sends || live.isHeld) return
     for (const effect of wanted) {
       if (actor.inFlight.has(effect.key)) continue
       const controller = new AbortController()
-      const flight = { controller, signal: controller.signal, meter: createMeter() }
+      const flight = { controller, signal: controller.signal, meter: createMeter(), enter }
       actor.inFlight.set(effect.key, flight)
       const done: Promise<unknown> = watch(actor, live, effect, flight).then(() => underWay.delete(done))
       underWay.add(done)
@@ -299,6 +315,8 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     try {
       if (effect.do === 'invoke') failpoint('effect.afterDispatchRecord')
       event = parts.redactor.json(await perform(parts, effect, scene, (text) => show(veil.push(text)), flight))
+      if (event.type === 'call.ended' && event.outcome.at === 'returned')
+        slots.arrived(effect.key, sizeOf(event.outcome.result))
       failpoint(effect.do === 'invoke' ? 'effect.afterReply' : 'model.afterReply')
       show(veil.end())
     } catch (error) {
@@ -339,6 +357,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       log.write('error', 'A session could not be saved.', { sessionId: actor.id, error: String(error) })
     // What memory says may be wrong now, whichever way the save failed.
     actor.live = undefined
+    slots.keep(actor.id, (key) => actor.inFlight.has(key))
     const kept = batch.filter((item) => item.kept && !closed)
     for (const item of batch) if (!kept.includes(item)) item.reject(error)
     actor.inbox.unshift(...kept)
@@ -440,6 +459,10 @@ function giveUp(item: Item): Item[] {
   return [end]
 }
 const brokenBefore = new WeakSet<Item>()
+
+/** Characters of a result as it will be stored. */
+const sizeOf = (result: JsonValue): number =>
+  typeof result === 'string' ? result.length : JSON.stringify(result).length
 
 /** An effect that threw has said nothing about the world: a call may have happened. */
 function lost(effect: Effect): RunEvent {

@@ -54,6 +54,17 @@ function effectsOfRun({ id, state }: Run): Effect[] {
     .map((call) => ({ do: 'invoke', key: dispatchKey(id, call.id, call.attempt), runId: id, turn: state.turn, call }))
 }
 
+/** Calls that wait for room, by the key that their dispatch will have. */
+export const waitingKeys = (tree: Tree): ReadonlySet<string> =>
+  new Set(
+    tree.runs.flatMap(({ id, state }) =>
+      state.at === 'calling' ? state.calls.filter(isWaiting).map((call) => dispatchKey(id, call.id, call.attempt)) : [],
+    ),
+  )
+
+const isWaiting = ({ state }: Call): boolean =>
+  state.at === 'ready' || (state.at === 'proposed' && state.approved !== undefined)
+
 /** Arguments of tools as their servers described them last. A tool's object lives as long as its version is in memory. */
 export type Described = WeakMap<BoundTool, JsonSchema>
 
@@ -71,6 +82,8 @@ export interface Scene {
 
 /** An effect that is under way in this process. */
 export interface Flight {
+  /** Waits for the turn of a completion at its provider; what it answers ends the turn. */
+  readonly enter: (provider: string, signal: AbortSignal) => Promise<() => void>
   readonly signal: AbortSignal
   readonly meter: Meter
 }
@@ -97,7 +110,12 @@ export async function perform(
     const repair = effect.note?.['repair'] === true
     const { tries, room } = effect
     const request = toRequest({ run, snapshot, steps, turn, attempt: tries, tools, attachments, repair, room })
-    return { type: 'model.answered', turn, attempt, completion: await complete(provider, request, say, flight) }
+    const leave = await flight.enter(snapshot.model.provider, signal)
+    try {
+      return { type: 'model.answered', turn, attempt, completion: await complete(provider, request, say, flight) }
+    } finally {
+      leave()
+    }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ProviderError) {

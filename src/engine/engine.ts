@@ -15,6 +15,7 @@ import type { Answer } from '../spec/task.ts'
 import type { StartLimits, Store } from '../store/store.ts'
 import type { Toolbox } from '../tools/tool.ts'
 import type { Probed } from './probe.ts'
+import type { ConcurrencyBounds } from './slots.ts'
 import type { PagedConversation } from './timeline.ts'
 
 export interface StartRequest {
@@ -51,6 +52,8 @@ export interface EngineParts {
   readonly worker?: string
   /** False where work is only recorded: nothing leaves this process, and the next one that serves goes on. True when absent. */
   readonly sends?: boolean
+  /** What may be under way at once; `DEFAULT_CONCURRENCY` where absent. */
+  readonly concurrency?: Partial<ConcurrencyBounds>
   /** Guard where `limits.max_loop_iterations` is absent; 100 by default. */
   readonly maxIterations?: number
 }

@@ -25,7 +25,7 @@ export type RunEvent =
       /** What it had used; absent where the model had not begun to answer. */
       readonly usage?: Completion['usage']
     }
-  /** A completion that waited may be asked for: tokens that others had reserved are free again. */
+  /** What waited may go: a completion for which tokens are free again, or a call for which the server has room. */
   | { readonly type: 'admitted' }
   /** The outcome of one dispatch. */
   | { readonly type: 'call.ended'; readonly callId: string; readonly attempt: number; readonly outcome: Outcome }

@@ -12,7 +12,7 @@ import { decide } from '../policy/decide.ts'
 import type { Decision, Facts, Sets } from '../policy/decision.ts'
 import { noting, type HistorySeen } from '../policy/history.ts'
 import type { Call } from '../spec/run.ts'
-import type { JsonSchema } from '../spec/snapshot.ts'
+import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema } from '../spec/snapshot.ts'
 import type { UserTask } from '../spec/task.ts'
 import { delegationSchema } from '../spec/delegation.ts'
 import { checkValue } from '../tools/check.ts'
@@ -27,6 +27,12 @@ import { settleCall, toolError } from './settle.ts'
  * that the model reads. A call that comes with an approval is judged again, and only what the approval answers is passed.
  */
 export function judge(draft: Draft, id: RunId, turn: number, call: Call): Call {
+  const most = draft.snapshot(id).maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS
+  if (call.index >= most) {
+    const message = `One answer may make ${most} calls (svc/max-tool-calls). This call was not made; make it in your next answer.`
+    const result = toolError('limit:max_tool_calls', message, { value: most })
+    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+  }
   const target = targetOf(draft, id, call)
   if ('error' in target)
     return settleCall(draft, id, turn, call, { outcome: 'invalid', result: target.error, isError: true })

@@ -90,6 +90,7 @@ export const moves: Table = {
   },
   calling: {
     'call.ended': callEnded,
+    admitted: proceed,
     'child.ended': childEnded,
     'task.closed': (draft, id, here, { task }) =>
       task.about === 'limit' ? granted(draft, id, here, task) : decided(draft, id, here, task),

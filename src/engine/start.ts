@@ -204,6 +204,8 @@ const worldOf = (parts: EngineParts, version: Version, now: number): World => ({
   calls: new Map(),
   callsElsewhere: [],
   maySend: true,
+  callsAtOnce: 0,
+  takeSlot: () => false,
   mostOutput: ({ model }) => parts.providers.mostOutput(model),
   spentOn: () => undefined,
   maxIterations: parts.maxIterations ?? 100,

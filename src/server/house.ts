@@ -18,6 +18,7 @@ import { createProviders, type ProviderParts } from '../providers/choose.ts'
 import { createEmbeddedQueue, type QueueTimers } from '../queue/embedded.ts'
 import type { Cassette } from '../spec/cassette.ts'
 import type { Config } from '../spec/config.ts'
+import { canonicalProvider } from '../spec/document.ts'
 import { lockDirectory } from '../store/sqlite/lock.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
 import { openSqliteReadOnly } from '../store/sqlite/read-only.ts'
@@ -191,6 +192,7 @@ export async function openHouse(
       sends: uploads !== undefined || options.timers !== undefined,
       ...(storage && { blobs: storage.blobs }),
       ...(maxIterations !== undefined && { maxIterations }),
+      concurrency: { ...config.concurrency, providers: boundsOfProviders(config.providers) },
     }
     const engine = createEngine(
       parts,
@@ -238,6 +240,14 @@ export async function openHouse(
     throw error
   }
 }
+
+/** Bounds that providers set themselves, by the names that compiled models have. */
+const boundsOfProviders = (providers: Config['providers'] = {}): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(providers).flatMap(([name, { concurrency }]) =>
+      concurrency === undefined ? [] : [[canonicalProvider(name), concurrency]],
+    ),
+  )
 
 async function temporary(closers: (() => void | Promise<void>)[]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-'))

@@ -6,12 +6,18 @@ export type ProviderType = 'anthropic' | 'openai' | 'openai-compatible' | 'scrip
 /** Where a tool runs, by logical id (exact, or `namespace.*`). */
 export type ToolRouteConfig =
   /** One process a call: JSON on stdin, JSON on stdout. Paths are relative to the config file. */
-  | { readonly command: readonly string[]; readonly timeout?: string; readonly env?: readonly string[] }
+  | {
+      readonly command: readonly string[]
+      readonly timeout?: string
+      readonly concurrency?: number
+      readonly env?: readonly string[]
+    }
   | {
       readonly http: { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
       readonly timeout?: string
+      readonly concurrency?: number
     }
-  | { readonly mock: readonly MockResult[]; readonly timeout?: string }
+  | { readonly mock: readonly MockResult[]; readonly timeout?: string; readonly concurrency?: number }
 
 export interface MockResult {
   /** Arguments that must be equal for this result; absent = every call. */
@@ -51,7 +57,9 @@ export interface ProfileConfig {
 export interface Config {
   readonly workspace?: string
   readonly include?: readonly string[]
-  readonly providers?: Readonly<Record<string, { readonly type: ProviderType; readonly base_url?: string }>>
+  readonly providers?: Readonly<
+    Record<string, { readonly type: ProviderType; readonly base_url?: string; readonly concurrency?: number }>
+  >
   readonly tools?: Readonly<Record<string, ToolRouteConfig>>
   readonly guardrails?: readonly string[]
   readonly lint?: {
@@ -59,6 +67,13 @@ export interface Config {
     readonly rules?: Readonly<Record<string, 'off' | 'warn' | 'error'>>
   }
   readonly limits?: { readonly max_loop_iterations?: number; readonly max_body_bytes?: number }
+  /** What may be under way at once. */
+  readonly concurrency?: {
+    readonly completion?: number
+    readonly tool?: number
+    readonly provider?: number
+    readonly server?: number
+  }
   readonly circuit_breaker?: { readonly failures: number; readonly pause?: string }
   readonly plan?: {
     readonly runs_per_day?: number

@@ -12,6 +12,9 @@ export type JsonSchema = JsonObject | boolean
 /** Version of the tools that the engine itself carries out. */
 export const BUILTIN_VERSION = '1.0.0'
 
+/** Calls that one completion may make where its agent says nothing. Source: decisions, section 15. */
+export const DEFAULT_MAX_TOOL_CALLS = 32
+
 export interface BoundTool {
   /** Name on the wire to the model; unique in the agent, `^[A-Za-z0-9_-]{1,64}$`. */
   readonly wire: string
@@ -113,6 +116,8 @@ export interface Snapshot {
   readonly tools: readonly BoundTool[]
   readonly agents: readonly BoundAgent[]
   readonly limits: Limits
+  /** Calls that one completion may make (`svc/max-tool-calls`); absent = `DEFAULT_MAX_TOOL_CALLS`. */
+  readonly maxToolCalls?: number
   readonly output: {
     readonly format: 'text' | 'json'
     readonly schema?: JsonSchema

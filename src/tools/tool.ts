@@ -32,6 +32,8 @@ export type Outcome =
 export interface Route {
   readonly route: 'mcp' | 'command' | 'http' | 'builtin' | 'mock'
   readonly timeoutMs: number
+  /** Calls of the tool that may be under way at once, where it sets a bound of its own. */
+  readonly concurrency?: number
   invoke(invocation: Invocation, signal: AbortSignal): Promise<Outcome>
 }
 

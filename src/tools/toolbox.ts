@@ -87,12 +87,16 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
           )
         )
       const found = routeOf(config.tools ?? {}, tool.id)
+      const own = found?.concurrency === undefined ? {} : { concurrency: found.concurrency }
       if (tool.mcp) {
         // Where the server is comes from the manifest; how long it may take may still be configured.
         const timeoutMs = timeoutOf(found)
-        return route('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, timeoutMs, signal))
+        return {
+          ...route('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, timeoutMs, signal)),
+          ...own,
+        }
       }
-      return found && configured(found)
+      return found && { ...configured(found), ...own }
     },
     describe: (agent, tool, signal) =>
       tool.mcp

@@ -172,6 +172,7 @@ export interface BenchSpec {
   /** A secret that no tool of any agent can do without. */
   readonly unset?: { secret: string; env: string }
   readonly timeoutMs?: number
+  readonly concurrency?: NonNullable<EngineParts['concurrency']>
   /** In place of `models`. */
   readonly providers?: Providers
   readonly store?: (store: Store) => Store
@@ -264,6 +265,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     log: silentLog,
     redactor: createRedactor(),
     worker: 'host:7',
+    ...(spec.concurrency && { concurrency: spec.concurrency }),
   }
   const alarms = new Map<number, { callback: () => void; at: number }>()
   let handles = 0

@@ -38,6 +38,7 @@ const LEGAL: Readonly<Record<RunState['at'], readonly RunEventType[]>> = {
   ],
   backing_off: ['retry.due', 'task.closed', 'wall_clock.due', 'hitl_wait.due', 'woken', 'cancelled', 'broken'],
   calling: [
+    'admitted',
     'call.ended',
     'child.ended',
     'child.asked',

@@ -2,7 +2,7 @@
 import { canonical, type JsonValue } from '../../base/json.ts'
 import type { Limits } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
-import type { JsonSchema, Snapshot } from '../../spec/snapshot.ts'
+import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema, type Snapshot } from '../../spec/snapshot.ts'
 import { inputChanges, outputChanges } from './calls.ts'
 import { change, type Change, type ChangeKind } from './change.ts'
 
@@ -85,8 +85,10 @@ function resultChanges({ output: was }: Snapshot, { id: agent, output: is }: Sna
   return [...changes, ...outputChanges({ agent }, was.schema ?? true, is.schema ?? true)]
 }
 
-function limitChanges({ limits: was }: Snapshot, { id: agent, limits: is }: Snapshot): readonly Change[] {
-  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort() as (keyof Limits)[]
+function limitChanges(before: Snapshot, after: Snapshot): readonly Change[] {
+  const [was, is] = [limitsOf(before), limitsOf(after)]
+  const { id: agent } = after
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort() as (keyof typeof was)[]
   return names.flatMap((name) => {
     const [from, to] = [was[name], is[name]]
     if (from === to) return []
@@ -103,6 +105,11 @@ function limitChanges({ limits: was }: Snapshot, { id: agent, limits: is }: Snap
     ]
   })
 }
+
+const limitsOf = ({ limits, maxToolCalls }: Snapshot): Limits & { readonly 'svc/max-tool-calls': number } => ({
+  ...limits,
+  'svc/max-tool-calls': maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS,
+})
 
 const byName = ({ mcpServers }: Snapshot): Readonly<Record<string, unknown>> =>
   Object.fromEntries(mcpServers.map((server) => [server.name, server]))

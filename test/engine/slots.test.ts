@@ -1,0 +1,256 @@
+/** What may be under way at once: calls of a completion, of a tool, of the server, and completions of a provider. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { RunId, SessionId } from '../../src/base/ids.ts'
+import { createSlots, createTurnstile, DEFAULT_CONCURRENCY, type SlotRequest } from '../../src/engine/slots.ts'
+import type { Outcome } from '../../src/tools/tool.ts'
+import { boundAgent, inOrder, openBench, operator, returns, snapshotOf, tool, turns, type BenchSpec } from './bench.ts'
+
+const look = tool('look')
+const many = (count: number, name = 'look') => ({
+  calls: Array.from({ length: count }, (_, n) => ({ name, args: { n } })),
+})
+
+/** A tool whose calls end when they are told to, in the order in which they came. */
+function held() {
+  const waiting: (() => void)[] = []
+  let most = 0
+  return {
+    run: () =>
+      new Promise<Outcome>((resolve) => {
+        waiting.push(() => resolve(returns('seen')))
+        most = Math.max(most, waiting.length)
+      }),
+    most: () => most,
+    waiting: () => waiting.length,
+    async end(count = 1) {
+      for (const go of waiting.splice(0, count)) go()
+      await turns()
+    },
+    async endAll() {
+      while (waiting.length > 0) await this.end(waiting.length)
+    },
+  }
+}
+
+const bounded = (concurrency: NonNullable<BenchSpec['concurrency']>, spec: BenchSpec) =>
+  openBench({ ...spec, concurrency })
+
+test('one completion has 8 of its calls under way at once, and 32 in all: the others are refused to the model', async () => {
+  const tools = held()
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [look] })],
+    models: { root: inOrder(many(200), 'Done.') },
+    tools: { look: tools.run },
+  })
+  const run = await bench.start('root')
+  await turns()
+  expect(tools.waiting()).toBe(8)
+  await tools.endAll()
+  await bench.ended(run)
+  expect([tools.most(), bench.invoked.length]).toEqual([8, 32])
+  const results = (await bench.items(run)).filter(({ type }) => type === 'ToolResult').map(({ content }) => content)
+  expect(results).toHaveLength(200)
+  expect(results.filter(({ is_error }) => is_error === true)).toHaveLength(168)
+  expect(results[0]!['result']).toEqual({
+    error: 'limit:max_tool_calls',
+    message: 'One answer may make 32 calls (svc/max-tool-calls). This call was not made; make it in your next answer.',
+    value: 32,
+  })
+})
+
+test('an agent bounds the calls of one completion itself', async () => {
+  const bench = await openBench({
+    agents: [{ ...snapshotOf({ name: 'root', tools: [look] }), maxToolCalls: 2 }],
+    models: { root: inOrder(many(3), 'Done.') },
+    tools: { look: () => returns('seen') },
+  })
+  await bench.ended(await bench.start('root'))
+  expect(bench.invoked).toHaveLength(2)
+})
+
+test('delegations of one completion keep to the same bound', async () => {
+  const child = snapshotOf({ name: 'child', tools: [look] })
+  const tools = held()
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
+    models: {
+      root: inOrder({ calls: Array.from({ length: 12 }, () => ({ name: 'child', args: { message: 'go' } })) }, 'Done.'),
+      child: inOrder(many(1), 'Seen.'),
+    },
+    tools: { look: tools.run },
+  })
+  const run = await bench.start('root')
+  await turns(300)
+  expect(tools.waiting()).toBe(8)
+  await tools.endAll()
+  await turns(300)
+  await tools.endAll()
+  await bench.ended(run)
+  expect([tools.most(), bench.invoked.length]).toEqual([8, 12])
+})
+
+test('runs share the room of a tool in turns, and the time of a call begins when it leaves', async () => {
+  const tools = held()
+  const bench = await bounded(
+    { tool: 2 },
+    {
+      agents: [snapshotOf({ name: 'root', tools: [look] }), snapshotOf({ name: 'other', tools: [look] })],
+      models: { root: inOrder(many(8), 'Done.'), other: inOrder(many(2), 'Done.') },
+      tools: { look: tools.run },
+    },
+  )
+  const first = await bench.start('root')
+  await turns()
+  const second = await bench.start('other')
+  await turns()
+  expect(tools.waiting()).toBe(2)
+  await bench.wind(50_000)
+  await tools.end(2)
+  // One call of each run, though the first has six in line.
+  expect(
+    bench.invoked
+      .slice(2)
+      .map(({ run }) => run.id)
+      .sort(),
+  ).toEqual([first, second].sort())
+  expect(bench.invoked.map(({ notAfter }) => notAfter - bench.clock.now())).toEqual([10_000, 10_000, 60_000, 60_000])
+  await tools.endAll()
+  for (const run of [first, second]) await bench.ended(run)
+  expect([tools.most(), bench.invoked.length]).toEqual([2, 10])
+})
+
+test('a run that is cancelled gives its room to those that wait', async () => {
+  const tools = held()
+  const bench = await bounded(
+    { server: 1 },
+    {
+      agents: [snapshotOf({ name: 'root', tools: [look] })],
+      models: { root: inOrder(many(2), 'Done.') },
+      tools: { look: tools.run },
+    },
+  )
+  const [first, second] = [await bench.start('root'), await bench.start('root')]
+  await turns()
+  expect(bench.invoked.map(({ run }) => run.id)).toEqual([first])
+  await bench.engine.cancel(first, operator())
+  await turns()
+  expect(bench.invoked.map(({ run }) => run.id)).toEqual([first, second])
+})
+
+test('a call that waits for room goes after a restart, once', async () => {
+  const tools = held()
+  const bench = await bounded(
+    { server: 1 },
+    {
+      agents: [snapshotOf({ name: 'root', tools: [look] })],
+      models: { root: inOrder(many(2), 'Done.') },
+      tools: { look: tools.run },
+    },
+  )
+  const run = await bench.start('root')
+  await turns()
+  await bench.restart()
+  await turns()
+  await tools.endAll()
+  await bench.ended(run)
+  const calls = bench.invoked.map(({ callId, attempt }) => `${callId} ${attempt}`)
+  expect(calls).toEqual(['c1_0 1', 'c1_0 2', 'c1_1 1'])
+})
+
+test('completions of one provider go as far as its bound, in the order in which they came', async () => {
+  const enter = createTurnstile({ ...DEFAULT_CONCURRENCY, provider: 2, providers: { own: 1 } })
+  const { signal } = new AbortController()
+  const gone = new AbortController()
+  const order: string[] = []
+  const go = async (name: string, given = signal): Promise<() => void> => {
+    const leave = await enter('a', given)
+    order.push(name)
+    return leave
+  }
+  const [first, second] = [await go('1'), await go('2')]
+  const third = go('3')
+  const aborted = go('4', gone.signal)
+  const fifth = go('5')
+  gone.abort(new Error('called off'))
+  await expect(aborted).rejects.toThrow('called off')
+  expect(order).toEqual(['1', '2'])
+  first()
+  await third
+  second()
+  await fifth
+  expect(order).toEqual(['1', '2', '3', '5'])
+  const own = await enter('own', signal)
+  own()
+  await enter('own', signal)
+})
+
+test('whatever comes and goes, no bound is passed, nobody who could go waits, and all go in the end', () => {
+  const bounds = { completion: 8, tool: 3, provider: 1, server: 5 }
+  const step = fc.record({ run: fc.nat(4), tool: fc.nat(2), ends: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const under = new Map<string, SlotRequest>()
+      const waiting = new Map<string, SlotRequest>()
+      let admitted: SessionId[] = []
+      const slots = createSlots(bounds, (session) => void admitted.push(session))
+      const settle = (session: SessionId): void => {
+        slots.keep(session, (key) => under.has(key) || waiting.has(key))
+        for (let next = admitted; next.length > 0; next = admitted) {
+          admitted = []
+          for (const each of waiting.values())
+            if (next.includes(each.session) && slots.take(each)) {
+              waiting.delete(each.key)
+              under.set(each.key, each)
+            }
+        }
+        const perTool = [0, 1, 2].map((n) => [...under.values()].filter((each) => each.tool === `t${n}`).length)
+        expect(Math.max(...perTool)).toBeLessThanOrEqual(bounds.tool)
+        expect(under.size).toBeLessThanOrEqual(bounds.server)
+        const idle = [...waiting.values()].filter(
+          (each) => under.size < bounds.server && perTool[Number(each.tool.slice(1))]! < bounds.tool,
+        )
+        expect(idle).toEqual([])
+      }
+      const finish = (): void => {
+        const [oldest] = under.values()
+        if (!oldest) return
+        under.delete(oldest.key)
+        settle(oldest.session)
+      }
+      steps.forEach(({ run, tool: n, ends }, index) => {
+        const request: SlotRequest = {
+          session: `s${run}` as SessionId,
+          run: `r${run}` as RunId,
+          key: String(index),
+          tool: `t${n}`,
+          route: 'http',
+        }
+        if (slots.take(request)) under.set(request.key, request)
+        else waiting.set(request.key, request)
+        settle(request.session)
+        if (ends) finish()
+      })
+      while (under.size > 0) finish()
+      expect(waiting.size).toBe(0)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('results that wait to be stored hold back new calls beyond 64 MiB', () => {
+  const admitted: string[] = []
+  const slots = createSlots(DEFAULT_CONCURRENCY, (session) => void admitted.push(session))
+  const request = (key: string): SlotRequest => ({
+    session: `s${key}` as SessionId,
+    run: `r${key}` as RunId,
+    key,
+    tool: 't',
+    route: 'http',
+  })
+  expect(slots.take(request('1'))).toBe(true)
+  slots.arrived('1', 64 * 1024 * 1024)
+  expect(slots.take(request('2'))).toBe(false)
+  slots.keep('s1' as SessionId, () => false)
+  expect(admitted).toEqual(['s2'])
+})
