@@ -31,6 +31,7 @@ import {
   lateOutcome,
   proceed,
   replied,
+  reviewedLate,
   think,
   wake,
 } from './calls.ts'
@@ -130,6 +131,7 @@ export const moves: Table = {
   },
   done: {
     'call.ended': (draft, id, _, event) => lateOutcome(draft, id, event),
+    'task.closed': (draft, id, _, event) => reviewedLate(draft, id, event),
   },
 }
 

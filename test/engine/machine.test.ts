@@ -53,7 +53,7 @@ const LEGAL: Readonly<Record<RunState['at'], readonly RunEventType[]>> = {
   ],
   held: ['task.closed', 'woken', 'cancelled', 'broken'],
   reviewing: ['task.closed', 'hitl_wait.due', 'woken', 'cancelled', 'broken'],
-  done: ['call.ended'],
+  done: ['call.ended', 'task.closed'],
 }
 
 const pairs = Object.entries(LEGAL).flatMap(([at, legal]) =>
