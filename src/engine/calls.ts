@@ -317,6 +317,21 @@ export function wake(draft: Draft, id: RunId, here: Calling, inFlight: ReadonlyS
   return proceed(draft, id, { ...here, calls })
 }
 
+/** Calls that this process recorded as sent and that never left it: they may be sent once more. */
+export function takeBack(draft: Draft, id: RunId, here: Calling, inFlight: ReadonlySet<string>): RunState | undefined {
+  const isLeft = (call: Call): boolean =>
+    call.state.at === 'sent' && !inFlight.has(dispatchKey(id, call.id, call.attempt))
+  if (!here.calls.some(isLeft)) return undefined
+  const calls = here.calls.map((call): Call => {
+    if (!isLeft(call)) return call
+    closeDispatch(draft, id, call, 'The server stopped before the call was sent.')
+    const ready: Call = { ...call, attempt: call.attempt + 1, state: { at: 'ready' } }
+    draft.record(id, here.turn, ready)
+    return ready
+  })
+  return { ...here, calls }
+}
+
 export function childEnded(
   draft: Draft,
   id: RunId,

@@ -21,7 +21,7 @@ const lostWith = (error: string): Outcome => ({ at: 'unknown', code: 'broken', e
 
 /** A call of `pay` that is under way, and the function that ends it. */
 async function paying(sideEffectClass?: SideEffectClass) {
-  let finish = (_: Outcome): void => {}
+  let finish: (outcome: Outcome) => void = () => {}
   const about = { ...(sideEffectClass && { sideEffectClass }), outputSchema: { type: 'object' } }
   const { sideEffectClass: _, ...undeclared } = tool('pay')
   const pay = { ...undeclared, ...about }

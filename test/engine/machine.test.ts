@@ -19,6 +19,7 @@ const EVENTS: readonly RunEventType[] = [
   'hitl_wait.due',
   'exhausted',
   'woken',
+  'stopped',
   'cancelled',
   'broken',
 ]
@@ -33,6 +34,7 @@ const LEGAL: Readonly<Record<RunState['at'], readonly RunEventType[]>> = {
     'wall_clock.due',
     'hitl_wait.due',
     'woken',
+    'stopped',
     'cancelled',
     'broken',
   ],
@@ -48,6 +50,7 @@ const LEGAL: Readonly<Record<RunState['at'], readonly RunEventType[]>> = {
     'hitl_wait.due',
     'exhausted',
     'woken',
+    'stopped',
     'cancelled',
     'broken',
   ],
