@@ -189,6 +189,11 @@ export const failures = {
     say: (a: { sessionId: string; seen: number }) =>
       `Session ${a.sessionId} has changed since version ${a.seen} was read.`,
   },
+  state_not_saved: {
+    status: 500,
+    exit: 70,
+    say: (a: { why: string }) => `What happened cannot be stored: ${a.why}.`,
+  },
   store_locked: {
     exit: EXIT.conflict,
     say: (a: { directory: string }) => `The data directory ${a.directory} is held by another process.`,

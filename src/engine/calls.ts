@@ -243,6 +243,17 @@ export function lateOutcome(draft: Draft, id: RunId, { callId, attempt, outcome 
   if (outcome.at === 'unknown' || row?.state !== 'unknown' || row.attempt !== attempt) return
   const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
   draft.book({ ...row, state, at: draft.now })
+  // Nobody needs to be asked any more.
+  const asked = draft.tasks().find((task) => task.runId === id && task.callId === callId)
+  if (asked) draft.closeTask({ ...asked, answer: { outcome: 'cancelled' } }, 'cancelled')
+}
+
+/** What an operator says of a call whose run had ended before its outcome was known. */
+export function reviewedLate(draft: Draft, id: RunId, { task }: EventOf<'task.closed'>): undefined {
+  const row = task.callId === undefined ? undefined : draft.call(id, task.callId)
+  const option = task.answer?.selectedOptionId
+  if (row?.state !== 'unknown' || option === undefined) return
+  draft.book({ ...row, state: option === 'happened' ? 'executed' : 'skipped', at: draft.now })
 }
 
 function conclude(draft: Draft, id: RunId, turn: number, call: Call, outcome: Outcome): Call {
@@ -309,6 +320,21 @@ export function wake(draft: Draft, id: RunId, here: Calling, inFlight: ReadonlyS
       : call,
   )
   return proceed(draft, id, { ...here, calls })
+}
+
+/** Calls that this process recorded as sent and that never left it: they may be sent once more. */
+export function takeBack(draft: Draft, id: RunId, here: Calling, inFlight: ReadonlySet<string>): RunState | undefined {
+  const isLeft = (call: Call): boolean =>
+    call.state.at === 'sent' && !inFlight.has(dispatchKey(id, call.id, call.attempt))
+  if (!here.calls.some(isLeft)) return undefined
+  const calls = here.calls.map((call): Call => {
+    if (!isLeft(call)) return call
+    closeDispatch(draft, id, call, 'The server stopped before the call was sent.')
+    const ready: Call = { ...call, attempt: call.attempt + 1, state: { at: 'ready' } }
+    draft.record(id, here.turn, ready)
+    return ready
+  })
+  return { ...here, calls }
 }
 
 export function childEnded(

@@ -143,6 +143,18 @@ export function lostCompletion(
   return ask(draft, id, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
 
+/** A completion that this process recorded and will not ask for: the next one does, and nothing is booked. */
+export function leaveUnsent(
+  _draft: Draft,
+  id: RunId,
+  here: Thinking,
+  { inFlight }: EventOf<'stopped'>,
+): RunState | undefined {
+  if (here.unsent || inFlight.has(completionKey(id, here.turn, here.attempt))) return undefined
+  const { reserved: _reserved, ...wanted } = here
+  return { ...wanted, unsent: true }
+}
+
 /** A completion that waited for those in flight is asked for. */
 export const admitted = (draft: Draft, id: RunId, here: Thinking): RunState | undefined =>
   here.unsent ? ask(draft, id, here) : undefined

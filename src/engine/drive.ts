@@ -3,7 +3,7 @@
  * effects that the tree now asks for are begun, and what comes of them happens to it next.
  */
 import { failpoint } from '../base/failpoint.ts'
-import { fail, isFailure } from '../base/failure.ts'
+import { fail, isFailure, type Failure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -53,6 +53,8 @@ interface Item {
   readonly effect?: string | undefined
   /** True for what must not be lost when a save fails; whoever waits for anything else is told and may ask again. */
   readonly kept?: boolean | undefined
+  /** True for the look at what an earlier process sent: nothing is begun before each of these has been applied. */
+  readonly woken?: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -63,6 +65,10 @@ interface Actor {
   inbox: Item[]
   running: Promise<void> | undefined
   stuck: boolean
+  /** After a save whose content was refused, items are applied one by one, to find the one that cannot be kept. */
+  oneByOne: boolean
+  /** Runs whose end cannot be stored either: this process does nothing for them. */
+  readonly blocked: Set<RunId>
   readonly inFlight: Map<string, Flight & { readonly controller: AbortController }>
 }
 
@@ -90,7 +96,16 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   const actorOf = (id: SessionId): Actor => {
     let actor = actors.get(id)
     if (!actor) {
-      actor = { id, live: undefined, inbox: [], running: undefined, stuck: false, inFlight: new Map() }
+      actor = {
+        id,
+        live: undefined,
+        inbox: [],
+        running: undefined,
+        stuck: false,
+        oneByOne: false,
+        blocked: new Set(),
+        inFlight: new Map(),
+      }
       actors.set(id, actor)
     }
     return actor
@@ -122,16 +137,18 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
   }
 
   async function drive(actor: Actor): Promise<void> {
+    actor.oneByOne = false
     while (actor.inbox.length > 0 && !actor.stuck && !isClosed()) {
       let batch: Item[] = []
       try {
         if (!actor.live) await load(actor)
-        batch = actor.inbox.splice(0)
+        batch = actor.inbox.splice(0, actor.oneByOne ? 1 : actor.inbox.length)
         const { live } = actor
         if (!live) for (const item of batch) item.reject(fail('not_found', { what: 'run' }))
         else await move(actor, live, batch)
       } catch (error) {
-        putBack(actor, batch.length > 0 ? batch : actor.inbox.splice(0), error)
+        if (isFailure(error, 'state_not_saved') && batch.length > 0) leaveOut(actor, batch, error)
+        else putBack(actor, batch.length > 0 ? batch : actor.inbox.splice(0), error)
       }
     }
   }
@@ -147,6 +164,7 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
       ...open.map((each): Item => ({
         run: each.id,
         kept: true,
+        woken: true,
         work: (draft) => advance(draft, each.id, { type: 'woken', inFlight }),
         resolve() {},
         reject() {},
@@ -259,12 +277,24 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
 
   /** Begins what the tree asks for and is not under way, and calls off what it no longer asks for. */
   function begin(actor: Actor, live: Live): void {
-    const wanted = effectsOf(live.tree)
+    // A call that an earlier process sent is not sent again before somebody has looked at it.
+    if (actor.inbox.some(({ woken }) => woken)) return
+    const wanted = effectsOf(live.tree).filter(({ runId }) => !actor.blocked.has(runId))
     const keys = new Set(wanted.map((effect) => effect.key))
     if (actor.inFlight.size > 0) callOff(actor, keys)
     const waiting = waitingKeys(live.tree)
     slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
-    if (closing || !sends || live.isHeld) return
+    if (!sends || live.isHeld) return
+    if (closing) {
+      const unsent = wanted.filter(({ key }) => !actor.inFlight.has(key))
+      const inFlight = new Set(actor.inFlight.keys())
+      // What is recorded as sent and did not leave must not be taken for lost at the next start.
+      for (const runId of new Set(unsent.map((effect) => effect.runId)))
+        enqueue(actor.id, (draft) => advance(draft, runId, { type: 'stopped', inFlight }), { run: runId }).catch(
+          alreadyTold,
+        )
+      return
+    }
     for (const effect of wanted) {
       if (actor.inFlight.has(effect.key)) continue
       const controller = new AbortController()
@@ -344,11 +374,35 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
 
   /** Resolves when no session is being moved. */
   async function quiet(): Promise<void> {
-    for (const actor of actors.values()) await actor.running
+    for (const actor of actors.values()) while (actor.running) await actor.running
   }
 
   function setAlarm(turn: Turn): void {
     if (turn.setTimers.length > 0) queue().alarm(Math.min(...turn.setTimers.map((timer) => timer.at)))
+  }
+
+  /**
+   * Nothing was kept, and memory is right: what cannot be saved is found by itself, and its run ends. Saved again and again it
+   * would hold up its session for ever.
+   */
+  function leaveOut(actor: Actor, batch: readonly Item[], error: Failure): void {
+    if (batch.length > 1) {
+      actor.oneByOne = true
+      actor.inbox.unshift(...batch)
+      return
+    }
+    const [item] = batch
+    log.write('error', 'What happened to a session cannot be stored.', {
+      sessionId: actor.id,
+      ...(item!.run !== undefined && { runId: item!.run }),
+      error: error.message,
+    })
+    item!.reject(error)
+    const end = giveUp(item!, 'state_not_saved')
+    actor.inbox.unshift(...end)
+    if (end.length > 0 || item!.run === undefined) return
+    actor.blocked.add(item!.run)
+    void wake(actor.id)
   }
 
   /** Outcomes wait for better times; whoever waits for an answer is told. */
@@ -412,6 +466,8 @@ export function createDriver(parts: EngineParts, bell: Bell, queue: () => Queue)
     async close(graceMs) {
       closing = true
       const settled = (async () => {
+        // A tree that was adopted a moment ago has yet to be looked at.
+        for (const actor of actors.values()) if (actor.inbox.length > 0 && !actor.stuck) run(actor)
         while (underWay.size > 0) await Promise.all(underWay)
         await quiet()
       })()
@@ -451,10 +507,13 @@ function ring(draft: Draft, timer: Timer): void {
 }
 
 /** An item that cannot be applied becomes the end of its run; if even that cannot be, it is dropped. */
-function giveUp(item: Item): Item[] {
+function giveUp(item: Item, errorCode?: 'state_not_saved'): Item[] {
   const { run } = item
   if (run === undefined || brokenBefore.has(item)) return []
-  const end: Item = { ...item, work: (draft) => advance(draft, run, { type: 'broken' }) }
+  const end: Item = {
+    ...item,
+    work: (draft) => advance(draft, run, { type: 'broken', ...(errorCode && { errorCode }) }),
+  }
   brokenBefore.add(end)
   return [end]
 }

@@ -1,9 +1,12 @@
 /** How a run ends: what it leaves open is closed, its descendants first, and whoever waits for it is told. */
 import type { RunId, TaskId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
-import type { ErrorCode, Run, RunState } from '../spec/run.ts'
+import type { Call, ErrorCode, Run, RunState } from '../spec/run.ts'
+import type { UserTask } from '../spec/task.ts'
+import { isUnsafeCall } from './bindings.ts'
 import { changedRun } from './changed.ts'
 import type { Draft } from './draft.ts'
+import { openReview, OPTIONS_AFTER_END } from './review.ts'
 import { callOff } from './unanswered.ts'
 import { endedWait } from './waits.ts'
 
@@ -40,12 +43,14 @@ export function end(draft: Draft, id: RunId, done: Done): void {
     callOff(draft, child.id)
     end(draft, child.id, cancelled('The run that asked for it ended.'))
   }
-  leaveCalls(draft, before)
+  const inDoubt = leaveCalls(draft, before)
   leaveDelegations(draft, id)
   for (const task of draft.tasks()) {
     if (task.runId === id || isAwaited(before, task.id))
       draft.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
   }
+  for (const { turn, call, review } of inDoubt)
+    openReview(draft, id, turn, call, ENDED_FIRST, OPTIONS_AFTER_END, review)
   if (done.outcome === 'completed') draft.step(id, 'Output', { output: done.output })
   const [status, word] = WORDS[done.outcome]
   const error = done.error ?? null
@@ -98,10 +103,23 @@ export function end(draft: Draft, id: RunId, done: Done): void {
 const isAwaited = ({ state }: Run, task: TaskId): boolean =>
   state.at === 'calling' && state.calls.some((call) => call.state.at === 'awaiting' && call.state.task === task)
 
-/** A call that was sent when its run ended is shown as what it is: nobody will look at its outcome. */
-function leaveCalls(draft: Draft, run: Run): void {
+const ENDED_FIRST = 'The run ended before the outcome was known.'
+
+/** A call of a run that has ended. */
+interface LeftCall {
+  readonly turn: number
+  readonly call: Call
+  /** What an operator was asked about it before. */
+  readonly review?: UserTask
+}
+
+/**
+ * A call that was sent when its run ended is shown as what it is.
+ * @returns unsafe ones that may have happened: an operator is asked
+ */
+function leaveCalls(draft: Draft, run: Run): readonly LeftCall[] {
   const here = run.state.at === 'held' ? run.state.then : run.state
-  if (here.at !== 'calling') return
+  if (here.at !== 'calling') return []
   for (const call of here.calls) {
     if (call.state.at === 'settled') continue
     if (call.state.at === 'sent') draft.record(run.id, here.turn, call, 'unknown')
@@ -110,12 +128,17 @@ function leaveCalls(draft: Draft, run: Run): void {
       draft.record(run.id, here.turn, call, call.inDoubt ? 'unknown' : 'skipped')
     const open = draft.lastStep(run.id, (step) => step.finishedAt === null && step.content['tool_call_id'] === call.id)
     if (open) {
-      draft.closeStep(
-        open,
-        call.state.at === 'sent' ? 'The run ended before the outcome was known.' : 'The run ended first.',
-      )
+      draft.closeStep(open, call.state.at === 'sent' ? ENDED_FIRST : 'The run ended first.')
     }
   }
+  return here.calls
+    .filter(
+      (call) => call.state.at === 'unknown' || (call.state.at === 'sent' && isUnsafeCall(draft.snapshot(run.id), call)),
+    )
+    .map((call) => {
+      const review = draft.tasks().find(({ id }) => call.state.at === 'unknown' && call.state.task === id)
+      return { turn: here.turn, call, ...(review && { review }) }
+    })
 }
 
 /** A delegation whose child asked has its answer for now and is no call that waits, but its step is open until the child ends. */

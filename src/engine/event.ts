@@ -59,8 +59,10 @@ export type RunEvent =
   | { readonly type: 'cancelled'; readonly reason: string | null; readonly by: string }
   /** The tree below has used up a budget of this run, which halts at once. */
   | { readonly type: 'exhausted'; readonly breach: Breach }
-  /** Moving the run failed for a reason of our own. */
-  | { readonly type: 'broken' }
+  /** Moving the run failed for a reason of our own, or what came of it can never be saved. */
+  | { readonly type: 'broken'; readonly errorCode?: 'state_not_saved' }
+  /** The process stops before what was to leave has left: it waits for the next one. `inFlight` did leave. */
+  | { readonly type: 'stopped'; readonly inFlight: ReadonlySet<string> }
 
 export type RunEventType = RunEvent['type']
 export type EventOf<T extends RunEventType> = Extract<RunEvent, { type: T }>

@@ -7,16 +7,15 @@ import { fail } from '../base/failure.ts'
 import type { TaskId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { approverOf, type Principal } from '../spec/key.ts'
-import type { Call } from '../spec/run.ts'
 import type { BoundTool, Snapshot } from '../spec/snapshot.ts'
 import type { UserTask } from '../spec/task.ts'
 import { checkValue } from '../tools/check.ts'
 import type { Invocation, Outcome } from '../tools/tool.ts'
 import { textOf, toolNamed } from './bindings.ts'
-import { idempotencyKeyOf, type Draft } from './draft.ts'
+import type { Draft } from './draft.ts'
 import type { Driver } from './drive.ts'
 import type { EngineParts } from './engine.ts'
-import { PROBE, probeFor, type Probed } from './probe.ts'
+import { PROBE, type Probed } from './probe.ts'
 import { errorText, toolError } from './settle.ts'
 
 /**
@@ -48,25 +47,26 @@ function aimAt(
   draft: Draft,
   id: TaskId,
 ): Omit<Invocation, 'attempt' | 'notAfter'> & { snapshot: Snapshot; arguments: JsonObject } {
-  const { task, call, turn } = taskAt(draft, id)
+  const task = pendingReview(draft, id)
   const run = draft.run(task.runId)
   const snapshot = draft.snapshot(task.runId)
-  const key = idempotencyKeyOf(task.runId, turn, call.index)
-  const offered = probeFor(snapshot, call, key)
-  if (!offered) throw fail('validation_failed', { what: `${call.name} has no tool to look with.` }, { fix: FIX })
+  const name = task.tool?.name ?? ''
+  const offered = task.context?.['probe']
+  if (!isJsonObject(offered))
+    throw fail('validation_failed', { what: `${name} has no tool to look with.` }, { fix: FIX })
   const tool = toolNamed(snapshot, textOf(offered['name']))!
   const given = offered['arguments'] as JsonObject
   const problem = tool.inputSchemas.flatMap((schema) => checkValue(schema, given))[0]
   if (problem)
     throw fail('validation_failed', {
-      what: `What ${call.name} was called with does not fit ${tool.wire}: ${problem.path || 'they'} ${problem.message}.`,
+      what: `What ${name} was called with does not fit ${tool.wire}: ${problem.path || 'they'} ${problem.message}.`,
     })
   return {
     snapshot,
     tool,
     arguments: given,
-    idempotencyKey: `${key}:probe`,
-    callId: call.id,
+    idempotencyKey: `${textOf(task.context?.['idempotency_key'])}:probe`,
+    callId: task.callId!,
     run: { id: run.id, sessionId: run.sessionId, agent: snapshot.id, version: snapshot.version },
   }
 }
@@ -74,13 +74,10 @@ function aimAt(
 const FIX = `A Tool document names it in its label ${PROBE}; the agent binds it as read_only.`
 
 /** @throws Failure `not_found` for a task that is decided, or about something else */
-function taskAt(draft: Draft, id: TaskId): { readonly task: UserTask; readonly call: Call; readonly turn: number } {
+function pendingReview(draft: Draft, id: TaskId): UserTask {
   const task = draft.tasks().find((each) => each.id === id)
-  const state = task && draft.run(task.runId).state
-  const call =
-    state?.at === 'calling' && state.calls.find((each) => each.state.at === 'unknown' && each.state.task === id)
-  if (!task || !call) throw fail('not_found', { what: 'review that waits' })
-  return { task, call, turn: state.turn }
+  if (task?.kind !== 'anomaly_review') throw fail('not_found', { what: 'review that waits' })
+  return task
 }
 
 function resultOf(outcome: Outcome): Pick<Probed, 'result' | 'isError' | 'durationMs'> {
@@ -95,9 +92,9 @@ function tell(
   id: TaskId,
   { probed, tool, route, key, by }: { probed: Probed; tool: BoundTool; route: string; key: string; by: string },
 ): void {
-  const { task, call } = taskAt(draft, id)
+  const task = pendingReview(draft, id)
   const { name, result, isError, durationMs } = probed
-  const about = { tool_call_id: draft.world.ids.next(), name, probe_of: call.id, asked_by: by }
+  const about = { tool_call_id: draft.world.ids.next(), name, probe_of: task.callId!, asked_by: by }
   const asked = draft.step(
     task.runId,
     'ToolCall',

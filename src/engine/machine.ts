@@ -31,10 +31,12 @@ import {
   lateOutcome,
   proceed,
   replied,
+  reviewedLate,
+  takeBack,
   think,
   wake,
 } from './calls.ts'
-import { admitted, answered, begin, lostCompletion, modelFailed, retryDue } from './completion.ts'
+import { admitted, answered, begin, leaveUnsent, lostCompletion, modelFailed, retryDue } from './completion.ts'
 import type { Draft } from './draft.ts'
 import { cancelled, completed, failed } from './ending.ts'
 import type { EventOf, RunEvent, RunEventType } from './event.ts'
@@ -59,9 +61,11 @@ const cancel = (draft: Draft, id: RunId, _: RunState, { reason, by }: EventOf<'c
   callOff(draft, id)
   return cancelled(reason, by)
 }
-const giveUp = (draft: Draft, id: RunId): RunState => {
+const giveUp = (draft: Draft, id: RunId, _: RunState, { errorCode }: EventOf<'broken'>): RunState => {
   callOff(draft, id)
-  return failed('internal', 'Something went wrong on our side.')
+  return errorCode === 'state_not_saved'
+    ? failed(errorCode, 'What happened to the run cannot be stored.')
+    : failed('internal', 'Something went wrong on our side.')
 }
 const stay = (): undefined => undefined
 
@@ -76,6 +80,7 @@ export const moves: Table = {
     'wall_clock.due': outOfTime,
     'hitl_wait.due': waitedTooLong,
     woken: lostCompletion,
+    stopped: leaveUnsent,
     cancelled: cancel,
     broken: giveUp,
   },
@@ -101,6 +106,7 @@ export const moves: Table = {
     'hitl_wait.due': waitedTooLong,
     exhausted: (draft, id, _, { breach }) => halt(draft, id, breach),
     woken: (draft, id, here, { inFlight }) => wake(draft, id, here, inFlight),
+    stopped: (draft, id, here, { inFlight }) => takeBack(draft, id, here, inFlight),
     cancelled: cancel,
     broken: giveUp,
   },
@@ -131,6 +137,7 @@ export const moves: Table = {
   },
   done: {
     'call.ended': (draft, id, _, event) => lateOutcome(draft, id, event),
+    'task.closed': (draft, id, _, event) => reviewedLate(draft, id, event),
   },
 }
 

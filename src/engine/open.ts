@@ -23,6 +23,8 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
   const driver = createDriver(parts, bell, () => queue)
   const queue: Queue = openQueue({ wake: (id) => driver.wake(id), fire: () => driver.fire() }, parts.clock)
   let closing = false
+  /** Starts that were let in before the end began. */
+  const starting = new Set<Promise<unknown>>()
   const setAlarm = async (): Promise<void> => {
     const next = await store.nextTimerAt()
     if (next !== undefined) queue.alarm(next)
@@ -31,7 +33,10 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
     store,
     start(request) {
       if (closing) return Promise.reject(fail('shutting_down'))
-      return start(parts, request, (turn) => driver.adopt(turn))
+      const started = start(parts, request, (turn) => driver.adopt(turn))
+      const done: Promise<unknown> = started.catch(() => {}).finally(() => starting.delete(done))
+      starting.add(done)
+      return started
     },
     answer: (runId, given, hidden = false) => answer(parts, driver, runId, given, hidden),
     probe: (taskId, principal, signal) => probe(parts, driver, taskId, principal, signal),
@@ -61,6 +66,7 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
     },
     async close(graceMs = GRACE_MS) {
       closing = true
+      await Promise.all(starting)
       await driver.close(graceMs)
       await queue.close()
     },

@@ -2,14 +2,13 @@
  * Calls whose outcome nobody knows: the process that sent them is gone, or their tool never answered. Each is treated by its
  * side-effect class. Source: reliability, "The honest promise at kill -9".
  */
-import { iso } from '../base/clock.ts'
 import type { RunId } from '../base/ids.ts'
 import type { Call } from '../spec/run.ts'
 import type { UserTask } from '../spec/task.ts'
 import { isSafe, toolNamed } from './bindings.ts'
-import { idempotencyKeyOf, type Draft } from './draft.ts'
+import type { Draft } from './draft.ts'
 import { routeToPerson } from './gate.ts'
-import { probeFor } from './probe.ts'
+import { openReview, OPTIONS_WHILE_OPEN } from './review.ts'
 import { reviewedResult } from './reviewed.ts'
 import { openStepOf, settleCall, toolError } from './settle.ts'
 
@@ -73,43 +72,9 @@ export function closeDispatch(draft: Draft, id: RunId, call: Call, error: string
   if (open) draft.closeStep(open, error)
 }
 
-const REVIEW_OPTIONS = [
-  { id: 'happened', label: 'It happened: go on with this result' },
-  { id: 'retry', label: 'It did not happen: send it again' },
-  { id: 'skip', label: 'It did not happen: tell the agent so' },
-  { id: 'stop', label: 'Fail the run' },
-] as const
-
 /** Opens the reconcile task of a call that may have happened. */
 function review(draft: Draft, id: RunId, turn: number, call: Call, why: string): Call {
-  const tool = toolNamed(draft.snapshot(id), call.name)
-  const sent = call.state.at === 'sent' ? call.state : undefined
-  const key = idempotencyKeyOf(id, turn, call.index)
-  const offered = probeFor(draft.snapshot(id), call, key)
-  const task = draft.openTask({
-    runId: id,
-    kind: 'anomaly_review',
-    callId: call.id,
-    title: `Nobody knows whether ${call.name} was executed`,
-    prompt: 'Look where the call would have left its mark, then say what happened.',
-    reason: why,
-    tool: {
-      name: call.name,
-      ref: call.ref,
-      version: tool?.version ?? '',
-      side_effect_class: tool?.sideEffectClass ?? null,
-    },
-    arguments: call.arguments,
-    argumentsDigest: call.argumentsDigest,
-    options: REVIEW_OPTIONS,
-    context: {
-      idempotency_key: key,
-      attempt: call.attempt,
-      ...(sent && { sent_at: iso(sent.sentAt), not_after: iso(sent.notAfter) }),
-      ...(offered && { probe: offered }),
-    },
-    ...(sent?.worker !== undefined && { worker: sent.worker }),
-  })
+  const task = openReview(draft, id, turn, call, why, OPTIONS_WHILE_OPEN)
   const next: Call = { ...call, state: { at: 'unknown', task: task.id } }
   draft.record(id, turn, next)
   return next

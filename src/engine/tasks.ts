@@ -251,8 +251,7 @@ function whyNoReview(draft: Draft, task: UserTask, answer: Answer): Failure | un
   if (selectedOptionId === 'retry' && quiet > draft.now) {
     return wrong(`The first attempt may still arrive until ${iso(quiet)}; send it again after that.`)
   }
-  const call = callOf(draft, task)
-  const schema = call && toolNamed(draft.snapshot(task.runId), call.name)?.outputSchema
+  const schema = toolNamed(draft.snapshot(task.runId), task.tool?.name ?? '')?.outputSchema
   if (selectedOptionId !== 'happened' || schema === undefined) return undefined
   const errors = checkValue(schema, reviewedResult(task, answer, schema))
   return errors.length === 0 ? undefined : wrong(`The result does not match the output schema: ${sayErrors(errors)}.`)

@@ -21,6 +21,7 @@ export type ErrorCode =
   | 'rejected'
   | 'repeated_denial'
   | 'policy_error'
+  | 'state_not_saved'
   | 'cancelled'
   | 'internal'
 

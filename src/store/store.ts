@@ -206,7 +206,10 @@ export interface Store {
   /** The outcome of an earlier start with this key, if it is known and not expired. */
   replay(principal: string, route: string, key: string, bodyDigest: Digest, now: Instant): Promise<Started | undefined>
   load(sessionId: SessionId): Promise<Tree | undefined>
-  /** @throws Failure `run_moved_on` when the session was saved since `turn.session.version` was read; nothing is kept then */
+  /**
+   * @throws Failure `run_moved_on` when the session was saved since `turn.session.version` was read, `state_not_saved` when the
+   *   content is refused and would be every time; nothing is kept then
+   */
   save(turn: Turn): Promise<void>
   /** Sessions that have work in flight and are not held, oldest first: what a restart continues. */
   busySessions(): Promise<readonly SessionId[]>

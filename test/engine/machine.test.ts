@@ -19,6 +19,7 @@ const EVENTS: readonly RunEventType[] = [
   'hitl_wait.due',
   'exhausted',
   'woken',
+  'stopped',
   'cancelled',
   'broken',
 ]
@@ -33,6 +34,7 @@ const LEGAL: Readonly<Record<RunState['at'], readonly RunEventType[]>> = {
     'wall_clock.due',
     'hitl_wait.due',
     'woken',
+    'stopped',
     'cancelled',
     'broken',
   ],
@@ -49,12 +51,13 @@ const LEGAL: Readonly<Record<RunState['at'], readonly RunEventType[]>> = {
     'hitl_wait.due',
     'exhausted',
     'woken',
+    'stopped',
     'cancelled',
     'broken',
   ],
   held: ['task.closed', 'woken', 'cancelled', 'broken'],
   reviewing: ['task.closed', 'hitl_wait.due', 'woken', 'cancelled', 'broken'],
-  done: ['call.ended'],
+  done: ['call.ended', 'task.closed'],
 }
 
 const pairs = Object.entries(LEGAL).flatMap(([at, legal]) =>

@@ -252,7 +252,8 @@ async function live(
       continue
     }
     const { finishedAt, rootRunId } = (await bench.store.session(session))!
-    if (finishedAt !== null) break
+    const left = (await bench.store.tasksOfSession(session)).some(({ status }) => status === 'pending')
+    if (finishedAt !== null && !left) break
     await bench.wind(64_000)
     if (round === cancelled && !world.isDead()) await bench.engine.cancel(rootRunId, operator()).catch(() => {})
     for (const task of await bench.store.tasksOfSession(session)) {
@@ -289,7 +290,7 @@ const hasEnded = async (store: Store, run: RunId): Promise<boolean> => (await st
 function review(task: UserTask, effects: ReadonlyMap<string, number>, opinion: () => boolean): Partial<Answer> {
   const happened = effects.has(task.context?.['idempotency_key'] as string)
   // What never arrives is not sent for ever.
-  const again = opinion() && task.context?.['attempt'] === 1
+  const again = opinion() && task.context?.['attempt'] === 1 && task.options!.some(({ id }) => id === 'retry')
   return happened
     ? { selectedOptionId: 'happened', textValue: '{"done":true}' }
     : { selectedOptionId: again ? 'retry' : 'skip' }
@@ -351,7 +352,15 @@ async function check({ bench, session, effects, sent, tooLate }: History): Promi
   expect(steps.map((step) => step.ordinal)).toEqual(steps.map((_, at) => at + 1))
   expect(steps.filter((step) => step.finishedAt === null)).toEqual([])
   expect(subjects(events, /^engine\.session\.(completed|failed|cancelled)$/)).toBe(1)
-  expect(events.at(-1)!.subject).toMatch(/^engine\.session\.(completed|failed|cancelled)$/)
+  // What comes after the end is what people say of calls that were under way then.
+  const end = events.findIndex(({ subject }) => /^engine\.session\.(completed|failed|cancelled)$/.test(subject))
+  const about = ({ data }: StoredEvent): unknown =>
+    isJsonObject(data['task']) ? data['task']['kind'] : isJsonObject(data['step']) && data['step']['type']
+  for (const event of events.slice(end + 1))
+    expect(['anomaly_review', 'UserTaskReq', 'UserTaskRes']).toContain(about(event))
+  // Somebody was asked about every unsafe call of which nobody knew.
+  const unknown = (await bench.store.calls({ sessionId: session })).filter(({ state }) => state === 'unknown')
+  expect(unknown.filter(({ ref }) => !SAFE.has(ref.slice('acme.'.length)))).toEqual([])
   expect(subjects(events, /^engine\.run\.(completed|failed|cancelled)$/)).toBe(runs.length)
   for (const run of runs) {
     expect(run.state.at).toBe('done')
@@ -385,8 +394,13 @@ const BEGINS: ReadonlySet<Step['type']> = new Set([
   'UserTaskRes',
 ])
 
-/** From the no that ends a run on, nothing is begun for it or below it. */
+/** From the no that ends a run on, nothing is begun for it or below it; what was begun before may be asked about. */
 function checkRefused(runs: readonly Run[], steps: readonly Step[]): void {
+  const reviews = new Set(
+    ofType(steps, 'UserTaskReq')
+      .filter(({ content }) => content['kind'] === 'anomaly_review')
+      .map(({ content }) => content['user_task_id']),
+  )
   for (const run of refused(steps)) {
     const below = new Set<string>([run])
     for (const { id, parentRunId } of runs) if (parentRunId !== null && below.has(parentRunId)) below.add(id)
@@ -394,8 +408,11 @@ function checkRefused(runs: readonly Run[], steps: readonly Step[]): void {
       ({ runId, content }) => runId === run && content['approved'] === false,
     )!
     const later = steps.filter(
-      ({ type, runId, ordinal, error }) =>
-        ordinal > no.ordinal && below.has(runId) && (BEGINS.has(type) || (type === 'Reasoning' && error === null)),
+      ({ type, runId, ordinal, error, content }) =>
+        ordinal > no.ordinal &&
+        below.has(runId) &&
+        !reviews.has(content['user_task_id'] ?? null) &&
+        (BEGINS.has(type) || (type === 'Reasoning' && error === null)),
     )
     expect(later.map(({ type, content }) => [type, content])).toEqual([])
   }

@@ -31,7 +31,9 @@ export async function answer(call: Call): Promise<void> {
       ? await desk.answer(item, chosen, { ...metadata, 'svc/result': jsonOrText(textValue) })
       : await desk.answer(item, value, metadata)
     if (mode.json) return await out.json({ items: [verdict], total: 1 })
-    out.line(`${how.again ? 'already ' : ''}answered ${told(item, value)}; ${nextOf(item, how)}`)
+    const hasEnded = item.kind === 'anomaly_review' && !item.options?.some(({ id }) => id === 'retry')
+    const next = hasEnded ? `run ${shortId(item.runId)} stays ${verdict.runStatus}` : nextOf(item, how)
+    out.line(`${how.again ? 'already ' : ''}answered ${told(item, value)}; ${next}`)
   })
 }
 

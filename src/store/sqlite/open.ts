@@ -14,6 +14,7 @@ import { openKeys } from './keys.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './private-file.ts'
 import { openQuotas } from './quotas.ts'
+import { refusingContent } from './refused-content.ts'
 import { openRestored } from './restored.ts'
 import { openRuns } from './runs.ts'
 import { openSessions } from './sessions.ts'
@@ -82,7 +83,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     start: (turn, limits, claim) => write(() => turns.start(turn, limits, claim)),
     replay: async (principal, route, key, bodyDigest, now) => idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => turns.load(sessionId),
-    save: (turn) => write(() => turns.save(turn), true),
+    save: (turn) => write(() => refusingContent(() => turns.save(turn)), true),
     publish: (publication) => write(() => versions.publish(publication)),
     deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
     setYanked: (versionId, yanked) => write(() => versions.setYanked(versionId, yanked)),

@@ -1,0 +1,121 @@
+/** What can never be stored ends its run; what was never sent is not booked. */
+import { expect, test } from 'vitest'
+import type { JsonValue } from '../../src/base/json.ts'
+import type { Log } from '../../src/base/log.ts'
+import { inOrder, openBench, returns, snapshotOf, startOf, tool, turns } from './bench.ts'
+
+/** More levels than SQLite takes for JSON. */
+function deep(levels: number): JsonValue {
+  let value: JsonValue = 1
+  for (let level = 0; level < levels; level++) value = [value]
+  return value
+}
+
+test('a result that the store refuses ends its run once, and asks what became of the call', async () => {
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('post', { sideEffectClass: 'non_idempotent_write' })] })],
+    models: { root: inOrder({ calls: [{ name: 'post' }] }, 'End.') },
+    tools: { post: () => returns(deep(2000)) },
+  })
+  const told: object[] = []
+  const log: Log = { write: (level, message, about) => void told.push({ level, message, ...about }) }
+  Object.assign(bench.parts.log, log)
+  const run = await bench.start('root')
+  await bench.ended(run)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    errorCode: 'state_not_saved',
+    error: 'What happened to the run cannot be stored.',
+  })
+  const { sessionId } = (await bench.store.run(run))!
+  expect(await bench.store.tasksOfSession(sessionId)).toMatchObject([{ kind: 'anomaly_review', status: 'pending' }])
+  await bench.wind(60_000)
+  expect(told).toEqual([
+    {
+      level: 'error',
+      message: 'What happened to a session cannot be stored.',
+      sessionId,
+      runId: run,
+      error: expect.stringContaining('json_valid(content)') as string,
+    },
+  ])
+  expect(bench.invoked).toHaveLength(1)
+  await bench.restart()
+  await turns()
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('what happened beside it is kept', async () => {
+  let finish = (): void => {}
+  const together = new Promise<void>((resolve) => (finish = resolve))
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('look'), tool('dig')] })],
+    models: { root: inOrder({ calls: [{ name: 'look' }, { name: 'dig' }] }, 'End.') },
+    tools: {
+      look: () => together.then(() => returns('seen')),
+      dig: () => together.then(() => returns(deep(2000))),
+    },
+  })
+  const run = await bench.start('root')
+  await turns()
+  finish()
+  await bench.ended(run)
+  const { sessionId } = (await bench.store.run(run))!
+  const rows = await bench.store.calls({ sessionId })
+  expect(rows.map(({ ref, state }) => [ref, state])).toEqual([
+    ['acme.look', 'executed'],
+    ['acme.dig', 'unknown'],
+  ])
+})
+
+test('a stop between the answer to a start and its first completion books nothing', async () => {
+  let asked = 0
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root' })],
+    models: {
+      root: () => {
+        asked++
+        return 'Hello.'
+      },
+    },
+  })
+  const started = bench.engine.start(startOf('root'))
+  await bench.engine.close()
+  const { runId } = await started
+  expect([asked, (await bench.store.run(runId as never))!.usage]).toMatchObject([
+    0,
+    { inputTokens: 0, outputTokens: 0 },
+  ])
+  await bench.restart()
+  await bench.ended(runId as never)
+  const { usage, status } = (await bench.store.run(runId as never))!
+  expect([asked, status, usage]).toMatchObject([1, 'Completed', { inputTokens: 10, outputTokens: 10 }])
+})
+
+test('a stop before a recorded call has left sends it at the next start, and asks nobody', async () => {
+  // The process is told to stop while the record of the call is being written.
+  let stop = (): void => {}
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('post', { sideEffectClass: 'non_idempotent_write' })] })],
+    models: { root: inOrder({ calls: [{ name: 'post' }] }, 'End.') },
+    tools: { post: () => returns('posted') },
+    store: (store) => ({
+      ...store,
+      async save(turn) {
+        const saved = store.save(turn)
+        if (turn.calls.some(({ state }) => state === 'sent')) stop()
+        await saved
+      },
+    }),
+  })
+  let closed: Promise<void> | undefined
+  stop = () => void (closed ??= bench.engine.close())
+  const run = await bench.start('root')
+  await turns()
+  await closed
+  expect(bench.invoked).toEqual([])
+  await bench.restart()
+  await bench.ended(run)
+  expect(bench.invoked).toHaveLength(1)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Completed' })
+})
