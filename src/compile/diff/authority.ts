@@ -248,7 +248,7 @@ function findWitness(
   })
   let second: Witness | undefined
   for (const proposal of proposals(sides, after.callee.schemas, starts, widenings, Math.ceil(MAX_WORK / cost / 5))) {
-    const witness = judge(before, after, proposal)
+    const witness = judge(before, after, proposal, widenings.length > 0)
     // A call that both versions accept shows best what their policies changed.
     if (witness && (witness.before !== 'refused' || widenings.length > 0)) return witness
     second ??= witness
@@ -256,15 +256,17 @@ function findWitness(
   return second
 }
 
-function judge(before: Version, after: Version, { args, context }: Proposal): Witness | undefined {
+/** @param mayBeNew true where a call counts as well that is allowed and was refused by the earlier input schema */
+function judge(before: Version, after: Version, { args, context }: Proposal, mayBeNew: boolean): Witness | undefined {
   const told = Object.keys(context).length === 0 ? {} : { context }
   const call = { tool: after.callee.id, arguments: args, ...told, before: 'allow', after: 'allow' } as const
   const [was, is] = [replay(before, call), replay(after, call)]
-  const mayBeNew = is.decision === 'allow' && is.error === undefined
-  if (!isLooser(was, is) && !mayBeNew) return undefined
-  if (!after.callee.schemas.every((schema) => checkValue(schema, args).length === 0)) return undefined
+  const looser = isLooser(was, is)
+  // Schemas are asked last: one with a pattern is checked under guard, which takes longer than many decisions.
+  if (!looser && !(mayBeNew && is.decision === 'allow')) return undefined
   const refused = before.callee.schemas.some((schema) => isRefused(schema, args))
-  if (!isLooser(was, is) && !(refused && isWriting(before, after))) return undefined
+  if (!looser && !refused) return undefined
+  if (!after.callee.schemas.every((schema) => checkValue(schema, args).length === 0)) return undefined
   return { ...call, before: refused ? 'refused' : was.decision, after: is.decision }
 }
 

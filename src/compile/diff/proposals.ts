@@ -113,8 +113,14 @@ function fitting(pools: readonly Pool[], schemas: readonly JsonSchema[], base: J
   if (!isAccepted(base)) return pools
   return pools.map((pool): Pool => {
     if (pool.path.root !== 'args') return pool
-    const fits = (choice: Choice): boolean =>
-      isAccepted(build(schemas, base, [pool], new Map([[pool.text, choice]])).args)
+    const known = new Map<string, boolean>()
+    const fits = (choice: Choice): boolean => {
+      // Leads ask for the same few values again and again, and a check may run under guard.
+      const text = JSON.stringify(choice)
+      const fit = known.get(text) ?? isAccepted(build(schemas, base, [pool], new Map([[pool.text, choice]])).args)
+      known.set(text, fit)
+      return fit
+    }
     const choices = pool.choices.filter(fits)
     // What does not fit alone may fit together with others.
     if (choices.length === 0) return pool
@@ -219,7 +225,7 @@ function around({ fn }: Path, op: Leaf['op'], literal: JsonValue): readonly Json
 }
 
 const lengths = (literal: number): readonly JsonValue[] =>
-  [literal - 1, literal, literal + 1]
+  [0, literal - 1, literal, literal + 1]
     .filter((each) => Number.isInteger(each) && each >= 0 && each <= 1000)
     .flatMap((each) => ['x'.repeat(each), Array.from({ length: each }, () => 'x')])
 
