@@ -244,6 +244,12 @@ export const failures = {
       `${a.changes === 1 ? 'One change widens' : `${a.changes} changes widen`} what the agent may do, and nobody can be asked here.`,
     fix: 'Review them with svc publish --plan, then add --allow-widen.',
   },
+  version_yanked: {
+    status: 409,
+    exit: EXIT.usage,
+    say: (a: { id: string; version: string }) => `${a.id}@${a.version} is yanked, so it is not deployed unasked.`,
+    fix: 'Deploy another version, or add --allow-yanked.',
+  },
   version_too_small: {
     exit: EXIT.bad,
     say: (a: { id: string; version: string; latest: string; required: string; least: string }) =>

@@ -1,7 +1,9 @@
 /** What publishing a bundle would change against what was published before. Source: bundles, section 5. */
 import { lte, prerelease, rcompare } from 'semver'
+import { ancestorsOf } from '../compile/ancestors.ts'
+import { matrix, type MatrixRow } from '../compile/matrix.ts'
 import { differenceOf, type Change, type Difference, type Severity } from '../compile/diff/change.ts'
-import { announces, leastVersion } from '../compile/diff/bump.ts'
+import { announces, bumpBetween, leastVersion, requiredBump } from '../compile/diff/bump.ts'
 import { closureIn, closureOf } from '../compile/diff/closure.ts'
 import { diffClosures } from '../compile/diff/diff.ts'
 import { diffDocuments } from '../compile/diff/document.ts'
@@ -16,8 +18,10 @@ export interface Step {
   /** The version it is compared with; null for the first. */
   readonly from: string | null
   readonly to: string
-  /** The smallest bump that the changes ask for. */
+  /** The smallest bump that the changes ask for; for 0.x, minor stands for major. */
   readonly required: Severity | null
+  /** The bump from `from` to `to`; null where the number does not rise. */
+  readonly given: Severity | null
   /** The smallest version that may carry them. */
   readonly least: string | null
   /** True where the version announces what changed. */
@@ -28,6 +32,8 @@ export interface Step {
 
 export interface Plan extends Pick<Difference, 'breaking' | 'widens' | 'changes'> {
   readonly steps: readonly Step[]
+  /** All that agents may do which were never published before, and which no difference tells. */
+  readonly matrix: readonly { readonly agent: string; readonly rows: readonly MatrixRow[] }[]
 }
 
 export async function planOf(operator: Operator, bundle: CompiledBundle): Promise<Plan> {
@@ -41,17 +47,18 @@ export async function planOf(operator: Operator, bundle: CompiledBundle): Promis
   const { breaking, widens, changes } = differenceOf(
     distinct(told.flatMap(({ difference }) => difference?.changes ?? [])),
   )
-  return { breaking, widens, changes, steps: compared.map(({ step }) => withRoot(step, bundle)) }
+  return { breaking, widens, changes, steps: compared.map(({ step }) => step), matrix: firstMatrix(bundle, compared) }
 }
-
-/** A policy is named without a range, so its number announces nothing to the agents that come with it: theirs do. */
-const withRoot = (step: Step, { root }: CompiledBundle): Step =>
-  step.kind === 'Policy' && root !== undefined ? { ...step, enough: true } : step
 
 interface Compared {
   readonly step: Step
   readonly difference?: Difference
 }
+
+const firstMatrix = (bundle: CompiledBundle, compared: readonly Compared[]): Plan['matrix'] =>
+  rootFirst(bundle)
+    .filter(({ id }) => compared.some(({ step }) => step.kind === 'Agent' && step.id === id && step.from === null))
+    .map((agent) => ({ agent: agent.id, rows: matrix(agent, ancestorsOf(bundle, agent.id)) }))
 
 const rootFirst = ({ agents, root }: CompiledBundle): readonly Snapshot[] => [
   ...agents.filter(({ id }) => id === root),
@@ -93,13 +100,15 @@ function stepOf(
   taken: boolean,
 ): Step {
   // Other content is a change, though none that a list of changes names.
-  const required = difference ? (difference.required ?? 'patch') : null
+  const change = difference ? (difference.required ?? 'patch') : null
+  const required = from !== undefined && change ? requiredBump(from, change) : null
   return {
     kind,
     id,
     from: from ?? null,
     to: version,
     required,
+    given: from === undefined ? null : bumpBetween(from, version),
     least: from !== undefined && required ? leastVersion(from, required) : null,
     enough: from === undefined || required === null || announces(from, version, required),
     taken,

@@ -9,6 +9,7 @@ import {
   type ReadCondition,
 } from '../policy/condition.ts'
 import { innerPathText, readPath, type Path } from '../policy/path.ts'
+import { readWhen, textPointer, whenRange, whenTests, type WhenNode } from '../policy/when.ts'
 import type { Document } from './document.ts'
 import { pointerTo } from './pointer.ts'
 
@@ -88,6 +89,20 @@ function readGroups(policy: Document): readonly Group[] {
       }
     }
     visit(value['not'], `${pointer}/not`, read && 'not' in read ? read.not : undefined)
+    const text = nodeOf(value)
+    if (text !== undefined) visitText(text, `${pointer}/when`, read ?? readCondition(value).condition)
+  }
+  const visitText = (node: WhenNode, pointer: string, condition: Condition | undefined): void => {
+    if (condition === undefined || 'test' in node) return
+    if ('not' in node) return visitText(node.not, pointer, 'not' in condition ? condition.not : undefined)
+    const [form, parts] = 'all' in node ? (['all', node.all] as const) : (['any', node.any] as const)
+    const conditions = membersOf(condition) ?? []
+    for (const [index, part] of parts.entries()) visitText(part, pointer, conditions[index])
+    const members = parts.map((part, index) => ({
+      pointer: textPointer(pointer, whenRange(part)),
+      condition: conditions[index]!,
+    }))
+    found.push({ form, pointer: textPointer(pointer, whenRange(node)), members, condition })
   }
   visit(conditionsOf(policy), BASE, conditionOf(policy))
   return found
@@ -129,9 +144,19 @@ function comparisons(policy: Document): readonly { readonly pointer: string; rea
     }
     if ('not' in value) visit(value['not'], `${pointer}/not`)
     if ('field' in value) found.push({ pointer, value })
+    const text = nodeOf(value)
+    if (text !== undefined)
+      for (const { leaf, range } of whenTests(text))
+        found.push({ pointer: textPointer(`${pointer}/when`, range), value: leaf })
   }
   visit(conditionsOf(policy), BASE)
   return found
+}
+
+/** The text of a condition on one line, where it can be read. */
+function nodeOf({ when }: JsonObject): WhenNode | undefined {
+  const read = typeof when === 'string' ? readWhen(when) : undefined
+  return read !== undefined && 'node' in read ? read.node : undefined
 }
 
 function conditionsOf(policy: Document): JsonObject | undefined {

@@ -60,10 +60,13 @@ export interface Diagnostic {
 
 /** The fix that writes another scalar in place of what stands there: in quotes where the file's language asks for them. */
 export function replacement(
-  at: { readonly path: string; readonly range: Span },
+  at: { readonly path: string; readonly range: Span; readonly pointer?: string },
   value: string | number | boolean,
   description = `Write ${value}.`,
 ): Fix {
+  // Within a text, quotes are those of the text: a person writes them.
+  if (typeof value === 'string' && at.pointer !== undefined && /\/when@\d+:/.test(at.pointer))
+    return { description, edits: [] }
   const plain =
     typeof value !== 'string' ||
     (!at.path.endsWith('.json') &&

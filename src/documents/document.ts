@@ -1,6 +1,7 @@
 /** An authoring document with the place of everything in it. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { idOf, type AnyDocument, type Kind } from '../spec/document.ts'
+import { partOfText } from '../policy/when.ts'
 import type { Place } from './diagnostic.ts'
 import { pointerTo, segmentsOf } from './pointer.ts'
 import type { Source, Span } from './source.ts'
@@ -95,10 +96,29 @@ class Text implements Spans {
   }
 
   placeOf(pointer: string): Place {
+    const part = pointer.includes('@') ? this.#partOfText(pointer) : undefined
+    if (part !== undefined) return { path: this.source.path, pointer, range: part }
     const found = walk(this.root, pointer)
     // A whole mapping underlined helps nobody: its key says which one it is.
     const shown = found.rest === 0 && !isCollection(found.node) ? found.node : (found.member ?? head(found.node))
     return { path: this.source.path, pointer, range: this.#span(shown) }
+  }
+
+  /** Where a part of a text stands; the whole text where it is written with escapes or on several lines. */
+  #partOfText(pointer: string): Span | undefined {
+    const textNode = (at: string): Node | undefined => {
+      const { node, rest } = walk(this.root, at)
+      return rest === 0 && typeof node.value === 'string' ? node : undefined
+    }
+    const part = partOfText(pointer, (at) => textNode(at)?.value as string | undefined)
+    const node = part && textNode(part.pointer)
+    if (part === undefined || node === undefined) return undefined
+    const written = this.source.text.slice(node.start, node.end)
+    const from = [0, 1].find((quote) => written.slice(quote, written.length - quote) === node.value)
+    if (from === undefined) return this.#span(node)
+    const { start, end } = part.range
+    const last = node.start + from + Math.max(start + 1, end)
+    return this.#span({ start: Math.min(node.start + from + start, node.end - 1), end: Math.min(last, node.end) })
   }
 
   at(path: string): readonly Found[] {

@@ -6,6 +6,7 @@ import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../bas
 import { readDuration, writeDuration } from './duration.ts'
 import { operator, operatorOf, OPERATORS, type Operator } from './operators.ts'
 import { isSpread, readPath, type Path } from './path.ts'
+import { readWhen, textPointer, whenRange, type WhenNode } from './when.ts'
 
 export interface Leaf {
   readonly path: Path
@@ -56,7 +57,7 @@ const MAX_DEPTH = 8
 const MAX_LEAVES = 128
 const MAX_LIST = 64
 
-const FORMS = ['all', 'any', 'not'] as const
+const FORMS = ['all', 'any', 'not', 'when'] as const
 /** Keys of a comparison. */
 export const LEAF_KEYS = ['field', 'op', 'value', 'each', 'if_missing', 'window']
 
@@ -126,7 +127,7 @@ class Reader {
   read(value: JsonValue | undefined, pointer: string, depth: number): Condition | undefined {
     if (depth > MAX_DEPTH) return this.report(pointer, 'cost', `Conditions are nested at most ${MAX_DEPTH} deep.`)
     if (!isJsonObject(value))
-      return this.report(pointer, 'syntax', 'A condition is a mapping: all, any, not, or a field to compare.')
+      return this.report(pointer, 'syntax', 'A condition is a mapping: all, any, not, when, or a field to compare.')
     const keys = Object.keys(value)
     if (keys.length === 0)
       return this.report(pointer, 'syntax', 'An empty condition says nothing; leave `conditions` out for always.')
@@ -142,12 +143,39 @@ class Reader {
           : `Beside ${form} there is nothing else in a condition.`,
       )
     }
+    if (form === 'when') return this.#readText(value['when'], `${pointer}/when`, depth)
     if (form === 'not') {
       const inner = this.read(value['not'], `${pointer}/not`, depth + 1)
       return inner && { not: inner }
     }
     const members = this.#readList(value[form], `${pointer}/${form}`, depth)
     return members && (form === 'all' ? { all: members } : { any: members })
+  }
+
+  #readText(value: JsonValue | undefined, pointer: string, depth: number): Condition | undefined {
+    if (typeof value !== 'string')
+      return this.report(pointer, 'syntax', '`when` is a text such as "args.amount > 100 and run.depth == 0".')
+    const found = readWhen(value)
+    return 'node' in found
+      ? this.#readNode(found.node, pointer, depth)
+      : this.report(textPointer(pointer, found.range), 'syntax', found.problem)
+  }
+
+  /** The same bounds hold as for what is written out. */
+  #readNode(node: WhenNode, pointer: string, depth: number): Condition | undefined {
+    const at = textPointer(pointer, whenRange(node))
+    if (depth > MAX_DEPTH) return this.report(at, 'cost', `Conditions are nested at most ${MAX_DEPTH} deep.`)
+    if ('test' in node) return this.#readLeaf(node.test.leaf, Object.keys(node.test.leaf), at)
+    if ('not' in node) {
+      const inner = this.#readNode(node.not, pointer, depth + 1)
+      return inner && { not: inner }
+    }
+    const parts = 'all' in node ? node.all : node.any
+    if (parts.length > MAX_LIST)
+      return this.report(at, 'cost', `A list has at most ${MAX_LIST} conditions; this one has ${parts.length}.`)
+    const members = parts.flatMap((part) => this.#readNode(part, pointer, depth + 1) ?? [])
+    if (members.length < parts.length) return undefined
+    return 'all' in node ? { all: members } : { any: members }
   }
 
   #readList(value: JsonValue | undefined, pointer: string, depth: number): Condition[] | undefined {
@@ -270,7 +298,15 @@ class Reader {
 }
 
 /** The first of them that it has. */
-const formOf = ({ all, any, not }: JsonObject): (typeof FORMS)[number] | undefined =>
-  all !== undefined ? 'all' : any !== undefined ? 'any' : not === undefined ? undefined : 'not'
+const formOf = ({ all, any, not, when }: JsonObject): (typeof FORMS)[number] | undefined =>
+  all !== undefined
+    ? 'all'
+    : any !== undefined
+      ? 'any'
+      : not !== undefined
+        ? 'not'
+        : when === undefined
+          ? undefined
+          : 'when'
 
 const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

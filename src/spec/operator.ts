@@ -254,7 +254,8 @@ export interface OperatorRoutes {
     }
   }
   'POST /deploy': {
-    body: { agent: string; version?: string; rollback?: boolean }
+    /** @property allowYanked without it a yanked version is refused */
+    body: { agent: string; version?: string; rollback?: boolean; allowYanked?: boolean }
     answer: { agentId: string; from: string | null; to: string; agentVersionId: string; runningOnOld: number }
   }
   'GET /agents': { query: { usage?: 'true' }; answer: List<AgentView> }

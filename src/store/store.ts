@@ -254,6 +254,8 @@ export interface Store {
   version(id: VersionId): Promise<Version | undefined>
   versionByDigest(workspaceId: WorkspaceId, digest: Digest): Promise<Version | undefined>
   versions(agentId: AgentId): Promise<readonly Version[]>
+  /** What was deployed, the latest first, each version once. */
+  deployedVersions(agentId: AgentId): Promise<readonly VersionId[]>
   documents(workspaceId: WorkspaceId, kind: 'Tool' | 'Policy', id: string): Promise<readonly PublishedDocument[]>
   /** Makes a version the active one of its agent. @throws Failure `not_found` */
   deploy(agentId: AgentId, versionId: VersionId, at: Instant, by: string): Promise<{ readonly from: VersionId | null }>

@@ -76,6 +76,33 @@ describe('publishing', () => {
     expect(plan.steps.find(({ id }) => id === 'acme.refund-desk')).toMatchObject({ from: null, to: '1.0.0' })
   })
 
+  test('a first version shows all that it may do', async () => {
+    const { code, stdout, stderr } = await svc(['publish', '--plan'])
+    expect([code, stdout.split('\n').slice(0, 3)]).toEqual([
+      0,
+      [
+        'acme.refund-desk',
+        '  acme.orders.lookup\tallow\tdefault\tread_only',
+        '  acme.refunds\tdeny\tacme.refund-ceiling@1.0.0\targs.amount > 5000',
+      ],
+    ])
+    expect(stderr).not.toContain('nothing changes')
+  })
+
+  test('a member whose own change is breaking announces it in its own version', async () => {
+    await json(['publish'])
+    raiseLimit('2.0.0')
+    const step = async () =>
+      (await json<Published>(['publish', '--plan'])).plan.steps.find(({ id }) => id === 'acme.refund-limit')
+    const plan = { from: '1.0.0', required: 'major' }
+    expect(await step()).toMatchObject({ ...plan, to: '2.0.0', given: 'major', enough: true })
+    version('policies/refund-limit.yaml', '1.9.0', '2.0.0')
+    expect(await step()).toMatchObject({ ...plan, to: '1.9.0', given: 'minor', enough: false })
+    expect(errorOf(await svc(['publish', '--allow-widen', '--json'])).message).toContain(
+      'acme.refund-limit@1.9.0 is too small a step from 1.0.0: what changed is major',
+    )
+  })
+
   test('a plan tells what would change, and stores nothing', async () => {
     await json(['publish'])
     raiseLimit('2.0.0')

@@ -84,7 +84,7 @@ describe('reading', () => {
 
   test.each<[JsonValue, string, string, string, { unknownKey: true }?]>([
     [{}, '', 'syntax', 'An empty condition says nothing; leave `conditions` out for always.'],
-    [[leaf], '', 'syntax', 'A condition is a mapping: all, any, not, or a field to compare.'],
+    [[leaf], '', 'syntax', 'A condition is a mapping: all, any, not, when, or a field to compare.'],
     [{ all: [] }, '/all', 'syntax', 'A list of conditions with at least one member belongs here.'],
     [{ all: [leaf], any: [leaf] }, '', 'syntax', 'all and any do not stand side by side: nest them.'],
     [{ not: leaf, field: 'x' }, '', 'syntax', 'Beside not there is nothing else in a condition.'],

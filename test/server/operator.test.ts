@@ -87,6 +87,28 @@ test('a yanked version is never the newest, and comes back', async () => {
   expect(await refused({ kind: 'Thing', id: DESK, version: '1.0.0', yanked: true })).toBe(400)
 })
 
+test('no yanked version is deployed unasked: not by its number, not by a rollback, not by publishing it again', async () => {
+  const { operator, operatorRaw, deploy } = openHouse()
+  const agentId = await deploy(DESK, '1.0.0')
+  for (const version of ['1.1.0', '1.2.0']) {
+    await operator('POST /publish', { body: { bundle: bundleOf(DESK, version) } })
+    await operator('POST /deploy', { body: { agent: DESK, version } })
+  }
+  await operator('POST /yank', { body: { kind: 'Agent', id: DESK, version: '1.1.0', yanked: true } })
+  const code = async (path: 'POST /deploy' | 'POST /publish', body: object) =>
+    ((await (await operatorRaw(path, body)).json()) as { code?: string }).code
+  expect(await code('POST /deploy', { agent: DESK, version: '1.1.0' })).toBe('version_yanked')
+  expect(await code('POST /publish', { bundle: bundleOf(DESK, '1.1.0'), deploy: true })).toBe('version_yanked')
+  const rollback = () => operator('POST /deploy', { body: { agent: agentId, rollback: true } })
+  expect(await rollback()).toMatchObject({ from: '1.2.0', to: '1.0.0' })
+  expect(await rollback()).toMatchObject({ from: '1.0.0', to: '1.2.0' })
+  await operator('POST /yank', { body: { kind: 'Agent', id: DESK, version: '1.0.0', yanked: true } })
+  await expect(rollback()).rejects.toThrow('404')
+  expect(await operator('POST /deploy', { body: { agent: DESK, version: '1.1.0', allowYanked: true } })).toMatchObject({
+    to: '1.1.0',
+  })
+})
+
 test('deploys a version, the newest, and the previous one again', async () => {
   const { operator, deploy, storeRun } = openHouse()
   const agentId = await deploy(DESK, '1.0.0')

@@ -5,14 +5,13 @@ import { ancestorsOf } from '../../compile/ancestors.ts'
 import { matrix, type MatrixRow } from '../../compile/matrix.ts'
 import { summarise } from '../../compile/summary.ts'
 import type { CompiledBundle, Snapshot } from '../../spec/snapshot.ts'
-import type { Column } from '../../terminal/table.ts'
-import { drawTable } from '../../terminal/table.ts'
 import { createAskMcp } from '../ask-mcp.ts'
 import { build } from '../build.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
 import { answerScreen } from '../list.ts'
 import { checkDrift, saveLock } from '../lock-file.ts'
+import { matrixLines } from '../matrix-lines.ts'
 import { nearest } from '../nearest.ts'
 import { withOperator } from '../operator.ts'
 import { concernLine, concernsOf } from '../policy/concerns.ts'
@@ -50,12 +49,8 @@ export async function compileCommand(call: Call): Promise<void> {
     })
   if (given.flag('matrix')) {
     const screen = answerScreen(call)
-    for (const agent of bundle.agents) {
-      const rows = rowsOf(agent)
-      if (rows.length === 0) continue
-      out.line(`${agent.id}@${agent.version}`)
-      drawTable(screen, columns, rows).forEach((line) => out.line(`  ${line}`))
-    }
+    for (const agent of bundle.agents)
+      matrixLines(screen, `${agent.id}@${agent.version}`, rowsOf(agent)).forEach(out.line)
   }
   explained?.forEach((each) => out.line(concernLine(each)))
   const { boundaries, policies } = summary
@@ -101,12 +96,5 @@ async function writeSnapshots(directory: string, bundle: CompiledBundle): Promis
   for (const agent of bundle.agents)
     await writeUserFile(join(directory, `${agent.id}.json`), `${JSON.stringify(agent, null, 2)}\n`)
 }
-
-const columns: readonly Column<MatrixRow>[] = [
-  { title: 'CALL', cell: ({ tool, kind }) => (kind === 'agent' ? `→ ${tool}` : tool), plain: ({ tool }) => tool },
-  { title: 'DECISION', cell: ({ decision }) => decision },
-  { title: 'BY', cell: ({ by }) => by },
-  { title: 'WHEN', cell: ({ when }) => when },
-]
 
 const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`

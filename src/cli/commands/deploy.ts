@@ -6,6 +6,7 @@ import { lateEdgesOf, tellUndeployed } from '../late-edges.ts'
 import { withOperator } from '../operator.ts'
 import { openProject } from '../project.ts'
 import { agentOf, splitVersion } from '../reference.ts'
+import { versionViews } from '../registry.ts'
 
 export async function deploy(call: Call): Promise<void> {
   const { given, mode, out } = call
@@ -14,6 +15,17 @@ export async function deploy(call: Call): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const agent = await agentOf(name, operator)
     const current = agent.deployed?.versionLabel
+    const yanked =
+      version !== undefined &&
+      (await versionViews(operator, agent.name)).some((each) => each.versionLabel === version && each.yanked)
+    let allowYanked = given.flag('allow-yanked')
+    if (yanked && !allowYanked && mode.interactive) {
+      allowYanked = await call.io.prompts.confirm(
+        `${agent.name}@${version} is yanked. Deploy it all the same?`,
+        call.signal,
+      )
+      if (!allowYanked) return out.say('nothing changed')
+    }
     const older = version !== undefined && current !== undefined && compare(version, current, true) < 0
     if (
       (older || rollback) &&
@@ -23,7 +35,12 @@ export async function deploy(call: Call): Promise<void> {
       ))
     )
       return out.say('nothing changed')
-    const body = { agent: agent.agentId, ...(version !== undefined && { version }), ...(rollback && { rollback }) }
+    const body = {
+      agent: agent.agentId,
+      ...(version !== undefined && { version }),
+      ...(rollback && { rollback }),
+      ...(allowYanked && { allowYanked }),
+    }
     const deployed = await operator.call('POST /deploy', { body })
     const { from, to, runningOnOld } = deployed
     const keep =

@@ -10,7 +10,9 @@ import { changeLines, countChanges } from '../changes.ts'
 import type { Call } from '../command.ts'
 import { documentsFailure, tellFindings } from '../findings.ts'
 import { lateEdgesOf, tellUndeployed, type LateEdge } from '../late-edges.ts'
+import { answerScreen, talkScreen } from '../list.ts'
 import { checkDrift } from '../lock-file.ts'
+import { matrixLines } from '../matrix-lines.ts'
 import { withOperator, type Operator } from '../operator.ts'
 import { planOf, type Plan } from '../plan.ts'
 import { openProject, type Project } from '../project.ts'
@@ -30,6 +32,7 @@ export async function publish(call: Call): Promise<void> {
     const published: PublishedMember[] = []
     const changes: Plan['changes'][number][] = []
     const steps: Plan['steps'][number][] = []
+    const firsts: Plan['matrix'][number][] = []
     let deployed: Publication['deployed']
     const edges: LateEdge[] = []
     let rootId: string | undefined
@@ -47,19 +50,26 @@ export async function publish(call: Call): Promise<void> {
         strict: given.flag('strict'),
         message: given.text('message'),
         planOnly: given.flag('plan'),
+        showsFirst: true,
         allowWiden: given.flag('allow-widen'),
         bump: given.text('bump') as Release | undefined,
         locked: isSet(call.io.env['CI']),
       })
       changes.push(...plan.changes)
       steps.push(...plan.steps)
+      firsts.push(...plan.matrix)
       published.push(...(answer?.published ?? []))
       deployed = answer?.deployed ?? deployed
       rootId = root ?? rootId
       edges.push(...late)
     }
     if (mode.json) {
-      const plan = { breaking: changes.some(({ severity, widens }) => widens || severity === 'major'), steps, changes }
+      const plan = {
+        breaking: changes.some(({ severity, widens }) => widens || severity === 'major'),
+        steps,
+        changes,
+        ...(firsts.length > 0 && { matrix: firsts }),
+      }
       await out.json({ published, plan, ...(deployed && { deployed }) })
       return await tellUndeployed(call, operator, edges)
     }
@@ -88,6 +98,8 @@ interface Publishing {
   readonly message?: string | undefined
   /** Tells what would change and stores nothing. */
   readonly planOnly?: boolean
+  /** Shows all that an agent may do which was never published before. */
+  readonly showsFirst?: boolean
   /** Publishes wider authority without asking. */
   readonly allowWiden?: boolean
   readonly bump?: Release | undefined
@@ -113,7 +125,7 @@ type Caller = Pick<Call, 'mode' | 'out' | 'io' | 'signal' | 'cwd'>
  * deployment without an agent
  */
 export async function publishPath(call: Caller, publishing: Publishing): Promise<Result> {
-  const { operator, path, deploy, message, planOnly = false } = publishing
+  const { operator, path, deploy, message, planOnly = false, showsFirst = false } = publishing
   const { built, texts } = await buildFor(call, publishing)
   const { workspace, findings, compiled } = built
   tellFindings(call, findings, workspace)
@@ -122,7 +134,7 @@ export async function publishPath(call: Caller, publishing: Publishing): Promise
   if (deploy && bundle.root === undefined)
     throw fail('usage', { what: `${path} holds no agent that could be deployed.` })
   const plan = await planOf(operator, bundle)
-  if (planOnly || plan.changes.length > 0) tellPlan(call, plan, planOnly)
+  if (planOnly || plan.changes.length > 0 || (showsFirst && plan.matrix.length > 0)) tellPlan(call, plan, planOnly)
   const root = bundle.root === undefined ? {} : { root: bundle.root }
   if (planOnly) return { plan, ...root }
   // The store refuses a version that is there with other content, and says what differs.
@@ -201,7 +213,11 @@ function tellPlan({ mode, out, io }: Caller, plan: Plan, asked: boolean): void {
   }
   const lines = changeLines(plan.changes, io.stdout.isTTY)
   lines.forEach(asked ? out.line : out.say)
-  out.say(plan.changes.length === 0 ? 'nothing changes' : countChanges(plan))
+  // Nothing says what a first version changes: all that it may do is new.
+  const screen = asked ? answerScreen({ io, mode }) : talkScreen({ io, mode })
+  for (const { agent, rows } of plan.matrix) matrixLines(screen, agent, rows).forEach(asked ? out.line : out.say)
+  if (plan.changes.length > 0) out.say(countChanges(plan))
+  else if (plan.matrix.length === 0) out.say('nothing changes')
 }
 
 const lineOf = ({ kind, id, version, digest, agentId, agentVersionId, already }: PublishedMember): string =>

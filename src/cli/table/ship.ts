@@ -91,7 +91,10 @@ export const ship: readonly CommandSpec[] = [
     plane: 'operator',
     summary: 'make a published version the one that new runs execute',
     arguments: [{ name: '<agent>', say: 'namespace.name, or namespace.name@version' }],
-    options: [{ flags: '--rollback', say: 'the version that was deployed before' }],
+    options: [
+      { flags: '--rollback', say: 'the version that was deployed before, and is not yanked' },
+      { flags: '--allow-yanked', say: 'deploy a version that was yanked' },
+    ],
     examples: ['svc deploy acme.refund-desk@1.2.0', 'svc deploy acme.refund-desk --rollback --yes'],
     json: '{agentId,from,to,agentVersionId,runningOnOld}',
     exits: { 5: 'no such version' },

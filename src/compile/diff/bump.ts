@@ -6,14 +6,22 @@ const RANK: Readonly<Record<Severity, number>> = { patch: 1, minor: 2, major: 3 
 
 /** The smallest version after `latest` that may carry a change. For 0.x, minor stands for major. */
 export function leastVersion(latest: string, required: Severity): string {
-  const zero = parse(latest)?.major === 0
-  return inc(latest, zero && required === 'major' ? 'minor' : required) ?? latest
+  return inc(latest, requiredBump(latest, required)) ?? latest
+}
+
+/** The bump that a change asks of a version after `latest`: for 0.x, minor stands for major. */
+export const requiredBump = (latest: string, change: Severity): Severity =>
+  parse(latest)?.major === 0 && change === 'major' ? 'minor' : change
+
+/** The bump from one version to the next; null where it is none. */
+export function bumpBetween(latest: string, next: string): Severity | null {
+  const [from, to] = [parse(latest), parse(next)]
+  if (!from || !to || !gt(to, from)) return null
+  return to.major !== from.major ? 'major' : to.minor !== from.minor ? 'minor' : 'patch'
 }
 
 /** True when `next` announces a change of this weight. */
 export function announces(latest: string, next: string, required: Severity): boolean {
-  const [from, to] = [parse(latest), parse(next)]
-  if (!from || !to || !gt(to, from)) return false
-  const bump: Severity = to.major !== from.major ? 'major' : to.minor !== from.minor ? 'minor' : 'patch'
-  return RANK[bump] >= (from.major === 0 && required === 'major' ? RANK.minor : RANK[required])
+  const bump = bumpBetween(latest, next)
+  return bump !== null && RANK[bump] >= RANK[requiredBump(latest, required)]
 }

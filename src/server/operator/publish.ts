@@ -40,6 +40,8 @@ export const publish: Act<'POST /publish'> = async ({ services, operator, body }
   })
   if (!wantsDeploy) return { published }
   const root = agents.find(({ snapshot }) => snapshot.id === bundle.root)!
+  // Published before as it is, it may have been yanked since.
+  refuseYanked(await store.version(root.id), false)
   const from = await activate(services, operator, await findAgent(services, root.agentId), root.id)
   return {
     published,
@@ -47,12 +49,13 @@ export const publish: Act<'POST /publish'> = async ({ services, operator, body }
   }
 }
 
-/** Makes a version the active one: the one named, the newest that is not yanked, or the previously deployed one. */
+/** Makes a version the active one: the one named, the newest that is not yanked, or the last deployed one that is not. */
 export const deploy: Act<'POST /deploy'> = async ({ services, operator, body }) => {
   const check = reader(body)
   const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
   const label = check.text('version')
   const rollback = check.boolean('rollback') ?? false
+  const allowYanked = check.boolean('allowYanked') ?? false
   if (rollback && label !== undefined) check.wrong('/rollback', 'cannot come with version')
   check.done()
   const agent = await findAgent(services, reference!)
@@ -61,6 +64,7 @@ export const deploy: Act<'POST /deploy'> = async ({ services, operator, body }) 
     : label === undefined
       ? await newest(services, agent)
       : await findVersion(services, agent, label)
+  refuseYanked(to, allowYanked)
   const from = await activate(services, operator, agent, to.id)
   const runningOnOld = from && from.id !== to.id ? await countOpen(services, agent, from) : 0
   return {
@@ -82,10 +86,20 @@ async function activate(
   return from === null ? undefined : store.version(from)
 }
 
+/** @throws Failure `version_yanked` */
+function refuseYanked(version: Version | undefined, allowed: boolean): void {
+  if (version?.yanked === true && !allowed)
+    throw fail('version_yanked', { id: version.snapshot.id, version: version.snapshot.version })
+}
+
 async function previous({ store }: Services, agent: AgentRow): Promise<Version> {
-  const version = agent.previousVersionId === null ? undefined : await store.version(agent.previousVersionId)
-  if (!version) throw fail('not_found', { what: `earlier deployment of ${agent.name}` })
-  return version
+  const earlier = [agent.previousVersionId, ...(await store.deployedVersions(agent.id))]
+  for (const id of earlier) {
+    if (id === null || id === agent.deployedVersionId) continue
+    const version = await store.version(id)
+    if (version?.yanked === false) return version
+  }
+  throw fail('not_found', { what: `earlier deployment of ${agent.name} that is not yanked` })
 }
 
 async function newest({ store }: Services, agent: AgentRow): Promise<Version> {

@@ -11,7 +11,7 @@ import type { Agents } from './agents.ts'
 import { toObject, toText } from './json-column.ts'
 
 export interface Versions {
-  readonly reads: Pick<Store, 'version' | 'versionByDigest' | 'versions' | 'documents'>
+  readonly reads: Pick<Store, 'version' | 'versionByDigest' | 'versions' | 'deployedVersions' | 'documents'>
   /** @throws Failure `version_exists` */
   publish(publication: Publication): readonly Published[]
   /** @throws Failure `not_found` */
@@ -39,6 +39,14 @@ export function openVersions(db: Database, agents: Agents): Versions {
      where v.digest = ? and a.workspace_id = ?`,
   )
   const ofAgent = db.prepare<[string], Row>(`${SELECT} where a.id = ? order by v.published_at desc, v.rowid desc`)
+  const deployments = db.prepare<[string], { version_id: VersionId }>(
+    `select d.version_id
+     from deployment d
+       join agent a on a.n = d.agent_n
+     where a.id = ?
+     group by d.version_id
+     order by max(d.rowid) desc`,
+  )
   const documents = db.prepare<[string, string, string], DocumentRow>(
     `select d.kind, d.id, d.version, d.digest, d.document, y.version is not null as yanked
      from document d
@@ -97,6 +105,9 @@ export function openVersions(db: Database, agents: Agents): Versions {
       },
       async versions(agentId) {
         return ofAgent.all(agentId).map(toVersion)
+      },
+      async deployedVersions(agentId) {
+        return deployments.all(agentId).map((row) => row.version_id)
       },
       async documents(workspaceId, kind, id) {
         return documents.all(workspaceId, kind, id).map(toDocument)
