@@ -29,13 +29,16 @@ export async function mend(check: (overlay: Contents) => Promise<Checked>, given
   let texts: Record<string, string> = {}
   let checked = await check(given)
   const before = countOf(checked)
+  const deletable = new Set(checked.findings.filter(isDeletion).map(keyOf))
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const fixed = applyFixes(checked.workspace, checked.findings)
+    // What was only just rewritten is what its author meant, even where nothing uses it yet.
+    const safe = checked.findings.filter((each) => !isDeletion(each) || deletable.has(keyOf(each)))
+    const fixed = applyFixes(checked.workspace, safe)
     if (fixed.size === 0) break
     const next = { ...texts, ...Object.fromEntries(fixed) }
     const again = await check({ ...given, ...next })
     // A fix that makes more of a mess than there was is no fix.
-    if (errorsOf(again) > errorsOf(checked)) break
+    if (errorsOf(again, unreadIn(checked)) > errorsOf(checked, unreadIn(checked))) break
     texts = next
     checked = again
   }
@@ -46,7 +49,18 @@ export async function writeTexts(directory: string, texts: Readonly<Record<strin
   for (const [path, text] of Object.entries(texts)) await writeUserFile(join(directory, path), text)
 }
 
+const isDeletion = ({ fix }: Diagnostic): boolean =>
+  fix !== undefined && fix.edits.length > 0 && fix.edits.every(({ text }) => text.trim() === '')
+
+const keyOf = ({ rule, path, pointer, message }: Diagnostic): string => `${rule} ${path} ${pointer} ${message}`
+
 /** Without what tests of policies have not seen: they read files, not the texts that stand in for them. */
 const countOf = ({ findings }: Checked): number => findings.filter(({ rule }) => rule !== 'policy/untested').length
 
-const errorsOf = ({ findings }: Checked): number => findings.filter(({ severity }) => severity === 'error').length
+/** Files of which nothing was read: what is found once one can be read was there before. */
+const unreadIn = ({ findings }: Checked): ReadonlySet<string> =>
+  new Set(findings.flatMap(({ rule, path }) => (rule === 'doc/syntax' ? [path] : [])))
+
+const errorsOf = ({ findings }: Checked, unread: ReadonlySet<string>): number =>
+  findings.filter(({ severity, rule, path }) => severity === 'error' && (rule === 'doc/syntax' || !unread.has(path)))
+    .length

@@ -7,7 +7,7 @@ import { nodeAt } from './removal.ts'
 import { brokenAs } from './source.ts'
 
 interface Habit {
-  /** Path of the mapping in which the key is written, `*` for an index. */
+  /** Path of the mapping in which the key is written, `*` for an index and for the name of a secret. */
   readonly at: string
   readonly keys: readonly string[]
   readonly say: string
@@ -69,6 +69,13 @@ const HABITS: readonly Habit[] = [
     at: 'spec.model',
     keys: ['max_tokens', 'maxTokens'],
     say: 'One answer is capped by `parameters.max_output_tokens`.',
+  },
+  {
+    at: 'secrets.*',
+    keys: ['env', 'from_env', 'fromenv', 'environment', 'variable', 'var', 'env_var'],
+    say: 'The environment variable is named by `fromEnv`.',
+    meant: 'fromEnv',
+    rename: true,
   },
   { at: 'spec.model', keys: ['model', 'id'], say: 'The model is named by `name`.', meant: 'name', rename: true },
   {
@@ -140,7 +147,7 @@ const HABITS: readonly Habit[] = [
 /** What is known of a key that stands in a mapping where it does not belong. */
 export function habitAt(schema: string, parent: string, key: string): Habit | undefined {
   const place = segmentsOf(parent)
-    .map((segment) => (/^\d+$/.test(segment) ? '*' : segment))
+    .map((segment, index, all) => (/^\d+$/.test(segment) || all[index - 1] === 'secrets' ? '*' : segment))
     .join('.')
   return HABITS.find(({ at, of = ['agent'], keys }) => of.includes(schema) && at === place && keys.includes(key))
 }
@@ -186,6 +193,75 @@ const WRAPPED: readonly (readonly [RegExp, string])[] = [
 export const wrapperOf = (pointer: string, text: string): string | undefined =>
   text.trim() === '' ? undefined : WRAPPED.find(([at]) => at.test(pointer))?.[1]
 
+interface RewrittenText {
+  /** In flow style of YAML. */
+  readonly text: string
+  readonly description: string
+  readonly unsafe?: true
+}
+
+/** What says the same as a text that stands where a mapping or a number is wanted: a comparison, or a time. */
+export function rewrittenText(pointer: string, written: string): RewrittenText | undefined {
+  if (pointer === '/spec/conditions' || /^\/spec\/conditions(?:\/(?:all|any)\/\d+|\/not)+$/.test(pointer)) {
+    const leaf = comparisonIn(written)
+    return leaf === undefined ? undefined : { text: leaf, description: `Write ${leaf}.` }
+  }
+  const minutes = minutesIn(written)
+  if (minutes === undefined) return undefined
+  if (pointer === '/spec/decision/timeout') {
+    const text = `{after_minutes: ${minutes}, default: deny}`
+    // What happens then was not said.
+    return { text, description: `Write ${text}.`, unsafe: true }
+  }
+  return pointer === '/spec/decision/timeout/after_minutes'
+    ? { text: String(minutes), description: `Write ${minutes}.` }
+    : undefined
+}
+
+const COMPARISON = /^([a-z]+(?:\.[\w-]+)+) *(==|!=|>=|<=|>|<|(?: (?:eq|ne|gte|gt|lte|lt) )) *(.+)$/
+const OPERATOR_WORDS: Readonly<Record<string, string>> = {
+  '==': 'eq',
+  '!=': 'ne',
+  '>': 'gt',
+  '>=': 'gte',
+  '<': 'lt',
+  '<=': 'lte',
+}
+
+/** A leaf for `args.amount > 100`; undefined for more than one comparison, and for what is none. */
+function comparisonIn(text: string): string | undefined {
+  const [, field, written, value] = COMPARISON.exec(text.trim()) ?? []
+  if (field === undefined || written === undefined || value === undefined) return undefined
+  const isLiteral = /^(?:-?\d{1,15}(?:\.\d+)?|true|false|"[^"\\]*"|'[^'\\]*'|[A-Za-z_]\w*)$/.test(value)
+  const op = OPERATOR_WORDS[written] ?? written.trim()
+  return isLiteral ? `{field: ${field}, op: ${op}, value: ${value}}` : undefined
+}
+
+/** `30m`, `2 hours`, `1d`, in minutes. */
+function minutesIn(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,5}) ?(m|min|minutes?|h|hours?|d|days?)$/.exec(text.trim()) ?? []
+  return count === undefined || unit === undefined
+    ? undefined
+    : Number(count) * (unit.startsWith('m') ? 1 : unit.startsWith('h') ? 60 : 24 * 60)
+}
+
+/**
+ * The pattern in `/^DE$/`, as other languages write it; undefined where the slashes may be meant, as in a path: nothing can
+ * stand before `^` or behind `$`.
+ */
+export function withoutSlashes(pattern: string): string | undefined {
+  const [, inside, flags] = /^\/(.*)\/([a-z]*)$/s.exec(pattern) ?? []
+  if (inside === undefined || !(inside.startsWith('^') || /(?:^|[^\\])\$$/.test(inside))) return undefined
+  return flags?.includes('i') ? `(?i)${inside}` : inside
+}
+
+/** The environment variable of which a shell would put in the value: `$NAME`, `${NAME}`. */
+export const variableIn = (text: string): string | undefined =>
+  /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/
+    .exec(text.trim())
+    ?.slice(1)
+    .find((name) => name !== undefined)
+
 /** Edits that put the value at a pointer under a key of a new mapping. */
 export function wrapped({ source, root }: Spans, pointer: string, key: string): Edit[] {
   const node = nodeAt(root, segmentsOf(pointer))
@@ -199,6 +275,11 @@ export function wrapped({ source, root }: Spans, pointer: string, key: string): 
   const name = path.endsWith('.json') ? JSON.stringify(key) : key
   const isBlock = node.members !== undefined && text[node.start] !== '{'
   if (!isBlock) {
+    const variable = key === 'fromEnv' && typeof node.value === 'string' ? variableIn(node.value) : undefined
+    if (variable !== undefined) {
+      const meant = `{ ${name}: ${path.endsWith('.json') ? JSON.stringify(variable) : variable} }`
+      return [{ path, range: source.span(node.start, node.end), text: meant }]
+    }
     // A text over several lines, or without quotes and with marks of flow style in it, would need another form.
     const written = text.slice(node.start, node.end)
     if (written.includes('\n') || (node.plain && /[,[\]{}#:]/.test(written)) || /^[|>&*!]/.test(written)) return []

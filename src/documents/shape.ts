@@ -7,7 +7,7 @@ import { distance } from 'fastest-levenshtein'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
 import { diagnostic, replacement, type Diagnostic, type Edit, type Fix, type Place, type Saying } from './diagnostic.ts'
 import { keys } from './generated/keys.js'
-import { bareSchema, habitAt, wrapped, wrapperOf } from './habits.ts'
+import { bareSchema, habitAt, rewrittenText, wrapped, wrapperOf } from './habits.ts'
 import { moveOf } from './insertion.ts'
 import { agent, bundle, config, policy, policytest, scenario, tool } from './generated/validators.js'
 import { inWords, pointerTo, segmentsOf } from './pointer.ts'
@@ -259,6 +259,12 @@ function otherType(
   if (typeof found === 'string') {
     const value = unquoted(found, wanted)
     if (value !== undefined) return replacement(place, value, `Write ${found} without quotes.`)
+    const rewritten = rewrittenText(pointer, found)
+    if (rewritten !== undefined) {
+      const { text, description, ...rest } = rewritten
+      const isFlowText = !file.source.path.endsWith('.json')
+      return { description, edits: isFlowText ? instead(text, description).edits : [], ...rest }
+    }
     const wrapper = wanted.includes('object') ? wrapperOf(pointer, found) : undefined
     if (wrapper !== undefined)
       return { description: `Write it under \`${wrapper}\`.`, edits: wrapped(file, pointer, wrapper) }
@@ -276,7 +282,9 @@ function otherType(
   if (wanted.includes('array') && isJsonObject(found))
     return 'Write each entry as an item of a list, with `-` before it.'
   if (!wanted.includes('object')) return undefined
-  if (pointer === '/spec/conditions') return 'Write the comparisons under `all` or `any`.'
+  if (pointer === '/spec/conditions' && Array.isArray(found)) return 'Write the comparisons under `all` or `any`.'
+  if (pointer === '/spec/conditions')
+    return 'Write each comparison as `{field: args.NAME, op: gt, value: 100}`, several of them under `all` or `any`.'
   const names = keysAt(keys[schema], pointer)
   return names.length === 0 ? undefined : `Its keys are ${listOf(names, 'and')}.`
 }
@@ -288,9 +296,12 @@ function unquoted(text: string, wanted: readonly string[]): number | boolean | u
   return (wanted.includes('number') || wanted.includes('integer')) && isNumber.test(text) ? Number(text) : undefined
 }
 
-/** The one word that begins so: `irreversible` is `irreversible_action`. */
+/** The one word that begins so, or has it as a part: `irreversible` is `irreversible_action`, `approval` `require_approval`. */
 function begun(written: string, allowed: readonly string[]): string | undefined {
-  const found = allowed.filter((each) => written.length > 3 && each.startsWith(written.toLowerCase()))
+  const lower = written.toLowerCase()
+  const found = allowed.filter(
+    (each) => written.length > 3 && (each.startsWith(lower) || each.split('_').includes(lower)),
+  )
   return found.length === 1 ? found[0] : undefined
 }
 

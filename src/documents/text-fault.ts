@@ -7,6 +7,8 @@ export interface TextFault {
   readonly end: number
   readonly message: string
   readonly fix?: string
+  /** What is meant in the place of what stands there, where that is sure. */
+  readonly instead?: string
 }
 
 /** Offset at which the parser of YAML stopped. What is missing at the end is missing after the last word, not on the empty line behind it. */
@@ -25,6 +27,8 @@ export function yamlFault(text: string, error: YAMLException): TextFault {
       fix: 'Keep one of the two.',
     }
   const start = stopOf(text, error)
+  const unfilled = unfilledAt(text, start)
+  if (unfilled !== undefined) return unfilled
   const tab = reason === TOO_LITTLE ? tabBefore(text, start) : undefined
   if (tab !== undefined)
     return { start: tab, end: tab + 1, message: 'A tab stands before a bracket or in it.', fix: 'Write a space.' }
@@ -34,6 +38,39 @@ export function yamlFault(text: string, error: YAMLException): TextFault {
   const fix = advice(text, start)
   return { start, end: start + 1, message, ...(fix !== undefined && { fix }) }
 }
+
+/** A template that was not filled in, or a variable of a shell, on the line where the parser stopped, begun before that place. */
+function unfilledAt(text: string, offset: number): TextFault | undefined {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1
+  const end = text.indexOf('\n', offset)
+  const line = text.slice(lineStart, end < 0 ? undefined : end)
+  const template = templateIn(line)
+  if (template !== undefined && lineStart + template.start <= offset)
+    return unfilledTemplate(text, lineStart + template.start, lineStart + template.end)
+  const variable = /\$\{(\w+)\}/.exec(line)
+  if (!variable || offset < lineStart + variable.index || offset > lineStart + variable.index + variable[0].length)
+    return undefined
+  const [written, name] = variable
+  const start = lineStart + variable.index
+  const place = { start, end: start + written.length, message: `"${written}" is not replaced by a value here.` }
+  return /^\s*secrets:\s*\{/.test(line) && /[{,]\s*["']?[\w.-]+["']?:\s*$/.test(line.slice(0, variable.index))
+    ? { ...place, fix: `Write {fromEnv: ${name}}.`, instead: `{fromEnv: ${name}}` }
+    : { ...place, fix: 'Write the value itself; a secret names its variable: `secrets: {NAME: {fromEnv: VARIABLE}}`.' }
+}
+
+/** A value that begins with two braces, which no value of a document does. */
+function templateIn(line: string): { readonly start: number; readonly end: number } | undefined {
+  const found = /(?<=^|[\s:[,])\{\{[^{}\n]*\}\}/.exec(line)
+  return found ? { start: found.index, end: found.index + found[0].length } : undefined
+}
+
+/** @param start of the first brace */
+export const unfilledTemplate = (text: string, start: number, end: number): TextFault => ({
+  start,
+  end,
+  message: `A template was not filled in: "${text.slice(start, end)}".`,
+  fix: 'Write the value, or run the template before svc reads the file.',
+})
 
 /** Undefined for JSON. */
 export function jsonFault(text: string): TextFault | undefined {
@@ -90,6 +127,9 @@ function advice(text: string, offset: number): string | undefined {
   const glued = /^\s*(?:- )?([A-Za-z_]\w*):[^\s:/]/.exec(before)?.[1]
   if (glued !== undefined) return `Write a space behind the colon of \`${glued}:\`.`
   const [own, other] = [indentOf(text.slice(lineStart)), indentOf(before)]
+  const key = /^( *(?:- +)*)[\w."'-]+:\s+[^\s|>&#]/.exec(before)?.[1]?.length
+  if (text[offset] === ':' && key !== undefined && own > key && /^\s*[\w."'-]+$/.test(line.slice(0, -1)))
+    return `Lines of one mapping are indented alike: the line above by ${key} spaces, this one by ${own}.`
   if (offset === lineStart + own && own < other)
     return `Lines of one mapping are indented alike: the line above by ${other} spaces, this one by ${own}.`
   return undefined

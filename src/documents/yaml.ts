@@ -22,7 +22,7 @@ import { diagnostic, type Diagnostic } from './diagnostic.ts'
 import { eventsOf } from './events.ts'
 import { mappingAt, plainValue, scalarAt, sequenceAt, type Member, type Node } from './node.ts'
 import type { Source } from './source.ts'
-import { jsonFault, stopOf, yamlFault } from './text-fault.ts'
+import { jsonFault, stopOf, unfilledTemplate, yamlFault, type TextFault } from './text-fault.ts'
 
 /** Bytes of a file. */
 export const MAX_FILE_BYTES = 1024 * 1024
@@ -64,8 +64,7 @@ export function readYaml(source: Source): Reading {
       const at = stopOf(source.text, error)
       return refuse(source, 'doc/too-large', at, at + 1, tooDeep)
     }
-    const { start, end, message, fix } = yamlFault(source.text, error)
-    return refuse(source, 'doc/syntax', start, end, message, fix)
+    return refuseFault(source, yamlFault(source.text, error))
   }
   return build(source, events)
 }
@@ -75,10 +74,26 @@ const refuse = (source: Source, rule: string, start: number, end: number, messag
   findings: [finding(source, rule, start, end, message, fix)],
 })
 
+function refuseFault(source: Source, { start, end, message, fix, instead }: TextFault): Reading {
+  const refused = refuse(source, 'doc/syntax', start, end, message, fix)
+  if (instead === undefined || fix === undefined) return refused
+  const edits = [{ path: source.path, range: source.span(start, end), text: instead }]
+  return { roots: [], findings: refused.findings.map((each) => ({ ...each, fix: { description: fix, edits } })) }
+}
+
 const tooDeep = `Nested deeper than ${MAX_NESTING} levels.`
 
 /** Nothing is read of what goes beyond a bound. */
 class TooLarge extends Error {}
+
+/** Two braces begin a value: what follows from one such place is not said of the rest. */
+class UnfilledTemplate extends Error {
+  readonly start: number
+  constructor(start: number) {
+    super()
+    this.start = start
+  }
+}
 
 /** What an anchor names. */
 interface Named {
@@ -154,6 +169,7 @@ function build(source: Source, events: readonly Event[]): Reading {
     for (let next = events[at++]!; next.type !== EVENT_ID.POP; next = events[at++]!) {
       const name = read(next, last)
       const { start, end } = name
+      if (name.members !== undefined && start === event.start + 1) throw new UnfilledTemplate(event.start)
       if (name.members !== undefined || name.items !== undefined)
         report('doc/syntax', start, end, 'A key must be a text.')
       // `1: x` has the key "1": names are texts, whatever type their spelling has.
@@ -306,6 +322,8 @@ function build(source: Source, events: readonly Event[]): Reading {
     return { roots, findings }
   } catch (error) {
     if (error instanceof TooLarge) return { roots: [], findings }
+    if (error instanceof UnfilledTemplate)
+      return refuseFault(source, unfilledTemplate(text, error.start, text.indexOf('}}', error.start) + 2))
     throw error
   }
 }

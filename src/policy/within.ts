@@ -6,20 +6,24 @@ const KEYS = ['days', 'from', 'to', 'tz']
 const CLOCK = /^([01]\d|2[0-3]):([0-5]\d)$/
 const MINUTES_A_DAY = 24 * 60
 
-/** What is wrong with the literal of `within`, or undefined. */
+/** All that is wrong with the literal of `within`, in sentences, or undefined. */
 export function withinProblem(value: JsonValue | undefined): string | undefined {
   if (!isJsonObject(value)) return '`within` takes {days: [mon, …], from: "HH:MM", to: "HH:MM", tz: zone}.'
-  const unknown = Object.keys(value).find((key) => !KEYS.includes(key))
-  if (unknown !== undefined) return `\`within\` has no key "${unknown}"; it has ${KEYS.join(', ')}.`
+  const unknown = Object.keys(value).filter((key) => !KEYS.includes(key))
   const { days, from, to, tz } = value
-  if (days === undefined && from === undefined) return '`within` needs days, or from and to.'
-  if (days !== undefined && !isDays(days)) return `days is a list of ${DAYS.join(', ')}.`
-  if ((from === undefined) !== (to === undefined)) return 'from and to go together.'
-  if (from !== undefined && (minutes(from) === undefined || (minutes(to) === undefined && to !== '24:00')))
-    return CLOCK_PROBLEM
-  if (from !== undefined && from === to) return 'from and to are the same; leave both out for whole days.'
-  if (tz !== undefined && !(typeof tz === 'string' && isZone(tz))) return 'tz is not a time zone of the IANA database.'
-  return undefined
+  const isClock = [from, to].every((each) => each === undefined || minutes(each) !== undefined || each === '24:00')
+  const problems = [
+    ...unknown.map((key) => `\`within\` has no key "${key}"; it has ${KEYS.join(', ')}.`),
+    ...(days === undefined && from === undefined && to === undefined ? ['`within` needs days, or from and to.'] : []),
+    ...(days !== undefined && !isDays(days) ? [`days is a list of ${DAYS.join(', ')}.`] : []),
+    ...((from === undefined) !== (to === undefined) ? ['from and to go together.'] : []),
+    ...(!isClock || from === '24:00' ? [CLOCK_PROBLEM] : []),
+    ...(from !== undefined && from === to ? ['from and to are the same; leave both out for whole days.'] : []),
+    ...(tz !== undefined && !(typeof tz === 'string' && isZone(tz))
+      ? ['tz is not a time zone of the IANA database.']
+      : []),
+  ]
+  return problems.length === 0 ? undefined : problems.join(' ')
 }
 
 /**

@@ -1,4 +1,6 @@
 import { looksLikeValue } from '../credentials.ts'
+import { replacement } from '../diagnostic.ts'
+import { variableIn } from '../habits.ts'
 import type { Rule } from '../rule.ts'
 
 export const envName: Rule = {
@@ -20,6 +22,13 @@ export const envName: Rule = {
     for (const variable of document.texts('secrets.*.fromEnv')) {
       const name = variable.value
       if (/^[A-Z_][A-Z0-9_]*$/.test(name) || looksLikeValue(name)) continue
+      const meant = variableIn(name)
+      if (meant !== undefined) {
+        report(variable, `"${name}" is no name: \`fromEnv\` takes the name of the variable alone.`, {
+          fix: replacement(variable, meant),
+        })
+        continue
+      }
       report(variable, `"${name}" is an unusual name for an environment variable.`, {
         fix: `Rename it, for example to ${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}.`,
       })

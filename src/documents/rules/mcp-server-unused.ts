@@ -19,12 +19,17 @@ export const mcpServerUnused: Rule = {
   kinds: ['Agent'],
   check(document, report) {
     const used = new Set(document.texts('spec.tools.*.mcp.server').map(({ value }) => value))
+    const declared = document.texts('spec.mcp_servers.*.name').map(({ value }) => value)
+    // A route that leads nowhere may be meant for the server that none leads to.
+    const isMissing = [...used].some((name) => !declared.includes(name))
     for (const server of document.texts('spec.mcp_servers.*.name')) {
       if (used.has(server.value)) continue
       const entry = `/${segmentsOf(server.pointer).slice(0, 3).join('/')}`
       report(server, `No binding is routed to the server "${server.value}".`, {
-        fix: { description: 'Remove it.', edits: removalWithParent(document, entry) },
-        subject: [server.value],
+        fix: isMissing
+          ? 'Route a binding to it, or remove it.'
+          : { description: 'Remove it.', edits: removalWithParent(document, entry) },
+          subject: [server.value],
       })
     }
   },

@@ -1,4 +1,6 @@
-import { conditionProblems } from '../conditions.ts'
+import { conditionProblems, leavesIn } from '../conditions.ts'
+import { withoutSlashes } from '../habits.ts'
+import { replacement } from '../diagnostic.ts'
 import type { Rule } from '../rule.ts'
 
 export const patternInvalid: Rule = {
@@ -13,5 +15,16 @@ export const patternInvalid: Rule = {
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document))
       if (code === 'pattern') report(pointer, message)
+    for (const { pointer, leaf } of leavesIn(document)) {
+      const { op, value } = leaf
+      if (op !== 'matches' || typeof value !== 'string') continue
+      const meant = withoutSlashes(value)
+      if (meant === undefined) continue
+      const place = document.placeOf(`${pointer}/value`)
+      report(place, `The slashes of "${value}" are part of the pattern, so no value matches it.`, {
+        // A policy that never applied would apply from then on.
+        fix: { ...replacement(place, meant), edits: [{ ...place, text: JSON.stringify(meant) }], unsafe: true },
+      })
+    }
   },
 }

@@ -1,4 +1,5 @@
 import { leavesIn } from '../conditions.ts'
+import { withoutSlashes } from '../habits.ts'
 import type { Rule } from '../rule.ts'
 
 export const patternUnanchored: Rule = {
@@ -14,6 +15,8 @@ export const patternUnanchored: Rule = {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.op !== 'matches' || typeof leaf.value !== 'string') continue
       const { value } = leaf
+      // Another rule says that nothing matches it.
+      if (withoutSlashes(value) !== undefined) continue
       if (/^(?:\(\?[a-z]+\))?(?:\^|\\A)/.test(value) && /(?:\$|\\z)$/.test(value)) continue
       report(`${pointer}/value`, `"${value}" matches anywhere in the value.`)
     }

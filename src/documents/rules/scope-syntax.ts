@@ -18,8 +18,10 @@ export const scopeSyntax: Rule = {
     for (const scope of document.texts('spec.scope')) {
       const text = scope.value
       const meant = text.replace(/^tool:?\s*/, '').replace(/@.*$/, '')
-      report(scope, `"${text}" is no scope.`, {
-        fix: isLogicalId(meant) ? replacement(scope, `tool:${meant}`) : 'Write tool:namespace.name.',
+      report(scope, `"${text}" is no scope: a scope names one tool, as \`tool:namespace.name\`.`, {
+        fix: isLogicalId(meant)
+          ? replacement(scope, `tool:${meant}`)
+          : 'Write tool:namespace.name, or leave `scope` out: the policy then concerns every call that it is attached to.',
       })
     }
   },

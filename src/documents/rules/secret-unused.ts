@@ -1,6 +1,7 @@
-import { providerSpellings } from '../../spec/document.ts'
+import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
 import { removalWithParent } from '../removal.ts'
 import type { Document } from '../document.ts'
+import { pointerTo } from '../pointer.ts'
 import type { Rule } from '../rule.ts'
 
 export const secretUnused: Rule = {
@@ -20,20 +21,36 @@ export const secretUnused: Rule = {
   kinds: ['Agent'],
   check(document, report) {
     const used = usedBy(document)
+    const declared = document.at('secrets.*').map(({ key }) => key)
+    // A name that is declared nowhere may be meant for one that is never used; so may what is written in another form.
+    const isMissing =
+      namedBy(document).some((name) => !declared.includes(name)) ||
+      (!isOffline(document) && used.length > 0 && !used.some((name) => declared.includes(name)))
     for (const secret of document.at('secrets.*')) {
       const { key, pointer, path } = secret
       if (used.includes(key)) continue
+      const isWhole = document
+        .texts(`secrets.${key}.fromEnv`)
+        .some((found) => found.pointer === pointerTo(pointer, 'fromEnv'))
       report({ path, pointer, range: secret.keyRange }, `The secret "${key}" is never used.`, {
-        fix: { description: 'Remove it.', edits: removalWithParent(document, pointer) },
-        subject: [key],
+        fix:
+          isMissing || !isWhole
+            ? 'Name it where it is used, or remove it.'
+            : { description: 'Remove it.', edits: removalWithParent(document, pointer) },
+          subject: [key],
       })
     }
   },
 }
 
+const isOffline = (agent: Document): boolean =>
+  agent.texts('spec.model.provider').some(({ value }) => OFFLINE_PROVIDERS.includes(canonicalProvider(value)))
+
+const namedBy = (agent: Document): readonly string[] =>
+  [...agent.texts('spec.model.secret'), ...agent.texts('spec.mcp_servers.*.auth.secret')].map(({ value }) => value)
+
 function usedBy(agent: Document): readonly string[] {
-  const named = [...agent.texts('spec.model.secret'), ...agent.texts('spec.mcp_servers.*.auth.secret')]
-  const names = named.map(({ value }) => value)
+  const names = namedBy(agent)
   const provider = agent.texts('spec.model.provider')[0]?.value
   return provider === undefined || agent.at('spec.model.secret').length > 0
     ? names

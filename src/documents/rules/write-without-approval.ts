@@ -1,8 +1,10 @@
 import { isGated } from '../authority.ts'
-import { effectiveClass, toolsOf } from '../bindings.ts'
+import { effectiveClass, toolsOf, type ToolUse } from '../bindings.ts'
 import { abilitiesOf } from '../capabilities.ts'
+import type { Document } from '../document.ts'
 import { inputOf } from '../inputs.ts'
-import type { Rule } from '../rule.ts'
+import { isUnder } from '../paths.ts'
+import type { Project, Rule } from '../rule.ts'
 import { witnessOf } from '../witness.ts'
 
 export const writeWithoutApproval: Rule = {
@@ -27,11 +29,41 @@ export const writeWithoutApproval: Rule = {
     const { workspace } = project
     // Where strangers are read, `security/untrusted-steers-write` says it.
     if (abilitiesOf(workspace, document).untrusted) return
-    for (const use of toolsOf(document))
-      if (effectiveClass(workspace, use) === 'non_idempotent_write' && !isGated(project, use))
-        report(
-          `${use.pointer}/ref`,
-          `No policy looks at ${use.ref?.id ?? 'this tool'}, which changes something each time${witnessOf(inputOf(workspace, use)?.value)}.`,
-        )
+    for (const use of ungatedWrites(project, document))
+      report(
+        `${use.pointer}/ref`,
+        `No policy looks at ${use.ref?.id ?? 'this tool'}, which changes something each time${witnessOf(inputOf(workspace, use)?.value)}.`,
+        isFirst(project, use) ? { fix: HOW_TO_ACCEPT } : {},
+      )
   },
 }
+
+/** Told once in a report. */
+const HOW_TO_ACCEPT =
+  'Attach a policy that asks, denies or bounds; for a harmless write, put `# svc-lint-disable-next-line security/write-without-approval -- WHY` above its binding, or `security/write-without-approval: off` under `lint.rules` of svc.config.yaml.'
+
+const ungatedWrites = (project: Project, agent: Document): readonly ToolUse[] =>
+  toolsOf(agent).filter(
+    (use) => effectiveClass(project.workspace, use) === 'non_idempotent_write' && !isGated(project, use),
+  )
+
+/** The first such binding of the project, or of what is linted of it. */
+function isFirst(project: Project, use: ToolUse): boolean {
+  let first = firstUses.get(project)
+  if (first === undefined) {
+    const { workspace } = project
+    const { focus } = workspace
+    const agents = workspace.documents.filter(
+      ({ kind, path }) =>
+        kind === 'Agent' && (focus === undefined || focus.some((each) => path === each || isUnder(each, path))),
+    )
+    const agent = agents.find(
+      (each) => !abilitiesOf(workspace, each).untrusted && ungatedWrites(project, each).length > 0,
+    )
+    first = agent && ungatedWrites(project, agent)[0]
+    if (first) firstUses.set(project, first)
+  }
+  return first === use
+}
+
+const firstUses = new WeakMap<Project, ToolUse>()
