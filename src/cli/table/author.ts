@@ -177,6 +177,28 @@ export const author: readonly CommandSpec[] = [
     load: async () => (await import('../commands/policy-eval.ts')).policyEval,
   },
   {
+    path: 'policy can',
+    group: 'Author',
+    plane: 'offline',
+    summary: 'prove that no call of a tool can pass, or show one that does',
+    arguments: [
+      { name: '<agent>', say: 'namespace.name or manifest' },
+      { name: '<tool>', say: 'logical id or wire name' },
+    ],
+    options: [
+      { flags: '--unattended', say: 'pass without a person' },
+      { flags: '--where <expression>', say: 'among the calls for which this condition holds' },
+      { flags: '--expect <answer>', say: 'exit 1 unless this is the answer', choices: ['never', 'yes', 'not_proven'] },
+    ],
+    examples: [
+      'svc policy can acme.refund-desk acme.refunds',
+      `svc policy can acme.refund-desk acme.refunds --unattended --where 'args.amount > 100' --expect never`,
+    ],
+    json: '{can:"never"|"yes"|"not_proven",witness?:{arguments,context,decision},by}',
+    exits: { 1: '--expect differs, or errors in the documents', 5: 'no such agent or tool' },
+    load: async () => (await import('../commands/policy-can.ts')).policyCan,
+  },
+  {
     path: 'policy explain',
     group: 'Author',
     plane: 'operator',
