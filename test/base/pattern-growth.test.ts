@@ -153,7 +153,7 @@ test('a pattern that is called linear is linear, whatever a text repeats', () =>
           for (const pump of ['a', 'b', 'ab', 'aab', 'abb'])
             for (const tail of ['!', '\n']) {
               const [short, long] = [60, 120].map((times) => stepsOf(tree, head + pump.repeat(times) + tail, 1e5))
-              expect(long! / short!, `${pattern} on ${head}(${pump})*`).toBeLessThan(2.9)
+              expect(long! / short!).toBeLessThan(2.9)
             }
       },
     ),

@@ -95,7 +95,8 @@ describe.runIf(process.platform === 'linux')('nobody waits for what others send'
 
   test.each(Object.keys(shapes))('in a request, where the contract is %s', async (shape) => {
     const turns = await turnsOf(await taker(shape))
-    for (const [name, ms] of Object.entries(turns)) expect(ms - unchecked[name]!, name).toBeLessThan(MAX_TURN_MS)
+    const more = Object.entries(turns).map(([name, ms]) => ({ name, ms: ms - unchecked[name]! }))
+    expect(more.filter(({ ms }) => ms >= MAX_TURN_MS)).toEqual([])
   })
 
   test.each([
