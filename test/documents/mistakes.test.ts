@@ -123,6 +123,15 @@ test.each([
   expect(told(agent(K, text), PLACEHOLDER)).toEqual([])
 })
 
+test.each(['`'.repeat(200_000), '` `` '.repeat(40_000), '```\n'.repeat(40_000), '~'.repeat(200_000)])(
+  'hostile code marks are gone through at once: %#',
+  (marks) => {
+    const since = performance.now()
+    told(agent(K, `${marks} {{name}}`), PLACEHOLDER)
+    expect(performance.now() - since).toBeLessThan(3000)
+  },
+)
+
 test('how a harmless write is accepted is told once', () => {
   const tool = (name: string): string =>
     `apiVersion: svc/v1\nkind: Tool\nmetadata: { name: ${name}, namespace: acme, version: 1.0.0 }\nspec: { description: Notes it., side_effect_class: non_idempotent_write }\n`

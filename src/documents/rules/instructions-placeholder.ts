@@ -25,8 +25,8 @@ export const instructionsPlaceholder: Rule = {
 /** Code fences and code spans show something; blanks of their length keep the places of the rest. */
 const withoutCode = (text: string): string =>
   text
-    .replaceAll(/^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:[^]*?^[ \t]*\1[ \t]*$|[^]*)/gm, blank)
-    .replaceAll(/(`+)(?!`)[^`](?:[^]{0,2000}?[^`])??\1(?!`)/g, blank)
+    .replaceAll(/^[ \t]*(`{3,16}(?!`)|~{3,16}(?!~))[^\n]*\n(?:[^]*?^[ \t]*\1[ \t]*$|[^]*)/gm, blank)
+    .replaceAll(/(?<!`)(`{1,16})(?!`)[^`](?:[^]{0,200}?[^`])??\1(?!`)/g, blank)
 
 const blank = (code: string): string => code.replaceAll(/[^\n]/g, ' ')
 
