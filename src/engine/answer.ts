@@ -1,11 +1,13 @@
 /** Answers to a run: of a user task, or a reply to its question. Source: HTTP API, "POST /v1/runs/{runId}/input". */
 import { fail, type Failure } from '../base/failure.ts'
 import type { RunId, WorkspaceId } from '../base/ids.ts'
+import { canonical } from '../base/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
 import type { Run } from '../spec/run.ts'
 import type { Answer } from '../spec/task.ts'
 import type { Store } from '../store/store.ts'
 import { advance } from './advance.ts'
+import { shownFiles } from './calls.ts'
 import type { Driver } from './drive.ts'
 import type { Draft } from './draft.ts'
 import type { EngineParts } from './engine.ts'
@@ -41,7 +43,26 @@ export async function answer(
       run.status,
       fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
     )
-  return driver.post(run.sessionId, (draft) => reply(draft, run, cleaned.text ?? '', files))
+  const text = cleaned.text ?? ''
+  const answered = await driver.post(run.sessionId, (draft) => reply(draft, run, text, files))
+  if (answered.code !== 'run_not_waiting' || !(await wasTaken(parts, run.id, text, files))) return answered
+  return { status: answered.status, duplicate: true }
+}
+
+/** Longer ago, the same text is another reply. Source: decisions, section 17. */
+const REPEATED_MS = 60_000
+
+/** True where the reply that ended the last wait said the same, and not long ago: it was sent twice. */
+async function wasTaken(
+  { store, clock }: EngineParts,
+  runId: RunId,
+  text: string,
+  files: readonly MessageFile[],
+): Promise<boolean> {
+  const steps = await store.stepsOfRun(runId)
+  const last = steps.findLast(({ type, content }) => type === 'UserMessage' && content['reply_to'] !== undefined)
+  if (!last || clock.now() - last.startedAt > REPEATED_MS) return false
+  return last.content['text'] === text && canonical(last.content['files'] ?? []) === canonical(shownFiles(files))
 }
 
 function reply(draft: Draft, run: Run, text: string, files: readonly MessageFile[]): MessageAccepted {

@@ -10,7 +10,7 @@ import type { Outcome } from '../tools/tool.ts'
 import { ASK_USER, bind, isUnsafeCall, offeredMoves, toolNamed } from './bindings.ts'
 import { receive, spawn } from './delegate.ts'
 import { idempotencyKeyOf, type Draft } from './draft.ts'
-import { dispatchKey, type EventOf } from './event.ts'
+import { dispatchKey, type EventOf, type MessageFile } from './event.ts'
 import { failed } from './ending.ts'
 import { edit, judge, routeToPerson } from './gate.ts'
 import { beforeCompletion, haltAncestor, holdForAncestor, reach } from './limits.ts'
@@ -378,6 +378,10 @@ export function answeredQuestion(
   return call && proceed(draft, id, replace(here, hearAnswer(draft, id, here.turn, call, event)))
 }
 
+/** Files of a reply as its step shows them. */
+export const shownFiles = (files: readonly MessageFile[]): JsonObject[] =>
+  files.map(({ filename, mediaType }) => ({ filename, media_type: mediaType }))
+
 /** The reply to the first question that is open. */
 export function replied(
   draft: Draft,
@@ -387,7 +391,7 @@ export function replied(
 ): RunState | undefined {
   const call = here.calls.find((each) => each.state.at === 'listening')
   if (!call) return undefined
-  const shown = files.map(({ filename, mediaType }): JsonObject => ({ filename, media_type: mediaType }))
+  const shown = shownFiles(files)
   draft.step(id, 'UserMessage', { text, ...(shown.length > 0 && { files: shown }), reply_to: call.id })
   const result: JsonValue = shown.length > 0 ? { text, files: shown } : text
   return proceed(draft, id, replace(here, settleCall(draft, id, here.turn, call, { outcome: 'executed', result })))

@@ -1,16 +1,30 @@
 import { Readable } from 'node:stream'
+import { readdir } from 'node:fs/promises'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { createHash, randomBytes } from 'node:crypto'
 import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateBucketCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetBucketLocationCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  ListBucketsCommand,
+  ListMultipartUploadsCommand,
   ListObjectsCommand,
   ListObjectsV2Command,
+  ListPartsCommand,
   PutObjectCommand,
   PutObjectTaggingCommand,
   S3Client,
+  UploadPartCommand,
+  UploadPartCopyCommand,
   type ListObjectsCommandOutput,
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
@@ -33,6 +47,19 @@ afterAll(async () => {
   client.destroy()
   await opened.close()
 })
+
+/** With each of the authorizations in a header of its own. */
+const sendRaw = (url: string, headers: Readonly<Record<string, string>>, authorization: string[]): Promise<number> =>
+  new Promise((done, failed) => {
+    const others = Object.entries(headers).filter(([name]) => name !== 'authorization')
+    const raw = [...others.flat(), ...authorization.flatMap((each) => ['authorization', each])]
+    const sent = request(url, { headers: raw }, (response) => {
+      response.resume()
+      done(response.statusCode!)
+    })
+    sent.on('error', failed)
+    sent.end()
+  })
 
 const read = async (Key: string, more: object = {}): Promise<string> =>
   (await client.send(new GetObjectCommand({ Bucket, Key, ...more }))).Body!.transformToString()
@@ -195,6 +222,187 @@ test('deletes, also what is not there', async () => {
   await client.send(new DeleteObjectCommand({ Bucket, Key: 'gone' }))
   await client.send(new DeleteObjectCommand({ Bucket, Key: 'gone' }))
   await expect(read('gone')).rejects.toMatchObject({ name: 'NoSuchKey' })
+})
+
+const MD5_OF_HELLO = '"5d41402abc4b2a76b9719d911017c592"'
+
+test('an object is delivered only under the conditions that it meets', async () => {
+  await client.send(new PutObjectCommand({ Bucket, Key: 'conditional', Body: 'hello' }))
+  const outcome = async (conditions: object): Promise<string> => {
+    const both = [GetObjectCommand, HeadObjectCommand].map((Command) =>
+      client.send(new Command({ Bucket, Key: 'conditional', ...conditions })).then(
+        () => '200',
+        (error: { $metadata: { httpStatusCode: number } }) => String(error.$metadata.httpStatusCode),
+      ),
+    )
+    return [...new Set(await Promise.all(both))].join(' and ')
+  }
+  const [before, after] = [new Date(Date.now() - 3_600_000), new Date(Date.now() + 3_600_000)]
+  expect({
+    ours: await outcome({ IfMatch: MD5_OF_HELLO }),
+    any: await outcome({ IfMatch: '*' }),
+    one: await outcome({ IfMatch: `"other", ${MD5_OF_HELLO}` }),
+    another: await outcome({ IfMatch: '"other"' }),
+    known: await outcome({ IfNoneMatch: MD5_OF_HELLO }),
+    news: await outcome({ IfNoneMatch: '"other"' }),
+    changed: await outcome({ IfModifiedSince: before }),
+    unchanged: await outcome({ IfModifiedSince: after }),
+    changedSince: await outcome({ IfUnmodifiedSince: before }),
+    tagBeforeDate: await outcome({ IfMatch: MD5_OF_HELLO, IfUnmodifiedSince: before }),
+  }).toEqual({
+    ours: '200',
+    any: '200',
+    one: '200',
+    another: '412',
+    known: '304',
+    news: '200',
+    changed: '200',
+    unchanged: '304',
+    changedSince: '412',
+    tagBeforeDate: '200',
+  })
+})
+
+test('a copy is made only of the source that is meant, and conditions that are not kept are refused', async () => {
+  await client.send(new PutObjectCommand({ Bucket, Key: 'source', Body: 'hello' }))
+  const copy = (more: object): Promise<unknown> =>
+    client.send(new CopyObjectCommand({ Bucket, Key: 'copied', CopySource: '/svc/source', ...more }))
+  await expect(copy({ CopySourceIfMatch: '"other"' })).rejects.toMatchObject({ name: 'PreconditionFailed' })
+  await expect(copy({ CopySourceIfNoneMatch: MD5_OF_HELLO })).rejects.toMatchObject({ name: 'PreconditionFailed' })
+  await expect(read('copied')).rejects.toMatchObject({ name: 'NoSuchKey' })
+  await copy({ CopySourceIfMatch: MD5_OF_HELLO })
+  const remove = new DeleteObjectCommand({ Bucket, Key: 'copied', IfMatch: '"other"' })
+  await expect(client.send(remove)).rejects.toMatchObject({ name: 'NotImplemented' })
+  expect(await read('copied')).toBe('hello')
+})
+
+test('lists its one bucket and says where it is', async () => {
+  const { Buckets } = await client.send(new ListBucketsCommand({}))
+  expect(Buckets?.map(({ Name }) => Name)).toEqual(['svc'])
+  expect((await client.send(new GetBucketLocationCommand({ Bucket }))).LocationConstraint).toBeUndefined()
+})
+
+test('deletes many objects at once, whatever their names', async () => {
+  const keys = ['many/a', 'many/<b>&"c\'', 'many/ü\n', 'many/absent']
+  for (const Key of keys.slice(0, 3)) await client.send(new PutObjectCommand({ Bucket, Key, Body: 'x' }))
+  const Objects = keys.map((Key) => ({ Key }))
+  const { Deleted, Errors } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))
+  expect([Deleted?.map(({ Key }) => Key), Errors]).toEqual([keys, undefined])
+  const left = await client.send(new ListObjectsV2Command({ Bucket, Prefix: 'many/' }))
+  expect(left.KeyCount).toBe(0)
+  const quiet = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }))
+  expect(quiet.Deleted).toBeUndefined()
+})
+
+test('takes an object in parts, in any order and again', async () => {
+  const whole = randomBytes(11 * 1024 * 1024)
+  const cuts = [
+    whole.subarray(0, 5 * 1024 * 1024),
+    whole.subarray(5 * 1024 * 1024, 10 * 1024 * 1024),
+    whole.subarray(10 * 1024 * 1024),
+  ]
+  const about = { Bucket, Key: 'parts' }
+  const { UploadId } = await client.send(
+    new CreateMultipartUploadCommand({ ...about, ContentType: 'text/x', Metadata: { author: 'ana' } }),
+  )
+  const etags: (string | undefined)[] = []
+  await client.send(new UploadPartCommand({ ...about, UploadId, PartNumber: 2, Body: 'replaced' }))
+  for (const at of [2, 0, 1])
+    etags[at] = (
+      await client.send(new UploadPartCommand({ ...about, UploadId, PartNumber: at + 1, Body: cuts[at]! }))
+    ).ETag
+  const listed = await client.send(new ListPartsCommand({ ...about, UploadId }))
+  expect(listed.Parts?.map(({ PartNumber, Size, ETag }) => [PartNumber, Size, ETag])).toEqual(
+    cuts.map((cut, at) => [at + 1, cut.length, etags[at]]),
+  )
+  const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket }))
+  expect(Uploads?.map(({ Key }) => Key)).toEqual(['parts'])
+  await expect(read('parts')).rejects.toMatchObject({ name: 'NoSuchKey' })
+
+  const complete = (Parts: { PartNumber: number; ETag: string | undefined }[]) =>
+    client.send(new CompleteMultipartUploadCommand({ ...about, UploadId, MultipartUpload: { Parts } }))
+  const all = etags.map((ETag, at) => ({ PartNumber: at + 1, ETag }))
+  await expect(complete(all.toReversed())).rejects.toMatchObject({ name: 'InvalidPartOrder' })
+  await expect(complete([{ PartNumber: 1, ETag: MD5_OF_HELLO }])).rejects.toMatchObject({ name: 'InvalidPart' })
+  const { ETag } = await complete(all)
+  const md5 = (bytes: Uint8Array): Buffer => createHash('md5').update(bytes).digest()
+  expect(ETag).toBe(`"${md5(Buffer.concat(cuts.map(md5))).toString('hex')}-3"`)
+
+  const got = await client.send(new GetObjectCommand({ ...about, IfMatch: ETag! }))
+  expect(got).toMatchObject({ ETag, ContentType: 'text/x', Metadata: { author: 'ana' }, ContentLength: whole.length })
+  expect(Buffer.from(await got.Body!.transformToByteArray()).equals(whole)).toBe(true)
+  await expect(complete(all)).rejects.toMatchObject({ name: 'NoSuchUpload' })
+})
+
+test('takes parts that are ranges of another object', async () => {
+  await client.send(new PutObjectCommand({ Bucket, Key: 'digits', Body: '0123456789' }))
+  const about = { Bucket, Key: 'pieces' }
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(about))
+  const part = async (PartNumber: number, more: object): Promise<{ PartNumber: number; ETag: string | undefined }> => {
+    const copy = new UploadPartCopyCommand({ ...about, UploadId, PartNumber, CopySource: '/svc/digits', ...more })
+    return { PartNumber, ETag: (await client.send(copy)).CopyPartResult?.ETag }
+  }
+  const Parts = [await part(1, { CopySourceRange: 'bytes=7-9' }), await part(2, { CopySourceRange: 'bytes=0-1' })]
+  await expect(part(3, { CopySourceIfMatch: '"other"' })).rejects.toMatchObject({ name: 'PreconditionFailed' })
+  await client.send(new CompleteMultipartUploadCommand({ ...about, UploadId, MultipartUpload: { Parts } }))
+  expect(await read('pieces')).toBe('78901')
+})
+
+test('an upload in parts that is given up leaves nothing', async () => {
+  const about = { Bucket, Key: 'given up' }
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(about))
+  await client.send(new UploadPartCommand({ ...about, UploadId, PartNumber: 1, Body: 'hello' }))
+  const elsewhere = new UploadPartCommand({ Bucket, Key: 'another', UploadId, PartNumber: 1, Body: 'hello' })
+  await expect(client.send(elsewhere)).rejects.toMatchObject({ name: 'NoSuchUpload' })
+  const beyond = new UploadPartCommand({ ...about, UploadId, PartNumber: 10_001, Body: 'hello' })
+  await expect(client.send(beyond)).rejects.toMatchObject({ name: 'InvalidArgument' })
+  const wrong = new UploadPartCommand({ ...about, UploadId, PartNumber: 2, Body: 'hello', ChecksumCRC32: 'AAAAAA==' })
+  await expect(client.send(wrong)).rejects.toMatchObject({ name: 'BadDigest' })
+  await client.send(new AbortMultipartUploadCommand({ ...about, UploadId }))
+  expect((await client.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads).toBeUndefined()
+  expect(await readdir(join(opened.directory, 'uploads'))).toEqual([])
+})
+
+test('refuses another region, in a header and in an address', async () => {
+  const { endpoint, credentials } = opened.storage
+  const astray = new S3Client({ endpoint, region: 'eu-west-1', credentials, forcePathStyle: true, maxAttempts: 1 })
+  const get = new GetObjectCommand({ Bucket, Key: 'digits' })
+  await expect(astray.send(get)).rejects.toMatchObject({ name: 'AuthorizationHeaderMalformed' })
+  const response = await fetch(await getSignedUrl(astray, get, { expiresIn: 60 }))
+  expect([response.status, await response.text()]).toEqual([
+    400,
+    expect.stringMatching(/<Code>AuthorizationHeaderMalformed<\/Code>.*<Region>us-east-1<\/Region>/),
+  ])
+  astray.destroy()
+})
+
+test('refuses a request that is signed twice, even where one of the two is good', async () => {
+  await client.send(new PutObjectCommand({ Bucket, Key: 'digits', Body: '0123456789' }))
+  const url = await getSignedUrl(client, new GetObjectCommand({ Bucket, Key: 'digits' }), { expiresIn: 60 })
+  const codeOf = async (headers: HeadersInit): Promise<string | undefined> =>
+    /<Code>(\w+)</.exec(await (await fetch(url, { headers })).text())?.[1]
+  const bogus = 'AWS4-HMAC-SHA256 Credential=x/20261120/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=00'
+  expect(await codeOf({})).toBeUndefined()
+  expect(await codeOf({ authorization: bogus })).toBe('InvalidArgument')
+  expect(await codeOf({ authorization: 'Bearer x' })).toBe('InvalidArgument')
+  let signed: Record<string, string> = {}
+  const observed = new S3Client({ ...opened.storage, forcePathStyle: true, maxAttempts: 1 })
+  observed.middlewareStack.add(
+    (next) => (args) => {
+      signed = { ...(args.request as { headers: Record<string, string> }).headers }
+      return next(args)
+    },
+    { step: 'finalizeRequest', priority: 'low' },
+  )
+  await observed.send(new GetObjectCommand({ Bucket, Key: 'digits' }))
+  observed.destroy()
+  const plain = `${opened.storage.endpoint}/svc/digits?x-id=GetObject`
+  const sentWith = async (authorization: string[], more = ''): Promise<number> =>
+    await sendRaw(`${plain}${more}`, signed, authorization)
+  expect(await sentWith([signed['authorization']!])).toBe(200)
+  expect(await sentWith([signed['authorization']!, bogus])).toBe(400)
+  expect(await sentWith([bogus, signed['authorization']!])).toBe(400)
+  expect(await sentWith([signed['authorization']!], '&X-Amz-Signature=00')).toBe(400)
 })
 
 test('refuses what it does not know rather than overlooking it', async () => {

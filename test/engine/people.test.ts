@@ -272,6 +272,47 @@ test('svc.ask_user waits for a message, whose text is the result', async () => {
   })
 })
 
+const asking = () =>
+  openBench({
+    agents: [snapshotOf({ name: 'root', tools: [builtin('ask_user')] })],
+    models: {
+      root: (request, signal) =>
+        request.run.turn === 1
+          ? { calls: [{ name: 'ask_user', args: { message: 'Which order?' } }] }
+          : lastSaid(request, signal),
+    },
+  })
+
+test('a reply that is sent twice at once counts once, and the other is told that it is a repetition', async () => {
+  const bench = await asking()
+  const run = await bench.start('root')
+  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  const send = () => bench.engine.answer(run, { text: 'Order 7', by: key() })
+  const answers = await Promise.all([send(), send(), send()])
+  expect(answers.map(({ code, error, duplicate }) => [code, error, duplicate])).toEqual([
+    [undefined, undefined, undefined],
+    [undefined, undefined, true],
+    [undefined, undefined, true],
+  ])
+  await bench.ended(run)
+  expect(await send()).toEqual({ status: 'Completed', duplicate: true })
+  const steps = await bench.store.stepsOfRun(run)
+  expect(steps.flatMap(({ content }) => (content['reply_to'] === undefined ? [] : [content['text']]))).toEqual([
+    'Order 7',
+  ])
+})
+
+test('another text, and the same one after a minute, is no repetition', async () => {
+  const bench = await asking()
+  const run = await bench.start('root')
+  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  await bench.engine.answer(run, { text: 'Order 7', by: key() })
+  await bench.ended(run)
+  expect(await bench.engine.answer(run, { text: 'Order 8', by: key() })).toMatchObject({ code: 'run_not_waiting' })
+  bench.clock.set(bench.clock.now() + 60_001)
+  expect(await bench.engine.answer(run, { text: 'Order 7', by: key() })).toMatchObject({ code: 'run_not_waiting' })
+})
+
 test.each([
   [
     'no options',

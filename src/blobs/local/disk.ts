@@ -13,7 +13,7 @@ import { makeDirectory } from '../../base/make-directory.ts'
 export interface ObjectInfo {
   readonly key: string
   readonly sizeBytes: number
-  /** MD5 in quotation marks, as it stands in the header. */
+  /** In quotation marks, as it stands in the header: MD5, of an upload in parts that of the parts' with their number. */
   readonly etag: string
   readonly modifiedAt: Instant
   readonly mediaType: string | undefined
@@ -24,8 +24,11 @@ export interface ObjectInfo {
 export type Described = Pick<ObjectInfo, 'mediaType' | 'metadata'>
 
 export interface Disk {
-  /** Writes what `source` yields; where it throws, nothing has changed and nothing is left. */
-  write(key: string, source: AsyncIterable<Uint8Array>, about: Described): Promise<ObjectInfo>
+  /**
+   * Writes what `source` yields; where it throws, nothing has changed and nothing is left.
+   * @param etag in quotation marks, where it is not the MD5 of the bytes
+   */
+  write(key: string, source: AsyncIterable<Uint8Array>, about: Described, etag?: string): Promise<ObjectInfo>
   stat(key: string): Promise<ObjectInfo | undefined>
   /** @param range first and last byte, both included */
   read(key: string, range?: readonly [number, number]): Promise<{ info: ObjectInfo; bytes: Readable } | undefined>
@@ -86,7 +89,7 @@ export async function openDisk(directory: string, clock: Clock): Promise<Disk> {
     })
 
   return {
-    async write(key, source, about) {
+    async write(key, source, about, stated) {
       const file = randomUUID()
       const md5 = createHash('md5')
       let sizeBytes = 0
@@ -96,7 +99,7 @@ export async function openDisk(directory: string, clock: Clock): Promise<Disk> {
           sizeBytes += chunk.byteLength
         })
         await syncDirectory(bytesIn)
-        const etag = `"${md5.digest('hex')}"`
+        const etag = stated ?? `"${md5.digest('hex')}"`
         return await commit({ v: 1, file, key, sizeBytes, etag, modifiedAt: clock.now(), ...about })
       } catch (error) {
         await unlink(fileOf(file)).catch(absent)

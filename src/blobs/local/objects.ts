@@ -2,13 +2,36 @@
 import { Readable } from 'node:stream'
 import { MAX_LENGTH } from '../max-length.ts'
 import type { Described, Disk, ObjectInfo } from './disk.ts'
+import { hasCurrent } from './conditions.ts'
 import { readPayload } from './payload.ts'
 import { S3Error } from './s3-error.ts'
-import { copyXml, listXml } from './xml.ts'
+import type { PartUploads } from './uploads.ts'
+import { readDelete, readParts, readXmlBody } from './xml-body.ts'
+import {
+  bucketsXml,
+  completedXml,
+  copiedPartXml,
+  copyXml,
+  deletedXml,
+  listXml,
+  locationXml,
+  partsXml,
+  startedXml,
+  uploadsXml,
+} from './xml.ts'
 
 /** What AWS allows for one PUT. */
 const LARGEST = 5 * 1024 ** 3
 const LONGEST_KEY = 1024
+const MOST_PARTS = 10_000
+
+export interface ObjectStore {
+  readonly disk: Disk
+  readonly uploads: PartUploads
+  /** Its name; there is no other. */
+  readonly bucket: string
+  readonly region: string
+}
 
 export interface Call {
   readonly method: string
@@ -30,11 +53,14 @@ export interface Answer {
 }
 
 /** @throws S3Error */
-export async function perform(disk: Disk, bucket: string, call: Call): Promise<Answer> {
+export async function perform(store: ObjectStore, call: Call): Promise<Answer> {
+  const { disk, uploads, bucket } = store
+  if (call.bucket === '' && call.method === 'GET') return xml(bucketsXml(bucket))
   if (call.bucket !== bucket) throw new S3Error('NoSuchBucket', 404, `There is no bucket ${call.bucket}.`)
   refuseUnknown(call)
-  if (call.key === '') return onBucket(disk, call)
+  if (call.key === '') return onBucket(store, call)
   if (Buffer.byteLength(call.key) > LONGEST_KEY) throw new S3Error('KeyTooLongError', 400, 'The key is too long.')
+  if (call.query.has('uploads') || call.query.has('uploadId')) return onUpload(disk, uploads, call)
   switch (call.method) {
     case 'PUT':
       return call.headers['x-amz-copy-source'] === undefined ? putObject(disk, call) : copyObject(disk, call)
@@ -53,13 +79,15 @@ export async function perform(disk: Disk, bucket: string, call: Call): Promise<A
 function refuseUnknown({ query, headers, method, key }: Call): void {
   const known =
     key === ''
-      ? /^(?:list-type|marker|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner)$/
-      : /^$/
+      ? /^(?:list-type|marker|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner|delete|location|uploads)$/
+      : query.has('uploadId')
+        ? /^(?:uploadId|partNumber)$/
+        : /^uploads$/
   for (const name of query.keys())
     if (!known.test(name) && !/^x-(?:id$|amz-|svc-)/i.test(name))
       throw new S3Error('NotImplemented', 501, `${name} is not offered.`)
   for (const name of ['if-match', 'if-none-match'])
-    if (method === 'PUT' && headers[name] !== undefined)
+    if (!['GET', 'HEAD'].includes(method) && headers[name] !== undefined)
       throw new S3Error('NotImplemented', 501, `${name} is not offered.`)
 }
 
@@ -72,26 +100,48 @@ async function putObject(disk: Disk, call: Call): Promise<Answer> {
 }
 
 async function copyObject(disk: Disk, call: Call): Promise<Answer> {
+  const source = sourceKey(call)
+  const replaces = call.headers['x-amz-metadata-directive']?.toUpperCase() === 'REPLACE'
+  await statSource(disk, call, source)
+  const info = await disk.copy(source, call.key, replaces ? describedBy(call.headers) : undefined)
+  if (!info) throw noSuchKey()
+  return xml(copyXml(info.etag, info.modifiedAt))
+}
+
+/** The key in `/bucket/key`. @throws S3Error `NoSuchBucket` */
+function sourceKey(call: Call): string {
   const source = decode(call.headers['x-amz-copy-source']!).replace(/^\//, '')
   const slash = source.indexOf('/')
   if (slash < 0 || source.includes('?versionId='))
     throw new S3Error('InvalidArgument', 400, 'The copy source cannot be read.')
   if (source.slice(0, slash) !== call.bucket) throw new S3Error('NoSuchBucket', 404, 'There is no such source bucket.')
-  const replaces = call.headers['x-amz-metadata-directive']?.toUpperCase() === 'REPLACE'
-  const info = await disk.copy(source.slice(slash + 1), call.key, replaces ? describedBy(call.headers) : undefined)
-  if (!info) throw noSuchKey()
-  return { status: 200, headers: { 'Content-Type': 'application/xml' }, body: copyXml(info.etag, info.modifiedAt) }
+  return source.slice(slash + 1)
+}
+
+/** The source of a copy, if it is the one that is meant. @throws S3Error `NoSuchKey`, `PreconditionFailed` */
+async function statSource(disk: Disk, call: Call, key: string): Promise<ObjectInfo> {
+  const stat = await disk.stat(key)
+  if (!stat) throw noSuchKey()
+  if (hasCurrent(stat, call.headers, 'x-amz-copy-source-'))
+    throw new S3Error('PreconditionFailed', 412, 'The source is the one that the request excludes.')
+  return stat
 }
 
 async function getObject(disk: Disk, call: Call): Promise<Answer> {
   const stat = await disk.stat(call.key)
   if (!stat) throw noSuchKey()
+  if (hasCurrent(stat, call.headers)) return { status: 304, headers: { ETag: stat.etag } }
   if (call.method === 'HEAD')
     return { status: 200, headers: { ...headersOf(stat), 'Content-Length': String(stat.sizeBytes) } }
   const range = rangeOf(call.headers['range'], stat.sizeBytes)
   const found = await disk.read(call.key, range)
   if (!found) throw noSuchKey()
   const { info, bytes } = found
+  // Replaced meanwhile: conditions and range were those of another object.
+  if (info.etag !== stat.etag) {
+    bytes.destroy()
+    return getObject(disk, call)
+  }
   if (!range)
     return { status: 200, headers: { ...headersOf(info), 'Content-Length': String(info.sizeBytes) }, body: bytes }
   const [first, last] = range
@@ -106,13 +156,83 @@ async function getObject(disk: Disk, call: Call): Promise<Answer> {
   }
 }
 
-async function onBucket(disk: Disk, call: Call): Promise<Answer> {
+async function onBucket({ disk, uploads, region }: ObjectStore, call: Call): Promise<Answer> {
+  if (call.query.has('delete')) return deleteObjects(disk, call)
+  if (call.method === 'GET' && call.query.has('location')) return xml(locationXml(region))
+  if (call.method === 'GET' && call.query.has('uploads')) return xml(uploadsXml(call.bucket, uploads.list()))
   if (call.method === 'HEAD' || call.method === 'PUT') return { status: 200 }
   if (call.method !== 'GET') throw notAllowed(call.method)
   if ((call.query.get('list-type') ?? '2') !== '2')
     throw new S3Error('NotImplemented', 501, 'This way of listing is not offered.')
-  return { status: 200, headers: { 'Content-Type': 'application/xml' }, body: await listObjects(disk, call) }
+  return xml(await listObjects(disk, call))
 }
+
+/** What the body holds once its signature and its checksums have been found good. */
+const signedXml = (call: Call): Promise<string> =>
+  readXmlBody(readPayload(call.body(), call.headers, call.payload, LARGEST))
+
+async function deleteObjects(disk: Disk, call: Call): Promise<Answer> {
+  if (call.method !== 'POST') throw notAllowed(call.method)
+  const { keys, quiet } = readDelete(await signedXml(call))
+  for (const key of keys) await disk.remove(key)
+  return xml(deletedXml(quiet ? [] : keys))
+}
+
+/** An upload in parts: begun, written, listed, put together, given up. */
+async function onUpload(disk: Disk, uploads: PartUploads, call: Call): Promise<Answer> {
+  const { method, key, query, bucket } = call
+  const id = query.get('uploadId')
+  if (id === undefined) {
+    if (method !== 'POST') throw notAllowed(method)
+    return xml(startedXml(bucket, key, await uploads.start(key, describedBy(call.headers))))
+  }
+  switch (method) {
+    case 'PUT': {
+      const number = partNumber(query.get('partNumber'))
+      if (call.headers['x-amz-copy-source'] !== undefined) {
+        const { etag, modifiedAt } = await uploads.writePart(id, key, number, await readSource(disk, call))
+        return xml(copiedPartXml(etag, modifiedAt))
+      }
+      const bytes = readPayload(call.body(), call.headers, call.payload, LARGEST)
+      return { status: 200, headers: { ETag: (await uploads.writePart(id, key, number, bytes)).etag } }
+    }
+    case 'GET':
+      return xml(partsXml(bucket, key, id, uploads.parts(id, key)))
+    case 'POST': {
+      const { about, bytes, etag, sizeBytes } = uploads.join(id, key, readParts(await signedXml(call)))
+      if (sizeBytes > LARGEST) throw new S3Error('EntityTooLarge', 400, `The upload is longer than ${LARGEST} bytes.`)
+      await disk.write(key, bytes, about, etag)
+      await uploads.remove(id)
+      return xml(completedXml(bucket, key, etag))
+    }
+    case 'DELETE':
+      // Refuses an upload that is not there, or is one of another key.
+      uploads.parts(id, key)
+      await uploads.remove(id)
+      return { status: 204 }
+    default:
+      throw notAllowed(method)
+  }
+}
+
+/** The bytes of another object, or a range of them. */
+async function readSource(disk: Disk, call: Call): Promise<Readable> {
+  const source = sourceKey(call)
+  const stat = await statSource(disk, call, source)
+  const found = await disk.read(source, rangeOf(call.headers['x-amz-copy-source-range'], stat.sizeBytes))
+  if (found?.info.etag === stat.etag) return found.bytes
+  found?.bytes.destroy()
+  throw new S3Error('PreconditionFailed', 412, 'The source was replaced meanwhile.')
+}
+
+function partNumber(text: string | undefined): number {
+  const number = Number(text)
+  if (!/^\d{1,5}$/.test(text ?? '') || number < 1 || number > MOST_PARTS)
+    throw new S3Error('InvalidArgument', 400, `A part number is a whole number from 1 to ${MOST_PARTS}.`)
+  return number
+}
+
+const xml = (body: string): Answer => ({ status: 200, headers: { 'Content-Type': 'application/xml' }, body })
 
 async function listObjects(disk: Disk, { bucket, query }: Call): Promise<string> {
   const prefix = query.get('prefix') ?? ''

@@ -4,9 +4,12 @@ export class S3Error extends Error {
   /** One of the codes of the S3 documentation. */
   readonly code: string
   readonly status: number
-  constructor(code: string, status: number, message: string) {
+  /** The region to sign for, where another one was stated: clients try again with it. */
+  readonly region: string | undefined
+  constructor(code: string, status: number, message: string, region?: string) {
     super(message)
     this.code = code
     this.status = status
+    this.region = region
   }
 }

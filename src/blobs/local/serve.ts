@@ -12,10 +12,11 @@ import { systemClock, type Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { silentLog, type Log } from '../../base/log.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
-import { openDisk, type Disk } from './disk.ts'
-import { perform, type Answer } from './objects.ts'
+import { openDisk } from './disk.ts'
+import { perform, type Answer, type ObjectStore } from './objects.ts'
 import { S3Error } from './s3-error.ts'
 import { verify, type Credentials } from './sigv4.ts'
+import { openPartUploads } from './uploads.ts'
 import { errorXml } from './xml.ts'
 
 export interface LocalStorageOptions {
@@ -61,10 +62,12 @@ export async function openLocalStorage(options: LocalStorageOptions): Promise<Lo
   const { directory, host, port, clock = systemClock, log = silentLog, bucket = 'svc' } = options
   makeDirectory(directory, 0o700)
   const disk = await openDisk(directory, clock)
+  const uploads = await openPartUploads(join(directory, 'uploads'), clock)
+  const store = { disk, uploads, bucket, region: REGION }
   const credentials = options.credentials ?? (await keptCredentials(join(directory, KEPT_CREDENTIALS)))
   const allows = hostGuard(host, options.hosts ?? [])
   const handle = (expects: boolean) => (request: IncomingMessage, response: ServerResponse) =>
-    void serve(request, response, expects, { disk, bucket, credentials, allows, clock, log })
+    void serve(request, response, expects, { store, credentials, allows, clock, log })
 
   const server = createServer({
     headersTimeout: 10_000,
@@ -90,8 +93,7 @@ export async function openLocalStorage(options: LocalStorageOptions): Promise<Lo
 }
 
 interface Parts {
-  readonly disk: Disk
-  readonly bucket: string
+  readonly store: ObjectStore
   readonly credentials: Credentials
   readonly allows: (request: IncomingMessage) => boolean
   readonly clock: Clock
@@ -138,13 +140,18 @@ async function answerTo(
   const { path, query, bucket, key } = addressOf(request.url ?? '')
   const method = request.method ?? ''
   const headers = headersOf(request)
-  const { payload } = await verify({ method, path, query, headers }, parts.credentials, parts.clock.now())
+  const { payload } = await verify(
+    { method, path, query, headers },
+    parts.credentials,
+    parts.store.region,
+    parts.clock.now(),
+  )
   const body = (): AsyncIterable<Uint8Array> => {
     if (expects) response.writeContinue()
     // A refusal in the middle must not end the connection before it was told.
     return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
   }
-  return perform(parts.disk, parts.bucket, { method, bucket, key, query, headers, payload, body })
+  return perform(parts.store, { method, bucket, key, query, headers, payload, body })
 }
 
 async function send(response: ServerResponse, { body }: Answer): Promise<void> {

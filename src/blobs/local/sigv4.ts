@@ -33,10 +33,26 @@ const CLOCK_SKEW_MS = 5 * 60_000
 const LONGEST_SECONDS = 604_800
 
 /** @throws S3Error with status 403 (400 where the signature cannot be read) */
-export async function verify(request: SignedRequest, credentials: Credentials, now: Instant): Promise<Verified> {
-  const stated = request.query.has('X-Amz-Signature') ? fromQuery(request) : fromHeader(request)
+export async function verify(
+  request: SignedRequest,
+  credentials: Credentials,
+  region: string,
+  now: Instant,
+): Promise<Verified> {
+  const inQuery = [...request.query.keys()].some((name) => IN_QUERY.test(name))
+  // Which of two was meant, and what the other one permits, is not guessed.
+  if (inQuery && request.headers['authorization'] !== undefined)
+    throw new S3Error('InvalidArgument', 400, 'A request is signed in its header or in its address, not in both.')
+  const stated = inQuery ? fromQuery(request) : fromHeader(request)
   if (!equal(stated.accessKeyId, credentials.accessKeyId))
     throw new S3Error('InvalidAccessKeyId', 403, 'The access key id is unknown.')
+  if (stated.region !== region)
+    throw new S3Error(
+      'AuthorizationHeaderMalformed',
+      400,
+      `The request is signed for another region; this one is '${region}'.`,
+      region,
+    )
   const signedAt = momentOf(stated.date)
   if (stated.expiresInSeconds === undefined) {
     if (Math.abs(now - signedAt) > CLOCK_SKEW_MS) throw skewed()
@@ -55,6 +71,9 @@ export async function verify(request: SignedRequest, credentials: Credentials, n
     throw new S3Error('SignatureDoesNotMatch', 403, 'The signature is not the one of this request.')
   return { payload: stated.payload }
 }
+
+/** Any of them makes an address a signed one. */
+const IN_QUERY = /^(?:x-amz-(?:signature|credential|algorithm)|signature|awsaccesskeyid)$/i
 
 interface Stated {
   readonly accessKeyId: string

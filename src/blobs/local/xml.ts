@@ -2,15 +2,77 @@
 import type { Instant } from '../../base/clock.ts'
 import { iso } from '../../base/clock.ts'
 import type { S3Error } from './s3-error.ts'
+import type { PartUploads, UploadPart } from './uploads.ts'
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
-export const errorXml = (error: S3Error, resource: string, requestId: string): string =>
-  HEAD + element('Error', tags({ Code: error.code, Message: error.message, Resource: resource, RequestId: requestId }))
+export function errorXml({ code, message, region }: S3Error, resource: string, requestId: string): string {
+  const told = { Code: code, Message: message, Region: region, Resource: resource, RequestId: requestId }
+  return HEAD + element('Error', tags(told))
+}
+
+export const copiedPartXml = (etag: string, modifiedAt: Instant): string =>
+  HEAD + element('CopyPartResult', tags({ LastModified: iso(modifiedAt), ETag: etag }), NAMESPACE)
 
 export const copyXml = (etag: string, modifiedAt: Instant): string =>
   HEAD + element('CopyObjectResult', tags({ LastModified: iso(modifiedAt), ETag: etag }), NAMESPACE)
+
+export const bucketsXml = (bucket: string): string =>
+  HEAD +
+  element(
+    'ListAllMyBucketsResult',
+    element('Owner', tags({ ID: 'svc', DisplayName: 'svc' })) +
+      element('Buckets', element('Bucket', tags({ Name: bucket, CreationDate: '1970-01-01T00:00:00.000Z' }))),
+    NAMESPACE,
+  )
+
+/** The region that has no name of its own is told as nothing. */
+export const locationXml = (region: string): string =>
+  HEAD + element('LocationConstraint', region === 'us-east-1' ? '' : escape(region), NAMESPACE)
+
+export const deletedXml = (keys: readonly string[]): string =>
+  HEAD + element('DeleteResult', keys.map((Key) => element('Deleted', tags({ Key }))).join(''), NAMESPACE)
+
+export const startedXml = (Bucket: string, Key: string, UploadId: string): string =>
+  HEAD + element('InitiateMultipartUploadResult', tags({ Bucket, Key, UploadId }), NAMESPACE)
+
+export const completedXml = (Bucket: string, Key: string, ETag: string): string =>
+  HEAD + element('CompleteMultipartUploadResult', tags({ Bucket, Key, ETag }), NAMESPACE)
+
+export const partsXml = (Bucket: string, Key: string, UploadId: string, parts: readonly UploadPart[]): string =>
+  HEAD +
+  element(
+    'ListPartsResult',
+    tags({ Bucket, Key, UploadId, IsTruncated: 'false' }) +
+      parts
+        .map(({ number, modifiedAt, etag, sizeBytes }) =>
+          element(
+            'Part',
+            tags({
+              PartNumber: String(number),
+              LastModified: iso(modifiedAt),
+              ETag: etag,
+              Size: String(sizeBytes),
+            }),
+          ),
+        )
+        .join(''),
+    NAMESPACE,
+  )
+
+export const uploadsXml = (Bucket: string, uploads: ReturnType<PartUploads['list']>): string =>
+  HEAD +
+  element(
+    'ListMultipartUploadsResult',
+    tags({ Bucket, IsTruncated: 'false' }) +
+      uploads
+        .map(({ key, id, startedAt }) =>
+          element('Upload', tags({ Key: key, UploadId: id, Initiated: iso(startedAt), StorageClass: 'STANDARD' })),
+        )
+        .join(''),
+    NAMESPACE,
+  )
 
 export interface Listing {
   readonly bucket: string

@@ -1,0 +1,63 @@
+/** The two documents that a client sends: the objects to delete, and the parts of an upload. */
+import { S3Error } from './s3-error.ts'
+
+/** Of a list of 1,000 keys or 10,000 parts; S3 takes no longer ones either. */
+const MOST_BYTES = 2 * 1024 * 1024
+const MOST_KEYS = 1000
+
+/** @throws S3Error `MalformedXML` */
+export async function readXmlBody(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.byteLength
+    if (length > MOST_BYTES) throw malformed()
+    chunks.push(chunk)
+  }
+  const text = Buffer.concat(chunks).toString('utf8')
+  // No document of S3 has declarations or sections; what they could hide is not looked for.
+  if (text.includes('<!')) throw malformed()
+  return text
+}
+
+/** `<Delete>` with its keys. */
+export function readDelete(xml: string): { readonly keys: readonly string[]; readonly quiet: boolean } {
+  const objects = elementsIn(xml, 'Object')
+  if (objects.length === 0 || objects.length > MOST_KEYS) throw malformed()
+  if (objects.some((each) => each.includes('<VersionId>')))
+    throw new S3Error('NotImplemented', 501, 'Versions of objects are not offered.')
+  return { keys: objects.map((each) => textIn(each, 'Key')), quiet: /<Quiet>\s*true\s*<\/Quiet>/.test(xml) }
+}
+
+/** `<CompleteMultipartUpload>` with its parts, as they were sent. */
+export function readParts(xml: string): readonly { readonly number: number; readonly etag: string }[] {
+  const parts = elementsIn(xml, 'Part')
+  if (parts.length === 0) throw malformed()
+  return parts.map((each) => ({ number: Number(textIn(each, 'PartNumber')), etag: textIn(each, 'ETag').trim() }))
+}
+
+function elementsIn(xml: string, name: string): readonly string[] {
+  const [, ...rest] = xml.split(`<${name}>`)
+  return rest.map((each) => {
+    const end = each.indexOf(`</${name}>`)
+    if (end < 0) throw malformed()
+    return each.slice(0, end)
+  })
+}
+
+function textIn(xml: string, name: string): string {
+  const [text, ...more] = elementsIn(xml, name)
+  if (text === undefined || more.length > 0 || text.includes('<')) throw malformed()
+  return text.replaceAll(/&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi, (_, named, decimal, hex) =>
+    typeof named === 'string' ? NAMED[named]! : letterOf(Number.parseInt(String(decimal ?? hex), decimal ? 10 : 16)),
+  )
+}
+
+function letterOf(code: number): string {
+  if (code > 0x10ffff) throw malformed()
+  return String.fromCodePoint(code)
+}
+
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+const malformed = (): S3Error => new S3Error('MalformedXML', 400, 'The document of the request cannot be read.')
