@@ -374,3 +374,21 @@ describe('the registry', () => {
     expect(lock?.late_edges).toEqual([{ agent: 'acme.desk', ref: 'acme.clerk' }])
   })
 })
+
+describe('svc/max-tool-calls', () => {
+  const [path] = Object.entries(DESK).find(([, text]) => text.includes('svc/input-schema'))!
+  const bounded = (text: string): Files =>
+    changed(DESK, path, '{ svc/input-schema', `{ svc/max-tool-calls: "${text}", svc/input-schema`)
+
+  test('is part of the snapshot', async () => {
+    expect(agentOf(await bundleOf(bounded('4')), 'acme.desk').maxToolCalls).toBe(4)
+  })
+
+  test.each(['0', '-1', '1.5', 'many', '10000'])('"%s" is refused with its place', async (text) => {
+    const { findings } = await compileFiles(bounded(text))
+    expect(findings.map(({ rule, message }) => [rule, message])).toContainEqual([
+      'doc/schema',
+      'svc/max-tool-calls is a whole number from 1 to 9999, as text.',
+    ])
+  })
+})

@@ -307,3 +307,10 @@ describe('svc.read_file', () => {
     expect(await read(args)).toEqual({ at: 'returned', isError: true, result })
   })
 })
+
+test('a route says the bound that the project file sets for its tool', () => {
+  const bounded = { mock: [], concurrency: 3 }
+  const toolbox = toolboxWith({ tools: { 'acme.orders.*': bounded, 'acme.free': { mock: [] } } })
+  const boundOf = (id: string) => toolbox.route(agentWith({}), toolNamed(id))?.concurrency
+  expect([boundOf('acme.orders.refund'), boundOf('acme.free')]).toEqual([3, undefined])
+})
