@@ -12,6 +12,8 @@ export type ToolRouteConfig =
       readonly timeout?: string
     }
   | { readonly mock: readonly MockResult[]; readonly timeout?: string }
+  /** For a tool that the manifest binds to an MCP server: only how long it may take. */
+  | { readonly timeout: string }
 
 export interface MockResult {
   /** Arguments that must be equal for this result; absent = every call. */

@@ -49,7 +49,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       clock.now() > invocation.notAfter ? Promise.resolve(TOO_LATE) : invoke(invocation, signal),
   })
 
-  const configured = (found: ToolRouteConfig): Route => {
+  const configured = (found: ToolRouteConfig): Route | undefined => {
     const timeoutMs =
       found.timeout === undefined ? DEFAULT_TIMEOUT_MS : (parseDuration(found.timeout) ?? DEFAULT_TIMEOUT_MS)
     if ('command' in found) {
@@ -69,6 +69,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         return callHttp({ url, headers: filled.headers, fetch: direct, timeoutMs, clock }, invocation, signal)
       })
     }
+    if (!('mock' in found)) return undefined
     return route(
       'mock',
       timeoutMs,
