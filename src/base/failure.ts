@@ -210,6 +210,11 @@ export const failures = {
     say: (a: { file: string; why: string }) => `${a.file} cannot be used as a store: ${a.why}.`,
   },
 
+  backup_broken: {
+    exit: EXIT.unavailable,
+    say: () => 'The server ended before the backup was whole; what arrived cannot be restored.',
+    fix: 'svc backup again, once the server runs.',
+  },
   backup_invalid: { exit: EXIT.bad, say: (a: { why: string }) => `This is no backup that can be restored: ${a.why}.` },
 
   // Authoring and shipping

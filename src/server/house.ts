@@ -28,6 +28,7 @@ import type { Toolbox } from '../tools/tool.ts'
 import { createToolbox } from '../tools/toolbox.ts'
 import { createAttempts } from './attempts.ts'
 import { logToAll, openLogFile } from './log-file.ts'
+import { refuseEmptied } from './emptied.ts'
 import { createReaders } from './readers.ts'
 import { createRehearsals } from './rehearsals.ts'
 import { withRunLog } from './run-log.ts'
@@ -114,6 +115,7 @@ export async function openHouse(
     if (options.dataDirectory !== undefined && !readOnly) {
       const lock = lockDirectory(options.dataDirectory)
       closers.push(() => lock.release())
+      refuseEmptied(options.dataDirectory)
     }
     const redactor = createRedactor()
     const said = options.log ?? (await import('./log.ts')).createLog(redactor, 'info', options.logTo)

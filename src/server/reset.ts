@@ -8,6 +8,7 @@ import { silentLog } from '../base/log.ts'
 import type { Config } from '../spec/config.ts'
 import { lockDirectory } from '../store/sqlite/lock.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
+import { leftOf } from './emptied.ts'
 import { openStorage } from './storage.ts'
 
 export interface ResetOptions {
@@ -33,7 +34,7 @@ const PAGE = 500
 
 /** Undefined where nothing was kept. @throws Failure `store_locked` while a server holds the directory */
 export async function openReset({ dataDirectory, workspace, config, clock }: ResetOptions): Promise<Reset | undefined> {
-  if (!existsSync(join(dataDirectory, 'data.db'))) return undefined
+  if (!existsSync(join(dataDirectory, 'data.db')) && leftOf(dataDirectory).length === 0) return undefined
   const lock = lockDirectory(dataDirectory)
   try {
     const store = openSqlite(join(dataDirectory, 'data.db'), { clock })

@@ -18,6 +18,8 @@ export type ToolRouteConfig =
       readonly concurrency?: number
     }
   | { readonly mock: readonly MockResult[]; readonly timeout?: string; readonly concurrency?: number }
+  /** For a tool that the manifest binds to an MCP server: how long a call may take, and how many run at once. */
+  | { readonly timeout?: string; readonly concurrency?: number }
 
 export interface MockResult {
   /** Arguments that must be equal for this result; absent = every call. */

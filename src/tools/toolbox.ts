@@ -49,7 +49,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       clock.now() > invocation.notAfter ? Promise.resolve(TOO_LATE) : invoke(invocation, signal),
   })
 
-  const configured = (found: ToolRouteConfig): Route => {
+  const configured = (found: ToolRouteConfig): Route | undefined => {
     const timeoutMs = timeoutOf(found)
     if ('command' in found) {
       const command = { argv: found.command, cwd: configDir, env, allow: found.env ?? [], timeoutMs, clock }
@@ -68,6 +68,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         return callHttp({ url, headers: filled.headers, fetch: direct, timeoutMs, clock }, invocation, signal)
       })
     }
+    if (!('mock' in found)) return undefined
     return route(
       'mock',
       timeoutMs,
@@ -96,7 +97,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
           ...own,
         }
       }
-      return found && { ...configured(found), ...own }
+      const configuredRoute = found && configured(found)
+      return configuredRoute && { ...configuredRoute, ...own }
     },
     describe: (agent, tool, signal) =>
       tool.mcp

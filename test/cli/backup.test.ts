@@ -1,7 +1,10 @@
 /** What is kept can be carried away, brought back and forgotten. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { lockDirectory } from '../../src/store/sqlite/lock.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran, type WorldOptions } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -219,4 +222,38 @@ describe('resetting', () => {
     expect(await runSvc(['reset', '--all', '--yes'], { cwd: nowhere })).toMatchObject({ code: 2, stdout: '' })
     expect(readdirSync(nowhere)).toEqual([])
   })
+})
+
+test('svc serve waits for a store that another command holds for a moment', async () => {
+  const held = lockDirectory(join(cwd, '.svc'))
+  const waiting = going(['serve', '--port', '0', '--json'], { cwd })
+  await vi.waitFor(() => expect(waiting.world.stderr()).toContain('waiting up to 10 s'), 10_000)
+  held.release()
+  expect(await waiting.line(/"ready"/)).toContain('"url"')
+  await waiting.end()
+})
+
+test('a server that ends during a backup ends it with exit 8 and leaves no archive', async () => {
+  const socket = join(parent, 'dying.sock')
+  const dying = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': request.url === '/backup' ? 'application/gzip' : 'application/json' })
+    if (request.url !== '/backup') return void response.end('{}')
+    response.write('half of it', () => response.destroy())
+  }).listen(socket)
+  await once(dying, 'listening')
+  const data = join(parent, 'dying')
+  mkdirSync(data, { mode: 0o700 })
+  writeFileSync(
+    join(data, 'server.json'),
+    JSON.stringify({ pid: process.pid, url: 'http://127.0.0.1:1', uploadUrl: '', adminSocket: socket }),
+  )
+  const file = join(parent, 'broken.tgz')
+  const { code, stdout, stderr } = await svc(['backup', file, '--data', data])
+  dying.close()
+  expect([code, stdout, stderr.split('\n')[0]]).toEqual([
+    8,
+    '',
+    'error[backup_broken]: The server ended before the backup was whole; what arrived cannot be restored.',
+  ])
+  expect(readdirSync(parent).filter((name) => name.startsWith('broken'))).toEqual([])
 })

@@ -72,8 +72,15 @@ const specOf = (ledger: Ledger): BenchSpec => {
 }
 
 /** Brings a run to its end; people approve, and say of an unknown outcome what the ledger says. */
-async function finish(bench: Bench, session: SessionId, ledger: Ledger): Promise<void> {
+async function finish(
+  bench: Bench,
+  session: SessionId,
+  ledger: Ledger,
+  backedUp: () => Promise<void> = async () => {},
+): Promise<void> {
   for (let round = 0; round < 20; round++) {
+    await turns()
+    await backedUp()
     await turns()
     if ((await bench.store.session(session))!.finishedAt !== null) return
     for (const task of await bench.store.tasksOfSession(session)) {
@@ -104,10 +111,12 @@ async function backUp(border: number): Promise<Backup | undefined> {
   const path = newPath()
   let writes = 0
   let taken = false
+  let backingUp = Promise.resolve()
   const counted = async <T>(store: Store, work: () => Promise<T>): Promise<T> => {
     const value = await work()
     if (++writes === border) {
-      await store.backup(path)
+      backingUp = store.backup(path)
+      await backingUp
       taken = true
     }
     return value
@@ -122,7 +131,7 @@ async function backUp(border: number): Promise<Backup | undefined> {
   })
   const run = await bench.start('root')
   const session = (await bench.store.run(run))!.sessionId
-  await finish(bench, session, ledger)
+  await finish(bench, session, ledger, () => backingUp)
   await bench.engine.close()
   return taken ? { path, session, run, ledger } : undefined
 }

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { iso } from '../../base/clock.ts'
-import { fail } from '../../base/failure.ts'
+import { fail, isFailure } from '../../base/failure.ts'
 import { fileFailure } from '../../base/file-error.ts'
 import { silentLog } from '../../base/log.ts'
 import type { Call } from '../command.ts'
@@ -52,7 +52,7 @@ async function toFile(path: string, body: ReadableStream<Uint8Array>): Promise<W
   let bytes = 0
   try {
     await pipeline(
-      Readable.fromWeb(body as never),
+      arriving(body),
       async function* (chunks: AsyncIterable<Uint8Array>) {
         for await (const chunk of chunks) {
           hash.update(chunk)
@@ -65,15 +65,32 @@ async function toFile(path: string, body: ReadableStream<Uint8Array>): Promise<W
     await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
+    if (isFailure(error)) throw error
     throw fileFailure(error, { path, doing: 'written' }) ?? error
   }
   return { bytes, digest: `sha256:${hash.digest('hex')}` }
 }
 
+/** The bytes of an archive. @throws Failure `backup_broken` where they end before their end */
+async function* arriving(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw fail('backup_broken', undefined, { cause })
+      })
+      if (done) return
+      yield value
+    }
+  } finally {
+    reader.releaseLock()
+  }
+}
+
 async function toStdout({ io }: Call, body: ReadableStream<Uint8Array>): Promise<Written> {
   const hash = createHash('sha256')
   let bytes = 0
-  for await (const chunk of body) {
+  for await (const chunk of arriving(body)) {
     hash.update(chunk)
     bytes += chunk.length
     io.writeBytes?.(chunk)

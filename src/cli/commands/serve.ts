@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
+import { isFailure } from '../../base/failure.ts'
 import type { Call } from '../command.ts'
 import { tellUndeployed, type LateEdge } from '../late-edges.ts'
 import { talkScreen } from '../list.ts'
 import { createOperator } from '../operator.ts'
+import { answersOperator } from '../operator-socket.ts'
 import { openProject, type Project } from '../project.ts'
 import { prettyLog } from '../pretty-log.ts'
 import { openServing, readAddress, readyLine, untilStopped } from '../serving.ts'
@@ -15,17 +17,19 @@ export async function serve(call: Call): Promise<number> {
   const project = await openProject(call, bundles[0])
   const address = readAddress(call, project)
   const [storage, adminSocket] = [given.text('storage'), given.text('admin-socket')]
-  const server = await openServing(
-    {
-      project: storage === undefined ? project : withStorage(project, storage),
-      dataDirectory: project.dataDirectory,
-      env: io.env,
-      offline: given.flag('offline'),
-      otel: given.flag('otel'),
-      ...(given.text('log-format') === 'pretty' && { logTo: prettyLog(talkScreen(call)) }),
-      ...(adminSocket !== undefined && { adminSocket: resolve(cwd, adminSocket) }),
-    },
-    address,
+  const server = await openWhenFree(call, project.dataDirectory, () =>
+    openServing(
+      {
+        project: storage === undefined ? project : withStorage(project, storage),
+        dataDirectory: project.dataDirectory,
+        env: io.env,
+        offline: given.flag('offline'),
+        otel: given.flag('otel'),
+        ...(given.text('log-format') === 'pretty' && { logTo: prettyLog(talkScreen(call)) }),
+        ...(adminSocket !== undefined && { adminSocket: resolve(cwd, adminSocket) }),
+      },
+      address,
+    ),
   )
   try {
     const operator = createOperator(
@@ -45,6 +49,25 @@ export async function serve(call: Call): Promise<number> {
     await server.close()
   }
   return 0
+}
+
+/** How long a store is waited for that a one-shot command holds, and how often it is tried. */
+const PATIENCE_MS = 10_000
+const TRY_AGAIN_MS = 100
+
+/** @throws Failure `store_locked` at once where another server holds the directory, else after ten seconds */
+async function openWhenFree<T>({ out, io, signal }: Call, dataDirectory: string, open: () => Promise<T>): Promise<T> {
+  const until = io.clock.monotonic() + PATIENCE_MS
+  for (let told = false; ; told = true) {
+    try {
+      return await open()
+    } catch (error) {
+      if (!isFailure(error, 'store_locked') || io.clock.monotonic() > until || signal.aborted) throw error
+      if (await answersOperator(dataDirectory)) throw error
+      if (!told) out.say('another command holds the data directory; waiting up to 10 s for it')
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
+    }
+  }
 }
 
 /** The storage of the command line in place of the one that the project file names. */

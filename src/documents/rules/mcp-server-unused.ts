@@ -29,7 +29,7 @@ export const mcpServerUnused: Rule = {
         fix: isMissing
           ? 'Route a binding to it, or remove it.'
           : { description: 'Remove it.', edits: removalWithParent(document, entry) },
-          subject: [server.value],
+        subject: [server.value],
       })
     }
   },

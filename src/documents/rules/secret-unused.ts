@@ -37,7 +37,7 @@ export const secretUnused: Rule = {
           isMissing || !isWhole
             ? 'Name it where it is used, or remove it.'
             : { description: 'Remove it.', edits: removalWithParent(document, pointer) },
-          subject: [key],
+        subject: [key],
       })
     }
   },
