@@ -13,7 +13,7 @@ describe('which route', () => {
       'acme.*': { mock: [{ result: 'namespace' }] },
       'acme.orders.*': { mock: [{ result: 'inner namespace' }] },
       'acme.orders.lookup': { mock: [{ result: 'exact' }] },
-      'acme.served': { mock: [{ result: 'never' }], timeout: '5s' },
+      'acme.served': { timeout: '5s' },
     },
   }
   test.each([
@@ -296,4 +296,9 @@ describe('svc.read_file', () => {
   ])('%j is an error', async (args, result) => {
     expect(await read(args)).toEqual({ at: 'returned', isError: true, result })
   })
+})
+
+test('a time alone is no route for a tool that no MCP server has', () => {
+  const only = toolboxWith({ tools: { 'acme.slow': { timeout: '5s' } } })
+  expect(only.route(agentWith(), toolNamed('acme.slow'))).toBeUndefined()
 })
