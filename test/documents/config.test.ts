@@ -50,7 +50,7 @@ test.each<[string, string, string[]]>([
   ],
   [
     'no route for a tool',
-    'tools: {a.b: {timeout: 5s}}\n',
+    'tools: {a.b: {env: [X]}}\n',
     ['1:9 doc/schema tools.a.b needs exactly one of `command`, `http` or `mock`.'],
   ],
   [

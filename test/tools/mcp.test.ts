@@ -245,7 +245,7 @@ test('HTTP 502 may come after the call ran', async () => {
 
 test('no answer in time leaves the outcome unknown; no answer to the greeting means nothing happened', async () => {
   await start('stateless')
-  toolbox = toolboxWith({ tools: { 'acme.*': { mock: [], timeout: '1s' } } })
+  toolbox = toolboxWith({ tools: { 'acme.*': { timeout: '1s' } } })
   await call()
   fake.intercept = (rpc) => rpc === 'tools/call'
   expect(await call()).toEqual({

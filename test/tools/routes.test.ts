@@ -13,7 +13,7 @@ describe('which route', () => {
       'acme.*': { mock: [{ result: 'namespace' }] },
       'acme.orders.*': { mock: [{ result: 'inner namespace' }] },
       'acme.orders.lookup': { mock: [{ result: 'exact' }] },
-      'acme.served': { mock: [{ result: 'never' }], timeout: '5s' },
+      'acme.served': { timeout: '5s' },
     },
   }
   test.each([
@@ -313,4 +313,9 @@ test('a route says the bound that the project file sets for its tool', () => {
   const toolbox = toolboxWith({ tools: { 'acme.orders.*': bounded, 'acme.free': { mock: [] } } })
   const boundOf = (id: string) => toolbox.route(agentWith({}), toolNamed(id))?.concurrency
   expect([boundOf('acme.orders.refund'), boundOf('acme.free')]).toEqual([3, undefined])
+})
+
+test('a time alone is no route for a tool that no MCP server has', () => {
+  const only = toolboxWith({ tools: { 'acme.slow': { timeout: '5s' } } })
+  expect(only.route(agentWith(), toolNamed('acme.slow'))).toBeUndefined()
 })
