@@ -87,3 +87,14 @@ test('what some call brings about is no error', () => {
     ),
   ).toEqual([])
 })
+
+test('findings about a condition on one line point into its text, and the text is kept', () => {
+  const text = 'args.amount > 5 and run.trigger_type == "schedule"'
+  const written = `spec:\n  conditions:\n    when: ${text}\n  decision: {type: deny, reason: r}\n`
+  const files = complete({ 'policy.yaml': `kind: Policy\n${written}` })
+  const found = lint(loadFiles(files), { rules: quiet })
+  const source = files['policy.yaml']!
+  expect(
+    found.map(({ rule, range, fix }) => [rule, source.slice(range.start.offset, range.end.offset), fix?.edits]),
+  ).toEqual([['policy/never-true', '"schedule"', []]])
+})
