@@ -1,5 +1,5 @@
 /** The store for a command that only asks. */
-import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
@@ -90,9 +90,14 @@ function openCopied(copy: string, path: string, clock: Clock): Store {
 /** Nobody writes to a directory in which these files cannot be made; what a killed process left in the log belongs to it. */
 async function copyFiles(path: string, copy: string): Promise<void> {
   await copyFile(path, copy)
-  await copyFile(`${path}-wal`, `${copy}-wal`).catch((error: unknown) => {
+  // A copy has the mode of its original, which may be for reading only.
+  await chmod(copy, 0o600)
+  try {
+    await copyFile(`${path}-wal`, `${copy}-wal`)
+    await chmod(`${copy}-wal`, 0o600)
+  } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  })
+  }
 }
 
 const unreadable = (file: string, cause: unknown) =>
