@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseDuration } from '../base/duration.ts'
 import { fail, isFailure } from '../base/failure.ts'
 import type { Parsed } from './command.ts'
+import { statOf } from './first-files.ts'
 import { Interrupted, type Io } from './io.ts'
 import { modeOf, type Mode } from './mode.ts'
 import { createOutput } from './output.ts'
@@ -47,7 +47,7 @@ async function perform({ spec, given, globals }: Parsed, mode: Mode, io: Io): Pr
     const action = await spec.load()
     const out = createOutput(io.stdout, io.stderr, mode)
     const cwd = resolve(io.cwd, globals.cwd ?? '.')
-    if (globals.cwd !== undefined) await needDirectory(cwd)
+    if (globals.cwd !== undefined) needDirectory(cwd)
     const world = mode.debug ? await withTrace(io) : io
     const running = action({ given, globals, mode, io: world, out, cwd, signal: stop.signal, manual: createManual(io) })
     const code = (await (spec.drains ? running : Promise.race([running, interrupted]))) ?? 0
@@ -63,15 +63,10 @@ async function perform({ spec, given, globals }: Parsed, mode: Mode, io: Io): Pr
   }
 }
 
-/** @throws Failure `file_missing`, `file_unusable` */
-async function needDirectory(path: string): Promise<void> {
-  const { fileFailure } = await import('../base/file-error.ts')
-  try {
-    if (statSync(path).isDirectory()) return
-  } catch (error) {
-    throw fileFailure(error, { path }) ?? error
-  }
-  throw fail('file_unusable', { path, doing: 'entered', why: 'it is no directory' })
+/** @throws Failure `usage` */
+function needDirectory(path: string): void {
+  if (statOf(path)?.isDirectory()) return
+  throw fail('usage', { what: `There is no directory ${path}.` })
 }
 
 async function withTrace(io: Io): Promise<Io> {
