@@ -31,7 +31,7 @@ const LINE = ['cli/main.ts', 'cli/invoke.ts', 'cli/process-io.ts']
 test('--version loads nothing but itself', () => {
   const { packages, files } = loadedBy('cli/start.ts')
   expect(packages).toEqual([])
-  const own = ['src/cli/start.ts', 'src/cli/lost-output.ts', 'src/cli/version.ts']
+  const own = ['src/cli/start.ts', 'src/cli/compile-cache.ts', 'src/cli/lost-output.ts', 'src/cli/version.ts']
   expect([...files].map((file) => file.slice(ROOT.length + 1))).toEqual(own)
 })
 

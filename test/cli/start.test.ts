@@ -1,10 +1,10 @@
 /** How the built program starts, in a copy of the package without any other package. Source: performance, "What works", 6. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import nodeModule from 'node:module'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cacheCompiledCode } from '../../src/cli/compile-cache.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -40,12 +40,18 @@ test.each([
   expect(start(line.split(' '))).toMatch(said)
 })
 
-/** From Node 22 on. */
-const hasCompileCache = 'enableCompileCache' in nodeModule
-
-test.skipIf(!hasCompileCache)('compiled code is cached in the directory of the user', () => {
-  start(['lint'])
-  expect(existsSync(join(home, 'cache/svc/code'))).toBe(true)
+test('compiled code is cached in a directory that the user alone can write', () => {
+  const asked: string[] = []
+  const cacheIn = (XDG_CACHE_HOME: string, HOME?: string): void =>
+    cacheCompiledCode({ XDG_CACHE_HOME, HOME }, (directory) => asked.push(directory))
+  cacheIn('', join(home, 'ann'))
+  const made = join(home, 'ann/.cache/svc/code')
+  expect([asked, statSync(made).mode & 0o777]).toEqual([[made], 0o700])
+  chmodSync(made, 0o777)
+  cacheIn('', join(home, 'ann'))
+  cacheIn('caches', join(home, 'ann'))
+  cacheIn('')
+  expect(asked).toEqual([made])
 })
 
 test('a place for compiled code that cannot be written is passed over', () => {
