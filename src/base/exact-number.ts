@@ -1,5 +1,4 @@
 /** Numbers as they are written, and what becomes of them. Source: decisions, section 1: numbers are never changed silently. */
-import type { JsonValue } from './json.ts'
 
 /** A number that this process cannot keep as it was written. The message names its place and the remedy. */
 export class InexactNumberError extends SyntaxError {
@@ -17,7 +16,8 @@ export class InexactNumberError extends SyntaxError {
 const INEXACT = 'cannot be kept exactly: numbers have at most 17 digits and go to 9007199254740991; write it as text'
 
 /** The same without the place, for a list that names places. */
-export const sayInexact = (written: string | number): string => `is the number ${shorten(String(written))}, which ${INEXACT}`
+export const sayInexact = (written: string | number): string =>
+  `is the number ${shorten(String(written))}, which ${INEXACT}`
 
 const shorten = (written: string): string => (written.length > 40 ? `${written.slice(0, 40)}…` : written)
 
@@ -77,7 +77,7 @@ export function refuseInexactNumbers(text: string): void {
 
 /** The first number of a value that another reader has parsed which may be another than was written; undefined where none is. */
 export function unsafeNumberIn(
-  value: JsonValue,
+  value: unknown,
   pointer = '',
 ): { readonly pointer: string; readonly value: number } | undefined {
   if (typeof value === 'number') return isSafeNumber(value) ? undefined : { pointer, value }
