@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const { outputFiles } = await build({
   stdin: {
     contents:
-      "export { rulePages } from './src/documents/rule-pages.ts'; export { rules } from './src/documents/rules/index.ts'",
+      "export { rulePages } from './src/documents/lint/rule-pages.ts'; export { rules } from './src/documents/rules/index.ts'",
     resolveDir: root,
     loader: 'ts',
   },

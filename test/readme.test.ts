@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { commands } from '../src/cli/table.ts'
+import { commandTable } from '../src/cli/table/table.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
@@ -15,7 +15,7 @@ test('every svc command of the README is one of the table', () => {
   const used = shell.flatMap((block) =>
     [...block.matchAll(/(?:^|&& |npx )svc ([a-z]+(?: [a-z]+)?)/gm)].map((match) => match[1]!),
   )
-  const known = new Set(commands.map(({ path }) => path))
+  const known = new Set(commandTable.map(({ path }) => path))
   expect(used.filter((words) => !known.has(words) && !known.has(words.split(' ')[0]!))).toEqual([])
   expect(used.length).toBeGreaterThan(8)
 })

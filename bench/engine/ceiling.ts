@@ -7,19 +7,19 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { connect } from '../../src/store/sqlite/connect.ts'
+import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { systemClock } from '../../src/base/clock.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import { createTransport } from '../../src/base/transport.ts'
 import { createOpenai } from '../../src/providers/openai.ts'
-import type { CompletionRequest, Message } from '../../src/providers/provider.ts'
+import type { CompletionRequest, ModelMessage } from '../../src/providers/provider.ts'
 import { subject } from './subject.ts'
 
 const [directory, http, model] = process.argv.slice(2) as [string, 'node' | 'h3', string]
 const me = subject()
-const db = connect(join(directory, 'ceiling.db'), {})
+const db = connectSqlite(join(directory, 'ceiling.db'), {})
 db.pragma('journal_mode = wal')
 db.pragma('synchronous = full')
 db.pragma('wal_autocheckpoint = 4000')
@@ -37,7 +37,7 @@ const commit = db.prepare('commit')
 interface Run {
   readonly id: string
   readonly tools: number
-  messages: Message[]
+  messages: ModelMessage[]
   n: number
 }
 
@@ -76,7 +76,7 @@ const provider =
       })
 const TOOLS = [{ name: 'look', description: 'Looks.', schema: { type: 'object' } }]
 
-async function ask(run: Run): Promise<Extract<Message, { role: 'assistant' }>> {
+async function ask(run: Run): Promise<Extract<ModelMessage, { role: 'assistant' }>> {
   const calls = run.messages.filter((message) => message.role === 'assistant').length
   if (!provider) {
     const made = calls < run.tools ? [{ id: `c${calls}`, name: 'look', arguments: { n: calls } }] : []
@@ -116,7 +116,7 @@ async function drive(run: Run): Promise<void> {
 
 async function start(text: string): Promise<object> {
   const { input, tools } = JSON.parse(text) as { input: object; tools: number }
-  const message: Message = { role: 'user', parts: [{ type: 'text', text: JSON.stringify(input) }] }
+  const message: ModelMessage = { role: 'user', parts: [{ type: 'text', text: JSON.stringify(input) }] }
   const run: Run = { id: randomUUID(), tools, messages: [message], n: 0 }
   await save(run, 'running', [message])
   void drive(run)
@@ -153,7 +153,7 @@ server.listen(0, '127.0.0.1', () => {
   const lastOf = db.prepare('select max(n) as n from step where run = ?')
   for (const { id, tools, messages } of open) {
     const { n } = lastOf.get(id) as { n: number }
-    const run: Run = { id, tools, messages: JSON.parse(messages) as Message[], n }
+    const run: Run = { id, tools, messages: JSON.parse(messages) as ModelMessage[], n }
     // What the process before this one had asked for and never heard of is written down before it is asked for again.
     void save(run, 'running', [{ lost: n }]).then(() => drive(run))
   }

@@ -1,6 +1,6 @@
 /** The same questions to a store of few and of many runs, asked in turns. */
 import { join } from 'node:path'
-import { connect } from '../../src/store/sqlite/connect.ts'
+import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { many, warm } from './load.ts'
 import type { Process } from './process.ts'
 import { percentile, type Report } from './report.ts'
@@ -77,7 +77,7 @@ export async function growth(
 }
 
 function bytesIn(file: string): number {
-  const db = connect(file, { readonly: true })
+  const db = connectSqlite(file, { readonly: true })
   const pages = db.pragma('page_count', { simple: true }) as number
   db.close()
   return pages * 4096

@@ -9,8 +9,8 @@ import { createIds } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
 import { openServer } from '../../src/server/open.ts'
-import { digestOfSnapshot, type BoundTool, type Snapshot } from '../../src/spec/snapshot.ts'
-import type { StartLimits, Store, Turn } from '../../src/store/store.ts'
+import { digestOfSnapshot, type BoundTool, type AgentSnapshot } from '../../src/spec/snapshot.ts'
+import type { StartLimits, Store, SessionUpdate } from '../../src/store/store.ts'
 import { seed } from './seed.ts'
 import { subject, type Ready } from './subject.ts'
 
@@ -43,12 +43,12 @@ function agent(
   name: string,
   tools: readonly BoundTool[],
   calls: readonly string[],
-  limits: Snapshot['limits'] = {},
-): Snapshot {
+  limits: AgentSnapshot['limits'] = {},
+): AgentSnapshot {
   const id = `bench.${name}`
   const index = Object.fromEntries(tools.map(({ wire }) => [wire, []]))
   const script = [...calls.map((tool, n) => ({ call: { tool, arguments: { n } } })), { say: 'ok' }]
-  const content: Omit<Snapshot, 'digest'> = {
+  const content: Omit<AgentSnapshot, 'digest'> = {
     v: 1,
     id,
     namespace: 'bench',
@@ -94,8 +94,8 @@ const server = await openServer({
 const { store } = server
 const plain = { ...store }
 /** The turns of the first session of each agent: what is stored in bulk is like them. */
-const firsts = new Map<string, Turn[]>()
-const keep = (turn: Turn): void => {
+const firsts = new Map<string, SessionUpdate[]>()
+const keep = (turn: SessionUpdate): void => {
   const turns = firsts.get(turn.session.agentName) ?? []
   if (turns.length > 0 && turns[0]!.session.id !== turn.session.id) return
   firsts.set(turn.session.agentName, [...turns, turn])
@@ -106,7 +106,7 @@ Object.assign(store, {
     keep(given[0])
     return plain.start(...given)
   },
-  save: async (turn: Turn) => {
+  save: async (turn: SessionUpdate) => {
     me.saved()
     keep(turn)
     await plain.save(turn)

@@ -1,6 +1,6 @@
 /** Fills a store with runs like one that was really run, through the store's own doors. */
-import type { Ids } from '../../src/base/ids.ts'
-import type { StartLimits, Store, Turn } from '../../src/store/store.ts'
+import type { IdSource } from '../../src/base/ids.ts'
+import type { StartLimits, Store, SessionUpdate } from '../../src/store/store.ts'
 
 /** Sessions under way at once: enough for full groups of writes, few enough to be no matter of memory. */
 const AT_ONCE = 1000
@@ -8,9 +8,9 @@ const AT_ONCE = 1000
 /** @returns the id of the last of them */
 export async function seed(
   store: Pick<Store, 'start' | 'save'>,
-  turns: readonly Turn[],
+  turns: readonly SessionUpdate[],
   limits: StartLimits,
-  ids: Ids,
+  ids: IdSource,
   count: number,
 ): Promise<string> {
   const copy = copier(turns, ids)
@@ -30,7 +30,7 @@ export async function seed(
 }
 
 /** The same turns with other ids of everything that happens. */
-function copier(turns: readonly Turn[], ids: Ids): () => Turn[] {
+function copier(turns: readonly SessionUpdate[], ids: IdSource): () => SessionUpdate[] {
   const own = new Set(
     turns.flatMap(({ session, runs, steps, tasks }) => [
       session.id,
@@ -47,6 +47,6 @@ function copier(turns: readonly Turn[], ids: Ids): () => Turn[] {
       fresh.set(piece, id)
       return id
     })
-    return JSON.parse(text.join('')) as Turn[]
+    return JSON.parse(text.join('')) as SessionUpdate[]
   }
 }

@@ -8,7 +8,7 @@ import { silentLog } from '../../src/base/log.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
 import { openServer } from '../../src/server/open.ts'
 import type { Run } from '../../src/spec/run.ts'
-import { digestOfSnapshot, type ScriptTurn, type Snapshot } from '../../src/spec/snapshot.ts'
+import { digestOfSnapshot, type ScriptTurn, type AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { Store } from '../../src/store/store.ts'
 
 const [directory, sessions] = process.argv.slice(2) as [string, string]
@@ -37,9 +37,9 @@ const ASK = {
   builtin: true,
 } as const
 
-function agent(name: string, script: readonly ScriptTurn[]): Snapshot {
+function agent(name: string, script: readonly ScriptTurn[]): AgentSnapshot {
   const id = `bench.${name}`
-  const content: Omit<Snapshot, 'digest'> = {
+  const content: Omit<AgentSnapshot, 'digest'> = {
     v: 1,
     id,
     namespace: 'bench',
@@ -90,7 +90,7 @@ interface Door {
   readonly keys: readonly string[]
 }
 
-async function open(snapshot: Snapshot, keys: number): Promise<Door> {
+async function open(snapshot: AgentSnapshot, keys: number): Promise<Door> {
   const bundle = { root: snapshot.id, agents: [snapshot], documents: [], closureDigest: snapshot.digest }
   const { deployed } = await ask<{ deployed: { agentId: string } }>('POST /publish', { bundle, deploy: true })
   await ask('POST /triggers', { agent: snapshot.id, type: 'api' })

@@ -9,17 +9,17 @@ import { celEnv, parse, plan } from '@bufbuild/cel'
 import { parse as parseCel } from '@marcbachmann/cel-js'
 import jsonLogic from 'json-logic-js'
 import { Engine } from 'json-rules-engine'
-import { decide } from '../../src/policy/decide.ts'
-import { judge } from '../../src/policy/judge.ts'
+import { decideByPolicies } from '../../src/policy/decide.ts'
+import { evaluatePolicies } from '../../src/policy/evaluate-policies.ts'
 import { factsOf, payments, setsOf, type Payment, type Rule } from './rules.ts'
-import type { Facts } from '../../src/policy/decision.ts'
+import type { CallFacts } from '../../src/policy/condition/decision.ts'
 
 type Decision = 'deny' | 'escalate' | 'require_approval' | 'allow'
 
 /** One payment in the forms that contestants take. */
 export interface Input {
   readonly payment: Payment
-  readonly facts: Facts
+  readonly facts: CallFacts
 }
 export const inputs: readonly Input[] = payments.map((payment) => ({ payment, facts: factsOf(payment) }))
 
@@ -58,7 +58,7 @@ export const contestants: readonly Contestant[] = [
     prepare(rules) {
       const sets = setsOf(rules)
       return ({ facts }) => {
-        const verdict = judge(sets, 'pay', facts)
+        const verdict = evaluatePolicies(sets, 'pay', facts)
         sink.last = verdict
         return verdict.decision
       }
@@ -69,7 +69,7 @@ export const contestants: readonly Contestant[] = [
     prepare(rules) {
       const sets = setsOf(rules)
       return ({ facts }) => {
-        const decision = decide(sets, 'pay', facts)
+        const decision = decideByPolicies(sets, 'pay', facts)
         sink.last = decision
         return decision.decision
       }

@@ -1,6 +1,6 @@
 /** The same policies for every contestant: an approval, a denial or a grant above an amount, for a currency and some countries. */
 import type { JsonObject } from '../../src/base/json.ts'
-import type { Facts, Sets } from '../../src/policy/decision.ts'
+import type { CallFacts, PolicySets } from '../../src/policy/condition/decision.ts'
 import { entryIdOf, sealSet } from '../../src/policy/policy-set.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
 
@@ -45,7 +45,7 @@ const conditionOf = ({ above, currency, countries }: Rule): JsonObject => ({
 })
 
 /** A set nobody has compiled yet. */
-export function setsOf(rules: readonly Rule[]): Sets {
+export function setsOf(rules: readonly Rule[]): PolicySets {
   const entries = rules.map((rule): PolicyEntry => {
     const content = {
       policy: rule.name,
@@ -65,7 +65,7 @@ export function setsOf(rules: readonly Rule[]): Sets {
   }
 }
 
-export const factsOf = (args: Payment): Facts => ({
+export const factsOf = (args: Payment): CallFacts => ({
   args: args as unknown as JsonObject,
   tool: { id: 'bench.pay', version: '1.0.0', wire_name: 'pay', kind: 'tool', labels: {} },
   agent: { id: 'bench.agent', version: '1.0.0', classifications: [], labels: {} },

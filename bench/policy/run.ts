@@ -1,5 +1,5 @@
 /** Decisions a second, and the time to compile a set. See README.md. */
-import { judge } from '../../src/policy/judge.ts'
+import { evaluatePolicies } from '../../src/policy/evaluate-policies.ts'
 import { contestants, inputs, sink, type Decider } from './contestants.ts'
 import { rulesOf, setsOf } from './rules.ts'
 
@@ -80,7 +80,7 @@ function compileTimes(): void {
     for (let round = 0; round < 50; round++) {
       const sets = setsOf(rules)
       const start = performance.now()
-      sink.last = judge(sets, 'pay', inputs[0]!.facts)
+      sink.last = evaluatePolicies(sets, 'pay', inputs[0]!.facts)
       best = Math.min(best, performance.now() - start)
     }
     console.log(`  ${size} policies`.padEnd(32), best.toFixed(3).padStart(9))

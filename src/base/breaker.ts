@@ -7,7 +7,7 @@ export interface BreakerLimits {
   readonly pauseMs: number
 }
 
-export interface Breaker {
+export interface CircuitBreaker {
   /**
    * Milliseconds for which the name is left alone still; undefined where it may be asked now. After a pause one asks, and the
    * others wait for another pause or for its answer.
@@ -17,7 +17,7 @@ export interface Breaker {
   tell(name: string, answered: boolean): void
 }
 
-export function createBreaker({ failures, pauseMs }: BreakerLimits, clock: Clock): Breaker {
+export function createBreaker({ failures, pauseMs }: BreakerLimits, clock: Clock): CircuitBreaker {
   const failing = new Map<string, { count: number; until: number }>()
   return {
     pausedMs(name) {

@@ -18,6 +18,7 @@ export const systemClock: Clock = {
 }
 
 /** ISO-8601 in UTC with milliseconds, as every timestamp of the interface is written. */
-export const iso = (instant: Instant): string => new Date(instant).toISOString()
+export const toIsoText = (instant: Instant): string => new Date(instant).toISOString()
 
-export const isoOrNull = (instant: Instant | null | undefined): string | null => (instant == null ? null : iso(instant))
+export const isoOrNull = (instant: Instant | null | undefined): string | null =>
+  instant == null ? null : toIsoText(instant)

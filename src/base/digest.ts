@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonical } from './json.ts'
+import { canonicalJson } from './json.ts'
 
 /** `sha256:` and 64 hexadecimal digits: the identity of bytes or of a JSON value. */
 export type Digest = `sha256:${string}`
@@ -9,4 +9,4 @@ export const digestOf = (bytes: string | Uint8Array): Digest =>
   `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
 /** Digest of a JSON value's canonical text (RFC 8785). */
-export const digestOfJson = (value: unknown): Digest => digestOf(canonical(value))
+export const digestOfJson = (value: unknown): Digest => digestOf(canonicalJson(value))

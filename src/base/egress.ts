@@ -8,7 +8,7 @@ import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import { networkInterfaces } from 'node:os'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { createTransport, UnsentError, type Fetch } from './transport.ts'
+import { createTransport, UnsentError, type FetchFunction } from './transport.ts'
 
 export interface EgressOptions {
   /** Who wrote the addresses: the author of a document, or the operator in the configuration. */
@@ -50,7 +50,7 @@ export function createEgress({
   keepAlive = false,
   idleMs,
   resolve = (hostname, done) => systemLookup(hostname, { all: true }, done),
-}: EgressOptions): Fetch {
+}: EgressOptions): FetchFunction {
   const isAllowed = (host: string): boolean => from === 'config' || allowedHosts.includes(host)
   const isOwn = (url: URL): boolean => ownPorts.has(portOf(url)) && !allowedHosts.includes(`${hostOf(url)}:${url.port}`)
 

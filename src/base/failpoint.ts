@@ -2,7 +2,7 @@
 declare const SVC_FAILPOINTS: boolean | undefined
 
 /** Where a process can be made to die. Source: reliability, "Test ladder to build". */
-export type Failpoint =
+export type FailpointName =
   | 'commit.before'
   | 'commit.after'
   /** The dispatch record is durable, and nothing has left. */
@@ -20,12 +20,12 @@ export type Failpoint =
  * Dies here as from `kill -9`, where the variable `SVC_FAILPOINT` says so: `effect.afterReply`, or `effect.afterReply:3` for
  * the third time that the process comes by.
  */
-export function failpoint(name: Failpoint): void {
+export function dieAtFailpoint(name: FailpointName): void {
   if (typeof SVC_FAILPOINTS !== 'undefined' && SVC_FAILPOINTS && isReached(name)) process.kill(process.pid, 'SIGKILL')
 }
 
 /** The same where a text is sent: its first half is written, and has time to leave, before the process dies. */
-export async function failpointWithin(name: Failpoint, text: string, write: (half: string) => void): Promise<void> {
+export async function failpointWithin(name: FailpointName, text: string, write: (half: string) => void): Promise<void> {
   if (typeof SVC_FAILPOINTS !== 'undefined' && SVC_FAILPOINTS && isReached(name)) {
     write(text.slice(0, text.length / 2))
     for (let turn = 0; turn < TURNS_TO_LEAVE; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -36,7 +36,7 @@ export async function failpointWithin(name: Failpoint, text: string, write: (hal
 /** Turns of the event loop in which what was written reaches the socket. */
 const TURNS_TO_LEAVE = 100
 
-function isReached(name: Failpoint): boolean {
+function isReached(name: FailpointName): boolean {
   const [wanted, times = '1'] = (process.env['SVC_FAILPOINT'] ?? '').split(':')
   return wanted === name && ++passed === Number(times)
 }

@@ -2,7 +2,7 @@
  * Everything that may be refused or may fail in a way its caller expects. One line a code: HTTP status, exit code of the
  * command line, the sentence, the remedy. The server's answers, the CLI's last words and the reference page come from here.
  */
-interface Row {
+interface FailureRow {
   /** HTTP status; absent where the failure never crosses HTTP. */
   readonly status?: number
   /** Exit code of the command line (`svc help exit-codes`). */
@@ -310,19 +310,19 @@ export const failures = {
     say: (a: { text: string; candidates: string }) => `"${a.text}" could be ${a.candidates}.`,
   },
   timed_out: { exit: EXIT.timeout, say: (a: { after: string }) => `Gave up after ${a.after}; the work goes on.` },
-} satisfies Record<string, Row>
+} satisfies Record<string, FailureRow>
 
 export type FailureCode = keyof typeof failures
-type About<C extends FailureCode> = Parameters<(typeof failures)[C]['say']>[0]
+type FailureDetails<C extends FailureCode> = Parameters<(typeof failures)[C]['say']>[0]
 
 /** One place of a bad request: a JSON pointer into it and what is wrong there. */
-export interface Detail {
+export interface InvalidPlace {
   readonly path: string
   readonly message: string
 }
 
 export interface FailureExtras {
-  readonly details?: readonly Detail[]
+  readonly details?: readonly InvalidPlace[]
   readonly retryAfterSeconds?: number
   /** Further response headers, for example `Allow`. */
   readonly headers?: Readonly<Record<string, string>>
@@ -342,22 +342,22 @@ export class Failure extends Error {
     this.extras = extras
   }
   get status(): number {
-    return (failures[this.code] as Row).status ?? 500
+    return (failures[this.code] as FailureRow).status ?? 500
   }
   get exit(): number {
     return failures[this.code].exit
   }
   get fix(): string | undefined {
-    return this.extras.fix ?? (failures[this.code] as Row).fix
+    return this.extras.fix ?? (failures[this.code] as FailureRow).fix
   }
 }
 
 /** `throw fail('not_found', { what: 'run' })`: a misspelt code or detail does not compile. */
 export function fail<C extends FailureCode>(
   code: C,
-  ...[about, extras]: About<C> extends undefined
+  ...[about, extras]: FailureDetails<C> extends undefined
     ? [about?: undefined, extras?: FailureExtras]
-    : [about: About<C>, extras?: FailureExtras]
+    : [about: FailureDetails<C>, extras?: FailureExtras]
 ): Failure {
   const say = failures[code].say as (about: unknown) => string
   return new Failure(code, say(about), extras ?? {})

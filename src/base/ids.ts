@@ -3,20 +3,20 @@ import type { Instant } from './clock.ts'
 
 declare const brand: unique symbol
 /** A UUID that names one sort of thing; ids of two sorts do not mix. */
-export type Id<Of extends string> = string & { readonly [brand]: Of }
+export type BrandedId<Of extends string> = string & { readonly [brand]: Of }
 
-export type WorkspaceId = Id<'workspace'>
-export type AgentId = Id<'agent'>
-export type VersionId = Id<'version'>
-export type SessionId = Id<'session'>
-export type RunId = Id<'run'>
-export type StepId = Id<'step'>
-export type TaskId = Id<'task'>
-export type EventId = Id<'event'>
-export type FileId = Id<'file'>
-export type TriggerId = Id<'trigger'>
-export type KeyId = Id<'key'>
-export type DecisionId = Id<'decision'>
+export type WorkspaceId = BrandedId<'workspace'>
+export type AgentId = BrandedId<'agent'>
+export type VersionId = BrandedId<'version'>
+export type SessionId = BrandedId<'session'>
+export type RunId = BrandedId<'run'>
+export type StepId = BrandedId<'step'>
+export type TaskId = BrandedId<'task'>
+export type EventId = BrandedId<'event'>
+export type FileId = BrandedId<'file'>
+export type TriggerId = BrandedId<'trigger'>
+export type KeyId = BrandedId<'key'>
+export type DecisionId = BrandedId<'decision'>
 
 const DIGITS = Buffer.from('0123456789abcdef')
 const text = Buffer.from('00000000-0000-0000-0000-000000000000')
@@ -33,9 +33,9 @@ const format = (b: Uint8Array): string => {
 }
 
 /** Makes the ids of everything that happens. */
-export interface Ids {
+export interface IdSource {
   /** A new UUIDv7; later ids sort after earlier ones of the same maker. */
-  next<T extends string>(): Id<T>
+  next<T extends string>(): BrandedId<T>
 }
 
 /**
@@ -45,7 +45,7 @@ export interface Ids {
 export function createIds(
   now: () => Instant,
   random: (bytes: Uint8Array) => void = (b) => void randomFillSync(b),
-): Ids {
+): IdSource {
   let last = 0
   let counter = 0
   // Random bytes are taken in pages, since asking the system for 10 bytes costs as much as for 4 KiB.
@@ -75,7 +75,7 @@ export function createIds(
       b[7] = counter & 0xff
       for (let at = 8; at < 16; at++) b[at] = page[used++]!
       b[8] = 0x80 | (b[8]! & 0x3f)
-      return format(b) as Id<T>
+      return format(b) as BrandedId<T>
     },
   }
 }
@@ -90,14 +90,14 @@ const NAMESPACE = '6f1d1f0e-5a2b-4c57-9f57-4d1a0c6c5d10'
  * A UUIDv5 of the parts, in order: the same parts give the same id on every machine.
  * Parts are joined by NUL, which occurs in no name.
  */
-export function nameId<T extends string>(...parts: readonly string[]): Id<T> {
+export function nameId<T extends string>(...parts: readonly string[]): BrandedId<T> {
   const hash = createHash('sha1')
     .update(Buffer.from(NAMESPACE.replaceAll('-', ''), 'hex'))
     .update(parts.join('\0'))
     .digest()
   hash[6] = 0x50 | (hash[6]! & 0x0f)
   hash[8] = 0x80 | (hash[8]! & 0x3f)
-  return format(hash) as Id<T>
+  return format(hash) as BrandedId<T>
 }
 
 export const workspaceIdOf = (workspace: string): WorkspaceId => nameId('workspace', workspace)

@@ -13,19 +13,19 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
  * Properties that are `undefined` are left out, as `JSON.stringify` does.
  * @throws TypeError for a number that JSON cannot say (NaN, infinities) or a value that is no JSON
  */
-export function canonical(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new TypeError(`${value} is no JSON number.`)
     return JSON.stringify(value)
   }
-  if (Array.isArray(value)) return `[${value.map((each) => canonical(each ?? null)).join(',')}]`
+  if (Array.isArray(value)) return `[${value.map((each) => canonicalJson(each ?? null)).join(',')}]`
   if (typeof value === 'object') {
     const members = Object.entries(value)
       .filter(([, each]) => each !== undefined)
       // The default comparison of strings is by UTF-16 code unit, which is the order RFC 8785 asks for.
       .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-      .map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`)
+      .map(([key, each]) => `${JSON.stringify(key)}:${canonicalJson(each)}`)
     return `{${members.join(',')}}`
   }
   throw new TypeError(`A ${typeof value} is no JSON value.`)

@@ -7,7 +7,7 @@ import { request as requestHttp, Agent as HttpAgent, type ClientRequest, type In
 import { request as requestHttps, Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 
-export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+export type FetchFunction = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
 export interface TransportOptions {
   /**
@@ -40,7 +40,7 @@ export function isUnsent(error: unknown): boolean {
 }
 
 /** Its requests fail with an UnsentError, or, once they may have been received, with the signal's reason or the socket's error. */
-export function createTransport({ keepAlive, idleMs, lookup }: TransportOptions): Fetch {
+export function createTransport({ keepAlive, idleMs, lookup }: TransportOptions): FetchFunction {
   const agents: Readonly<Record<string, Agent>> = {
     'http:': new HttpAgent({ keepAlive }),
     'https:': new HttpsAgent({ keepAlive }),

@@ -1,5 +1,5 @@
 /** Objects by key. The only implementation is an S3 client: the embedded storage is an S3-compatible server of its own. */
-export interface Presigned {
+export interface PresignedUpload {
   readonly url: string
   /** Headers the client must send exactly so. */
   readonly headers: Readonly<Record<string, string>>
@@ -20,7 +20,13 @@ export interface Blobs {
    *
    * Source: HTTP API, "POST /v1/file-library/presign"; decisions, section 11.
    */
-  presignPut(key: string, mediaType: string, maxBytes: number, seconds: number, askedAs?: string): Promise<Presigned>
+  presignPut(
+    key: string,
+    mediaType: string,
+    maxBytes: number,
+    seconds: number,
+    askedAs?: string,
+  ): Promise<PresignedUpload>
   head(key: string): Promise<BlobInfo | undefined>
   /** Copies to the new key, then deletes the old one. */
   move(from: string, to: string): Promise<void>

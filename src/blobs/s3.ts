@@ -22,8 +22,8 @@ const ENCRYPTION = 'x-amz-server-side-encryption'
 /** Any S3-compatible storage, the embedded one included. The AWS client is loaded with the first call. */
 export function createS3Blobs(options: S3Options): Blobs {
   const { bucket: Bucket, anyName = false } = options
-  let loaded: Promise<Loaded> | undefined
-  const load = (): Promise<Loaded> => (loaded ??= open(options))
+  let loaded: Promise<LoadedS3Sdk> | undefined
+  const load = (): Promise<LoadedS3Sdk> => (loaded ??= open(options))
 
   const blobs: Blobs = {
     async presignPut(key, mediaType, maxBytes, seconds, askedAs) {
@@ -107,7 +107,7 @@ export function createS3Blobs(options: S3Options): Blobs {
   return blobs
 }
 
-interface Loaded {
+interface LoadedS3Sdk {
   readonly sdk: typeof import('@aws-sdk/client-s3')
   readonly getSignedUrl: typeof import('@aws-sdk/s3-request-presigner').getSignedUrl
   readonly client: S3Client
@@ -115,7 +115,13 @@ interface Loaded {
   readonly uploads: S3Client
 }
 
-async function open({ endpoint, publicEndpoint, region, credentials, forcePathStyle }: S3Options): Promise<Loaded> {
+async function open({
+  endpoint,
+  publicEndpoint,
+  region,
+  credentials,
+  forcePathStyle,
+}: S3Options): Promise<LoadedS3Sdk> {
   // The client would tell every user of Node 20 on stderr that it will want a newer one some day.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true'
   const [sdk, { getSignedUrl }] = await Promise.all([

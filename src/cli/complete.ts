@@ -6,10 +6,10 @@
 import { readdir } from 'node:fs/promises'
 import type { OperatorRoutes } from '../spec/operator.ts'
 import { safeText } from '../terminal/text.ts'
-import type { CommandSpec, OptionSpec } from './command.ts'
-import type { Io } from './io.ts'
-import { globalOptions } from './global-options.ts'
-import { commands } from './table.ts'
+import type { CommandSpec, OptionSpec } from './shell/command.ts'
+import type { Io } from './shell/io.ts'
+import { globalOptions } from './shell/global-options.ts'
+import { commandTable } from './table/table.ts'
 
 interface Offer {
   readonly value: string
@@ -24,7 +24,7 @@ const FILES = 0
 const PATIENCE_MS = 60
 
 /** @param argv what follows `complete`: `--`, then the words, of which the last is being typed */
-export async function complete(argv: readonly string[], io: Io): Promise<number> {
+export async function completeWords(argv: readonly string[], io: Io): Promise<number> {
   const words = argv[0] === '--' ? argv.slice(1) : argv
   const typed = words.at(-1) ?? ''
   const { offers, files } = await offersFor(words.slice(0, -1), typed, io)
@@ -35,12 +35,12 @@ export async function complete(argv: readonly string[], io: Io): Promise<number>
   return 0
 }
 
-interface Answer {
+interface CompletionAnswer {
   readonly offers: readonly Offer[]
   readonly files?: boolean
 }
 
-async function offersFor(before: readonly string[], typed: string, io: Io): Promise<Answer> {
+async function offersFor(before: readonly string[], typed: string, io: Io): Promise<CompletionAnswer> {
   const { spec, rest } = commandIn(before)
   const options = [...(spec?.options ?? []), ...globalOptions]
   const open = optionNamed(before.at(-1), options)
@@ -60,7 +60,7 @@ function commandIn(words: readonly string[]): { readonly spec?: CommandSpec; rea
   const names = operandsIn(words, globalOptions)
   const spec = [2, 1]
     .map((count) => names.slice(0, count).join(' '))
-    .flatMap((path) => commands.find((each) => each.path === path) ?? [])[0]
+    .flatMap((path) => commandTable.find((each) => each.path === path) ?? [])[0]
   if (!spec) return { rest: [] }
   const last = spec.path.split(' ').at(-1)!
   return { spec, rest: words.slice(words.indexOf(last) + 1) }
@@ -77,7 +77,7 @@ function operandsIn(words: readonly string[], options: readonly OptionSpec[]): r
 function nextWords(names: readonly string[]): readonly Offer[] {
   const lead = names.length === 0 ? '' : `${names.join(' ')} `
   const known = new Map<string, string>()
-  for (const { path, summary } of commands) {
+  for (const { path, summary } of commandTable) {
     if (!path.startsWith(lead)) continue
     const [word, more] = path.slice(lead.length).split(' ')
     if (!known.has(word!)) known.set(word!, more === undefined ? summary : '')
@@ -114,7 +114,12 @@ const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Offer[]>>> =
 const FILE =
   /^(?:file|files|path|paths|input|output|config|data|cwd|key-file|operator-key-file|bundles?|attach|before|after|decide|record|replay|root)$/
 
-async function valuesOf(name: string, choices: readonly string[] | undefined, io: Io, path = ''): Promise<Answer> {
+async function valuesOf(
+  name: string,
+  choices: readonly string[] | undefined,
+  io: Io,
+  path = '',
+): Promise<CompletionAnswer> {
   if (choices) return { offers: choices.map((value) => ({ value })) }
   if (path === 'help') return { offers: nextWords([]) }
   const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined
@@ -126,7 +131,10 @@ async function ask<R extends 'GET /agents' | 'GET /runs' | 'GET /tasks' | 'GET /
   route: R,
   io: Io,
 ): Promise<OperatorRoutes[R]['answer']> {
-  const [{ openProject }, { askRunning }] = await Promise.all([import('./project.ts'), import('./operator-socket.ts')])
+  const [{ openProject }, { askRunning }] = await Promise.all([
+    import('./project/project.ts'),
+    import('./project/operator-socket.ts'),
+  ])
   const project = await openProject({ cwd: io.cwd, globals: {}, io })
   return (await askRunning(
     project.dataDirectory,
@@ -157,7 +165,7 @@ async function triggers(io: Io): Promise<readonly Offer[]> {
 }
 
 async function templates(): Promise<readonly Offer[]> {
-  const { packageFile } = await import('./package-file.ts')
+  const { packageFile } = await import('./project/package-file.ts')
   return (await readdir(packageFile('templates'))).map((value) => ({ value }))
 }
 

@@ -1,25 +1,25 @@
 import { resolve } from 'node:path'
 import { parseDuration } from '../base/duration.ts'
 import { fail, isFailure } from '../base/failure.ts'
-import type { Parsed } from './command.ts'
-import { statOf } from './first-files.ts'
-import { Interrupted, type Io } from './io.ts'
-import { modeOf, type Mode } from './mode.ts'
-import { createOutput } from './output.ts'
-import { createManual, parse } from './program.ts'
+import type { ParsedCommand } from './shell/command.ts'
+import { statOf } from './files/first-files.ts'
+import { Interrupted, type Io } from './shell/io.ts'
+import { modeOf, type OutputMode } from './shell/mode.ts'
+import { createOutput } from './shell/output.ts'
+import { createManual, parseCommandLine } from './program.ts'
 
 /** A second Ctrl-C within this time ends the process at once. Source: command line, 1.3. */
 const SECOND_MS = 2000
 
 /** Parses, runs, and tells what went wrong: the one place that knows how a command ends. */
-export async function invoke(argv: readonly string[], io: Io): Promise<number> {
+export async function invokeCommand(argv: readonly string[], io: Io): Promise<number> {
   let mode = modeOf({ json: argv.includes('--json') }, io)
   try {
     if (argv.length === 0 && io.stdout.isTTY) {
       const { showStatus } = await import('./status-screen.ts')
       if (await showStatus(io, mode)) return 0
     }
-    const parsed = await parse(argv, io)
+    const parsed = await parseCommandLine(argv, io)
     if (typeof parsed === 'number') return parsed
     mode = modeOf(parsed.globals, io)
     return await perform(parsed, mode, io)
@@ -28,7 +28,7 @@ export async function invoke(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-async function perform({ spec, given, globals }: Parsed, mode: Mode, io: Io): Promise<number> {
+async function perform({ spec, given, globals }: ParsedCommand, mode: OutputMode, io: Io): Promise<number> {
   const stop = new AbortController()
   const interrupted = new Promise<never>((_, failed) => {
     stop.signal.addEventListener('abort', () => failed(stop.signal.reason as Error))
@@ -70,8 +70,8 @@ function needDirectory(path: string): void {
 }
 
 async function withTrace(io: Io): Promise<Io> {
-  const { traced, tracedFetch } = await import('./trace.ts')
-  return { ...io, fetch: tracedFetch(io.fetch, io.stderr), trace: (send) => traced(send, io.stderr) }
+  const { traceRequests, tracedFetch } = await import('./shell/trace.ts')
+  return { ...io, fetch: tracedFetch(io.fetch, io.stderr), trace: (send) => traceRequests(send, io.stderr) }
 }
 
 function deadline(text: string | undefined, stop: AbortController): NodeJS.Timeout | undefined {
@@ -81,15 +81,15 @@ function deadline(text: string | undefined, stop: AbortController): NodeJS.Timeo
   return setTimeout(() => stop.abort(fail('timed_out', { after: text })), ms)
 }
 
-async function tell(error: unknown, mode: Mode, io: Io): Promise<number> {
-  const { lastWords, renderLastWords } = await import('./exit.ts')
+async function tell(error: unknown, mode: OutputMode, io: Io): Promise<number> {
+  const { lastWords, renderLastWords } = await import('./shell/exit.ts')
   const words = lastWords(error)
   if (words) {
     if (words.code !== 'interrupted') io.stderr.write(`${renderLastWords(words, mode.json)}\n`)
     if (mode.debug && error instanceof Error) io.stderr.write(`${error.stack}\n`)
     return words.exit
   }
-  const { writeCrash } = await import('./crash.ts')
+  const { writeCrash } = await import('./shell/crash.ts')
   const { line, report } = await writeCrash(error, io)
   io.stderr.write(
     mode.json

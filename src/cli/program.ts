@@ -1,24 +1,31 @@
 import { Command, CommanderError, Option } from 'commander'
 import { fail, type Failure } from '../base/failure.ts'
-import type { CommandSpec, Given, Group, Manual, OptionSpec, Parsed } from './command.ts'
-import { globalOptions } from './global-options.ts'
-import type { Io } from './io.ts'
-import type { GlobalOptions } from './mode.ts'
-import { nearest } from './nearest.ts'
-import { commands, groups } from './table.ts'
-import { version } from './version.ts'
+import type {
+  CommandSpec,
+  TypedArguments,
+  CommandGroup,
+  CommandManual,
+  OptionSpec,
+  ParsedCommand,
+} from './shell/command.ts'
+import { globalOptions } from './shell/global-options.ts'
+import type { Io } from './shell/io.ts'
+import type { GlobalOptions } from './shell/mode.ts'
+import { nearestWord } from './shell/nearest.ts'
+import { commandTable, commandGroups } from './table/table.ts'
+import { packageVersion } from './shell/version.ts'
 
 /** The parser of all commands, and what was found when it has run. */
 interface Program {
   readonly root: Command
-  readonly found: () => Parsed | undefined
+  readonly found: () => ParsedCommand | undefined
 }
 
 /**
  * What was typed, or the exit code where help or the version was all that was asked for.
  * @throws Failure `usage`
  */
-export async function parse(argv: readonly string[], io: Io): Promise<Parsed | number> {
+export async function parseCommandLine(argv: readonly string[], io: Io): Promise<ParsedCommand | number> {
   const { root, found } = createProgram(io, argv[0])
   if (argv.length === 0) {
     root.outputHelp()
@@ -38,8 +45,8 @@ export async function parse(argv: readonly string[], io: Io): Promise<Parsed | n
   return found() ?? 0
 }
 
-export const createManual = (io: Io): Manual => ({
-  commands,
+export const createManual = (io: Io): CommandManual => ({
+  commands: commandTable,
   globalOptions,
   show(words) {
     const { root } = createProgram(io)
@@ -54,7 +61,7 @@ export const createManual = (io: Io): Manual => ({
 
 /** @param word with which a command begins: where there is one, those of other words are left out, which take a while to make */
 export function createProgram(io: Io, word?: string): Program {
-  let parsed: Parsed | undefined
+  let parsed: ParsedCommand | undefined
   const root = new Command('svc')
     .description('Lint, compile, publish and run AI agents, with every irreversible act behind the approval it needs.')
     .exitOverride()
@@ -64,13 +71,13 @@ export function createProgram(io: Io, word?: string): Program {
       outputError: () => undefined,
     })
     .configureHelp({ helpWidth: Math.min(io.stdout.width, 80), showGlobalOptions: false, visibleCommands: () => [] })
-    .version(version, '-V', 'print the version')
+    .version(packageVersion, '-V', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
     .addHelpText('after', () => `\n${tree()}\nsvc help COMMAND tells more; svc help --tree lists everything.\n`)
   for (const option of globalOptions) root.addOption(toOption(option))
   const parents = new Map<string, Command>()
-  const named = commands.flatMap((spec) => [spec.path, spec.alias ?? []].flat().map((path) => ({ path, spec })))
+  const named = commandTable.flatMap((spec) => [spec.path, spec.alias ?? []].flat().map((path) => ({ path, spec })))
   const meant = named.filter(({ path }) => path.split(' ')[0] === word)
   for (const { path, spec } of meant.length > 0 ? meant : named) {
     const words = path.split(' ')
@@ -92,7 +99,7 @@ export function createProgram(io: Io, word?: string): Program {
 /** Where the command that was meant is told; where something is missing also one that is whole. */
 function usageOf(argv: readonly string[], missing: boolean): string {
   const typed = ` ${argv.join(' ')} `
-  const [spec] = commands
+  const [spec] = commandTable
     .filter(({ path }) => typed.includes(` ${path} `))
     .toSorted((a, b) => b.path.length - a.path.length)
   if (!spec) return 'svc help lists the commands; --help tells one.'
@@ -102,10 +109,12 @@ function usageOf(argv: readonly string[], missing: boolean): string {
 /** @param argv tells the group, for `keys creat` */
 function unknownCommand(word: string, argv: readonly string[]): Failure {
   const before = argv[argv.indexOf(word) - 1]
-  const siblings = commands.filter(({ path }) => path.startsWith(`${before} `)).map(({ path }) => path.split(' ')[1]!)
-  const near = nearest(
+  const siblings = commandTable
+    .filter(({ path }) => path.startsWith(`${before} `))
+    .map(({ path }) => path.split(' ')[1]!)
+  const near = nearestWord(
     word,
-    siblings.length > 0 ? siblings : [...new Set(commands.map(({ path }) => path.split(' ')[0]!))],
+    siblings.length > 0 ? siblings : [...new Set(commandTable.map(({ path }) => path.split(' ')[0]!))],
   )
   return fail(
     'usage',
@@ -117,7 +126,7 @@ function unknownCommand(word: string, argv: readonly string[]): Failure {
 /** An option whose value may be left out takes it after `=` only, so that it never swallows the next argument. */
 function withBareValues(argv: readonly string[]): readonly string[] {
   const bare = new Map(
-    commands
+    commandTable
       .flatMap((each) => each.options ?? [])
       .flatMap(({ flags, bare: value }) => (value ? [[flags.split(' ')[0]!, value] as const] : [])),
   )
@@ -129,7 +138,7 @@ function withBareValues(argv: readonly string[]): readonly string[] {
 function groupOf(root: Command, parents: Map<string, Command>, name: string): Command {
   const known = parents.get(name)
   if (known) return known
-  const members = commands.filter((each) => each.path.startsWith(`${name} `))
+  const members = commandTable.filter((each) => each.path.startsWith(`${name} `))
   const group = root
     .command(name)
     .description(members.map((each) => each.path.split(' ')[1]).join(', '))
@@ -161,7 +170,7 @@ function given(
   spec: CommandSpec,
   operands: readonly (string | string[] | undefined)[],
   options: Record<string, unknown>,
-): Given {
+): TypedArguments {
   const declared = new Map(
     (spec.options ?? []).map(({ flags }) => [new Option(flags).attributeName(), new Option(flags)]),
   )
@@ -200,12 +209,12 @@ const PLANES = {
 
 /** The groups with their commands, as `svc help` shows them. */
 function tree(): string {
-  return groups.map((group) => `${group.padEnd(9)} ${pathsOf(group)}`).join('\n') + '\n'
+  return commandGroups.map((group) => `${group.padEnd(9)} ${pathsOf(group)}`).join('\n') + '\n'
 }
 
-function pathsOf(group: Group): string {
+function pathsOf(group: CommandGroup): string {
   const words = new Map<string, string[]>()
-  for (const { path } of commands.filter((each) => each.group === group)) {
+  for (const { path } of commandTable.filter((each) => each.group === group)) {
     const [first, second] = path.split(' ')
     words.set(first!, [...(words.get(first!) ?? []), ...(second ? [second] : [])])
   }

@@ -4,17 +4,17 @@ import type { AgentView, OperatorRoutes } from '../spec/operator.ts'
 import { createScreen } from '../terminal/screen.ts'
 import { safeText } from '../terminal/text.ts'
 import { styleOfStatus, type Theme } from '../terminal/theme.ts'
-import { relative, shortId } from '../terminal/time.ts'
-import { exampleInput } from './example-input.ts'
-import type { Io } from './io.ts'
-import type { Mode } from './mode.ts'
-import { askRunning } from './operator-socket.ts'
-import { openProject } from './project.ts'
+import { formatRelative, shortId } from '../terminal/time.ts'
+import { exampleInput } from './runs/example-input.ts'
+import type { Io } from './shell/io.ts'
+import type { OutputMode } from './shell/mode.ts'
+import { askRunning } from './project/operator-socket.ts'
+import { openProject } from './project/project.ts'
 
 const PATIENCE_MS = 1000
 
 /** False outside of a project, and where the project cannot be read: then the short help is of more use. */
-export async function showStatus(io: Io, mode: Mode): Promise<boolean> {
+export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
   const project = await openProject({ cwd: io.cwd, globals: {}, io }).catch(() => undefined)
   if (project?.file === undefined) return false
   const screen = createScreen(io.stdout, mode.color.stdout)
@@ -52,7 +52,7 @@ export async function showStatus(io: Io, mode: Mode): Promise<boolean> {
   )
   if (last)
     screen.lines(
-      `  last run ${shortId(last.runId)}  ${styleOfStatus(theme, last.status)(last.status)}  ${relative(Date.parse(last.startedAt), io.clock.now())}`,
+      `  last run ${shortId(last.runId)}  ${styleOfStatus(theme, last.status)(last.status)}  ${formatRelative(Date.parse(last.startedAt), io.clock.now())}`,
     )
   screen.lines(
     ...steps(theme, [

@@ -15,14 +15,14 @@ import type {
   StreamEvent,
 } from './shapes.ts'
 import {
-  send,
-  type Fetch,
+  sendRequest,
+  type ClientFetch,
   type RequestInfo,
   type RequestOptions,
   type ResponseInfo,
-  type Transport,
+  type ClientTransport,
 } from './transport.ts'
-import { upload, type Upload, type UploadOptions, type UploadSource } from './upload.ts'
+import { uploadFile, type UploadedFile, type UploadOptions, type UploadSource } from './upload.ts'
 
 /** Where `svc dev` and `svc serve` listen unless told otherwise. */
 const LOCAL = 'http://127.0.0.1:4310'
@@ -39,7 +39,7 @@ export interface SvcClientOptions {
   /** Without `/v1`. */
   readonly baseUrl?: string
   /** Used for everything, uploads included. */
-  readonly fetch?: Fetch
+  readonly fetch?: ClientFetch
   /** 2 when absent. */
   readonly maxRetries?: number
   /** Bound of a call with its repetitions; one minute when absent. Streams end only by silence, uploads with their address. */
@@ -88,7 +88,7 @@ export interface MessageOptions extends RequestOptions {
  * Source: HTTP API, "TypeScript client library mapping".
  */
 export class SvcClient {
-  readonly #transport: Transport
+  readonly #transport: ClientTransport
   readonly #baseUrl: string
   readonly #headers: Readonly<Record<string, string>>
 
@@ -171,8 +171,8 @@ export class SvcClient {
    * Presign, PUT and finalize. A file on a disk is given as a blob (`openAsBlob` of `node:fs`); a stream needs `options.size`.
    * `filename` of the result is the leaf of `objectKey`, as a file reference in a run's input needs it.
    */
-  uploadWorkspaceFile(file: UploadSource, options: UploadOptions = {}): Promise<Upload> {
-    return upload(this, this.#transport, file, options)
+  uploadWorkspaceFile(file: UploadSource, options: UploadOptions = {}): Promise<UploadedFile> {
+    return uploadFile(this, this.#transport, file, options)
   }
 
   #url(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
@@ -188,7 +188,7 @@ export class SvcClient {
     options: RequestOptions,
   ): Promise<T> {
     const request = { method: 'GET', url: this.#url(path, query), headers: this.#headers } as const
-    return JSON.parse(await send(this.#transport, request, options)) as T
+    return JSON.parse(await sendRequest(this.#transport, request, options)) as T
   }
 
   async #post<T>(
@@ -204,7 +204,7 @@ export class SvcClient {
       body: JSON.stringify(body),
       repeatable: idempotency !== undefined,
     } as const
-    return JSON.parse(await send(this.#transport, request, options)) as T
+    return JSON.parse(await sendRequest(this.#transport, request, options)) as T
   }
 }
 

@@ -2,8 +2,8 @@ import { isTerminal } from '../spec/run.ts'
 import type { SvcClient } from './client.ts'
 import { SvcError } from './error.ts'
 import type { JsonObject, MessageAccepted, RunStatus, UserTask } from './shapes.ts'
-import { answerTask, pendingTasks, type Decision } from './tasks.ts'
-import { pause } from './transport.ts'
+import { answerTask, pendingTasks, type TaskDecision } from './tasks.ts'
+import { sleepUntil } from './transport.ts'
 import { waitForRun } from './wait.ts'
 
 /** A pause that somebody else must end is looked at soon, then ever more seldom. */
@@ -12,7 +12,7 @@ const LONGEST_LOOK_MS = 2000
 
 export interface RunToEndOptions {
   /** Decides a task; `undefined` leaves the run waiting and ends the function. */
-  readonly onTask?: (task: UserTask) => Promise<boolean | Decision | undefined> | boolean | Decision | undefined
+  readonly onTask?: (task: UserTask) => Promise<boolean | TaskDecision | undefined> | boolean | TaskDecision | undefined
   /** Replies to a run in `WaitingForResponse`; `undefined` leaves it waiting. */
   readonly onReply?: (run: RunStatus) => Promise<string | undefined> | string | undefined
   readonly signal?: AbortSignal
@@ -59,7 +59,7 @@ export async function runToEnd(
     }
     if (!onTask) return run
     // The next approver, an operator or another agent has the word.
-    await pause(lookMs, signal)
+    await sleepUntil(lookMs, signal)
     lookMs = Math.min(lookMs * 2, LONGEST_LOOK_MS)
   }
 }

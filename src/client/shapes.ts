@@ -47,7 +47,7 @@ interface EventData {
   readonly [field: string]: unknown
 }
 
-interface EventOf<K extends string, D> {
+interface StreamEventOf<K extends string, D> {
   readonly ts: string
   readonly kind: K
   /** `engine.session.started`, `engine.step.completed`, … */
@@ -55,21 +55,21 @@ interface EventOf<K extends string, D> {
   readonly data: EventData & D
 }
 
-interface Outcome {
+interface TerminalFields {
   readonly status?: string
   readonly output?: JsonValue
   readonly error?: string | null
 }
 
-export type SessionEvent = EventOf<'session', Outcome>
+export type SessionEvent = StreamEventOf<'session', TerminalFields>
 /** The last three are those of `engine.subagent.*`. */
-export type RunEvent = EventOf<
+export type RunEvent = StreamEventOf<
   'run',
-  Outcome & { readonly childRunId?: string; readonly agentName?: string; readonly depth?: number }
+  TerminalFields & { readonly childRunId?: string; readonly agentName?: string; readonly depth?: number }
 >
-export type StepEvent = EventOf<'step', { readonly step?: ConversationTimelineItem }>
-export type UserTaskEvent = EventOf<'user_task', { readonly task?: UserTaskReqContent }>
-export type AitlEvent = EventOf<
+export type StepEvent = StreamEventOf<'step', { readonly step?: ConversationTimelineItem }>
+export type UserTaskEvent = StreamEventOf<'user_task', { readonly task?: UserTaskReqContent }>
+export type AitlEvent = StreamEventOf<
   'aitl',
   { readonly requestId?: string; readonly question?: string; readonly answer?: string }
 >

@@ -2,7 +2,15 @@ import { createParser } from 'eventsource-parser'
 import { backoffMs } from '../base/retry.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
 import type { StreamEvent } from './shapes.ts'
-import { createLimit, open, pathOf, pause, toSvcError, type Request, type Transport } from './transport.ts'
+import {
+  createLimit,
+  openResponse,
+  pathOf,
+  sleepUntil,
+  toSvcError,
+  type ClientRequest,
+  type ClientTransport,
+} from './transport.ts'
 
 /** The server sends a comment every 15 s; three missed ones mean that nobody is there. */
 const IDLE_MS = 45_000
@@ -27,8 +35,8 @@ export interface StreamOptions {
  * @throws SvcError for a failing status that repeating would not mend
  */
 export async function* followEvents(
-  transport: Transport,
-  request: Request,
+  transport: ClientTransport,
+  request: ClientRequest,
   runId: string,
   options: StreamOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
@@ -44,7 +52,7 @@ export async function* followEvents(
     try {
       const lastEventId = position.lastEventId()
       const headers = { ...request.headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) }
-      const response = await open(transport, { ...request, headers }, attempt, limit.signal)
+      const response = await openResponse(transport, { ...request, headers }, attempt, limit.signal)
       if (response.status === 204) return
       if (!response.ok) throw await toSvcError(request, response)
       refuseOther(response, path)
@@ -81,14 +89,14 @@ export async function* followEvents(
       throw failure
     }
     const asked = failure instanceof SvcError ? failure.retryAfterMs : undefined
-    await pause(
+    await sleepUntil(
       asked ?? (fruitless <= 1 ? serverRetryMs : undefined) ?? backoffMs(fruitless + 1, Math.random()),
       options.signal,
     )
   }
 }
 
-interface Frame {
+interface SseFrame {
   readonly id?: string | undefined
   /** Absent for a comment or a `retry:` line. */
   readonly data?: string
@@ -98,9 +106,9 @@ interface Frame {
 async function* readFrames(
   response: Response,
   limit: { readonly signal: AbortSignal; renew(): void },
-): AsyncGenerator<Frame, void, undefined> {
+): AsyncGenerator<SseFrame, void, undefined> {
   if (!response.body) return
-  let frames: Frame[] = []
+  let frames: SseFrame[] = []
   const parser = createParser({
     onEvent: (event) => frames.push({ id: event.id, data: event.data }),
     onComment: () => frames.push({}),

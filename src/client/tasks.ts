@@ -4,7 +4,7 @@ import type { ConversationResponse, JsonObject, MessageAccepted, UserTask } from
 import type { RequestOptions } from './transport.ts'
 
 /** What a person decided; for an approval `true` or `false` is enough. */
-export interface Decision {
+export interface TaskDecision {
   readonly approved?: boolean
   readonly selectedOptionId?: string
   readonly textValue?: string
@@ -38,11 +38,11 @@ export function answerTask(
   client: SvcClient,
   runId: string,
   task: UserTask,
-  decision: boolean | Decision,
+  decision: boolean | TaskDecision,
   options: RequestOptions = {},
 ): Promise<MessageAccepted> {
   const { comment, acknowledged, metadata, ...values } =
-    typeof decision === 'boolean' ? ({ approved: decision } satisfies Decision as Decision) : decision
+    typeof decision === 'boolean' ? ({ approved: decision } satisfies TaskDecision as TaskDecision) : decision
   const { arguments: edited, ...answer } = values
   const digest = task.content.arguments_digest
   const meaning: JsonObject = {

@@ -1,7 +1,7 @@
 import { backoffMs, retryAfterMs } from '../base/retry.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
 
-export type Fetch = (input: string, init?: RequestInit) => Promise<Response>
+export type ClientFetch = (input: string, init?: RequestInit) => Promise<Response>
 
 /** An attempt, as `onRequest` sees it. Neither the key nor the signature of an upload address is in it. */
 export interface RequestInfo {
@@ -27,15 +27,15 @@ export interface RequestOptions {
   readonly maxRetries?: number
 }
 
-export interface Transport {
-  readonly fetch: Fetch
+export interface ClientTransport {
+  readonly fetch: ClientFetch
   readonly maxRetries: number
   readonly timeoutMs: number
   readonly onRequest: ((request: RequestInfo) => void) | undefined
   readonly onResponse: ((response: ResponseInfo) => void) | undefined
 }
 
-export interface Request {
+export interface ClientRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -49,7 +49,11 @@ export interface Request {
  * GET; 429 and 503, with which nothing was accepted, for every method.
  * @throws SvcError for a failing status, SvcConnectionError, SvcTimeoutError, or the caller's abort reason
  */
-export async function send(transport: Transport, request: Request, options: RequestOptions): Promise<string> {
+export async function sendRequest(
+  transport: ClientTransport,
+  request: ClientRequest,
+  options: RequestOptions,
+): Promise<string> {
   const timeoutMs = options.timeoutMs ?? transport.timeoutMs
   const retries = options.maxRetries ?? transport.maxRetries
   const limit = createLimit(options.signal, timeoutMs)
@@ -64,7 +68,7 @@ export async function send(transport: Transport, request: Request, options: Requ
       // A wait beyond the limit cannot end well: the failure itself says more than a time-out would.
       const late = performance.now() - started + wait >= timeoutMs
       if (attempt > retries || late || !mayRepeat(request, outcome.error)) throw outcome.error
-      await pause(wait, limit.signal).catch(() => {
+      await sleepUntil(wait, limit.signal).catch(() => {
         throw options.signal?.aborted ? options.signal.reason : new SvcTimeoutError(pathOf(request.url), timeoutMs)
       })
     }
@@ -77,9 +81,9 @@ export async function send(transport: Transport, request: Request, options: Requ
  * One attempt up to the headers.
  * @throws SvcConnectionError, or the reason of `signal`
  */
-export async function open(
-  transport: Transport,
-  request: Request,
+export async function openResponse(
+  transport: ClientTransport,
+  request: ClientRequest,
   attempt: number,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -109,7 +113,7 @@ export async function open(
   return response
 }
 
-export async function toSvcError(request: Request, response: Response): Promise<SvcError> {
+export async function toSvcError(request: ClientRequest, response: Response): Promise<SvcError> {
   return new SvcError({
     method: request.method,
     status: response.status,
@@ -121,7 +125,7 @@ export async function toSvcError(request: Request, response: Response): Promise<
 }
 
 /** Ends after `ms`, or with the reason of `signal`. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function sleepUntil(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const stop = (): void => {
@@ -169,13 +173,13 @@ export function createLimit(signal: AbortSignal | undefined, ms: number) {
 export const pathOf = (url: string): string => new URL(url).pathname
 
 async function once(
-  transport: Transport,
-  request: Request,
+  transport: ClientTransport,
+  request: ClientRequest,
   attempt: number,
   signal: AbortSignal,
 ): Promise<{ readonly text: string } | { readonly error: unknown }> {
   try {
-    const response = await open(transport, request, attempt, signal)
+    const response = await openResponse(transport, request, attempt, signal)
     if (!response.ok) return { error: await toSvcError(request, response) }
     try {
       return { text: await response.text() }
@@ -193,7 +197,7 @@ async function once(
   }
 }
 
-function mayRepeat(request: Request, error: unknown): boolean {
+function mayRepeat(request: ClientRequest, error: unknown): boolean {
   // A stream has been read by the first attempt.
   if (request.body instanceof ReadableStream) return false
   if (error instanceof SvcConnectionError) return request.method === 'GET' || request.repeatable === true

@@ -1,7 +1,7 @@
 import { SvcError } from './error.ts'
 import { mediaTypeOf } from './media-type.ts'
 import type { FileItem, FileRef, Finalized, FinalizeBody, PresignBody, Presigned } from './shapes.ts'
-import { send, type RequestOptions, type Transport } from './transport.ts'
+import { sendRequest, type RequestOptions, type ClientTransport } from './transport.ts'
 
 /** A file on a disk is given as a blob: `openAsBlob(path)` of `node:fs`. Nothing here needs Node, so any bundler takes it. */
 export type UploadSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array>
@@ -15,7 +15,7 @@ export interface UploadOptions extends RequestOptions {
   readonly size?: number
 }
 
-export interface Upload {
+export interface UploadedFile {
   readonly objectKey: string
   /** Leaf of `objectKey`. */
   readonly filename: string
@@ -23,14 +23,14 @@ export interface Upload {
 }
 
 /** The file as a value inside a run's `input`. */
-export const fileRef = (upload: Upload): Required<FileRef> => ({
+export const fileRef = (upload: UploadedFile): Required<FileRef> => ({
   svcFile: true,
   filename: upload.filename,
   mediaType: upload.mediaType,
 })
 
 /** The file as an item of a message's `files`. */
-export const fileItem = (upload: Upload): FileItem => ({
+export const fileItem = (upload: UploadedFile): FileItem => ({
   svcFile: true,
   objectKey: upload.objectKey,
   filename: upload.filename,
@@ -42,12 +42,12 @@ interface FileLibrary {
   finalizeFile(body: FinalizeBody, options: RequestOptions): Promise<Finalized>
 }
 
-export async function upload(
+export async function uploadFile(
   library: FileLibrary,
-  transport: Transport,
+  transport: ClientTransport,
   source: UploadSource,
   options: UploadOptions,
-): Promise<Upload> {
+): Promise<UploadedFile> {
   const { body, size, name, type } = toBody(source, options.size)
   const filename = options.filename ?? name ?? 'file'
   const mediaType = options.mediaType ?? (type || mediaTypeOf(filename))
@@ -60,7 +60,7 @@ export async function upload(
       body instanceof ReadableStream
         ? { ...presigned.requiredHeaders, 'Content-Length': String(size) }
         : presigned.requiredHeaders
-    await send(
+    await sendRequest(
       transport,
       { method: presigned.httpMethod, url: presigned.uploadUrl, headers, body },
       { timeoutMs: presigned.expiresInSeconds * 1000, ...options },

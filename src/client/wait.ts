@@ -2,7 +2,7 @@ import { isTerminal, isWaiting } from '../spec/run.ts'
 import type { SvcClient } from './client.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
 import type { RunStatus } from './shapes.ts'
-import { pause } from './transport.ts'
+import { sleepUntil } from './transport.ts'
 
 const FIRST_POLL_MS = 250
 const LONGEST_POLL_MS = 5000
@@ -43,6 +43,6 @@ export async function waitForRun(client: SvcClient, runId: string, options: Wait
   for (let wait = pollMs; ; wait = Math.min(wait * 2, LONGEST_POLL_MS)) {
     run = await client.getRun(runId, per)
     if (isThere(run)) return run
-    await pause(wait, signal)
+    await sleepUntil(wait, signal)
   }
 }

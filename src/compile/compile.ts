@@ -2,24 +2,24 @@
  * From documents to what the runtime evaluates. The stages below are the whole way; each fills in one part of the work and
  * may rely on those above. The same documents give the same bytes on every machine.
  */
-import { sortDiagnostics, type Diagnostic } from '../documents/diagnostic.ts'
-import type { Workspace } from '../documents/workspace.ts'
+import { sortDiagnostics, type Diagnostic } from '../documents/text/diagnostic.ts'
+import type { Workspace } from '../documents/workspace/workspace.ts'
 import type { CompiledBundle } from '../spec/snapshot.ts'
 import type { AskMcp } from '../tools/mcp-listing.ts'
-import { bind } from './bind.ts'
-import { boundaries } from './boundaries.ts'
-import { bundleOf, freeze } from './freeze.ts'
-import { govern } from './govern.ts'
-import { graph } from './graph.ts'
-import { inline } from './inline.ts'
-import { locate } from './locate.ts'
-import { lockOf } from './lock.ts'
-import { type LockFile } from './lock-file.ts'
-import { faultOfBundle } from './pack.ts'
-import { pin } from './pin.ts'
-import type { PublishedLookup } from './published.ts'
-import { resolve } from './resolve.ts'
-import { hasErrors, report, type Work } from './work.ts'
+import { bindTools } from './stages/bind.ts'
+import { bindBoundaries } from './stages/boundaries.ts'
+import { bundleOf, freezeAgents } from './stages/freeze.ts'
+import { attachPolicies } from './stages/govern.ts'
+import { walkAgentGraph } from './stages/graph.ts'
+import { inlineSchemas } from './stages/inline.ts'
+import { locateSubject } from './stages/locate.ts'
+import { lockOf } from './stages/lock.ts'
+import { type LockFile } from './state/lock-file.ts'
+import { faultOfBundle } from './package/pack.ts'
+import { pinMcpTools } from './stages/pin.ts'
+import type { PublishedLookup } from './state/published.ts'
+import { resolveReferences } from './stages/resolve.ts'
+import { hasErrors, reportFinding, type CompileState } from './state/state.ts'
 
 export interface CompileInput {
   readonly workspace: Workspace
@@ -38,7 +38,7 @@ export interface CompileInput {
   readonly prerelease?: string
 }
 
-export interface Compiled {
+export interface CompileResult {
   /** Absent when there is an error among the findings. */
   readonly bundle?: CompiledBundle
   /** What the lock should say. */
@@ -52,29 +52,29 @@ export interface Compiled {
   readonly findings: readonly Diagnostic[]
 }
 
-interface Stage {
+interface CompileStage {
   readonly name: string
-  run(work: Work): void | Promise<void>
+  run(work: CompileState): void | Promise<void>
 }
 
-const stages: readonly Stage[] = [
-  { name: 'locate', run: locate }, // the bundle, its root and its lock
-  { name: 'graph', run: graph }, // the agents of the closure; cycles, versions, depth, secrets
-  { name: 'resolve', run: resolve }, // tools and policies, from the bundle or the registry
-  { name: 'boundaries', run: boundaries }, // the policies that stand for each authority boundary
-  { name: 'inline', run: inline }, // instructions, schemas and scripts by value
-  { name: 'bind', run: bind }, // wire names, and what stands behind each
-  { name: 'pin', run: pin }, // what MCP servers say of their tools
-  { name: 'govern', run: govern }, // one policy set an agent, from attachments and boundaries
-  { name: 'freeze', run: freeze }, // snapshots with digests, children first
+const stages: readonly CompileStage[] = [
+  { name: 'locate', run: locateSubject }, // the bundle, its root and its lock
+  { name: 'graph', run: walkAgentGraph }, // the agents of the closure; cycles, versions, depth, secrets
+  { name: 'resolve', run: resolveReferences }, // tools and policies, from the bundle or the registry
+  { name: 'boundaries', run: bindBoundaries }, // the policies that stand for each authority boundary
+  { name: 'inline', run: inlineSchemas }, // instructions, schemas and scripts by value
+  { name: 'bind', run: bindTools }, // wire names, and what stands behind each
+  { name: 'pin', run: pinMcpTools }, // what MCP servers say of their tools
+  { name: 'govern', run: attachPolicies }, // one policy set an agent, from attachments and boundaries
+  { name: 'freeze', run: freezeAgents }, // snapshots with digests, children first
 ]
 
 /**
  * Compiles a document and its closure. What is wrong in a document is a finding; a stage with an error is the last.
  * @throws Failure `no_documents`, `ambiguous_reference` where `root` means nothing or more than one thing
  */
-export async function compile(input: CompileInput): Promise<Compiled> {
-  const work = open(input)
+export async function compileClosure(input: CompileInput): Promise<CompileResult> {
+  const work = openCompileState(input)
   for (const stage of stages) {
     await stage.run(work)
     if (hasErrors(work)) return { findings: findingsOf(work) }
@@ -84,7 +84,13 @@ export async function compile(input: CompileInput): Promise<Compiled> {
   const document = work.bundle ?? work.subject
   const fault = document && faultOfBundle(work.workspace, document.path, lock)
   if (fault) {
-    report(work, fault.rule, { document, pointer: '' }, fault.what, fault.fix === undefined ? {} : { fix: fault.fix })
+    reportFinding(
+      work,
+      fault.rule,
+      { document, pointer: '' },
+      fault.what,
+      fault.fix === undefined ? {} : { fix: fault.fix },
+    )
     return { findings: findingsOf(work) }
   }
   return {
@@ -97,7 +103,7 @@ export async function compile(input: CompileInput): Promise<Compiled> {
   }
 }
 
-export const open = (input: CompileInput): Work => ({
+export const openCompileState = (input: CompileInput): CompileState => ({
   workspace: input.workspace,
   root: input.root,
   published: input.published,
@@ -126,7 +132,7 @@ function withPrerelease(version: string, prerelease: string | undefined): string
 }
 
 /** Each once: a policy that is attached in many places is wrong in one. */
-export function findingsOf({ findings }: Work): readonly Diagnostic[] {
+export function findingsOf({ findings }: CompileState): readonly Diagnostic[] {
   const seen = new Map(
     findings.map((each) => [
       JSON.stringify([each.rule, each.path, each.pointer, each.range.start.offset, each.message]),

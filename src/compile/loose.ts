@@ -1,20 +1,20 @@
 /** Policy documents without an agent, as one set for the calls they are asked about. Source: policies, section 7. */
-import type { Diagnostic } from '../documents/diagnostic.ts'
-import { asKind, type Document } from '../documents/document.ts'
-import type { Workspace } from '../documents/workspace.ts'
+import type { Diagnostic } from '../documents/text/diagnostic.ts'
+import { asKind, type Document } from '../documents/text/document.ts'
+import type { Workspace } from '../documents/workspace/workspace.ts'
 import type { SideEffectClass } from '../spec/document.ts'
 import type { PolicySet } from '../spec/policy-set.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
-import { findingsOf, open } from './compile.ts'
-import { createEntries } from './entries.ts'
-import { addFor } from './govern.ts'
-import { nothingPublished } from './published.ts'
-import { rulebookOf } from './resolve.ts'
-import { inlineSchema } from './schema.ts'
-import { hasErrors } from './work.ts'
+import { findingsOf, openCompileState } from './compile.ts'
+import { createEntries } from './stages/entries.ts'
+import { addFor } from './stages/govern.ts'
+import { nothingPublished } from './state/published.ts'
+import { rulebookOf } from './stages/resolve.ts'
+import { inlineSchema } from './stages/schema.ts'
+import { hasErrors } from './state/state.ts'
 
 /** A call that policies may concern. */
-export interface Concern {
+export interface PolicyTarget {
   readonly wire: string
   /** Logical id, which `scope` names. */
   readonly id: string
@@ -33,9 +33,9 @@ export function loosePolicies(
   workspace: Workspace,
   documents: readonly Document[],
   agent: string,
-  concerns: readonly Concern[],
+  concerns: readonly PolicyTarget[],
 ): { readonly set?: PolicySet; readonly findings: readonly Diagnostic[] } {
-  const work = open({ workspace, root: '', published: nothingPublished })
+  const work = openCompileState({ workspace, root: '', published: nothingPublished })
   const rulebooks = documents.map((document) => ({ document, rulebook: rulebookOf(work, document) }))
   const entries = createEntries(agent)
   for (const concern of concerns) {
@@ -72,7 +72,7 @@ export function looseTool(workspace: Workspace, id: string): LooseTool | undefin
   const tool = document && asKind(document, 'Tool')
   if (!tool) return undefined
   const { input_schema: input, side_effect_class: sideEffectClass } = tool.spec
-  const work = open({ workspace, root: '', published: nothingPublished })
+  const work = openCompileState({ workspace, root: '', published: nothingPublished })
   const schema = input && inlineSchema(work, input, { document, pointer: '/spec/input_schema' })
   return {
     version: tool.metadata.version,

@@ -1,13 +1,13 @@
 /** Which findings concern what is compiled: those of its closure. Source: bundles, section 1. */
 import { isFailure } from '../base/failure.ts'
-import { filesNamedBy, reachedFrom } from '../documents/dependents.ts'
-import type { Diagnostic } from '../documents/diagnostic.ts'
-import type { Document } from '../documents/document.ts'
-import { directoryOf, isUnder } from '../documents/paths.ts'
-import type { Workspace } from '../documents/workspace.ts'
-import { open, type CompileInput } from './compile.ts'
-import { locate } from './locate.ts'
-import { nothingPublished } from './published.ts'
+import { filesNamedBy, reachedFrom } from '../documents/facts/dependents.ts'
+import type { Diagnostic } from '../documents/text/diagnostic.ts'
+import type { Document } from '../documents/text/document.ts'
+import { directoryOf, isUnder } from '../documents/text/paths.ts'
+import type { Workspace } from '../documents/workspace/workspace.ts'
+import { openCompileState, type CompileInput } from './compile.ts'
+import { locateSubject } from './stages/locate.ts'
+import { nothingPublished } from './state/published.ts'
 
 /**
  * True for a finding in a document or file that the closure of `root` reaches, and for one in a file of its bundle of which
@@ -51,9 +51,9 @@ export function concernsClosure({
 
 /** The Bundle, or what is compiled alone; undefined where that cannot be told. */
 function startOf(workspace: Workspace, root: string): Document | undefined {
-  const work = open({ workspace, root, published: nothingPublished })
+  const work = openCompileState({ workspace, root, published: nothingPublished })
   try {
-    locate(work)
+    locateSubject(work)
   } catch (error) {
     if (!isFailure(error)) throw error
   }

@@ -1,30 +1,30 @@
 /** Answers to a run: of a user task, or a reply to its question. Source: HTTP API, "POST /v1/runs/{runId}/input". */
 import { fail, type Failure } from '../base/failure.ts'
 import type { RunId, WorkspaceId } from '../base/ids.ts'
-import { canonical } from '../base/json.ts'
+import { canonicalJson } from '../base/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
 import type { Run } from '../spec/run.ts'
-import type { Answer } from '../spec/task.ts'
+import type { GivenAnswer } from '../spec/task.ts'
 import type { Store } from '../store/store.ts'
-import { advance } from './advance.ts'
-import { shownFiles } from './calls.ts'
-import type { Driver } from './drive.ts'
-import type { Draft } from './draft.ts'
-import type { EngineParts } from './engine.ts'
-import type { MessageFile } from './event.ts'
-import { answerTask } from './tasks.ts'
+import { advanceRun } from './machine/advance.ts'
+import { shownFiles } from './calls/calls.ts'
+import type { SessionDriver } from './drive/drive.ts'
+import type { SessionTransaction } from './session/transaction.ts'
+import type { EngineParts } from './session/engine.ts'
+import type { MessageFile } from './session/event.ts'
+import { answerTask } from './machine/tasks.ts'
 
-export async function answer(
+export async function answerRun(
   parts: EngineParts,
-  driver: Driver,
+  driver: SessionDriver,
   runId: RunId,
-  given: Answer,
+  given: GivenAnswer,
   hidden: boolean,
 ): Promise<MessageAccepted> {
   const { store } = parts
   const run = await store.run(runId)
   if (!run) throw fail('not_found', { what: 'run' })
-  const cleaned: Answer = { ...parts.redactor.json({ ...given, by: null }), by: given.by }
+  const cleaned: GivenAnswer = { ...parts.redactor.json({ ...given, by: null }), by: given.by }
   const { taskId } = cleaned
   if (taskId !== undefined) {
     if (hidden && cleaned.by.type === 'api_key') return refuse(run.status, fail('task_not_found'))
@@ -62,17 +62,19 @@ async function wasTaken(
   const steps = await store.stepsOfRun(runId)
   const last = steps.findLast(({ type, content }) => type === 'UserMessage' && content['reply_to'] !== undefined)
   if (!last || clock.now() - last.startedAt > REPEATED_MS) return false
-  return last.content['text'] === text && canonical(last.content['files'] ?? []) === canonical(shownFiles(files))
+  return (
+    last.content['text'] === text && canonicalJson(last.content['files'] ?? []) === canonicalJson(shownFiles(files))
+  )
 }
 
-function reply(draft: Draft, run: Run, text: string, files: readonly MessageFile[]): MessageAccepted {
+function reply(draft: SessionTransaction, run: Run, text: string, files: readonly MessageFile[]): MessageAccepted {
   const { state } = draft.run(run.id)
   const listens = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
   if (!listens) {
     const status = draft.statusNow(run.id)
     return refuse(status, fail('run_not_waiting', { status }))
   }
-  advance(draft, run.id, { type: 'message', text, files })
+  advanceRun(draft, run.id, { type: 'message', text, files })
   return { status: draft.statusNow(run.id) }
 }
 
@@ -86,7 +88,7 @@ const refuse = (status: string, failure: Failure): MessageAccepted => ({
 async function filesOf(
   store: Store,
   workspace: WorkspaceId,
-  given: Answer,
+  given: GivenAnswer,
 ): Promise<readonly MessageFile[] | undefined> {
   const files: MessageFile[] = []
   for (const item of given.files ?? []) {

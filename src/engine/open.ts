@@ -1,17 +1,17 @@
 /** Puts the engine together. */
 import { fail } from '../base/failure.ts'
 import { createEmbeddedQueue } from '../queue/embedded.ts'
-import type { Queue } from '../queue/queue.ts'
+import type { SessionQueue } from '../queue/queue.ts'
 import { approverOf } from '../spec/key.ts'
-import { advance } from './advance.ts'
-import { answer } from './answer.ts'
-import { createBell } from './bell.ts'
-import { createDriver } from './drive.ts'
-import type { Engine, EngineParts } from './engine.ts'
-import { follow } from './follow.ts'
-import { probe } from './look.ts'
-import { start } from './start.ts'
-import { conversationOf } from './timeline.ts'
+import { advanceRun } from './machine/advance.ts'
+import { answerRun } from './answer.ts'
+import { createNotifier } from './drive/notifier.ts'
+import { createDriver } from './drive/drive.ts'
+import type { Engine, EngineParts } from './session/engine.ts'
+import { followRunEvents } from './drive/follow.ts'
+import { probeCall } from './drive/probe-call.ts'
+import { startSession } from './start.ts'
+import { conversationOf } from './session/timeline.ts'
 
 /** How long `close` waits for what is in flight. */
 const GRACE_MS = 10_000
@@ -19,9 +19,9 @@ const GRACE_MS = 10_000
 /** @param openQueue what wakes sessions; in process by default */
 export function createEngine(parts: EngineParts, openQueue: typeof createEmbeddedQueue = createEmbeddedQueue): Engine {
   const { store } = parts
-  const bell = createBell()
+  const bell = createNotifier()
   const driver = createDriver(parts, bell, () => queue)
-  const queue: Queue = openQueue({ wake: (id) => driver.wake(id), fire: () => driver.fire() }, parts.clock)
+  const queue: SessionQueue = openQueue({ wake: (id) => driver.wake(id), fire: () => driver.fire() }, parts.clock)
   let closing = false
   /** Starts that were let in before the end began. */
   const starting = new Set<Promise<unknown>>()
@@ -33,24 +33,24 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
     store,
     start(request) {
       if (closing) return Promise.reject(fail('shutting_down'))
-      const started = start(parts, request, (turn) => driver.adopt(turn))
+      const started = startSession(parts, request, (turn) => driver.adopt(turn))
       const done: Promise<unknown> = started.catch(() => {}).finally(() => starting.delete(done))
       starting.add(done)
       return started
     },
-    answer: (runId, given, hidden = false) => answer(parts, driver, runId, given, hidden),
-    probe: (taskId, principal, signal) => probe(parts, driver, taskId, principal, signal),
+    answer: (runId, given, hidden = false) => answerRun(parts, driver, runId, given, hidden),
+    probe: (taskId, principal, signal) => probeCall(parts, driver, taskId, principal, signal),
     async cancel(runId, principal, reason) {
       const run = await store.run(runId)
       if (!run) throw fail('not_found', { what: 'run' })
       const why = reason === undefined ? null : parts.redactor.text(reason)
       const status = await driver.post(run.sessionId, (draft) => {
-        advance(draft, runId, { type: 'cancelled', reason: why, by: approverOf(principal) })
+        advanceRun(draft, runId, { type: 'cancelled', reason: why, by: approverOf(principal) })
         return draft.statusNow(runId)
       })
       return { runId, status }
     },
-    follow: (runId, after, signal) => follow(store, bell, runId, after, signal),
+    follow: (runId, after, signal) => followRunEvents(store, bell, runId, after, signal),
     conversation: (sessionId) => conversationOf(store, sessionId),
     async recover() {
       // A session that is loaded looks by itself at the calls that were sent and that nobody here waits for.

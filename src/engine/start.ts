@@ -6,22 +6,22 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { StartRunResponse } from '../spec/api.ts'
 import { approverOf } from '../spec/key.ts'
 import type { Session } from '../spec/session.ts'
-import type { Snapshot } from '../spec/snapshot.ts'
-import type { IdempotencyClaim, Started, Tree, Turn, Version } from '../store/store.ts'
+import type { AgentSnapshot } from '../spec/snapshot.ts'
+import type { IdempotencyClaim, StartOutcome, SessionTree, SessionUpdate, AgentVersion } from '../store/store.ts'
 import { checkForeignValue } from '../tools/check.ts'
-import { advance } from './advance.ts'
-import { newRun } from './delegate.ts'
-import { createDraft, type World } from './draft.ts'
-import type { EngineParts, StartRequest } from './engine.ts'
+import { advanceRun } from './machine/advance.ts'
+import { newRun } from './calls/delegate.ts'
+import { openTransaction, type TransitionContext } from './session/transaction.ts'
+import type { EngineParts, StartRequest } from './session/engine.ts'
 
 /** How long an `Idempotency-Key` is remembered. Source: decisions, section 2. */
 const KEPT_MS = 24 * 3600_000
 
 /** @param adopt takes over the stored tree; it is not called when nothing was started */
-export async function start(
+export async function startSession(
   parts: EngineParts,
   request: StartRequest,
-  adopt: (turn: Turn) => void,
+  adopt: (turn: SessionUpdate) => void,
 ): Promise<StartRunResponse> {
   const { store, clock } = parts
   const route = `POST /v1/agents/${request.agentId}/runs`
@@ -61,7 +61,7 @@ export async function start(
 }
 
 /** What a start is answered with that begins nothing. */
-function answerOf(started: Started): StartRunResponse {
+function answerOf(started: StartOutcome): StartRunResponse {
   switch (started.outcome) {
     case 'replayed':
       return { ...(started.response as unknown as StartRunResponse), duplicateDelivery: true }
@@ -78,7 +78,7 @@ function answerOf(started: Started): StartRunResponse {
   }
 }
 
-async function deployed({ store }: EngineParts, { agentId, workspaceId }: StartRequest): Promise<Version> {
+async function deployed({ store }: EngineParts, { agentId, workspaceId }: StartRequest): Promise<AgentVersion> {
   const agent = await store.agent(agentId)
   if (!agent || agent.workspaceId !== workspaceId) throw fail('not_found', { what: 'agent' })
   const version = agent.deployedVersionId && (await store.version(agent.deployedVersionId))
@@ -86,7 +86,7 @@ async function deployed({ store }: EngineParts, { agentId, workspaceId }: StartR
   return version
 }
 
-async function checkInput({ id, inputContract }: Snapshot, input: JsonObject): Promise<void> {
+async function checkInput({ id, inputContract }: AgentSnapshot, input: JsonObject): Promise<void> {
   if (inputContract === undefined) return
   const found = await checkForeignValue(inputContract, input)
   const details = found.map(({ path, message }) => ({ path: `/input${path}`, message }))
@@ -120,11 +120,11 @@ function marksIn(value: JsonValue, path: string): readonly { readonly path: stri
 /** What cannot be reached for want of a name or a secret is told now, for every agent that the run is sure to know. */
 async function checkReach(
   { store, providers, tools }: EngineParts,
-  root: Version,
+  root: AgentVersion,
   sessionId?: SessionId,
 ): Promise<void> {
   const seen = new Set<string>()
-  const check = async ({ snapshot, workspaceId }: Version): Promise<void> => {
+  const check = async ({ snapshot, workspaceId }: AgentVersion): Promise<void> => {
     if (seen.has(snapshot.digest)) return
     seen.add(snapshot.digest)
     providers.choose(snapshot, snapshot.model, sessionId)
@@ -138,7 +138,7 @@ async function checkReach(
   await check(root)
 }
 
-function firstTurn(parts: EngineParts, request: StartRequest, version: Version, input: JsonObject): Turn {
+function firstTurn(parts: EngineParts, request: StartRequest, version: AgentVersion, input: JsonObject): SessionUpdate {
   const { snapshot } = version
   const now = parts.clock.now()
   const run = newRun(version, {
@@ -184,16 +184,16 @@ function firstTurn(parts: EngineParts, request: StartRequest, version: Version, 
     lastSeq: 0,
     lastOrdinal: 0,
   }
-  const tree: Tree = { session, runs: [], tasks: [] }
-  const draft = createDraft(tree, worldOf(parts, version, now))
+  const tree: SessionTree = { session, runs: [], tasks: [] }
+  const draft = openTransaction(tree, worldOf(parts, version, now))
   draft.put(run)
   draft.event(run.id, 'session', 'engine.session.started', { status: 'Running', output: null, error: null })
-  advance(draft, run.id, { type: 'started' })
+  advanceRun(draft, run.id, { type: 'started' })
   return draft.turn()!
 }
 
 /** The world of a first turn: nothing has happened yet. */
-const worldOf = (parts: EngineParts, version: Version, now: number): World => ({
+const worldOf = (parts: EngineParts, version: AgentVersion, now: number): TransitionContext => ({
   now,
   ids: parts.ids,
   snapshotOf: () => version.snapshot,

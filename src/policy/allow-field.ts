@@ -1,6 +1,6 @@
 /** The argument that an allow list checks. Source: policies, section 4. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import { readArgumentPath } from './path.ts'
+import { readArgumentPath } from './condition/path.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 
 /** Taken in this order where several properties could be meant. */

@@ -1,8 +1,8 @@
 /** What policies are told of the tool or the agent that is called: the same for the engine and for everyone who asks what would be. */
-import type { BoundAgent, BoundTool, Snapshot } from '../spec/snapshot.ts'
-import type { Facts } from './decision.ts'
+import type { BoundAgent, BoundTool, AgentSnapshot } from '../spec/snapshot.ts'
+import type { CallFacts } from './condition/decision.ts'
 
-export const factsOfTool = (tool: BoundTool): Facts['tool'] => ({
+export const factsOfTool = (tool: BoundTool): CallFacts['tool'] => ({
   id: tool.id,
   version: tool.version,
   wire_name: tool.wire,
@@ -13,7 +13,7 @@ export const factsOfTool = (tool: BoundTool): Facts['tool'] => ({
 })
 
 /** @param child absent where nobody knows yet which version will answer */
-export const factsOfAgent = (agent: BoundAgent, child: Snapshot | undefined): Facts['tool'] => ({
+export const factsOfAgent = (agent: BoundAgent, child: AgentSnapshot | undefined): CallFacts['tool'] => ({
   id: agent.id,
   version: child?.version ?? agent.version ?? '',
   wire_name: agent.wire,

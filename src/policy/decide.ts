@@ -4,24 +4,28 @@
  */
 import type { SideEffectClass } from '../spec/document.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
-import type { Decision, Facts, Sets } from './decision.ts'
-import { describeMoment, describeValue } from './describe.ts'
-import type { Evaluator } from './evaluate.ts'
-import { judge, outcomeOf, partsOf, type Outcome, type Verdict } from './judge.ts'
+import type { PolicyDecision, CallFacts, PolicySets } from './condition/decision.ts'
+import { describeMoment, describeValue } from './condition/describe.ts'
+import type { ConditionEvaluator } from './condition/evaluate.ts'
+import { evaluatePolicies, outcomeOf, partsOf, type PolicyOutcome, type SetVerdict } from './evaluate-policies.ts'
 import { mergeObligations } from './obligations.ts'
-import { argumentAt } from './path.ts'
-import { byName, type Rule } from './rules.ts'
-import { shown, type Truth, type Value } from './truth.ts'
+import { argumentAt } from './condition/path.ts'
+import { byName, type PolicyRule } from './rules.ts'
+import { showValue, type TruthValue, type SubjectValue } from './condition/truth.ts'
 
 /**
  * @param wire name under which the agent binds what is called; a name that its set does not know is denied
  * @param effectiveClass in place of the tool's own; `irreversible_action` needs one approval unless a grant fires
  */
-export const decide = (sets: Sets, wire: string, facts: Facts, effectiveClass?: SideEffectClass): Decision =>
-  tell(judge(sets, wire, facts, effectiveClass))
+export const decideByPolicies = (
+  sets: PolicySets,
+  wire: string,
+  facts: CallFacts,
+  effectiveClass?: SideEffectClass,
+): PolicyDecision => describeVerdict(evaluatePolicies(sets, wire, facts, effectiveClass))
 
 /** A verdict in words. */
-export function tell(verdict: Verdict): Decision {
+export function describeVerdict(verdict: SetVerdict): PolicyDecision {
   if (verdict.fault !== undefined) return refuse(verdict.fault)
   try {
     return settle(verdict)
@@ -32,18 +36,18 @@ export function tell(verdict: Verdict): Decision {
 
 /** One policy of a verdict. */
 interface Considered {
-  readonly rule: Rule
-  readonly truth: Truth
-  readonly outcome: Outcome
-  readonly leaves: Evaluator['leaves']
+  readonly rule: PolicyRule
+  readonly truth: TruthValue
+  readonly outcome: PolicyOutcome
+  readonly leaves: ConditionEvaluator['leaves']
   /** What its own leaves saw. */
-  readonly values: readonly Value[]
+  readonly values: readonly SubjectValue[]
   /** The same in words. */
   readonly texts: readonly string[]
 }
 
 /** The policies of a verdict one by one, by name, each with the values that its own leaves saw. */
-export function consideredOf(verdict: Verdict): readonly Considered[] {
+export function consideredOf(verdict: SetVerdict): readonly Considered[] {
   const all: Considered[] = []
   for (const { list, places, frame } of partsOf(verdict)) {
     // Many policies look at the same few values.
@@ -51,14 +55,14 @@ export function consideredOf(verdict: Verdict): readonly Considered[] {
     const { rules, layout } = list
     for (const at of places) {
       const rule = rules[at]!
-      const truth = frame[layout.base + at] as Truth
+      const truth = frame[layout.base + at] as TruthValue
       const { leaves } = layout.evaluators[at]!
-      const values: Value[] = []
+      const values: SubjectValue[] = []
       const texts: string[] = []
       for (const { slot, subject } of leaves) {
         values.push(frame[slot])
         const describe = subject.isMoment ? describeMoment : describeValue
-        texts.push((written[slot] ??= describe(shown(frame[slot]))))
+        texts.push((written[slot] ??= describe(showValue(frame[slot]))))
       }
       all.push({ rule, truth, leaves, outcome: outcomeOf(rule, truth, verdict.facts), values, texts })
     }
@@ -67,7 +71,7 @@ export function consideredOf(verdict: Verdict): readonly Considered[] {
   return verdict.inherited.length === 0 ? all : all.sort((a, b) => byName(a.rule, b.rule))
 }
 
-function settle(verdict: Verdict): Decision {
+function settle(verdict: SetVerdict): PolicyDecision {
   const { decision, byDefault, effectiveClass, facts } = verdict
   const all = consideredOf(verdict)
   const gate = decision === 'allow' || byDefault ? undefined : decision
@@ -75,7 +79,7 @@ function settle(verdict: Verdict): Decision {
   const winning = all.filter((each) => each.outcome === wins)
   const policies = [...winning, ...all.filter((each) => each.outcome !== wins)].map(toDecided)
   const authorityRef = winning.find((each) => each.rule.entry.authority_ref !== undefined)?.rule.entry.authority_ref
-  const settled: Writable<Decision> = {
+  const settled: Writable<PolicyDecision> = {
     decision,
     policies,
     explanation: explainWinner(winning, gate, byDefault, effectiveClass, facts),
@@ -101,7 +105,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 const DEFAULT_REASON = 'The action cannot be undone and no policy grants it.'
 
-const refuse = (what: string): Decision => ({
+const refuse = (what: string): PolicyDecision => ({
   decision: 'deny',
   policies: [],
   explanation: `The policies of this call could not be evaluated (${what}), so it is denied.`,
@@ -138,7 +142,7 @@ function explainWinner(
   gate: keyof typeof VERBS | undefined,
   byDefault: boolean,
   effectiveClass: SideEffectClass | undefined,
-  facts: Facts,
+  facts: CallFacts,
 ): string {
   const [first, ...others] = winning
   if (byDefault) return 'An irreversible_action requires an approval, and no policy grants it.'

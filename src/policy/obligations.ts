@@ -1,9 +1,9 @@
 /** Obligations of several approvals as one. Source: policies, section 4. */
 import type { SideEffectClass } from '../spec/document.ts'
-import type { Obligations } from '../spec/policy-set.ts'
-import type { Decision } from './decision.ts'
+import type { ApprovalObligations } from '../spec/policy-set.ts'
+import type { PolicyDecision } from './condition/decision.ts'
 
-type Timeout = NonNullable<Obligations['timeout']>
+type Timeout = NonNullable<ApprovalObligations['timeout']>
 
 /** From strict to loose. */
 const ON_TIMEOUT = ['deny', 'escalate', 'allow'] as const
@@ -17,9 +17,9 @@ const DEFAULTS = { approvals: 1, onReject: 'return_to_agent', onModify: 'revalid
  * @param all of every approval that fired; empty = one approval and nothing else
  */
 export function mergeObligations(
-  all: readonly Obligations[],
+  all: readonly ApprovalObligations[],
   sideEffectClass: SideEffectClass | undefined,
-): NonNullable<Decision['obligations']> {
+): NonNullable<PolicyDecision['obligations']> {
   const approvals = Math.max(DEFAULTS.approvals, ...all.map((each) => each.approvals_required ?? DEFAULTS.approvals))
   const comprehension = all.some((each) => each.comprehension_required === true)
   const roles = [...new Set(all.flatMap((each) => each.approver_role ?? []))].sort()

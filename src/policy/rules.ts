@@ -1,14 +1,14 @@
 /** Policy sets made ready to decide: conditions as functions, entries by wire name in a fixed order. */
 import type { Digest } from '../base/digest.ts'
-import type { Effect, PolicyEntry, PolicySet } from '../spec/policy-set.ts'
+import type { PolicyEffect, PolicyEntry, PolicySet } from '../spec/policy-set.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
-import { readCondition, type Condition } from './condition.ts'
-import { compileDescription, type Description } from './describe.ts'
-import { createGround } from './comparison.ts'
-import { layOut, type Layout } from './evaluate.ts'
+import { readCondition, type Condition } from './condition/condition.ts'
+import { compileDescription, type OutcomeDescription } from './condition/describe.ts'
+import { createGround } from './condition/comparison.ts'
+import { layOut, type EvaluationLayout } from './condition/evaluate.ts'
 import { digestOfSet } from './policy-set.ts'
 
-export interface Rule {
+export interface PolicyRule {
   readonly entry: PolicyEntry
   /** From 1, a grant, to 4, a denial. */
   readonly strictness: number
@@ -16,16 +16,16 @@ export interface Rule {
   readonly isGate: boolean
   /** Absent = always true. */
   readonly condition?: Condition
-  readonly describe?: Description
+  readonly describe?: OutcomeDescription
   /** What a decision says about it whatever the call. */
   readonly said: Omit<DecidedPolicy, 'matched' | 'condition'>
 }
 
 /** Rules of one set that concern a call, in the fixed order, and what they need to know of it. */
 export interface RuleList {
-  readonly rules: readonly Rule[]
+  readonly rules: readonly PolicyRule[]
   /** The frame that these rules look at; the truth of each is kept behind `base`, in their order. */
-  readonly layout: Layout
+  readonly layout: EvaluationLayout
 }
 
 /** Something that must not happen and denies the call: `what` is the second half of `policy_error:<what>`. */
@@ -38,7 +38,7 @@ export class PolicyFault extends Error {
   }
 }
 
-const STRICTNESS: Readonly<Record<Effect, number>> = {
+const STRICTNESS: Readonly<Record<PolicyEffect, number>> = {
   grant: 1,
   require_approval: 2,
   escalate: 3,
@@ -70,7 +70,7 @@ function look(set: PolicySet, wire: string): RuleList {
 export const inheritedRulesOf = (set: PolicySet): RuleList => compiled(set).inherited()
 
 /** The order in which rules are named, whatever order they were written in. */
-export function byName(a: Rule, b: Rule): number {
+export function byName(a: PolicyRule, b: PolicyRule): number {
   const [left, right] = [nameOf(a.entry), nameOf(b.entry)]
   return left < right ? -1 : left > right ? 1 : 0
 }
@@ -78,21 +78,21 @@ export function byName(a: Rule, b: Rule): number {
 const nameOf = ({ policy, version, id }: PolicyEntry): string => `${policy}\0${version}\0${id}`
 
 /** A set whose conditions have been read; how those of a list are decided together is worked out when it is first asked for. */
-interface Compiled {
+interface ReadPolicySet {
   readonly of: (wire: string) => RuleList | undefined
   readonly inherited: () => RuleList
 }
 
-const ready = new WeakMap<PolicySet, Compiled>()
+const ready = new WeakMap<PolicySet, ReadPolicySet>()
 
 /** A set is checked against its digest and compiled once for as long as it is held. */
-function compiled(set: PolicySet): Compiled {
+function compiled(set: PolicySet): ReadPolicySet {
   const known = ready.get(set) ?? compileSet(set)
   ready.set(set, known)
   return known
 }
 
-function compileSet(set: PolicySet): Compiled {
+function compileSet(set: PolicySet): ReadPolicySet {
   if (digestOfSet(set) !== set.digest) throw new PolicyFault('digest_mismatch')
   const ground = createGround()
   const byId = new Map(set.entries.map((entry) => [entry.id, compileEntry(entry)]))
@@ -112,7 +112,7 @@ function compileSet(set: PolicySet): Compiled {
   return { of: (wire) => index.get(wire)?.(), inherited: pick(set.inherited) }
 }
 
-function compileEntry(entry: PolicyEntry): Rule {
+function compileEntry(entry: PolicyEntry): PolicyRule {
   const said = sayOf(entry)
   const { effect } = entry
   const strictness = STRICTNESS[effect]
@@ -131,7 +131,7 @@ function compileEntry(entry: PolicyEntry): Rule {
   }
 }
 
-function sayOf(entry: PolicyEntry): Rule['said'] {
+function sayOf(entry: PolicyEntry): PolicyRule['said'] {
   const { policy, version, effect, reason = null, authority_ref = null } = entry
   const source = entry.origin.find(({ path }) => path !== undefined)
   return {

@@ -15,17 +15,17 @@ import { objectSchema, parseArguments, vendorOptions } from './arguments.ts'
 import { boundWithThinking, thinkingBudget } from './bound.ts'
 import {
   PAUSED,
-  type Completion,
+  type ModelCompletion,
   type CompletionRequest,
   type FinishReason,
-  type Message,
+  type ModelMessage,
   type MessagePart,
   type ModelCall,
-  type Provider,
+  type ModelProvider,
 } from './provider.ts'
 import { brokenStream, toProviderError, unknownFinish, type SdkParts } from './sdk-error.ts'
 
-export function createAnthropic(parts: SdkParts): Provider {
+export function createAnthropic(parts: SdkParts): ModelProvider {
   let loading: Promise<Anthropic> | undefined
   return {
     async *complete(request, signal) {
@@ -123,7 +123,7 @@ function isListed(schema: JsonValue): boolean {
 }
 
 /** User and assistant take turns: results of tools are the user's, and neighbours of one role are one message. */
-function toMessages(messages: readonly Message[]): MessageParam[] {
+function toMessages(messages: readonly ModelMessage[]): MessageParam[] {
   const turns: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = []
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user'
@@ -137,7 +137,7 @@ function toMessages(messages: readonly Message[]): MessageParam[] {
   return turns
 }
 
-function toBlocks(message: Message): ContentBlockParam[] {
+function toBlocks(message: ModelMessage): ContentBlockParam[] {
   if (message.role === 'tool')
     return [
       {
@@ -273,7 +273,7 @@ function gather() {
       return ''
     },
     /** @throws ProviderError when the answer was not complete */
-    completion(): Completion {
+    completion(): ModelCompletion {
       if (!complete || stopReason === undefined) throw brokenStream()
       const calls: ModelCall[] = []
       const thinking: JsonObject[] = []

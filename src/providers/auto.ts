@@ -3,11 +3,11 @@
  * fit their schemas and are taken from the run's input where they can be; then it answers. What it does follows from the
  * transcript alone. Source: command line, section 3.1.
  */
-import { play } from './play.ts'
-import type { CompletionRequest, Message, Provider } from './provider.ts'
+import { playAnswer } from './play.ts'
+import type { CompletionRequest, ModelMessage, ModelProvider } from './provider.ts'
 import { sampleOf } from './sample.ts'
 
-export const auto: Provider = {
+export const autoProvider: ModelProvider = {
   async *complete(request, signal) {
     const called = new Set(
       request.messages.flatMap((message) =>
@@ -17,8 +17,8 @@ export const auto: Provider = {
     const next = request.tools.find((tool) => !called.has(tool.name) && !CONVERSATION.has(tool.name))
     if (next) {
       const call = { name: next.name, arguments: sampleOf(next.schema, request.run.input) ?? {} }
-      yield* play(request, { text: '', calls: [call] }, signal)
-    } else yield* play(request, { text: answerOf(request), calls: [] }, signal)
+      yield* playAnswer(request, { text: '', calls: [call] }, signal)
+    } else yield* playAnswer(request, { text: answerOf(request), calls: [] }, signal)
   },
 }
 
@@ -29,7 +29,9 @@ function answerOf(request: CompletionRequest): string {
   const { input, output } = request.run
   const schema = request.outputSchema ?? (output?.format === 'json' ? (output.schema ?? { type: 'object' }) : undefined)
   if (schema !== undefined) return JSON.stringify(sampleOf(schema, input) ?? null)
-  const results = request.messages.filter((message): message is Message & { role: 'tool' } => message.role === 'tool')
+  const results = request.messages.filter(
+    (message): message is ModelMessage & { role: 'tool' } => message.role === 'tool',
+  )
   if (results.length === 0) return 'Done. No tool was called.'
   const told = results.map((result) => `${result.name} ${result.isError ? 'failed' : 'succeeded'}`)
   return `Done: ${told.join(', ')}.`

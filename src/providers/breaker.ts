@@ -1,10 +1,10 @@
 /** Models of a provider that is left alone once it has failed in a row. Source: security, S31. */
 import { createBreaker, sayPaused, type BreakerLimits } from '../base/breaker.ts'
 import type { Clock } from '../base/clock.ts'
-import { ProviderError, type Providers } from './provider.ts'
+import { ProviderError, type ModelProviders } from './provider.ts'
 
 /** The same providers. Only what the engine tries again is a failure; a run that is kept waiting is told for how long. */
-export function withBreaker(providers: Providers, limits: BreakerLimits, clock: Clock): Providers {
+export function withBreaker(providers: ModelProviders, limits: BreakerLimits, clock: Clock): ModelProviders {
   const breaker = createBreaker(limits, clock)
   return {
     ...providers,

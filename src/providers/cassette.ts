@@ -1,22 +1,22 @@
 /** Models that are recorded, or played from a recording. Source: decisions, section 13, "Record and replay". */
 import { digestOf } from '../base/digest.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import { ask, type Asked, type Cassette, type Tape } from '../spec/cassette.ts'
+import { tapeRequest, type TapedRequest, type Cassette, type CassetteTape } from '../spec/cassette.ts'
 import {
   ProviderError,
-  type Completion,
+  type ModelCompletion,
   type CompletionPart,
   type CompletionRequest,
-  type Provider,
-  type Providers,
+  type ModelProvider,
+  type ModelProviders,
 } from './provider.ts'
 
 /**
  * The same models with their traffic recorded; or, where the cassette is played, no model at all: nothing is asked of a network
  * and no key is needed, and a request that was not recorded fails its run with the difference to the nearest one that was.
  */
-export function withCassette(providers: Providers, { record, replay }: Cassette): Providers {
-  const mostOutput: Providers['mostOutput'] = (...of) => providers.mostOutput(...of)
+export function withCassette(providers: ModelProviders, { record, replay }: Cassette): ModelProviders {
+  const mostOutput: ModelProviders['mostOutput'] = (...of) => providers.mostOutput(...of)
   if (replay) return { choose: () => played(replay), mostOutput }
   if (!record) return providers
   return {
@@ -43,21 +43,21 @@ export function withCassette(providers: Providers, { record, replay }: Cassette)
   }
 }
 
-const played = (tape: Tape): Provider => ({
+const played = (tape: CassetteTape): ModelProvider => ({
   async *complete(request, signal): AsyncGenerator<CompletionPart> {
     signal.throwIfAborted()
     const asked = askModel(request)
     const answer = tape.answer(asked)
     if (!answer) throw new ProviderError(tape.miss(asked), { retryable: false })
     if (answer['failure'] !== undefined) throw toError(answer['failure'] as JsonObject)
-    const completion = answer['completion'] as unknown as Completion
+    const completion = answer['completion'] as unknown as ModelCompletion
     if (completion.text !== '') yield { type: 'text', text: completion.text }
     yield { type: 'end', completion }
   },
 })
 
 /** All that an answer can follow from. What the offline models read besides is in the messages too. */
-function askModel({ model, system, messages, tools, outputSchema }: CompletionRequest): Asked {
+function askModel({ model, system, messages, tools, outputSchema }: CompletionRequest): TapedRequest {
   const { provider, name, parameters, reasoning, provider_options: options } = model
   const request = {
     model: { provider, name, parameters, reasoning, provider_options: options },
@@ -69,7 +69,7 @@ function askModel({ model, system, messages, tools, outputSchema }: CompletionRe
     outputSchema,
   }
   // Through text, so that what is undefined is absent here as it is on tape.
-  return ask('model', JSON.parse(JSON.stringify(request)) as JsonObject)
+  return tapeRequest('model', JSON.parse(JSON.stringify(request)) as JsonObject)
 }
 
 const toPart = (part: (CompletionRequest['messages'][number] & { role: 'user' })['parts'][number]): JsonValue =>

@@ -2,20 +2,20 @@ import { systemClock, type Clock } from '../base/clock.ts'
 import { createEgress } from '../base/egress.ts'
 import { fail } from '../base/failure.ts'
 import { Secret, type Redactor } from '../base/secret.ts'
-import type { Config, ProviderType } from '../spec/config.ts'
+import type { ProjectConfig, ProviderType } from '../spec/config.ts'
 import { canonicalProvider, providerSpellings } from '../spec/document.ts'
 import type { SnapshotModel } from '../spec/snapshot.ts'
 import { createAnthropic } from './anthropic.ts'
-import { auto } from './auto.ts'
+import { autoProvider } from './auto.ts'
 import { mostOutput } from './bound.ts'
 import { createOpenai } from './openai.ts'
-import type { Provider, Providers } from './provider.ts'
-import type { pause } from './play.ts'
-import { createScripted, scripted } from './scripted.ts'
+import type { ModelProvider, ModelProviders } from './provider.ts'
+import type { waitOrAbort } from './play.ts'
+import { createScripted, scriptedProvider } from './scripted.ts'
 
 export interface ProviderParts {
   /** `providers:` of the project config: further names, or another address for a known one. */
-  readonly config?: Config['providers']
+  readonly config?: ProjectConfig['providers']
   /** Where `fromEnv` and the SDKs' own base addresses are looked up. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Learns every secret of an agent before anything is sent. */
@@ -28,7 +28,7 @@ export interface ProviderParts {
   /** Ports on which this process listens, which no model may be at. */
   readonly ownPorts?: ReadonlySet<number>
   /** How the delays of scripted models pass. */
-  readonly wait?: typeof pause
+  readonly wait?: typeof waitOrAbort
 }
 
 export function createProviders({
@@ -40,15 +40,15 @@ export function createProviders({
   wait,
   allowedHosts = [],
   ownPorts = new Set(),
-}: ProviderParts): Providers {
+}: ProviderParts): ModelProviders {
   /** One client per address and key, so that connections are kept between runs. */
-  const clients = new Map<string, Provider>()
+  const clients = new Map<string, ModelProvider>()
   const way = { allowedHosts, ownPorts, keepAlive: true, idleMs: SILENCE_MS }
   const ways = {
     document: createEgress({ ...way, from: 'document', plain: true }),
     config: createEgress({ ...way, from: 'config' }),
   }
-  const script = wait ? createScripted(wait) : scripted
+  const script = wait ? createScripted(wait) : scriptedProvider
   const typeOf = ({ provider }: SnapshotModel): ProviderType | undefined =>
     mappingOf(config, provider)?.type ?? builtIn(provider)
   return {
@@ -59,7 +59,7 @@ export function createProviders({
       const type = typeOf(model)
       if (type === 'scripted') return script
       if (type === undefined) throw notConfigured()
-      if (offline || type === 'auto') return auto
+      if (offline || type === 'auto') return autoProvider
       if (type === 'replay') throw notConfigured('Recorded runs are played by `svc run --replay FILE`.')
 
       for (const { fromEnv } of Object.values(agent.secrets)) if (env[fromEnv]) redactor.add(env[fromEnv])
@@ -108,7 +108,7 @@ const builtIn = (provider: string): ProviderType | undefined =>
   BUILT_IN.find((each) => each === canonicalProvider(provider))
 
 /** The config's entry for a provider, under any spelling of its name. */
-const mappingOf = (config: Config['providers'], provider: string) =>
+const mappingOf = (config: ProjectConfig['providers'], provider: string) =>
   [provider, ...providerSpellings(provider)]
     .map((name) => (config && Object.hasOwn(config, name) ? config[name] : undefined))
     .find(Boolean)

@@ -8,13 +8,13 @@ import type {
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { objectSchema, parseArguments, printArguments, vendorOptions } from './arguments.ts'
 import type {
-  Completion,
+  ModelCompletion,
   CompletionRequest,
   FinishReason,
-  Message,
+  ModelMessage,
   MessagePart,
   ModelCall,
-  Provider,
+  ModelProvider,
 } from './provider.ts'
 import { brokenStream, toProviderError, unknownFinish, type SdkParts } from './sdk-error.ts'
 import { estimateUsage } from './tokens.ts'
@@ -24,7 +24,7 @@ export interface OpenaiParts extends SdkParts {
   readonly compatible: boolean
 }
 
-export function createOpenai(parts: OpenaiParts): Provider {
+export function createOpenai(parts: OpenaiParts): ModelProvider {
   let loading: Promise<OpenAI> | undefined
   return {
     async *complete(request, signal) {
@@ -98,7 +98,7 @@ function toRequest(request: CompletionRequest, compatible: boolean): ChatComplet
   }
 }
 
-function toMessage(message: Message): ChatCompletionMessageParam {
+function toMessage(message: ModelMessage): ChatCompletionMessageParam {
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content }
   if (message.role === 'user') {
     if (message.parts.every((part) => part.type === 'text'))
@@ -179,7 +179,7 @@ function gather() {
   let text = ''
   let isRefused = false
   let finishReason: string | undefined
-  let usage: Completion['usage'] | undefined
+  let usage: ModelCompletion['usage'] | undefined
   const calls = new Map<number, { id: string; name: string; arguments: string }>()
   return {
     /** Answers the text the chunk adds. */
@@ -204,7 +204,7 @@ function gather() {
       return added
     },
     /** @throws ProviderError when the answer was not complete */
-    completion(request: CompletionRequest): Completion {
+    completion(request: CompletionRequest): ModelCompletion {
       if (finishReason === undefined) throw brokenStream()
       const made: ModelCall[] = [...calls].map(([index, call]) => ({
         id: call.id || `call_${request.run.turn}_${index + 1}`,

@@ -1,19 +1,19 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { JsonValue } from '../base/json.ts'
-import type { Completion, CompletionPart, CompletionRequest, ModelCall } from './provider.ts'
+import type { ModelCompletion, CompletionPart, CompletionRequest, ModelCall } from './provider.ts'
 import { estimateUsage } from './tokens.ts'
 
 /** What an offline model answers: text, calls, and what it claims to have used. */
-export interface Answer {
+export interface OfflineAnswer {
   readonly text: string
   readonly calls: readonly { readonly name: string; readonly arguments: JsonValue }[]
   readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number }
 }
 
 /** Streams an answer made here as a provider would stream one that came over the network. */
-export async function* play(
+export async function* playAnswer(
   request: CompletionRequest,
-  answer: Answer,
+  answer: OfflineAnswer,
   signal: AbortSignal,
 ): AsyncGenerator<CompletionPart> {
   signal.throwIfAborted()
@@ -27,7 +27,7 @@ export async function* play(
     ...call,
   }))
   const estimated = estimateUsage(request, answer.text, calls)
-  const completion: Completion = {
+  const completion: ModelCompletion = {
     text: answer.text,
     finishReason: calls.length > 0 ? 'tool_calls' : 'stop',
     calls,
@@ -43,7 +43,7 @@ export async function* play(
  * Waits, or throws the signal's reason as soon as it fires.
  * @param milliseconds at least 0
  */
-export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+export async function waitOrAbort(milliseconds: number, signal: AbortSignal): Promise<void> {
   try {
     await after(milliseconds, undefined, { signal })
   } catch (error) {

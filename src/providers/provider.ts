@@ -8,7 +8,7 @@ export type MessagePart =
   /** An image or a PDF, as the provider's own part. */
   | { readonly type: 'file'; readonly filename: string; readonly mediaType: string; readonly bytes: Uint8Array }
 
-export type Message =
+export type ModelMessage =
   | { readonly role: 'user'; readonly parts: readonly MessagePart[] }
   | {
       readonly role: 'assistant'
@@ -40,7 +40,7 @@ export interface ModelTool {
 export interface CompletionRequest {
   readonly model: SnapshotModel
   readonly system: string
-  readonly messages: readonly Message[]
+  readonly messages: readonly ModelMessage[]
   readonly tools: readonly ModelTool[]
   /** Set when the output is strict JSON: the provider is asked for structured output where it has it. */
   readonly outputSchema?: JsonSchema
@@ -52,7 +52,7 @@ export interface CompletionRequest {
     /** How often this completion was tried, from 1 (the default): a script's failing turn is used up by the attempt it fails. */
     readonly attempt?: number
     /** The transcript that `messages` leave out, as where an output is mended: a script's turns are used up by it too. */
-    readonly earlier?: readonly Message[]
+    readonly earlier?: readonly ModelMessage[]
     /** What the final answer must be: JSON where `format` is `json`, valid against `schema` where there is one, strict or not. */
     readonly output?: { readonly format: 'text' | 'json'; readonly schema?: JsonSchema }
     readonly results: readonly {
@@ -71,7 +71,7 @@ export interface CompletionRequest {
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'context' | 'content_filter' | typeof PAUSED
 export const PAUSED = 'pause_turn'
 
-export interface Completion {
+export interface ModelCompletion {
   readonly text: string
   readonly finishReason: FinishReason
   readonly calls: readonly ModelCall[]
@@ -86,9 +86,9 @@ export interface Completion {
  */
 export type CompletionPart =
   | { readonly type: 'text' | 'hidden'; readonly text: string }
-  | { readonly type: 'end'; readonly completion: Completion }
+  | { readonly type: 'end'; readonly completion: ModelCompletion }
 
-export interface Provider {
+export interface ModelProvider {
   /**
    * @throws ProviderError for what the provider or the connection refused; the abort reason when `signal` fires
    */
@@ -116,7 +116,7 @@ export const isRetryableStatus = (status: number): boolean =>
 /**
  * Models by the names that documents and the project config give them.
  */
-export interface Providers {
+export interface ModelProviders {
   /**
    * The provider of a model, with the key that the agent's `secrets` name; a session may be one that is rehearsed.
    * @throws Failure `provider_not_configured` or `secret_not_set`
@@ -125,7 +125,7 @@ export interface Providers {
     agent: { readonly id: string; readonly secrets: Readonly<Record<string, { readonly fromEnv: string }>> },
     model: SnapshotModel,
     sessionId?: string,
-  ): Provider
+  ): ModelProvider
   /** The most tokens that one answer of the model can have, or is taken to have where nothing bounds it. */
   mostOutput(model: SnapshotModel, sessionId?: string): number
 }

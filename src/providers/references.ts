@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 
 /** What `${…}` can name. `results` holds the latest result of each tool by its wire name. */
-export interface Scope {
+export interface ReferenceScope {
   readonly input: JsonObject
   readonly results: Readonly<Record<string, JsonValue>>
 }
@@ -12,7 +12,7 @@ export interface Scope {
  * `$${` is a literal `${`.
  * @throws RangeError naming a reference that names nothing
  */
-export function fillReferences(value: unknown, scope: Scope): JsonValue {
+export function fillReferences(value: unknown, scope: ReferenceScope): JsonValue {
   if (typeof value === 'string') return fillText(value, scope)
   if (Array.isArray(value)) return value.map((each) => fillReferences(each, scope))
   if (isJsonObject(value))
@@ -22,7 +22,7 @@ export function fillReferences(value: unknown, scope: Scope): JsonValue {
 
 const REFERENCE = /\$?\$\{([^{}]*)\}/g
 
-function fillText(text: string, scope: Scope): JsonValue {
+function fillText(text: string, scope: ReferenceScope): JsonValue {
   const whole = /^\$\{([^{}]*)\}$/.exec(text)
   if (whole) return lookUp(whole[1]!, scope)
   return text.replace(REFERENCE, (match, path: string) => {
@@ -32,7 +32,7 @@ function fillText(text: string, scope: Scope): JsonValue {
   })
 }
 
-function lookUp(path: string, scope: Scope): JsonValue {
+function lookUp(path: string, scope: ReferenceScope): JsonValue {
   const keys = path.trim().match(/[^.[\]]+/g) ?? []
   let here: JsonValue | undefined = { input: scope.input, results: { ...scope.results } }
   for (const key of keys) {

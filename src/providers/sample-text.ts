@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts'
-import { re2 } from '../base/re2.ts'
+import { loadRe2 } from '../base/re2.ts'
 
 /** A text of each format, and the shape by which one of the input is recognised. */
 const FORMATS: Readonly<Record<string, readonly [sample: string, shape: RegExp]>> = {
@@ -23,7 +23,7 @@ export function fitsText({ pattern, format }: JsonObject, text: string): boolean
   if (typeof format === 'string' && !FORMATS[format]?.[1].test(text)) return false
   if (typeof pattern !== 'string') return true
   try {
-    return re2().compile(pattern).matcher(text).find()
+    return loadRe2().compile(pattern).matcher(text).find()
   } catch {
     return false
   }
@@ -49,7 +49,7 @@ export function sampleText(schema: JsonObject, name: string | undefined): string
 /** The shortest text a pattern of the ordinary kind allows, at least `least` long where a repetition can be drawn out. */
 function fromPattern(pattern: string, least: number): string | undefined {
   for (const extra of [0, 1, least, least * 2]) {
-    const text = new Reader(pattern, extra).read()
+    const text = new PatternReader(pattern, extra).read()
     if (text === undefined) return undefined
     const filled = pattern.endsWith('$') ? text : text.padEnd(least, 'x')
     if (filled.length >= least && isMatch(pattern, filled)) return filled
@@ -81,7 +81,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 const CANDIDATES = 'aA0-_ .@/:bBzZ19x'
 
 /** Reads a regular expression from left to right and writes the first text it allows. */
-class Reader {
+class PatternReader {
   #at = 0
   readonly #pattern: string
   /** How often what may repeat without end is repeated beyond its least number. */

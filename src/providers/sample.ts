@@ -9,7 +9,7 @@ export function sampleOf(schema: JsonObject | boolean, given: JsonObject): JsonV
   return sample({ root: schema, given }, schema, undefined, 0)
 }
 
-interface About {
+interface SampleContext {
   readonly root: JsonObject | boolean
   readonly given: JsonObject
 }
@@ -19,7 +19,7 @@ const DEEP = 4
 /** Below this nothing fits: the schema asks for an endless value. */
 const DEEPEST = 24
 
-function sample(about: About, schema: unknown, name: string | undefined, depth: number): JsonValue | undefined {
+function sample(about: SampleContext, schema: unknown, name: string | undefined, depth: number): JsonValue | undefined {
   if (schema === false || depth > DEEPEST) return undefined
   const plain = simplify(about.root, schema, 0)
   const hint = name === undefined ? undefined : findNamed(about.given, name)
@@ -46,7 +46,7 @@ function sample(about: About, schema: unknown, name: string | undefined, depth: 
   }
 }
 
-function sampleObject(about: About, schema: JsonObject, depth: number): JsonObject | undefined {
+function sampleObject(about: SampleContext, schema: JsonObject, depth: number): JsonObject | undefined {
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
   const required = new Set(namesIn(schema['required']))
   const made: JsonObject = {}
@@ -62,7 +62,7 @@ function sampleObject(about: About, schema: JsonObject, depth: number): JsonObje
 }
 
 function sampleArray(
-  about: About,
+  about: SampleContext,
   schema: JsonObject,
   name: string | undefined,
   depth: number,

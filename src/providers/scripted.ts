@@ -13,38 +13,44 @@
  * Used is what the completions in the transcript have used, found by playing it again. A failing turn is used up by the attempt
  * it fails, so that the next attempt sees the turn after it; where no turn is left it fails every attempt.
  */
-import { re2 } from '../base/re2.ts'
-import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { loadRe2 } from '../base/re2.ts'
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { ScriptCall, ScriptTurn } from '../spec/snapshot.ts'
-import { pause, play, type Answer } from './play.ts'
-import { isRetryableStatus, ProviderError, type CompletionRequest, type Message, type Provider } from './provider.ts'
-import { fillReferences, type Scope } from './references.ts'
+import { waitOrAbort, playAnswer, type OfflineAnswer } from './play.ts'
+import {
+  isRetryableStatus,
+  ProviderError,
+  type CompletionRequest,
+  type ModelMessage,
+  type ModelProvider,
+} from './provider.ts'
+import { fillReferences, type ReferenceScope } from './references.ts'
 
 /** @param wait how `delay_ms` passes; a test that winds its clock gives another */
-export const createScripted = (wait: typeof pause = pause): Provider => ({
+export const createScripted = (wait: typeof waitOrAbort = waitOrAbort): ModelProvider => ({
   async *complete(request, signal) {
     signal.throwIfAborted()
     const { turn, number } = chooseTurn(request)
     if (turn.delay_ms !== undefined) await wait(turn.delay_ms, signal)
     if (turn.fail !== undefined) throw failureOf(turn.fail, number)
-    yield* play(request, answerOf(turn, number, request), signal)
+    yield* playAnswer(request, answerOf(turn, number, request), signal)
   },
 })
 
-export const scripted: Provider = createScripted()
+export const scriptedProvider: ModelProvider = createScripted()
 
-interface Chosen {
+interface ChosenTurn {
   readonly turn: ScriptTurn
   /** Position in the script, from 1, for messages. */
   readonly number: number
 }
 
-function chooseTurn(request: CompletionRequest): Chosen {
+function chooseTurn(request: CompletionRequest): ChosenTurn {
   const script = request.model.script
   if (!script) throw permanent('The scripted model has no script; provider_options.script names one.')
-  const turns = script.map((turn, index): Chosen => ({ turn, number: index + 1 }))
-  const used = new Set<Chosen>()
-  const pick = (seen: readonly Message[]): Chosen | undefined => {
+  const turns = script.map((turn, index): ChosenTurn => ({ turn, number: index + 1 }))
+  const used = new Set<ChosenTurn>()
+  const pick = (seen: readonly ModelMessage[]): ChosenTurn | undefined => {
     const matching = turns.filter(({ turn }) => turn.when !== undefined && holds(turn.when, seen, request.run.input))
     return (
       matching.find((each) => !used.has(each)) ??
@@ -53,7 +59,7 @@ function chooseTurn(request: CompletionRequest): Chosen {
     )
   }
   /** The turn after a failing one; the failing one itself when it is the last. */
-  const passFailing = (seen: readonly Message[], attempts: number): Chosen | undefined => {
+  const passFailing = (seen: readonly ModelMessage[], attempts: number): ChosenTurn | undefined => {
     let here = pick(seen)
     for (let left = attempts; left > 0 && here?.turn.fail !== undefined; left--) {
       used.add(here)
@@ -77,7 +83,7 @@ function chooseTurn(request: CompletionRequest): Chosen {
   )
 }
 
-function holds(when: NonNullable<ScriptTurn['when']>, messages: readonly Message[], input: JsonObject): boolean {
+function holds(when: NonNullable<ScriptTurn['when']>, messages: readonly ModelMessage[], input: JsonObject): boolean {
   const last = lastMessage(messages)
   if (when.contains !== undefined && !last.text.includes(when.contains)) return false
   if (when.matches !== undefined && !matches(when.matches, last.text)) return false
@@ -94,11 +100,11 @@ function holds(when: NonNullable<ScriptTurn['when']>, messages: readonly Message
 function covers(wanted: JsonValue, value: JsonValue): boolean {
   if (isJsonObject(wanted) && isJsonObject(value))
     return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && covers(each, value[key]!))
-  return canonical(wanted) === canonical(value)
+  return canonicalJson(wanted) === canonicalJson(value)
 }
 
 /** The last message: what the person said, or all results since the last completion. */
-function lastMessage(messages: readonly Message[]): { readonly text: string; readonly tools: readonly string[] } {
+function lastMessage(messages: readonly ModelMessage[]): { readonly text: string; readonly tools: readonly string[] } {
   const texts: string[] = []
   const tools: string[] = []
   for (const message of messages.toReversed()) {
@@ -116,16 +122,16 @@ function lastMessage(messages: readonly Message[]): { readonly text: string; rea
 
 function matches(pattern: string, text: string): boolean {
   try {
-    return re2().compile(pattern).matcher(text).find()
+    return loadRe2().compile(pattern).matcher(text).find()
   } catch (error) {
     throw permanent(`The script's pattern "${pattern}" is not valid RE2: ${(error as Error).message}.`)
   }
 }
 
-function answerOf(turn: ScriptTurn, number: number, request: CompletionRequest): Answer {
+function answerOf(turn: ScriptTurn, number: number, request: CompletionRequest): OfflineAnswer {
   const results: Record<string, JsonValue> = {}
   for (const { name, result } of request.run.results) results[name] = result
-  const scope: Scope = { input: request.run.input, results }
+  const scope: ReferenceScope = { input: request.run.input, results }
   try {
     const said = turn.say === undefined ? '' : fillReferences(turn.say, scope)
     return {

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { EGRESS_REFUSED } from '../base/egress.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
-import type { Fetch } from '../base/transport.ts'
+import type { FetchFunction } from '../base/transport.ts'
 import { isRetryableStatus, ProviderError } from './provider.ts'
 
 /** What a client of a vendor's SDK is made from. */
@@ -11,7 +11,7 @@ export interface SdkParts {
   /** Absent = the vendor's own address. */
   readonly baseUrl?: string
   /** The way out. */
-  readonly fetch: Fetch
+  readonly fetch: FetchFunction
   readonly redactor: Redactor
   readonly clock: Clock
 }

@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../base/clock.ts'
 import type { SessionId } from '../base/ids.ts'
-import type { Queue, QueueHandlers } from './queue.ts'
+import type { SessionQueue, QueueHandlers } from './queue.ts'
 
 /** How the queue is called back later; tests wind it by hand. */
 export interface QueueTimers {
@@ -21,7 +21,11 @@ const LONGEST_SLEEP = 60_000
  *
  * A handler that rejects is a bug and is not caught here.
  */
-export function createEmbeddedQueue(handlers: QueueHandlers, clock: Clock, timers: QueueTimers = systemTimers): Queue {
+export function createEmbeddedQueue(
+  handlers: QueueHandlers,
+  clock: Clock,
+  timers: QueueTimers = systemTimers,
+): SessionQueue {
   const rung = new Set<SessionId>()
   const running = new Map<SessionId, Promise<void>>()
   let scheduled = false

@@ -2,7 +2,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { SessionId } from '../base/ids.ts'
 
-export interface Queue {
+export interface SessionQueue {
   /** Calls `wake` for a session soon, once for any number of rings before it runs. */
   ring(sessionId: SessionId): void
   /** Asks to be woken for timers at `at` or earlier. Only the earliest is remembered. */

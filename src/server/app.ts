@@ -1,8 +1,8 @@
 /** The whole HTTP interface, one line per route, in the order of the API document; extensions last. */
 import type { H3 } from 'h3'
 import { fail } from '../base/failure.ts'
-import { checkHost, type HostRules } from './hosts.ts'
-import { serveRoutes, type Route } from './route.ts'
+import { checkHost, type HostRules } from './http/hosts.ts'
+import { serveRoutes, type ApiRoute } from './http/route.ts'
 import { cancelRun, getConversation, getRun } from './routes/runs.ts'
 import { finalizeFile, presignFile } from './routes/files.ts'
 import { getHealth, getOpenApi } from './routes/meta.ts'
@@ -10,10 +10,13 @@ import { listSessions } from './routes/list-sessions.ts'
 import { sendMessage } from './routes/messages.ts'
 import { startRun } from './routes/start-run.ts'
 import { streamRun } from './routes/stream.ts'
-import type { Services } from './services.ts'
+import type { ServerServices } from './runtime/services.ts'
 
 /** @param rules what the listener demands of `Host` and `Origin`; in process no Host is demanded */
-export function createApp(services: Services, rules: HostRules = { loopback: false, hosts: [], origins: [] }): H3 {
+export function createApp(
+  services: ServerServices,
+  rules: HostRules = { loopback: false, hosts: [], origins: [] },
+): H3 {
   const { ids, clock, log, redactor, about } = services
   const guard: Parameters<typeof serveRoutes>[0]['guard'] = (call) => {
     checkHost(rules, call)
@@ -22,7 +25,7 @@ export function createApp(services: Services, rules: HostRules = { loopback: fal
   return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, routesOf(services))
 }
 
-export function routesOf(services: Services): readonly Route[] {
+export function routesOf(services: ServerServices): readonly ApiRoute[] {
   return [
     { method: 'POST', path: '/v1/agents/:agentId/runs', handle: startRun(services) },
     { method: 'GET', path: '/v1/agents/:agentId/sessions', handle: listSessions(services) },

@@ -4,17 +4,17 @@
  */
 import { rm } from 'node:fs/promises'
 import { toNodeHandler } from 'h3/node'
-import type { Engine } from '../engine/engine.ts'
+import type { Engine } from '../engine/session/engine.ts'
 import type { Store } from '../store/store.ts'
 import { createApp } from './app.ts'
-import { isLoopback } from './ip.ts'
-import { openHouse, type House, type HouseOptions } from './house.ts'
-import { listen, listenAdmin } from './listen.ts'
+import { isLoopback } from './http/ip.ts'
+import { openRuntime, type OpenRuntime, type RuntimeOptions } from './runtime/runtime.ts'
+import { listenHttp, listenAdmin } from './http/listen.ts'
 import { createOperatorApp, type OperatorApp } from './operator/app.ts'
-import { createSchedule } from './schedule.ts'
-import { adminSocketOf, removeServerFile, writeServerFile } from './server-file.ts'
+import { createSchedule } from './runtime/schedule.ts'
+import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 
-export interface ServerOptions extends HouseOptions {
+export interface ServerOptions extends RuntimeOptions {
   /** `127.0.0.1` by default. */
   readonly host?: string
   /** 0, the default, picks a free port. */
@@ -51,7 +51,7 @@ const GRACE_MS = 5000
 /** @throws Failure `store_locked`, `store_unreadable`, `port_taken`, `config_invalid` */
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
   const host = options.host ?? '127.0.0.1'
-  const house = await openHouse(options, { host, port: options.uploadPort ?? 0 })
+  const house = await openRuntime(options, { host, port: options.uploadPort ?? 0 })
   try {
     return await openDoors(house, options, host)
   } catch (error) {
@@ -64,8 +64,8 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
  * With `readOnly` it answers what only reads, beside a server and other commands.
  * @throws Failure `store_locked` (never with `readOnly`), `store_unreadable`, `config_invalid`
  */
-export async function openOperator(options: HouseOptions): Promise<OpenOperator> {
-  const house = await openHouse(options)
+export async function openOperator(options: RuntimeOptions): Promise<OpenOperator> {
+  const house = await openRuntime(options)
   const { engine, store } = house.services
   if (options.dataDirectory !== undefined && options.readOnly !== true) await forgetKilled(options.dataDirectory)
   return { operator: createOperatorApp(house.services), engine, store, close: () => house.close(GRACE_MS) }
@@ -77,14 +77,14 @@ async function forgetKilled(directory: string): Promise<void> {
   await rm(adminSocketOf(directory), { force: true })
 }
 
-async function openDoors(house: House, options: ServerOptions, host: string): Promise<RunningServer> {
+async function openDoors(house: OpenRuntime, options: ServerOptions, host: string): Promise<RunningServer> {
   const { services } = house
   const { about, engine, store, ids, log, clock, workspace, config } = services
   let grace = GRACE_MS
 
   const { hosts = [], origins = [] } = config.network ?? {}
   const app = createApp(services, { loopback: host === 'localhost' || isLoopback(host), hosts, origins })
-  const listener = await listen(toNodeHandler(app), { host, port: options.port ?? 0, ids })
+  const listener = await listenHttp(toNodeHandler(app), { host, port: options.port ?? 0, ids })
   house.onClose(() => listener.close(grace))
   house.onListening(listener.port)
   about.url = `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`

@@ -7,7 +7,7 @@ import { fail } from '../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 
 /** Ids that are new in every run are `uuid:1`, `uuid:2` … in both halves, in the order in which the request names them. */
-export interface Exchange {
+export interface RecordedExchange {
   readonly kind: 'model' | 'tool' | 'tool_schema'
   /** Digest of the request as it stands here. */
   readonly key: Digest
@@ -17,13 +17,13 @@ export interface Exchange {
 
 /** Where the exchanges of a run go to, or come from. */
 export interface Cassette {
-  readonly record?: (exchange: Exchange) => void
-  readonly replay?: Tape
+  readonly record?: (exchange: RecordedExchange) => void
+  readonly replay?: CassetteTape
 }
 
 /** A request in hand: what it is on tape, and how its ids are told there. */
-export interface Asked {
-  readonly kind: Exchange['kind']
+export interface TapedRequest {
+  readonly kind: RecordedExchange['kind']
   readonly key: Digest
   readonly request: JsonObject
   /** The value with the ids of this run as they are on tape. */
@@ -36,7 +36,7 @@ export interface Asked {
 const HAPPENED = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
 const ON_TAPE = /uuid:\d+/g
 
-export function ask(kind: Exchange['kind'], given: JsonObject): Asked {
+export function tapeRequest(kind: RecordedExchange['kind'], given: JsonObject): TapedRequest {
   const taped = new Map<string, string>()
   const actual = new Map<string, string>()
   const request = mapText(given, (text) =>
@@ -56,15 +56,15 @@ export function ask(kind: Exchange['kind'], given: JsonObject): Asked {
   }
 }
 
-export interface Tape {
+export interface CassetteTape {
   /** The next answer to this request: those to the same request are given in their order, then from the first again. */
-  answer(asked: Asked): JsonObject | undefined
+  answer(asked: TapedRequest): JsonObject | undefined
   /** What to say where there is none: the recorded request that is most like it, as a difference. */
-  miss(asked: Asked): string
+  miss(asked: TapedRequest): string
 }
 
-export function createTape(exchanges: readonly Exchange[]): Tape {
-  const byKey = new Map<string, Exchange[]>()
+export function createTape(exchanges: readonly RecordedExchange[]): CassetteTape {
+  const byKey = new Map<string, RecordedExchange[]>()
   for (const each of exchanges) {
     const id = `${each.kind} ${each.key}`
     byKey.set(id, [...(byKey.get(id) ?? []), each])
@@ -98,7 +98,7 @@ export function createTape(exchanges: readonly Exchange[]): Tape {
 }
 
 /** @throws Failure `config_invalid` naming the line that is no exchange */
-export function readExchanges(text: string): readonly Exchange[] {
+export function readExchanges(text: string): readonly RecordedExchange[] {
   return text
     .split('\n')
     .map((line, index) => ({ line, number: index + 1 }))
@@ -113,7 +113,7 @@ export function readExchanges(text: string): readonly Exchange[] {
 }
 
 /** One line, with its end. */
-export const printExchange = (exchange: Exchange): string => `${JSON.stringify(exchange)}\n`
+export const printExchange = (exchange: RecordedExchange): string => `${JSON.stringify(exchange)}\n`
 
 function parse(line: string): JsonValue {
   try {
@@ -123,7 +123,7 @@ function parse(line: string): JsonValue {
   }
 }
 
-const isKind = (value: unknown): value is Exchange['kind'] =>
+const isKind = (value: unknown): value is RecordedExchange['kind'] =>
   value === 'model' || value === 'tool' || value === 'tool_schema'
 
 function mapText<T extends JsonValue>(value: T, change: (text: string) => string): T {

@@ -56,7 +56,7 @@ export interface ProfileConfig {
   readonly host?: string
 }
 
-export interface Config {
+export interface ProjectConfig {
   readonly workspace?: string
   readonly include?: readonly string[]
   readonly providers?: Readonly<

@@ -6,7 +6,7 @@ import type { JsonObject } from '../base/json.ts'
 
 export const API_VERSION = 'svc/v1'
 export const KINDS = ['Agent', 'Tool', 'Policy', 'Bundle'] as const
-export type Kind = (typeof KINDS)[number]
+export type DocumentKind = (typeof KINDS)[number]
 
 export const SIDE_EFFECT_CLASSES = [
   'read_only',
@@ -16,7 +16,7 @@ export const SIDE_EFFECT_CLASSES = [
 ] as const
 export type SideEffectClass = (typeof SIDE_EFFECT_CLASSES)[number]
 
-export interface Identity {
+export interface DocumentMetadata {
   readonly name: string
   readonly namespace: string
   readonly version: string
@@ -44,7 +44,7 @@ export interface ModelSpec {
   readonly provider_options?: JsonObject
 }
 
-export interface Limits {
+export interface AgentLimits {
   readonly max_tokens_per_run?: number
   readonly max_loop_iterations?: number
   readonly max_wall_clock_seconds?: number
@@ -91,7 +91,7 @@ export interface AgentBinding {
 export interface AgentDocument {
   readonly apiVersion: typeof API_VERSION
   readonly kind: 'Agent'
-  readonly metadata: Identity & {
+  readonly metadata: DocumentMetadata & {
     readonly owner?: string
     readonly governance?: {
       readonly risk_tier?: string
@@ -111,14 +111,14 @@ export interface AgentDocument {
     readonly mcp_servers?: readonly McpServer[]
     readonly agents?: readonly AgentBinding[]
     readonly default_policies?: readonly PolicyAttachment[]
-    readonly limits?: Limits
+    readonly limits?: AgentLimits
   }
 }
 
 export interface ToolDocument {
   readonly apiVersion: typeof API_VERSION
   readonly kind: 'Tool'
-  readonly metadata: Identity
+  readonly metadata: DocumentMetadata
   readonly spec: {
     readonly description?: string
     readonly side_effect_class?: SideEffectClass
@@ -134,7 +134,7 @@ export type DecisionType = (typeof DECISION_TYPES)[number]
 export interface PolicyDocument {
   readonly apiVersion: typeof API_VERSION
   readonly kind: 'Policy'
-  readonly metadata: Identity
+  readonly metadata: DocumentMetadata
   readonly spec: {
     readonly description?: string
     readonly scope?: string
@@ -157,7 +157,7 @@ export interface PolicyDocument {
 export interface BundleDocument {
   readonly apiVersion: typeof API_VERSION
   readonly kind: 'Bundle'
-  readonly metadata: Identity
+  readonly metadata: DocumentMetadata
   readonly spec: { readonly root: string }
 }
 

@@ -29,7 +29,7 @@ export interface StoredEvent {
 }
 
 /** Model text as it arrives: live only, never stored, without a number. */
-export interface Delta {
+export interface TextDelta {
   readonly sessionId: SessionId
   readonly runId: RunId
   readonly ts: Instant

@@ -16,7 +16,7 @@ import type {
   StartRunResponse,
   TaskContent,
 } from './api.ts'
-import type { CompiledBundle, PublishedDocument, Snapshot } from './snapshot.ts'
+import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'
 
 export interface PublishedMember {
   readonly kind: 'Agent' | 'Tool' | 'Policy'
@@ -228,13 +228,13 @@ export interface RecordedDecision {
   readonly history: Readonly<Record<string, number | null>>
 }
 
-export interface List<T> {
+export interface OperatorList<T> {
   readonly items: readonly T[]
   readonly total: number
 }
 
 /** A run that is not what its agent's documents say: for developers. */
-export interface Rehearsal {
+export interface RehearsalOptions {
   /** `provider/name`, asked instead of the models of every agent. */
   readonly model?: string
   /** Absolute path: what models and tools answer is kept there. */
@@ -258,11 +258,11 @@ export interface OperatorRoutes {
     body: { agent: string; version?: string; rollback?: boolean; allowYanked?: boolean }
     answer: { agentId: string; from: string | null; to: string; agentVersionId: string; runningOnOld: number }
   }
-  'GET /agents': { query: { usage?: 'true' }; answer: List<AgentView> }
-  'GET /versions': { query: { agent: string }; answer: List<VersionView> }
+  'GET /agents': { query: { usage?: 'true' }; answer: OperatorList<AgentView> }
+  'GET /versions': { query: { agent: string }; answer: OperatorList<VersionView> }
   /** Snapshot of a version: `agent` and `version` or the digest; for resolution, differences and `explain`. */
-  'GET /snapshot': { query: { agent?: string; version?: string; digest?: string }; answer: Snapshot }
-  'GET /documents': { query: { kind: 'Tool' | 'Policy'; id: string }; answer: List<PublishedDocument> }
+  'GET /snapshot': { query: { agent?: string; version?: string; digest?: string }; answer: AgentSnapshot }
+  'GET /documents': { query: { kind: 'Tool' | 'Policy'; id: string }; answer: OperatorList<PublishedDocument> }
   /** A yanked version is never newly chosen; what pins it keeps it. */
   'POST /yank': {
     body: { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; yanked: boolean }
@@ -295,7 +295,7 @@ export interface OperatorRoutes {
     answer: TriggerView
   }
   'DELETE /triggers/:id': { body: undefined; answer: { triggerId: string } }
-  'GET /triggers': { query: { agent?: string }; answer: List<TriggerView> }
+  'GET /triggers': { query: { agent?: string }; answer: OperatorList<TriggerView> }
   /** `trigger` is an id or a name. `expiresInSeconds` makes a short-lived key. */
   'POST /keys': {
     /** `oneCommand`: what is done with the key is done by the one who asks for it. */
@@ -314,10 +314,10 @@ export interface OperatorRoutes {
     answer: CreatedOperatorKey
   }
   /** Both kinds, without `agent`. `all`: those of single commands too, when their time is over. */
-  'GET /keys': { query: { agent?: string; all?: 'true' }; answer: List<KeyView | OperatorKeyView> }
+  'GET /keys': { query: { agent?: string; all?: 'true' }; answer: OperatorList<KeyView | OperatorKeyView> }
   'POST /keys/:id/revoke': { body: undefined; answer: KeyView | OperatorKeyView }
   /** Starts without a key, as the operator. `agent` is an id or `namespace.name`. Only a development server rehearses. */
-  'POST /runs': { body: { agent: string; input: JsonObject; rehearsal?: Rehearsal }; answer: StartRunResponse }
+  'POST /runs': { body: { agent: string; input: JsonObject; rehearsal?: RehearsalOptions }; answer: StartRunResponse }
   /** `ending`: a unique ending of a run id; `agent`, `status` (comma-separated), `waiting`, `since`, `session`, `skip`, `take`. */
   'GET /runs': {
     query: {
@@ -330,7 +330,7 @@ export interface OperatorRoutes {
       skip?: string
       take?: string
     }
-    answer: List<RunView>
+    answer: OperatorList<RunView>
   }
   'GET /runs/:id': { query: Record<string, never>; answer: RunStatusBody }
   'GET /runs/:id/conversation': { query: Record<string, never>; answer: Conversation }
@@ -342,25 +342,25 @@ export interface OperatorRoutes {
   /** As the API lists them; without `agent` those of every agent. */
   'GET /sessions': {
     query: { agent?: string; versionId?: string; status?: string; ending?: string; skip?: string; take?: string }
-    answer: List<SessionListItem & { readonly agent?: string }>
+    answer: OperatorList<SessionListItem & { readonly agent?: string }>
   }
   'GET /sessions/:id': { query: Record<string, never>; answer: SessionView }
   /** As the routes of the API, with the operator's authority. */
   'POST /file-library/presign': { body: PresignBody; answer: Presigned }
   'POST /file-library/finalize': { body: FinalizeBody; answer: Finalized }
   /** Finalized files, newest first. */
-  'GET /files': { query: { skip?: string; take?: string }; answer: List<FileView> }
+  'GET /files': { query: { skip?: string; take?: string }; answer: OperatorList<FileView> }
   /** The bytes; `key` is the object key or the file name. */
   'GET /files/content': { query: { key: string }; answer: never }
   'GET /tasks': {
     query: { ending?: string; agent?: string; kind?: string; all?: string; operator?: string }
-    answer: List<InboxItem>
+    answer: OperatorList<InboxItem>
   }
   'GET /tasks/:id': { query: Record<string, never>; answer: InboxItem }
   /** Looks whether a call of unknown outcome happened, with the read-only tool that its author named. */
   'POST /tasks/:id/probe': { body: undefined; answer: ProbeView }
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
-  'GET /decisions': { query: { run?: string; agent?: string; since?: string }; answer: List<RecordedDecision> }
+  'GET /decisions': { query: { run?: string; agent?: string; since?: string }; answer: OperatorList<RecordedDecision> }
   /** The log, a line of JSON each, oldest first; `http`: the requests instead of everything else. */
   'GET /logs': {
     query: {

@@ -6,10 +6,10 @@ import type { Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json.ts'
 
 /** The effect of an entry. `block` has become `deny`; an allow-list is `restrict`; an allow without a list is `grant`. */
-export type Effect = 'grant' | 'restrict' | 'require_approval' | 'escalate' | 'deny'
+export type PolicyEffect = 'grant' | 'restrict' | 'require_approval' | 'escalate' | 'deny'
 
 /** What an approver owes, and what happens without one. Absent = the document did not say. */
-export interface Obligations {
+export interface ApprovalObligations {
   readonly approvals_required?: number
   readonly comprehension_required?: boolean
   readonly timeout?: { readonly after_minutes: number; readonly default: 'deny' | 'allow' | 'escalate' }
@@ -20,7 +20,7 @@ export interface Obligations {
 }
 
 /** Where an entry comes from. `path` and `pointer` are for people and take no part in any digest. */
-export interface Origin {
+export interface PolicyOrigin {
   readonly kind: 'boundary' | 'default' | 'tool_default' | 'binding' | 'guardrail' | 'synthetic' | 'ancestor'
   readonly boundary?: string
   /** `namespace.name@version` of the Policy document; absent for synthetic entries. */
@@ -38,19 +38,19 @@ export interface PolicyEntry {
   /** `namespace.name` of the policy; `svc.<boundary>` for synthetic entries. */
   readonly policy: string
   readonly version: string
-  readonly effect: Effect
+  readonly effect: PolicyEffect
   /** Canonical condition tree (policies, section 2); absent = always true. */
   readonly when?: JsonObject
   /** For `restrict`: the argument that is checked and the values it may have. */
   readonly allow?: { readonly field: string; readonly values: readonly string[] }
-  readonly obligations: Obligations
+  readonly obligations: ApprovalObligations
   readonly reason?: string
   /** Shown to the model on deny in place of the reason. */
   readonly message?: string
   readonly authority_ref?: string
   /** Logical tool id that `scope` names; absent = every call to which the entry is attached. */
   readonly scope?: string
-  readonly origin: readonly Origin[]
+  readonly origin: readonly PolicyOrigin[]
 }
 
 export interface PolicySet {

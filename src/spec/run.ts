@@ -7,7 +7,7 @@ import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 
-export type RunStatus =
+export type RunStatusName =
   'Running' | 'WaitingForHITL' | 'WaitingForAITL' | 'WaitingForResponse' | 'Completed' | 'Failed' | 'Cancelled'
 
 /** Source: decisions, section 5. */
@@ -62,7 +62,7 @@ export type CallState =
 /** How a settled call ended; history conditions count these. */
 export type CallOutcome = 'executed' | 'failed' | 'denied' | 'rejected' | 'invalid' | 'not_sent' | 'skipped'
 
-export interface Call {
+export interface ToolCall {
   /** Id the model gave, unique in the run. */
   readonly id: string
   /** Position in its completion, from 0. */
@@ -113,7 +113,7 @@ export type RunState =
       readonly emptied?: true
       readonly note?: JsonObject
     }
-  | { readonly at: 'calling'; readonly turn: number; readonly calls: readonly Call[] }
+  | { readonly at: 'calling'; readonly turn: number; readonly calls: readonly ToolCall[] }
   /** A limit was reached and an operator is asked; `then` is where the run goes on. */
   | { readonly at: 'held'; readonly task: TaskId; readonly limit: LimitName; readonly then: RunState }
   /** An invalid output is before an operator. */
@@ -129,7 +129,7 @@ export type RunState =
     }
 
 /** What a run has used of its limits, and what operators granted on top. */
-export interface Usage {
+export interface RunUsage {
   /** Tokens of this run alone. */
   readonly inputTokens: number
   readonly outputTokens: number
@@ -153,7 +153,7 @@ export interface Usage {
 }
 
 /** What a run has used when it begins. */
-export const NOTHING_USED: Usage = {
+export const NOTHING_USED: RunUsage = {
   inputTokens: 0,
   outputTokens: 0,
   iterations: 0,
@@ -181,8 +181,8 @@ export interface Run {
   readonly depth: number
   readonly input: JsonObject
   readonly state: RunState
-  readonly status: RunStatus
-  readonly usage: Usage
+  readonly status: RunStatusName
+  readonly usage: RunUsage
   /** Number of the run's last step. */
   readonly lastSequence: number
   readonly output: JsonValue

@@ -1,7 +1,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { RunStatus } from './run.ts'
+import type { RunStatusName } from './run.ts'
 
 export type TriggerType = 'api' | 'scheduled' | 'operator'
 
@@ -21,7 +21,7 @@ export interface Session {
   readonly triggerId: TriggerId | null
   readonly triggerName: string | null
   readonly rootRunId: RunId
-  readonly status: RunStatus
+  readonly status: RunStatusName
   readonly totalTokensUsed: number
   readonly runCount: number
   readonly output: JsonValue

@@ -4,7 +4,7 @@
  */
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json.ts'
-import type { Limits, McpServer, ModelSpec, SideEffectClass } from './document.ts'
+import type { AgentLimits, McpServer, ModelSpec, SideEffectClass } from './document.ts'
 import type { PolicySet } from './policy-set.ts'
 
 export type JsonSchema = JsonObject | boolean
@@ -96,7 +96,7 @@ export interface SnapshotModel extends Omit<ModelSpec, 'provider'> {
   readonly script?: readonly ScriptTurn[]
 }
 
-export interface Snapshot {
+export interface AgentSnapshot {
   readonly v: 1
   readonly id: string
   readonly namespace: string
@@ -115,7 +115,7 @@ export interface Snapshot {
   readonly mcpServers: readonly McpServer[]
   readonly tools: readonly BoundTool[]
   readonly agents: readonly BoundAgent[]
-  readonly limits: Limits
+  readonly limits: AgentLimits
   /** Calls that one completion may make (`svc/max-tool-calls`); absent = `DEFAULT_MAX_TOOL_CALLS`. */
   readonly maxToolCalls?: number
   readonly output: {
@@ -132,7 +132,7 @@ export interface Snapshot {
 }
 
 /** Digest of all that a version does: where its policies were written plays no part. */
-export const digestOfSnapshot = ({ policies, ...rest }: Omit<Snapshot, 'digest'>): Digest =>
+export const digestOfSnapshot = ({ policies, ...rest }: Omit<AgentSnapshot, 'digest'>): Digest =>
   digestOfJson({ ...rest, policies: policies.digest })
 
 /** A Tool or Policy document of the closure or published alone, with schemas by value. */
@@ -156,7 +156,7 @@ export interface CompiledBundle {
   /** `namespace.name` of the root agent; absent when a Tool or Policy is published alone. */
   readonly root?: string
   readonly bundle?: { readonly id: string; readonly version: string }
-  readonly agents: readonly Snapshot[]
+  readonly agents: readonly AgentSnapshot[]
   readonly documents: readonly PublishedDocument[]
   /** Identity of what is deployed. */
   readonly closureDigest: Digest

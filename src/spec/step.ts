@@ -41,7 +41,7 @@ export interface DecidedPolicy {
   readonly condition?: string
 }
 
-export interface Step {
+export interface RunStep {
   readonly id: StepId
   readonly sessionId: SessionId
   readonly runId: RunId

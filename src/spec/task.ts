@@ -12,7 +12,7 @@ export type TaskKind = (typeof API_TASK_KINDS)[number] | (typeof OPERATOR_TASK_K
 
 export const isOperatorOnly = (kind: TaskKind): boolean => (OPERATOR_TASK_KINDS as readonly string[]).includes(kind)
 
-export interface Vote {
+export interface TaskVote {
   /** Stable identity of the approver: `key:<id>` or `operator:<identity>`. */
   readonly approver: string
   readonly approved: boolean
@@ -21,7 +21,7 @@ export interface Vote {
 }
 
 /** Arguments that an approver gave in place of those that were asked about. */
-export interface Edit {
+export interface EditedArguments {
   /** As of a vote. */
   readonly approver: string
   readonly at: Instant
@@ -48,7 +48,7 @@ export interface TaskAnswer {
   readonly metadata?: JsonObject
 }
 
-export interface UserTask {
+export interface TaskRecord {
   readonly id: TaskId
   readonly sessionId: SessionId
   readonly runId: RunId
@@ -75,9 +75,9 @@ export interface UserTask {
   readonly policies?: readonly DecidedPolicy[]
   readonly authorityRef?: string
   readonly approvalsRequired?: number
-  readonly votes: readonly Vote[]
+  readonly votes: readonly TaskVote[]
   /** In order; what the last one gave is `arguments`. Absent where nobody edited. */
-  readonly edits?: readonly Edit[]
+  readonly edits?: readonly EditedArguments[]
   readonly comprehensionRequired?: boolean
   readonly approverRole?: string
   readonly separationOfDuties?: boolean
@@ -97,7 +97,7 @@ export interface UserTask {
 }
 
 /** The answer to a task or a conversational pause, as a door of the engine takes it. */
-export interface Answer {
+export interface GivenAnswer {
   readonly taskId?: TaskId
   readonly approved?: boolean
   readonly selectedOptionId?: string

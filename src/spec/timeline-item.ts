@@ -1,9 +1,9 @@
 /** How a step is shown. Source: HTTP API, "Timeline item"; decisions, section 6. */
-import { iso, isoOrNull } from '../base/clock.ts'
+import { toIsoText, isoOrNull } from '../base/clock.ts'
 import { eventIdOf, type AgentId, type VersionId, type WorkspaceId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { TimelineItem } from './api.ts'
-import type { Step } from './step.ts'
+import type { RunStep } from './step.ts'
 
 /** What a step says of its run beside the run's id. */
 export interface StepOwner {
@@ -13,7 +13,7 @@ export interface StepOwner {
 }
 
 /** A step as it leaves: its own fields, then the ids that every step carries. */
-export function toTimelineItem(step: Step, owner: StepOwner, content: JsonObject = step.content): TimelineItem {
+export function toTimelineItem(step: RunStep, owner: StepOwner, content: JsonObject = step.content): TimelineItem {
   return {
     runId: step.runId,
     id: step.id,
@@ -32,7 +32,7 @@ export function toTimelineItem(step: Step, owner: StepOwner, content: JsonObject
     }),
     tokensUsed: step.tokensUsed,
     error: step.error,
-    startedAt: iso(step.startedAt),
+    startedAt: toIsoText(step.startedAt),
     finishedAt: isoOrNull(step.finishedAt),
   }
 }

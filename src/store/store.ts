@@ -25,21 +25,21 @@ import type { StoredFile } from '../spec/file.ts'
 import type { ApiKey, OperatorKey, Trigger } from '../spec/key.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
-import type { PublishedDocument, Snapshot } from '../spec/snapshot.ts'
-import type { Step } from '../spec/step.ts'
-import type { TaskKind, UserTask } from '../spec/task.ts'
+import type { PublishedDocument, AgentSnapshot } from '../spec/snapshot.ts'
+import type { RunStep } from '../spec/step.ts'
+import type { TaskKind, TaskRecord } from '../spec/task.ts'
 
 /** A session with all that is needed to move it: its runs and the tasks that are pending. */
-export interface Tree {
+export interface SessionTree {
   readonly session: Session
   readonly runs: readonly Run[]
-  readonly tasks: readonly UserTask[]
+  readonly tasks: readonly TaskRecord[]
 }
 
 export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait'
 
 /** Something that happens to a session at a time, unless it is cleared before. One per (session, run, kind, ref). */
-export interface Timer {
+export interface SessionTimer {
   readonly sessionId: SessionId
   readonly runId: RunId
   readonly kind: TimerKind
@@ -47,7 +47,7 @@ export interface Timer {
   readonly ref: string
   readonly at: Instant
 }
-export type TimerKey = Omit<Timer, 'at'>
+export type TimerKey = Omit<SessionTimer, 'at'>
 
 /** A row per call of a tool or agent: what history conditions count and what an audit reads. Replaced whole by its key. */
 export interface CallRow {
@@ -81,20 +81,20 @@ export interface StepEnd {
 export type TurnEvent = StoredEvent | (Omit<StoredEvent, 'data'> & { readonly ordinal: number })
 
 /** All that one move of a session changes. */
-export interface Turn {
+export interface SessionUpdate {
   /** The session after the move; `version` is the one that was read, the store adds one. */
   readonly session: Session
   /** Runs that are new or changed. */
   readonly runs: readonly Run[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly RunStep[]
   /** Steps of earlier turns that ended. */
   readonly closedSteps: readonly StepEnd[]
   /** Tasks that are new or changed. Votes they carry are kept as rows. */
-  readonly tasks: readonly UserTask[]
+  readonly tasks: readonly TaskRecord[]
   readonly calls: readonly CallRow[]
   /** Numbered by the writer: `session.lastSeq` is the number of the last one here. */
   readonly events: readonly TurnEvent[]
-  readonly setTimers: readonly Timer[]
+  readonly setTimers: readonly SessionTimer[]
   readonly clearTimers: readonly TimerKey[]
   /** True while the session has work in flight; recovery reads these. A session that only waits costs rows. */
   readonly busy: boolean
@@ -119,7 +119,7 @@ export interface IdempotencyClaim {
   readonly expiresAt: Instant
 }
 
-export type Started =
+export type StartOutcome =
   | { readonly outcome: 'started' }
   | { readonly outcome: 'replayed'; readonly response: JsonObject }
   | { readonly outcome: 'key_reused' }
@@ -128,11 +128,11 @@ export type Started =
   | { readonly outcome: 'concurrency_limited'; readonly limit: number }
   | { readonly outcome: 'plan_limited'; readonly limit: string; readonly value: number }
 
-export interface Version {
+export interface AgentVersion {
   readonly id: VersionId
   readonly agentId: AgentId
   readonly workspaceId: WorkspaceId
-  readonly snapshot: Snapshot
+  readonly snapshot: AgentSnapshot
   readonly closureDigest: Digest
   readonly publishedAt: Instant
   readonly publishedBy: string
@@ -148,12 +148,12 @@ export interface AgentRow {
   readonly previousVersionId: VersionId | null
 }
 
-export interface Publication {
+export interface VersionPublication {
   readonly workspaceId: WorkspaceId
   readonly agents: readonly {
     readonly id: VersionId
     readonly agentId: AgentId
-    readonly snapshot: Snapshot
+    readonly snapshot: AgentSnapshot
     readonly closureDigest: Digest
   }[]
   readonly documents: readonly PublishedDocument[]
@@ -162,7 +162,7 @@ export interface Publication {
 }
 
 /** One line per member of a publication. `already` = the same digest was there before. */
-export interface Published {
+export interface StoredMember {
   readonly kind: 'Agent' | 'Tool' | 'Policy'
   readonly id: string
   readonly version: string
@@ -170,7 +170,7 @@ export interface Published {
   readonly already: boolean
 }
 
-export interface Page {
+export interface PageRange {
   readonly skip: number
   readonly take: number
 }
@@ -202,33 +202,42 @@ export interface TaskFilter {
 export interface Store {
   // Sessions
   /** T1: limits counted, idempotency claimed, session, run and first events written; nothing of it when refused. */
-  start(turn: Turn, limits: StartLimits, idempotency?: IdempotencyClaim): Promise<Started>
+  start(turn: SessionUpdate, limits: StartLimits, idempotency?: IdempotencyClaim): Promise<StartOutcome>
   /** The outcome of an earlier start with this key, if it is known and not expired. */
-  replay(principal: string, route: string, key: string, bodyDigest: Digest, now: Instant): Promise<Started | undefined>
-  load(sessionId: SessionId): Promise<Tree | undefined>
+  replay(
+    principal: string,
+    route: string,
+    key: string,
+    bodyDigest: Digest,
+    now: Instant,
+  ): Promise<StartOutcome | undefined>
+  load(sessionId: SessionId): Promise<SessionTree | undefined>
   /**
    * @throws Failure `run_moved_on` when the session was saved since `turn.session.version` was read, `state_not_saved` when the
    *   content is refused and would be every time; nothing is kept then
    */
-  save(turn: Turn): Promise<void>
+  save(turn: SessionUpdate): Promise<void>
   /** Sessions that have work in flight and are not held, oldest first: what a restart continues. */
   busySessions(): Promise<readonly SessionId[]>
 
   session(id: SessionId): Promise<Session | undefined>
-  sessions(filter: SessionFilter, page: Page): Promise<{ readonly items: readonly Session[]; readonly total: number }>
+  sessions(
+    filter: SessionFilter,
+    page: PageRange,
+  ): Promise<{ readonly items: readonly Session[]; readonly total: number }>
   /** Sessions whose id ends with these hexadecimal digits (dashes left out), at most `limit`. */
   sessionsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Session[]>
   run(id: RunId): Promise<Run | undefined>
-  runs(filter: RunFilter, page: Page): Promise<{ readonly items: readonly Run[]; readonly total: number }>
+  runs(filter: RunFilter, page: PageRange): Promise<{ readonly items: readonly Run[]; readonly total: number }>
   runsOf(sessionId: SessionId): Promise<readonly Run[]>
   /** Runs whose id ends with these hexadecimal digits (dashes left out), at most `limit`. */
   runsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Run[]>
   /** Steps of a run in order, for the model's transcript. */
-  stepsOfRun(runId: RunId): Promise<readonly Step[]>
+  stepsOfRun(runId: RunId): Promise<readonly RunStep[]>
   /** All steps of a session by `ordinal`. */
-  stepsOfSession(sessionId: SessionId): Promise<readonly Step[]>
+  stepsOfSession(sessionId: SessionId): Promise<readonly RunStep[]>
   /** Steps of a session after the ordinal `after`, in order, at most `limit`. */
-  stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly Step[]>
+  stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly RunStep[]>
   /** Calls of a session, or of all sessions of an agent since an instant, for history conditions and backtests. */
   calls(filter: {
     readonly sessionId?: SessionId
@@ -236,24 +245,24 @@ export interface Store {
     readonly since?: Instant
   }): Promise<readonly CallRow[]>
 
-  task(id: TaskId): Promise<UserTask | undefined>
-  tasks(filter: TaskFilter, page: Page): Promise<{ readonly items: readonly UserTask[]; readonly total: number }>
-  tasksOfSession(sessionId: SessionId): Promise<readonly UserTask[]>
-  tasksEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly UserTask[]>
+  task(id: TaskId): Promise<TaskRecord | undefined>
+  tasks(filter: TaskFilter, page: PageRange): Promise<{ readonly items: readonly TaskRecord[]; readonly total: number }>
+  tasksOfSession(sessionId: SessionId): Promise<readonly TaskRecord[]>
+  tasksEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly TaskRecord[]>
 
   /** Events after `after`, in order, at most `limit`. */
   events(sessionId: SessionId, after: number, limit: number): Promise<readonly StoredEvent[]>
 
   /** Timers due at `now` of sessions that are not held, earliest first. Firing is a `save` that clears them. */
-  dueTimers(now: Instant, limit: number): Promise<readonly Timer[]>
+  dueTimers(now: Instant, limit: number): Promise<readonly SessionTimer[]>
   nextTimerAt(): Promise<Instant | undefined>
 
   // Versions
   /** @throws Failure `version_exists` when a member is published with another digest; nothing is kept then */
-  publish(publication: Publication): Promise<readonly Published[]>
-  version(id: VersionId): Promise<Version | undefined>
-  versionByDigest(workspaceId: WorkspaceId, digest: Digest): Promise<Version | undefined>
-  versions(agentId: AgentId): Promise<readonly Version[]>
+  publish(publication: VersionPublication): Promise<readonly StoredMember[]>
+  version(id: VersionId): Promise<AgentVersion | undefined>
+  versionByDigest(workspaceId: WorkspaceId, digest: Digest): Promise<AgentVersion | undefined>
+  versions(agentId: AgentId): Promise<readonly AgentVersion[]>
   /** What was deployed, the latest first, each version once. */
   deployedVersions(agentId: AgentId): Promise<readonly VersionId[]>
   documents(workspaceId: WorkspaceId, kind: 'Tool' | 'Policy', id: string): Promise<readonly PublishedDocument[]>
@@ -305,7 +314,7 @@ export interface Store {
   fileByName(workspaceId: WorkspaceId, filename: string): Promise<StoredFile | undefined>
   files(
     workspaceId: WorkspaceId,
-    page: Page,
+    page: PageRange,
   ): Promise<{ readonly items: readonly StoredFile[]; readonly total: number }>
   /** Files whose address expired before `now`, and whose upload is not closed: what a sweep cleans up after. */
   expiredUploads(now: Instant, limit: number): Promise<readonly StoredFile[]>

@@ -3,12 +3,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { Instant } from '../base/clock.ts'
 import type { TaskContent } from '../spec/api.ts'
 import type { Canvas } from './screen.ts'
-import { fold, pad, safeBlock, safeJson, safeText, widthOf, wrap } from './text.ts'
-import { duration, shortDuration, shortId } from './time.ts'
-import type { Style } from './theme.ts'
+import { foldText, padText, safeBlock, safeJson, safeText, widthOf, wrapText } from './text.ts'
+import { formatDuration, shortDuration, shortId } from './time.ts'
+import type { TextStyle } from './theme.ts'
 
 /** What the card says beyond the task itself. */
-export interface Asking {
+export interface ApprovalContext {
   readonly now: Instant
   /** `namespace.name`, with its version where that is known. */
   readonly agent: string
@@ -61,7 +61,7 @@ export function keysOf(task: TaskContent): readonly CardKey[] {
  * The card of a task: who asks, what would run, why it was stopped, until when, and which keys answer. Arguments stand in
  * a fence of their own, so that none of them can look like a line of ours. Source: command line, 2.4 and 2.5.
  */
-export function drawApproval(canvas: Canvas, task: TaskContent, asking: Asking): string[] {
+export function drawApproval(canvas: Canvas, task: TaskContent, asking: ApprovalContext): string[] {
   const { theme } = canvas
   const width = Math.max(30, Math.min(canvas.width, 120))
   const title = [TITLES[task.kind] ?? task.kind, task.tool?.ref, task.tool?.side_effect_class]
@@ -71,7 +71,7 @@ export function drawApproval(canvas: Canvas, task: TaskContent, asking: Asking):
   const deadline = deadlineOf(task, asking)
   const whole = deadline === undefined ? title : `${title} · ${deadline}`
   const fits = widthOf(whole) <= width - 2
-  const rows: readonly Row[] = [
+  const rows: readonly ApprovalRow[] = [
     ...rowsOf(task, asking),
     ...(deadline === undefined || fits ? [] : [{ label: 'until', text: deadline }]),
   ]
@@ -79,17 +79,17 @@ export function drawApproval(canvas: Canvas, task: TaskContent, asking: Asking):
     .map(({ says }) => says)
     .join('  ')
   return [
-    ...wrap(fits ? whole : title, width - 2).map(
+    ...wrapText(fits ? whole : title, width - 2).map(
       (line, at) => `${theme.waiting(at === 0 ? '┌' : '│')} ${theme.strong(line)}`,
     ),
     ...rows.flatMap((row) => drawRow(canvas, row, width)),
-    ...wrap(keys, width - 2).map(
+    ...wrapText(keys, width - 2).map(
       (line, at, all) => `${theme.waiting(at === all.length - 1 ? '└' : '│')} ${theme.strong(line)}`,
     ),
   ]
 }
 
-type Row =
+type ApprovalRow =
   /** Words of ours or of others, in one paragraph. */
   | { readonly label: string; readonly text: string; readonly style?: 'name' | 'strong'; readonly place?: string }
   /** Values of the call, fenced. */
@@ -114,7 +114,7 @@ const approverOf = (by: string): string => by.replace(KEY_ID, (_, id: string) =>
 
 const MINUTE = 60_000
 
-function deadlineOf({ expires_at, on_timeout }: TaskContent, { now }: Asking): string | undefined {
+function deadlineOf({ expires_at, on_timeout }: TaskContent, { now }: ApprovalContext): string | undefined {
   if (expires_at === undefined) return undefined
   const left = Date.parse(expires_at) - now
   const then = on_timeout ? ` (then ${on_timeout})` : ''
@@ -123,8 +123,8 @@ function deadlineOf({ expires_at, on_timeout }: TaskContent, { now }: Asking): s
   return left <= 0 ? `expired${then}` : `expires in ${shortDuration(shown)}${then}`
 }
 
-function rowsOf(task: TaskContent, { agent, runId }: Asking): Row[] {
-  const rows: Row[] = [{ label: 'asks', text: `${agent} · run ${shortId(runId)}`, style: 'name' }]
+function rowsOf(task: TaskContent, { agent, runId }: ApprovalContext): ApprovalRow[] {
+  const rows: ApprovalRow[] = [{ label: 'asks', text: `${agent} · run ${shortId(runId)}`, style: 'name' }]
   const policies = decisive(task.policies ?? [])
   if (task.prompt && !policies.some((policy) => isToldBy(policy, task.prompt!)))
     rows.push({ label: 'question', text: task.prompt, style: 'strong' })
@@ -164,7 +164,7 @@ function isToldBy(policy: JsonObject, question: string): boolean {
   return question === `${text('id')}@${text('version')} requires an approval: ${text('condition')}.`
 }
 
-function whyOf(policy: JsonObject): Row {
+function whyOf(policy: JsonObject): ApprovalRow {
   const text = (name: string): string => (typeof policy[name] === 'string' ? policy[name] : '')
   const unknown = policy['matched'] === 'unknown' ? ' (could not be told)' : ''
   const rule = `${text('id')}${text('version') && `@${text('version')}`}`
@@ -176,9 +176,9 @@ function whyOf(policy: JsonObject): Row {
   }
 }
 
-function drawRow({ theme }: Canvas, row: Row, width: number): string[] {
+function drawRow({ theme }: Canvas, row: ApprovalRow, width: number): string[] {
   const edge = theme.waiting('│')
-  const label = (at: number): string => theme.dim(pad(at === 0 ? row.label : '', LABEL))
+  const label = (at: number): string => theme.dim(padText(at === 0 ? row.label : '', LABEL))
   const room = width - 3 - LABEL
   if ('values' in row) {
     const values = isJsonObject(row.values) ? Object.entries(row.values) : [['', row.values] as const]
@@ -190,8 +190,8 @@ function drawRow({ theme }: Canvas, row: Row, width: number): string[] {
       .flatMap(([key, value]) => drawValue(key, value, keys, room - 2))
       .map((line, at) => `${edge} ${label(at)} ${theme.dim('┆')} ${line}`)
   }
-  const style: Style = row.style ? theme[row.style] : (text) => text
-  const lines = wrap(safeBlock(row.text), room)
+  const style: TextStyle = row.style ? theme[row.style] : (text) => text
+  const lines = wrapText(safeBlock(row.text), room)
   const place = row.place && safeText(row.place)
   const last = lines.at(-1)!
   const beside = place !== undefined && widthOf(last) + 3 + widthOf(place) <= room
@@ -201,7 +201,7 @@ function drawRow({ theme }: Canvas, row: Row, width: number): string[] {
         `${edge} ${label(at)} ${style(line)}${beside && line === last && at === lines.length - 1 ? `   ${theme.dim(place)}` : ''}`,
     ),
     ...(place !== undefined && !beside
-      ? wrap(place, room).map((line) => `${edge} ${label(1)} ${theme.dim(line)}`)
+      ? wrapText(place, room).map((line) => `${edge} ${label(1)} ${theme.dim(line)}`)
       : []),
   ]
 }
@@ -210,23 +210,23 @@ function drawRow({ theme }: Canvas, row: Row, width: number): string[] {
 function drawValue(key: string, value: JsonValue, keys: number, room: number): string[] {
   const above = widthOf(key) > keys
   const left = key === '' ? 0 : keys + 2
-  const lines = fold(safeJson(value), Math.max(10, room - left))
+  const lines = foldText(safeJson(value), Math.max(10, room - left))
   const shown = lines.slice(0, VALUE_LINES)
   if (lines.length > VALUE_LINES) {
     const hidden = lines.slice(VALUE_LINES).reduce((sum, line) => sum + line.length, 0)
     shown.push(`… ${hidden} more characters, ${digestOfJson(value).slice(0, 19)}…`)
   }
-  const head = above || key === '' ? ' '.repeat(left) : pad(key, left)
+  const head = above || key === '' ? ' '.repeat(left) : padText(key, left)
   const body = shown.flatMap((line, at) =>
-    wrap(line, room - left).map((part, nth) => (at + nth === 0 ? head : ' '.repeat(left)) + part),
+    wrapText(line, room - left).map((part, nth) => (at + nth === 0 ? head : ' '.repeat(left)) + part),
   )
-  return above ? [...fold(key, room), ...body] : body
+  return above ? [...foldText(key, room), ...body] : body
 }
 
 /** The words that follow a decision, for example `approved by ana@acme.example after 6 s`. */
 export function drawAnswered(canvas: Canvas, outcome: string, by: string | null | undefined, afterMs?: number): string {
   const style = outcome === 'approved' || outcome === 'answered' ? canvas.theme.ok : canvas.theme.bad
   const who = by ? ` by ${safeText(approverOf(by))}` : ''
-  const when = afterMs === undefined ? '' : ` after ${duration(afterMs)}`
+  const when = afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`
   return `${style(safeText(outcome.replaceAll('_', ' ')))}${who}${when}`
 }

@@ -1,10 +1,10 @@
-import { afterTimeout, type Later, type Screen } from './screen.ts'
+import { afterTimeout, type DelayedDraw, type Screen } from './screen.ts'
 import { safeText } from './text.ts'
 
 /** What takes less time than this is not worth a word. */
 const QUIET_MS = 200
 
-export interface Progress {
+export interface PhaseProgress {
   /** What is being done now. */
   phase(text: string): void
   /** Takes the spinner away. Nothing is drawn afterwards. */
@@ -20,7 +20,11 @@ interface Spinner {
  * Tells what goes on: nothing for the first 200 ms, then a spinner on a terminal, else one line per phase.
  * @param stream the terminal that `screen` draws on; without it lines are written there too
  */
-export function createProgress(screen: Screen, stream?: NodeJS.WritableStream, later: Later = afterTimeout): Progress {
+export function createProgress(
+  screen: Screen,
+  stream?: NodeJS.WritableStream,
+  later: DelayedDraw = afterTimeout,
+): PhaseProgress {
   let current: string | undefined
   let spinner: Spinner | undefined
   let stopped = false

@@ -3,7 +3,7 @@ import { widthOf } from './text.ts'
 import { createTheme, type Theme } from './theme.ts'
 
 /** Where bytes go: a stream of the process, or what a test keeps. */
-export interface Sink {
+export interface OutputSink {
   write(text: string): void
   readonly isTTY: boolean
   /** Columns, as they are at the moment. */
@@ -29,12 +29,12 @@ export interface Screen extends Canvas {
 }
 
 /** Calls `draw` once after `ms`, unless the returned function was called before. */
-export type Later = (draw: () => void, ms: number) => () => void
+export type DelayedDraw = (draw: () => void, ms: number) => () => void
 
 /** Thirty frames a second: faster is not seen, and slow connections would lag. */
 const FRAME_MS = 33
 
-export function createScreen(sink: Sink, level: ColorSupportLevel, later: Later = afterTimeout): Screen {
+export function createScreen(sink: OutputSink, level: ColorSupportLevel, later: DelayedDraw = afterTimeout): Screen {
   const theme = createTheme(level)
   let wanted: readonly string[] = []
   let drawnRows = 0

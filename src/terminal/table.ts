@@ -1,8 +1,8 @@
 import type { Canvas } from './screen.ts'
-import { pad, safeText, truncate, widthOf } from './text.ts'
-import type { Style, Theme } from './theme.ts'
+import { padText, safeText, truncateText, widthOf } from './text.ts'
+import type { TextStyle, Theme } from './theme.ts'
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   /** In capitals; empty for a column that explains itself. */
   readonly title: string
   /** For people: short ids, relative times. Untrusted text is made safe here. */
@@ -10,7 +10,7 @@ export interface Column<Row> {
   /** For pipes: full ids, ISO times; `cell` when absent. */
   readonly plain?: (row: Row) => string
   readonly align?: 'left' | 'right'
-  readonly style?: (theme: Theme, row: Row) => Style
+  readonly style?: (theme: Theme, row: Row) => TextStyle
 }
 
 const GAP = '  '
@@ -18,7 +18,7 @@ const GAP = '  '
 const NARROWEST = 6
 
 /** On a terminal aligned columns under a header, cut to the width; on a pipe TAB-separated values and no header. */
-export function drawTable<Row>(canvas: Canvas, columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
+export function drawTable<Row>(canvas: Canvas, columns: readonly TableColumn<Row>[], rows: readonly Row[]): string[] {
   if (!canvas.isTTY)
     return rows.map((row) => columns.map((column) => safeText((column.plain ?? column.cell)(row))).join('\t'))
   const cells = rows.map((row) => columns.map((column) => safeText(column.cell(row))))
@@ -26,13 +26,13 @@ export function drawTable<Row>(canvas: Canvas, columns: readonly Column<Row>[], 
     columns.map((column, at) => Math.max(widthOf(column.title), ...cells.map((row) => widthOf(row[at]!)))),
     canvas.width,
   )
-  const line = (texts: readonly string[], styleOf: (at: number) => Style): string =>
+  const line = (texts: readonly string[], styleOf: (at: number) => TextStyle): string =>
     texts
       .map((text, at) => {
-        const cut = truncate(text, widths[at]!)
+        const cut = truncateText(text, widths[at]!)
         // Styled after it is measured; the last column is not filled up.
         const last = at === texts.length - 1 && columns[at]!.align !== 'right'
-        const filled = last ? cut : pad(cut, widths[at]!, columns[at]!.align)
+        const filled = last ? cut : padText(cut, widths[at]!, columns[at]!.align)
         return filled.replace(cut, () => (cut === '' ? '' : styleOf(at)(cut)))
       })
       .join(GAP)
@@ -47,7 +47,7 @@ export function drawTable<Row>(canvas: Canvas, columns: readonly Column<Row>[], 
   ]
 }
 
-const same: Style = (text) => text
+const same: TextStyle = (text) => text
 
 /** Takes from the widest column, one after the other, until the sum fits. */
 function fit(natural: readonly number[], width: number): number[] {

@@ -58,7 +58,7 @@ export function safeJson(value: unknown, form: 'line' | 'block' = 'line'): strin
 }
 
 /** Plain text cut to `width` columns, the last of them an ellipsis. */
-export function truncate(text: string, width: number): string {
+export function truncateText(text: string, width: number): string {
   if (text.length <= width && widthOf(text) <= width) return text
   if (width <= 0) return ''
   let columns = 0
@@ -74,13 +74,13 @@ export function truncate(text: string, width: number): string {
 }
 
 /** Plain text in lines of at most `width` columns, broken between words where that is possible. */
-export function wrap(text: string, width: number): string[] {
+export function wrapText(text: string, width: number): string[] {
   if (!Number.isFinite(width)) return text.split('\n')
   return text.split('\n').flatMap((line) => wrapLine(line, Math.max(1, width)))
 }
 
 /** Plain text of one line in pieces of at most `width` columns; together they are exactly the text. */
-export function fold(text: string, width: number): string[] {
+export function foldText(text: string, width: number): string[] {
   const pieces: string[] = []
   let current = ''
   let columns = 0
@@ -98,7 +98,7 @@ export function fold(text: string, width: number): string[] {
 }
 
 /** Fills up to `width` columns; longer text stays as it is. */
-export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
+export function padText(text: string, width: number, align: 'left' | 'right' = 'left'): string {
   const space = ' '.repeat(Math.max(0, width - widthOf(text)))
   return align === 'left' ? text + space : space + text
 }
@@ -121,7 +121,7 @@ function wrapLine(line: string, width: number): string[] {
       continue
     }
     if (current !== '') flush()
-    const pieces = fold(word, width)
+    const pieces = foldText(word, width)
     lines.push(...pieces.slice(0, -1))
     current = pieces.at(-1)!
   }

@@ -1,23 +1,23 @@
 import { Chalk, type ColorSupportLevel } from 'chalk'
 
-export type Style = (text: string) => string
+export type TextStyle = (text: string) => string
 
 /** What a colour means. With level 0 each gives the text back as it came. */
 export interface Theme {
   /** Done, allowed, approved. */
-  readonly ok: Style
+  readonly ok: TextStyle
   /** Waits for a person. */
-  readonly waiting: Style
+  readonly waiting: TextStyle
   /** Failed, denied, rejected. */
-  readonly bad: Style
+  readonly bad: TextStyle
   /** A warning. */
-  readonly warn: Style
+  readonly warn: TextStyle
   /** Beside the point: times, digests, places. */
-  readonly dim: Style
+  readonly dim: TextStyle
   /** Agents, tools, policies, runs. */
-  readonly name: Style
+  readonly name: TextStyle
   /** What the eye should find first. */
-  readonly strong: Style
+  readonly strong: TextStyle
 }
 
 /** @param level 0 none, 1 basic, 2 256 colours, 3 true colour */
@@ -35,7 +35,7 @@ export function createTheme(level: ColorSupportLevel): Theme {
 }
 
 /** The style of a run's or a session's status. */
-export const styleOfStatus = (theme: Theme, status: string): Style =>
+export const styleOfStatus = (theme: Theme, status: string): TextStyle =>
   status === 'Completed'
     ? theme.ok
     : status === 'Failed' || status === 'Cancelled'

@@ -16,7 +16,7 @@ export function shortDuration(ms: number): string {
 }
 
 /** A length of time in a sentence: `4 ms`, `8.1 s`, `42 s`, `2 min 5 s`, `30 min`, `5 h`, `3 days`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)} ms`
   if (ms < 9.95 * SECOND) return `${(ms / SECOND).toFixed(1)} s`
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`
@@ -26,7 +26,7 @@ export function duration(ms: number): string {
 }
 
 /** `just now`, `12 s ago`, `2 min ago`, `5 h ago`, `3 days ago`; a moment to come: `in 29 min`. */
-export function relative(then: Instant, now: Instant): string {
+export function formatRelative(then: Instant, now: Instant): string {
   const ms = Math.abs(now - then)
   if (ms < SECOND) return 'just now'
   const text =

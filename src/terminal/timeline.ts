@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { RunSummary, TimelineItem } from '../spec/api.ts'
 import { drawAnswered } from './approval.ts'
 import type { Canvas } from './screen.ts'
-import { pad, safeJson, safeText, truncate, widthOf } from './text.ts'
-import type { Style } from './theme.ts'
+import { padText, safeJson, safeText, truncateText, widthOf } from './text.ts'
+import type { TextStyle } from './theme.ts'
 import { shortDuration, shortId, timeOfDay } from './time.ts'
 
 /** Of the longest type, `SessionCompleted`. */
@@ -37,9 +37,9 @@ export function drawTimeline(
     .flatMap((item) => {
       const time = item.startedAt === null ? '' : timeOfDay(Date.parse(item.startedAt), options.offsetMinutes)
       const head = [
-        pad(String(item.ordinal), ordinals, 'right'),
-        ...(canvas.width < NARROW ? [] : [pad(time, 8)]),
-        `${'  '.repeat(depths.get(item.runId) ?? 0)}${pad(safeText(item.type), TYPE_WIDTH)} `,
+        padText(String(item.ordinal), ordinals, 'right'),
+        ...(canvas.width < NARROW ? [] : [padText(time, 8)]),
+        `${'  '.repeat(depths.get(item.runId) ?? 0)}${padText(safeText(item.type), TYPE_WIDTH)} `,
       ].join('  ')
       return draw(canvas, canvas.theme.dim(head), sayItem(canvas, item, contentOf(item), known))
     })
@@ -60,21 +60,21 @@ export function createLiveTimeline(canvas: Canvas, rootRunId?: string): LiveTime
       const told = sayLive(canvas, item, content, known)
       if (told === undefined) return []
       const inside = rootRunId !== undefined && item.runId !== rootRunId
-      return draw(canvas, `  ${inside ? canvas.theme.dim('· ') : ''}${pad(told.label, inside ? 8 : 10)} `, told)
+      return draw(canvas, `  ${inside ? canvas.theme.dim('· ') : ''}${padText(told.label, inside ? 8 : 10)} `, told)
     },
   }
 }
 
-interface Told {
+interface TimelineText {
   /** Not yet cut; safe. */
   readonly text: string
-  readonly style?: Style
+  readonly style?: TextStyle
   /** What stands at the right, styled and safe. */
   readonly note?: string
 }
 
 /** Items that are found by the call or the task they belong to. */
-interface Known {
+interface KnownItems {
   readonly calls: ReadonlyMap<string, TimelineItem>
   readonly results: ReadonlyMap<string, TimelineItem>
   readonly decisions: ReadonlyMap<string, TimelineItem>
@@ -82,7 +82,7 @@ interface Known {
   readonly answers: ReadonlyMap<string, TimelineItem>
 }
 
-interface Index extends Known {
+interface Index extends KnownItems {
   add(item: TimelineItem): void
 }
 
@@ -112,7 +112,7 @@ function createIndex(items: readonly TimelineItem[] = []): Index {
 /** Call ids are a model's and unique only in their run. */
 const keyOf = (item: TimelineItem, field: string): string => `${item.runId} ${textOf(contentOf(item)[field])}`
 
-function isTold(item: TimelineItem, known: Known): boolean {
+function isTold(item: TimelineItem, known: KnownItems): boolean {
   switch (item.type) {
     case 'ToolResult':
     case 'SubAgentResult':
@@ -126,7 +126,7 @@ function isTold(item: TimelineItem, known: Known): boolean {
   }
 }
 
-function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known: Known): Told {
+function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known: KnownItems): TimelineText {
   const { theme } = canvas
   const call = keyOf(item, 'tool_call_id')
   // The result is that of the last attempt.
@@ -173,8 +173,8 @@ function sayLive(
   canvas: Canvas,
   item: TimelineItem,
   content: JsonObject,
-  known: Known,
-): (Told & { readonly label: string }) | undefined {
+  known: KnownItems,
+): (TimelineText & { readonly label: string }) | undefined {
   const { theme } = canvas
   const call = known.calls.get(keyOf(item, 'tool_call_id'))
   switch (item.type) {
@@ -190,7 +190,7 @@ function sayLive(
     case 'ToolResult': {
       if (!call) return neverCalled(canvas, item, content)
       const asked = contentOf(call)
-      const column: typeof pad = (text, width, align) => (canvas.isTTY ? pad(text, width, align) : text)
+      const column: typeof padText = (text, width, align) => (canvas.isTTY ? padText(text, width, align) : text)
       const decision = known.decisions.get(keyOf(item, 'tool_call_id'))
       const took =
         typeof content['duration_ms'] === 'number' ? column(shortDuration(content['duration_ms']), 6, 'right') : ''
@@ -233,7 +233,11 @@ function sayLive(
 }
 
 /** The result of a call that was refused before it was made: it has no arguments that were sent, and took no time. */
-function neverCalled({ theme }: Canvas, item: TimelineItem, content: JsonObject): Told & { readonly label: string } {
+function neverCalled(
+  { theme }: Canvas,
+  item: TimelineItem,
+  content: JsonObject,
+): TimelineText & { readonly label: string } {
   const result = isJsonObject(content['result']) ? content['result'] : {}
   const failed = isError(item)
   return {
@@ -243,7 +247,7 @@ function neverCalled({ theme }: Canvas, item: TimelineItem, content: JsonObject)
   }
 }
 
-function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): Told {
+function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): TimelineText {
   switch (item.type) {
     case 'LimitReached':
       return {
@@ -279,20 +283,20 @@ function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): To
  * Text cut to the width and its note at the right edge, or under it where both do not fit; on a pipe both whole, two
  * spaces between.
  */
-function draw(canvas: Canvas, head: string, { text, style, note }: Told): string[] {
+function draw(canvas: Canvas, head: string, { text, style, note }: TimelineText): string[] {
   const indent = widthOf(head)
   const room = Math.max(8, canvas.width - indent)
   const dress = (plain: string): string => (style && plain !== '' ? style(plain) : plain)
-  if (!note) return [`${head}${dress(truncate(text, room))}`.trimEnd()]
+  if (!note) return [`${head}${dress(truncateText(text, room))}`.trimEnd()]
   if (text === '') return [`${head}${note}`]
   if (!Number.isFinite(room)) return [`${head}${dress(text)}  ${note}`]
   const left = room - widthOf(note) - 2
-  if (left < 16) return [`${head}${dress(truncate(text, room))}`, `${' '.repeat(Math.min(indent, 8))}${note}`]
-  const cut = truncate(text, left)
+  if (left < 16) return [`${head}${dress(truncateText(text, room))}`, `${' '.repeat(Math.min(indent, 8))}${note}`]
+  const cut = truncateText(text, left)
   return [`${head}${dress(cut)}${' '.repeat(left - widthOf(cut) + 2)}${note}`]
 }
 
-function decisionOf({ theme }: Canvas, content: JsonObject): Told {
+function decisionOf({ theme }: Canvas, content: JsonObject): TimelineText {
   const decision = textOf(content['decision'])
   const style = decision === 'deny' ? theme.bad : decision === 'allow' ? undefined : theme.waiting
   const explanation = textOf(content['explanation'])

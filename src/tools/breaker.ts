@@ -1,7 +1,7 @@
 /** Tools that are left alone once they have failed in a row. Source: security, S31. */
 import { createBreaker, sayPaused, type BreakerLimits } from '../base/breaker.ts'
 import type { Clock } from '../base/clock.ts'
-import type { Outcome, Toolbox } from './tool.ts'
+import type { ToolOutcome, Toolbox } from './tool.ts'
 
 /** The same tools. An error that a tool answers is an answer: only calls that reached nobody or got no answer are failures. */
 export function withBreaker(tools: Toolbox, limits: BreakerLimits, clock: Clock): Toolbox {
@@ -27,5 +27,5 @@ export function withBreaker(tools: Toolbox, limits: BreakerLimits, clock: Clock)
   }
 }
 
-const isFailure = (outcome: Outcome): boolean =>
+const isFailure = (outcome: ToolOutcome): boolean =>
   outcome.at === 'unknown' || (outcome.at === 'not_sent' && outcome.code === 'unreachable')

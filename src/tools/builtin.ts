@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts'
-import { returned } from './outcome.ts'
-import type { Invocation, Outcome } from './tool.ts'
+import { returnedOutcome } from './outcome.ts'
+import type { ToolInvocation, ToolOutcome } from './tool.ts'
 
 /** A workspace file that belongs to the session; undefined where it has none of that name. */
 export type ReadFile = (
@@ -12,18 +12,18 @@ export type ReadFile = (
 const PAGE_CHARACTERS = 64 * 1024
 
 /** `svc.read_file {filename, offset?, length?}`: text of a file, counted in characters. Source: decisions, section 10. */
-export async function readWorkspaceFile(readFile: ReadFile, invocation: Invocation): Promise<Outcome> {
+export async function readWorkspaceFile(readFile: ReadFile, invocation: ToolInvocation): Promise<ToolOutcome> {
   const { filename, offset, length } = isJsonObject(invocation.arguments) ? invocation.arguments : {}
-  if (typeof filename !== 'string') return returned('svc.read_file needs a filename.', true, 0)
+  if (typeof filename !== 'string') return returnedOutcome('svc.read_file needs a filename.', true, 0)
   const file = await readFile(invocation.run.sessionId, filename)
-  if (!file) return returned(`This session has no file named ${filename}.`, true, 0)
+  if (!file) return returnedOutcome(`This session has no file named ${filename}.`, true, 0)
   const text = decode(file.bytes)
   if (text === undefined)
-    return returned(`${filename} (${file.mediaType}, ${file.bytes.byteLength} bytes) is not text.`, true, 0)
+    return returnedOutcome(`${filename} (${file.mediaType}, ${file.bytes.byteLength} bytes) is not text.`, true, 0)
   const from = Math.min(natural(offset) ?? 0, text.length)
   const page = text.slice(from, from + Math.min(natural(length) ?? PAGE_CHARACTERS, PAGE_CHARACTERS))
   const next = from + page.length
-  return returned(
+  return returnedOutcome(
     {
       filename,
       mediaType: file.mediaType,

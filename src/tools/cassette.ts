@@ -1,12 +1,12 @@
 /** Tools that are recorded, or played from a recording. Source: decisions, section 13, "Record and replay". */
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import { ask, type Asked, type Cassette } from '../spec/cassette.ts'
-import type { Outcome, Toolbox } from './tool.ts'
+import { tapeRequest, type TapedRequest, type Cassette } from '../spec/cassette.ts'
+import type { ToolOutcome, Toolbox } from './tool.ts'
 
 /** The same tools with their outcomes recorded; or, where the cassette is played, their outcomes alone: nothing is done. */
 export function withCassette(tools: Toolbox, { record, replay }: Cassette): Toolbox {
   if (!record && !replay) return tools
-  const keep = ({ kind, key, request, toTape }: Asked, answer: JsonObject): void =>
+  const keep = ({ kind, key, request, toTape }: TapedRequest, answer: JsonObject): void =>
     record?.({ kind, key, request, answer: toTape(answer) })
   return {
     route(agent, tool) {
@@ -15,10 +15,10 @@ export function withCassette(tools: Toolbox, { record, replay }: Cassette): Tool
       return {
         ...route,
         async invoke(invocation, signal) {
-          const asked = ask('tool', { tool: tool.id, version: tool.version, arguments: invocation.arguments })
+          const asked = tapeRequest('tool', { tool: tool.id, version: tool.version, arguments: invocation.arguments })
           if (replay) {
             const answer = replay.answer(asked)
-            return answer ? (answer as unknown as Outcome) : missed(replay.miss(asked))
+            return answer ? (answer as unknown as ToolOutcome) : missed(replay.miss(asked))
           }
           const outcome = await route.invoke(invocation, signal)
           keep(asked, outcome as unknown as JsonObject)
@@ -27,7 +27,7 @@ export function withCassette(tools: Toolbox, { record, replay }: Cassette): Tool
       }
     },
     async describe(agent, tool, signal) {
-      const asked = ask('tool_schema', { agent: agent.id, tool: tool.id, version: tool.version })
+      const asked = tapeRequest('tool_schema', { agent: agent.id, tool: tool.id, version: tool.version })
       if (replay) return replay.answer(asked)?.['found'] as unknown as ReturnType<Toolbox['describe']>
       const found = await tools.describe(agent, tool, signal)
       keep(asked, found ? { found: found as unknown as JsonValue } : {})
@@ -38,4 +38,4 @@ export function withCassette(tools: Toolbox, { record, replay }: Cassette): Tool
   }
 }
 
-const missed = (error: string): Outcome => ({ at: 'not_sent', code: 'refused', error })
+const missed = (error: string): ToolOutcome => ({ at: 'not_sent', code: 'refused', error })

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import type { Detail } from '../base/failure.ts'
+import type { InvalidPlace } from '../base/failure.ts'
 
 /** One check as texts: they cross to the thread in one copy, and leave no objects here. */
 export interface CheckOrder {
@@ -25,7 +25,7 @@ const MAX_WAITING = 1000
 export class CheckUnfinished extends Error {}
 
 interface WaitingCheck extends CheckOrder {
-  resolve(details: readonly Detail[]): void
+  resolve(details: readonly InvalidPlace[]): void
   reject(error: unknown): void
 }
 
@@ -40,7 +40,7 @@ class CheckThread {
    * Checks one order after the other.
    * @throws CheckUnfinished with the bound that was exceeded
    */
-  check(order: CheckOrder): Promise<readonly Detail[]> {
+  check(order: CheckOrder): Promise<readonly InvalidPlace[]> {
     if (this.#waiting.length >= MAX_WAITING)
       return Promise.reject(new CheckUnfinished(`more than ${MAX_WAITING} checks are waiting`))
     return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ class CheckThread {
       env: {},
       execArgv: [],
     })
-    worker.on('message', (details: readonly Detail[]) => this.#settle((current) => current.resolve(details)))
+    worker.on('message', (details: readonly InvalidPlace[]) => this.#settle((current) => current.resolve(details)))
     worker.on('error', (error: Error & { code?: string }) => {
       if (worker !== this.#worker) return
       const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -102,7 +102,7 @@ class CheckThread {
 }
 
 const checkThread = new CheckThread()
-export const checkInThread = (order: CheckOrder): Promise<readonly Detail[]> => checkThread.check(order)
+export const checkInThread = (order: CheckOrder): Promise<readonly InvalidPlace[]> => checkThread.check(order)
 
 /** Beside the bundle, or above its chunks; for the sources, where they were built last. */
 const PLACES = ['./check-worker.cjs', '../check-worker.cjs', '../../dist/check-worker.cjs']

@@ -1,6 +1,6 @@
 /** Entry point of the thread that checks what may take long (`check-thread.ts`). */
 import { parentPort } from 'node:worker_threads'
-import type { Detail } from '../base/failure.ts'
+import type { InvalidPlace } from '../base/failure.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import type { CheckOrder } from './check-thread.ts'
 import { uncheckable, usableSchema, type UsableSchema } from './schema-compiler.ts'
@@ -18,7 +18,7 @@ function usable(text: string): UsableSchema {
   return found
 }
 
-function answer({ schema, value }: CheckOrder): readonly Detail[] {
+function answer({ schema, value }: CheckOrder): readonly InvalidPlace[] {
   const found = usable(schema)
   if ('problem' in found) return [uncheckable(found.problem)]
   if (value !== undefined) return found.check(JSON.parse(value))

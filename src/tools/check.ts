@@ -3,7 +3,7 @@
  * and memory. What cannot be checked is never valid. Source: security, S11 to S13.
  */
 import { createHash } from 'node:crypto'
-import type { Detail } from '../base/failure.ts'
+import type { InvalidPlace } from '../base/failure.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import { checkInThread, CheckUnfinished, type CheckOrder } from './check-thread.ts'
 import { uncheckable, usableSchema, type SizedSchema } from './schema-compiler.ts'
@@ -14,7 +14,7 @@ import { uncheckable, usableSchema, type SizedSchema } from './schema-compiler.t
  *
  * Checks here and now, which may take 60 ms of processor time. Work that is done by `workWithChecks` does not wait for that.
  */
-export function checkValue(schema: JsonSchema, value: unknown): readonly Detail[] {
+export function checkValue(schema: JsonSchema, value: unknown): readonly InvalidPlace[] {
   if (schema === true) return []
   const usable = usableSchema(schema)
   if ('problem' in usable) return [uncheckable(usable.problem)]
@@ -26,7 +26,7 @@ export function checkValue(schema: JsonSchema, value: unknown): readonly Detail[
 }
 
 /** The same, in another thread where it may take long. */
-export async function checkForeignValue(schema: JsonSchema, value: unknown): Promise<readonly Detail[]> {
+export async function checkForeignValue(schema: JsonSchema, value: unknown): Promise<readonly InvalidPlace[]> {
   if (schema === true) return []
   const usable = usableSchema(schema)
   if ('problem' in usable) return [uncheckable(usable.problem)]
@@ -46,14 +46,14 @@ export async function checkForeignSchema(schema: JsonSchema): Promise<string | u
 const UNCHECKABLE = uncheckable('').message
 
 /** Verdicts of the work that is being done; undefined outside of it. */
-let verdicts: Map<string, readonly Detail[]> | undefined
+let verdicts: Map<string, readonly InvalidPlace[]> | undefined
 
 /**
  * Does synchronous work that calls `checkValue`. A check that may take long ends the work; it is done by another thread, and
  * the work is done again with its verdict. So the work must have no effects, and must not catch what it does not know.
  */
 export async function workWithChecks<T>(work: () => T): Promise<T> {
-  const known = new Map<string, readonly Detail[]>()
+  const known = new Map<string, readonly InvalidPlace[]>()
   for (;;) {
     let check: LongCheck
     try {
@@ -84,12 +84,12 @@ class LongCheck extends Error {
     this.key = `${digest} ${createHash('sha256').update(text).digest('base64')}`
   }
 
-  run(): Promise<readonly Detail[]> {
+  run(): Promise<readonly InvalidPlace[]> {
     return inThread(this.#order)
   }
 }
 
-async function inThread(order: CheckOrder): Promise<readonly Detail[]> {
+async function inThread(order: CheckOrder): Promise<readonly InvalidPlace[]> {
   try {
     return await checkInThread(order)
   } catch (error) {

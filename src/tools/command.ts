@@ -6,8 +6,8 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../base/clock.ts'
-import { bodyOf, deadline, parseResult, returned } from './outcome.ts'
-import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
+import { bodyOf, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
+import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface CommandParts {
   readonly argv: readonly string[]
@@ -21,12 +21,16 @@ export interface CommandParts {
   readonly clock: Clock
 }
 
-export async function runCommand(parts: CommandParts, invocation: Invocation, signal: AbortSignal): Promise<Outcome> {
+export async function runCommand(
+  parts: CommandParts,
+  invocation: ToolInvocation,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
   const { execa } = await import('execa')
   if (signal.aborted) return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
   const [program = '', ...args] = parts.argv
   const started = parts.clock.monotonic()
-  const limit = deadline(parts.timeoutMs, signal)
+  const limit = withDeadline(parts.timeoutMs, signal)
   try {
     const child = execa(program === 'node' ? process.execPath : program, args, {
       cwd: parts.cwd,
@@ -80,7 +84,11 @@ export async function runCommand(parts: CommandParts, invocation: Invocation, si
           : `${program} was ended by ${ended.signal ?? 'the system'}.`,
       }
     if (ended.exitCode !== 0)
-      return returned(failureText(ended.exitCode, stderr() || stdout().toString('utf8', 0, TAIL_BYTES)), true, took)
+      return returnedOutcome(
+        failureText(ended.exitCode, stderr() || stdout().toString('utf8', 0, TAIL_BYTES)),
+        true,
+        took,
+      )
     return parseResult(stdout(), took)
   } finally {
     limit.release()

@@ -1,22 +1,26 @@
 /** A tool behind an address: the call is POSTed as JSON, the answer's body is the result. Source: decisions, section 14. */
 import type { Clock } from '../base/clock.ts'
-import { isUnsent, type Fetch } from '../base/transport.ts'
-import { bodyOf, deadline, parseResult, returned } from './outcome.ts'
-import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
+import { isUnsent, type FetchFunction } from '../base/transport.ts'
+import { bodyOf, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
+import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface HttpParts {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** Must neither follow redirects nor reuse connections: a call may be sent at most once. */
-  readonly fetch: Fetch
+  readonly fetch: FetchFunction
   readonly timeoutMs: number
   readonly clock: Clock
 }
 
-export async function callHttp(parts: HttpParts, invocation: Invocation, signal: AbortSignal): Promise<Outcome> {
+export async function callHttp(
+  parts: HttpParts,
+  invocation: ToolInvocation,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
   if (signal.aborted) return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
   const started = parts.clock.monotonic()
-  const limit = deadline(parts.timeoutMs, signal)
+  const limit = withDeadline(parts.timeoutMs, signal)
   const host = URL.canParse(parts.url) ? new URL(parts.url).host : parts.url
   try {
     const response = await parts.fetch(parts.url, {
@@ -39,7 +43,7 @@ export async function callHttp(parts: HttpParts, invocation: Invocation, signal:
       const text = body.toString('utf8').trim()
       const said = text === '' ? '' : `: ${text.slice(-TAIL_CHARACTERS)}`
       const where = response.headers.get('location')
-      return returned(
+      return returnedOutcome(
         `HTTP ${response.status}${where === null ? '' : ` (a redirect to ${where}, which is not followed)`}${said}`,
         true,
         took,

@@ -12,7 +12,7 @@ export interface ListedTool {
 }
 
 /** The tools of a server by name, or why they are not known; the reason holds no secret. */
-export type Listing = { readonly tools: ReadonlyMap<string, ListedTool> } | { readonly problem: string }
+export type ToolListing = { readonly tools: ReadonlyMap<string, ListedTool> } | { readonly problem: string }
 
 /** What a lock pins of a tool: its name, description and schema. */
 export const digestOfTool = ({ name, description, inputSchema }: ListedTool): Digest =>

@@ -1,7 +1,7 @@
 /** A client of one MCP server as one agent may use it, kept as long as it works. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../base/json.ts'
-import type { Fetch } from '../base/transport.ts'
+import type { FetchFunction } from '../base/transport.ts'
 import type { McpServer } from '../spec/document.ts'
 import { MAX_OUTPUT_BYTES } from './tool.ts'
 
@@ -40,7 +40,7 @@ export interface McpParts {
   readonly server: McpServer
   /** What authenticates us, by header name. */
   readonly headers: Readonly<Record<string, string>>
-  readonly fetch: Fetch
+  readonly fetch: FetchFunction
   /** Our version, told to the server. */
   readonly version: string
 }
@@ -164,7 +164,7 @@ const MAX_ANSWER_BYTES = 4 * MAX_OUTPUT_BYTES
  * @param open holds the request until its answer has ended: aborting it ends the answer
  */
 async function boundedFetch(
-  fetch: Fetch,
+  fetch: FetchFunction,
   url: string | URL,
   init: RequestInit | undefined,
   open: Set<AbortController>,

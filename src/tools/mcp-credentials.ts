@@ -2,23 +2,23 @@
 import { failures } from '../base/failure.ts'
 import type { Redactor } from '../base/secret.ts'
 import type { McpServer } from '../spec/document.ts'
-import type { Snapshot } from '../spec/snapshot.ts'
+import type { AgentSnapshot } from '../spec/snapshot.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
-type Owner = Pick<Snapshot, 'id' | 'secrets'>
+type McpEnvironment = Readonly<Record<string, string | undefined>>
+type SecretOwner = Pick<AgentSnapshot, 'id' | 'secrets'>
 
 /** The declared secret of a server that has no value here. */
 export function unsetSecret(
-  agent: Owner,
+  agent: SecretOwner,
   { auth }: McpServer,
-  env: Env,
+  env: McpEnvironment,
 ): { readonly secret: string; readonly env: string } | undefined {
   const variable = auth && agent.secrets[auth.secret]?.fromEnv
   return variable === undefined || env[variable] ? undefined : { secret: auth!.secret, env: variable }
 }
 
 /** Why a server cannot be authenticated to; undefined where nothing is missing. */
-export function missingSecret(agent: Owner, server: McpServer, env: Env): string | undefined {
+export function missingSecret(agent: SecretOwner, server: McpServer, env: McpEnvironment): string | undefined {
   const unset = unsetSecret(agent, server, env)
   if (unset) return failures.secret_not_set.say(unset)
   if (!server.auth || agent.secrets[server.auth.secret]) return undefined
@@ -26,10 +26,10 @@ export function missingSecret(agent: Owner, server: McpServer, env: Env): string
 }
 
 /** Headers by name. Nothing may be missing. */
-export function credentials(
-  agent: Owner,
+export function mcpCredentials(
+  agent: SecretOwner,
   { auth }: McpServer,
-  env: Env,
+  env: McpEnvironment,
   redactor: Redactor,
 ): Readonly<Record<string, string>> {
   if (!auth) return {}

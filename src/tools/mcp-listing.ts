@@ -2,20 +2,20 @@
 import type { Tool } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../base/json.ts'
 import { createRedactor } from '../base/secret.ts'
-import type { Fetch } from '../base/transport.ts'
+import type { FetchFunction } from '../base/transport.ts'
 import type { McpServer } from '../spec/document.ts'
-import type { Snapshot } from '../spec/snapshot.ts'
-import type { ListedTool, Listing } from './listed-tool.ts'
+import type { AgentSnapshot } from '../spec/snapshot.ts'
+import type { ListedTool, ToolListing } from './listed-tool.ts'
 import { connectMcp } from './mcp-connection.ts'
-import { credentials, missingSecret } from './mcp-credentials.ts'
+import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 
 /** Asks a server for its tools as one agent would. */
-export type AskMcp = (agent: Pick<Snapshot, 'id' | 'secrets'>, server: McpServer) => Promise<Listing>
+export type AskMcp = (agent: Pick<AgentSnapshot, 'id' | 'secrets'>, server: McpServer) => Promise<ToolListing>
 
 export interface ListingParts {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The guarded way out. */
-  readonly fetch: Fetch
+  readonly fetch: FetchFunction
   /** Our version, told to the server. */
   readonly version: string
   /** For connecting and for listing, each. */
@@ -24,14 +24,14 @@ export interface ListingParts {
 
 /** Asks a server as one agent would. Never throws for what the server does. */
 export async function listMcpTools(
-  agent: Pick<Snapshot, 'id' | 'secrets'>,
+  agent: Pick<AgentSnapshot, 'id' | 'secrets'>,
   server: McpServer,
   { env, fetch, version, timeoutMs }: ListingParts,
-): Promise<Listing> {
+): Promise<ToolListing> {
   const missing = missingSecret(agent, server, env)
   if (missing !== undefined) return { problem: missing }
   const redactor = createRedactor()
-  const headers = credentials(agent, server, env, redactor)
+  const headers = mcpCredentials(agent, server, env, redactor)
   const signal = AbortSignal.timeout(2 * timeoutMs)
   try {
     const connection = await connectMcp({ server, headers, fetch, version }, timeoutMs, signal)
@@ -42,12 +42,12 @@ export async function listMcpTools(
       await connection.close()
     }
   } catch (error) {
-    return { problem: redactor.text(`MCP server "${server.name}" does not list its tools: ${innermost(error)}`) }
+    return { problem: redactor.text(`MCP server "${server.name}" does not list its tools: ${innermostCause(error)}`) }
   }
 }
 
 /** The cause that says most: what the layers above it say is that something failed. */
-export function innermost(error: unknown): string {
+export function innermostCause(error: unknown): string {
   let here = error
   for (let depth = 0; depth < 8 && here instanceof Error && here.cause instanceof Error && here.cause.message; depth++)
     here = here.cause

@@ -8,21 +8,21 @@ import type { Clock } from '../base/clock.ts'
 import { InexactNumberError, unsafeNumberIn } from '../base/exact-number.ts'
 import { isTooDeep, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { Redactor } from '../base/secret.ts'
-import { isUnsent, type Fetch } from '../base/transport.ts'
+import { isUnsent, type FetchFunction } from '../base/transport.ts'
 import type { McpServer } from '../spec/document.ts'
-import type { BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
+import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
 import { checkForeignSchema } from './check.ts'
 import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from './mcp-connection.ts'
-import { credentials, missingSecret } from './mcp-credentials.ts'
+import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
-import { innermost, toListed } from './mcp-listing.ts'
-import { cut, deadline, inexact, returned, tooDeep } from './outcome.ts'
-import { MAX_OUTPUT_BYTES, type Invocation, type Outcome } from './tool.ts'
+import { innermostCause, toListed } from './mcp-listing.ts'
+import { cutOutput, withDeadline, inexact, returnedOutcome, tooDeep } from './outcome.ts'
+import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface McpServers {
-  call(agent: Snapshot, invocation: Invocation, timeoutMs: number, signal: AbortSignal): Promise<Outcome>
+  call(agent: AgentSnapshot, invocation: ToolInvocation, timeoutMs: number, signal: AbortSignal): Promise<ToolOutcome>
   describe(
-    agent: Snapshot,
+    agent: AgentSnapshot,
     tool: BoundTool,
     timeoutMs: number,
     signal: AbortSignal,
@@ -34,17 +34,17 @@ export interface McpServersParts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly redactor: Redactor
   /** The guarded way out. */
-  readonly fetch: Fetch
+  readonly fetch: FetchFunction
   readonly clock: Clock
   readonly version: string
 }
 
 export function createMcpServers({ env, redactor, fetch, clock, version }: McpServersParts): McpServers {
-  const connections = new Map<string, Kept>()
+  const connections = new Map<string, PooledConnection>()
   /** Attempts whose request may have been received. */
   const dispatched = new Set<string>()
 
-  const markingFetch: Fetch = async (input, init) => {
+  const markingFetch: FetchFunction = async (input, init) => {
     const mark = new Headers(init?.headers).get(ATTEMPT_HEADER)
     // Before anything leaves: a call that is cut off is looked at before its request has settled.
     if (mark !== null) dispatched.add(mark)
@@ -56,14 +56,20 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
     }
   }
 
-  const use = (agent: Snapshot, server: McpServer): Kept => {
+  const use = (agent: AgentSnapshot, server: McpServer): PooledConnection => {
     const key = `${agent.digest} ${server.name}`
     let kept = connections.get(key)
     if (!kept) {
-      const headers = credentials(agent, server, env, redactor)
+      const headers = mcpCredentials(agent, server, env, redactor)
       const stop = new AbortController()
       const parts = { server, headers, fetch: markingFetch, version }
-      const made: Kept = { key, opening: connectMcp(parts, CONNECT_MS, stop.signal), stop, isOpen: false, users: 0 }
+      const made: PooledConnection = {
+        key,
+        opening: connectMcp(parts, CONNECT_MS, stop.signal),
+        stop,
+        isOpen: false,
+        users: 0,
+      }
       made.opening.then(
         () => (made.isOpen = true),
         () => drop(made),
@@ -74,10 +80,10 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
     return kept
   }
   /** Not given out again. */
-  const drop = (kept: Kept): void => {
+  const drop = (kept: PooledConnection): void => {
     if (connections.get(kept.key) === kept) connections.delete(kept.key)
   }
-  const release = (kept: Kept): void => {
+  const release = (kept: PooledConnection): void => {
     kept.users--
     // A server that does not finish its greeting is not waited for beyond the calls that wanted it.
     if (kept.users === 0 && !kept.isOpen) drop(kept)
@@ -99,7 +105,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       if (missing !== undefined) return { at: 'not_sent', code: 'refused', error: missing }
       const name = tool.mcp?.tool ?? tool.wire
       const started = clock.monotonic()
-      const limit = deadline(timeoutMs, signal)
+      const limit = withDeadline(timeoutMs, signal)
       const options: CallOptions = { signal: limit.signal, timeout: timeoutMs + 1000 }
       const attempt = `${invocation.idempotencyKey}#${invocation.attempt}`
       const notAfter = new Date(invocation.notAfter).toISOString()
@@ -136,7 +142,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
             const answer = codeOf(error)
             if (answer === 'protocol')
               return dispatched.has(attempt)
-                ? returned((error as Error).message, true, clock.monotonic() - started)
+                ? returnedOutcome((error as Error).message, true, clock.monotonic() - started)
                 : {
                     at: 'not_sent',
                     code: 'refused',
@@ -162,7 +168,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
     async describe(agent, tool, timeoutMs, signal) {
       const server = agent.mcpServers.find((each) => each.name === tool.mcp?.server)
       if (!server || missingSecret(agent, server, env) !== undefined) return undefined
-      const limit = deadline(timeoutMs, signal)
+      const limit = withDeadline(timeoutMs, signal)
       const options: CallOptions = { signal: limit.signal, timeout: timeoutMs + 1000 }
       const kept = use(agent, server)
       try {
@@ -198,7 +204,7 @@ const otherThanPinned = (server: string, name: string): string =>
   `What MCP server "${server}" says of its tool "${name}" is not what svc.lock pins. Review it, then svc compile --mcp and publish again.`
 
 /** A connection and how many calls are on it. */
-interface Kept {
+interface PooledConnection {
   /** Agent digest and server name. */
   readonly key: string
   readonly opening: Promise<McpConnection>
@@ -211,7 +217,7 @@ interface Kept {
 /** Bound on making a connection, which several calls may wait for. */
 const CONNECT_MS = 30_000
 
-async function close({ opening, stop, isOpen }: Kept): Promise<void> {
+async function close({ opening, stop, isOpen }: PooledConnection): Promise<void> {
   if (!isOpen) stop.abort(new Error('The connection is no longer wanted.'))
   try {
     await (await opening).close()
@@ -237,8 +243,13 @@ function codeOf(error: unknown): number | 'protocol' | undefined {
   return typeof code === 'number' ? 'protocol' : undefined
 }
 
-function failed(server: string, error: unknown, status: number | 'protocol' | undefined, dispatched: boolean): Outcome {
-  const why = innermost(error)
+function failed(
+  server: string,
+  error: unknown,
+  status: number | 'protocol' | undefined,
+  dispatched: boolean,
+): ToolOutcome {
+  const why = innermostCause(error)
   if (typeof status === 'number' && status < 500)
     return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" answered ${status}: ${why}` }
   if (!dispatched)
@@ -250,7 +261,7 @@ function failed(server: string, error: unknown, status: number | 'protocol' | un
   }
 }
 
-function cutOff(server: string, dispatched: boolean, timedOut: boolean, timeoutMs: number): Outcome {
+function cutOff(server: string, dispatched: boolean, timedOut: boolean, timeoutMs: number): ToolOutcome {
   const late = `MCP server "${server}" did not answer within ${timeoutMs} ms.`
   if (dispatched)
     return timedOut
@@ -262,7 +273,7 @@ function cutOff(server: string, dispatched: boolean, timedOut: boolean, timeoutM
 }
 
 /** Structured content as it is; else the text, read as JSON where it is an object or a list; else the content parts. */
-function toOutcome(result: CallToolResult, durationMs: number): Outcome {
+function toOutcome(result: CallToolResult, durationMs: number): ToolOutcome {
   const content = result.content ?? []
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   const isText = texts.length === content.length
@@ -282,7 +293,9 @@ function toOutcome(result: CallToolResult, durationMs: number): Outcome {
   const unsafe = unsafeNumberIn(value)
   if (unsafe) return inexact(new InexactNumberError(unsafe.pointer, String(unsafe.value)), texts.join('\n'), durationMs)
   const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
-  return bytes.byteLength > MAX_OUTPUT_BYTES ? cut(bytes, durationMs) : returned(value, isError, durationMs)
+  return bytes.byteLength > MAX_OUTPUT_BYTES
+    ? cutOutput(bytes, durationMs)
+    : returnedOutcome(value, isError, durationMs)
 }
 
 function fromText(text: string): JsonValue | InexactNumberError {

@@ -1,21 +1,21 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
-import { canonical, isJsonObject, type JsonValue } from '../base/json.ts'
+import { canonicalJson, isJsonObject, type JsonValue } from '../base/json.ts'
 import type { MockResult } from '../spec/config.ts'
-import { returned } from './outcome.ts'
-import type { Invocation, Outcome } from './tool.ts'
+import { returnedOutcome } from './outcome.ts'
+import type { ToolInvocation, ToolOutcome } from './tool.ts'
 
 /** A tool that only answers: the first canned result whose `when` the arguments have. */
 export async function answerMock(
   canned: readonly MockResult[],
   clock: Clock,
-  invocation: Invocation,
+  invocation: ToolInvocation,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<ToolOutcome> {
   const started = clock.monotonic()
   const chosen = canned.find(({ when }) => when === undefined || covers(when, invocation.arguments))
-  if (!chosen) return returned(`No canned result of ${invocation.tool.id} matches these arguments.`, true, 0)
+  if (!chosen) return returnedOutcome(`No canned result of ${invocation.tool.id} matches these arguments.`, true, 0)
   try {
     const delay = chosen.delay === undefined ? 0 : (parseDuration(chosen.delay) ?? 0)
     if (delay > 0) await after(delay, undefined, { signal })
@@ -24,12 +24,14 @@ export async function answerMock(
     return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
   }
   const took = clock.monotonic() - started
-  return chosen.error === undefined ? returned(chosen.result ?? null, false, took) : returned(chosen.error, true, took)
+  return chosen.error === undefined
+    ? returnedOutcome(chosen.result ?? null, false, took)
+    : returnedOutcome(chosen.error, true, took)
 }
 
 /** Objects are compared by the keys that the matcher gives, all else whole. */
 function covers(wanted: JsonValue, value: JsonValue): boolean {
   if (isJsonObject(wanted) && isJsonObject(value))
     return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && covers(each, value[key]!))
-  return canonical(wanted) === canonical(value)
+  return canonicalJson(wanted) === canonicalJson(value)
 }

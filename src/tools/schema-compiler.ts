@@ -4,7 +4,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { digestOfJson } from '../base/digest.ts'
-import type { Detail } from '../base/failure.ts'
+import type { InvalidPlace } from '../base/failure.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import { CpuTimeExceeded, withinCpuTime } from './cpu-time.ts'
@@ -96,7 +96,7 @@ export class SizedSchema {
   }
 
   /** What is wrong with a value, within the bounds of time and of findings. */
-  check(value: unknown): readonly Detail[] {
+  check(value: unknown): readonly InvalidPlace[] {
     const compiled = this.#compile()
     if ('problem' in compiled) return [uncheckable(compiled.problem)]
     const within = this.#isHard(value) ? <T>(work: () => T): T => withinCpuTime(CHECK_CPU_MS, work) : unbounded
@@ -132,7 +132,7 @@ export class SizedSchema {
 
 const unbounded = <T>(work: () => T): T => work()
 
-export const uncheckable = (problem: string): Detail => ({ path: '', message: `cannot be checked: ${problem}` })
+export const uncheckable = (problem: string): InvalidPlace => ({ path: '', message: `cannot be checked: ${problem}` })
 
 function invalidity(schema: JsonSchema): string | undefined {
   const dialect = dialectOf(schema)
@@ -197,11 +197,11 @@ const DIALECTS: readonly (readonly [RegExp, Dialect])[] = [
   [/^https?:\/\/json-schema\.org\/(?:draft-0[67]\/)?schema#?$/, dialect('http://json-schema.org/draft-07/schema', Ajv)],
 ]
 
-const toDetails = (errors: readonly ErrorObject[] | null | undefined): readonly Detail[] =>
+const toDetails = (errors: readonly ErrorObject[] | null | undefined): readonly InvalidPlace[] =>
   (errors ?? []).slice(0, MAX_FINDINGS).map(toDetail)
 
 /** Points at the place a person would mend, and says it without ajv's words. */
-function toDetail(error: ErrorObject): Detail {
+function toDetail(error: ErrorObject): InvalidPlace {
   const { keyword, instancePath, params } = error
   const at = (property: unknown): string =>
     `${instancePath}/${String(property).replaceAll('~', '~0').replaceAll('/', '~1')}`

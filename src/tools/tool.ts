@@ -1,9 +1,9 @@
 /** A tool's effect on the world: one call in, one outcome out. What runs where is decided by `Toolbox`. */
 import type { Instant } from '../base/clock.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { BoundTool, JsonSchema, Snapshot } from '../spec/snapshot.ts'
+import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
 
-export interface Invocation {
+export interface ToolInvocation {
   readonly tool: BoundTool
   readonly arguments: JsonValue
   /** The same for every attempt of one call. */
@@ -20,7 +20,7 @@ export interface Invocation {
  * `returned`: a complete answer, error or not. `not_sent`: certainly nothing happened, any class may try again.
  * `unknown`: it may have happened. A tool that answers with an error has `returned`.
  */
-export type Outcome =
+export type ToolOutcome =
   | { readonly at: 'returned'; readonly result: JsonValue; readonly isError: boolean; readonly durationMs: number }
   | {
       readonly at: 'not_sent'
@@ -29,26 +29,26 @@ export type Outcome =
     }
   | { readonly at: 'unknown'; readonly code: 'timeout' | 'broken'; readonly error: string }
 
-export interface Route {
+export interface ToolRoute {
   readonly route: 'mcp' | 'command' | 'http' | 'builtin' | 'mock'
   readonly timeoutMs: number
   /** Calls of the tool that may be under way at once, where it sets a bound of its own. */
   readonly concurrency?: number
-  invoke(invocation: Invocation, signal: AbortSignal): Promise<Outcome>
+  invoke(invocation: ToolInvocation, signal: AbortSignal): Promise<ToolOutcome>
 }
 
 export interface Toolbox {
   /** Undefined when nothing handles the tool (`dispatch:no_handler`). */
-  route(agent: Snapshot, tool: BoundTool): Route | undefined
+  route(agent: AgentSnapshot, tool: BoundTool): ToolRoute | undefined
   /** Input schemas of MCP tools that neither binding nor Tool document describe, asked once per run and server. */
   describe(
-    agent: Snapshot,
+    agent: AgentSnapshot,
     tool: BoundTool,
     signal: AbortSignal,
     sessionId?: string,
   ): Promise<{ readonly description: string; readonly schema: JsonSchema } | undefined>
   /** A secret of an MCP server that the agent's tools need and that has no value here. */
-  unset(agent: Snapshot, sessionId?: string): { readonly secret: string; readonly env: string } | undefined
+  unset(agent: AgentSnapshot, sessionId?: string): { readonly secret: string; readonly env: string } | undefined
   close(): Promise<void>
 }
 

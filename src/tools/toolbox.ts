@@ -3,19 +3,19 @@ import { systemClock, type Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
 import { createEgress } from '../base/egress.ts'
 import type { Redactor } from '../base/secret.ts'
-import type { Fetch } from '../base/transport.ts'
-import type { Config, ToolRouteConfig } from '../spec/config.ts'
+import type { FetchFunction } from '../base/transport.ts'
+import type { ProjectConfig, ToolRouteConfig } from '../spec/config.ts'
 import { readWorkspaceFile, type ReadFile } from './builtin.ts'
 import { runCommand } from './command.ts'
 import { callHttp } from './http.ts'
 import { unsetSecret } from './mcp-credentials.ts'
 import { createMcpServers } from './mcp.ts'
 import { answerMock } from './mock.ts'
-import { deadline } from './outcome.ts'
-import { DEFAULT_TIMEOUT_MS, type Outcome, type Route, type Toolbox } from './tool.ts'
+import { withDeadline } from './outcome.ts'
+import { DEFAULT_TIMEOUT_MS, type ToolOutcome, type ToolRoute, type Toolbox } from './tool.ts'
 
 export interface ToolboxParts {
-  readonly config: Config
+  readonly config: ProjectConfig
   /** Absolute directory of the config file: commands run in it. */
   readonly configDir: string
   readonly env: Readonly<Record<string, string | undefined>>
@@ -25,7 +25,7 @@ export interface ToolboxParts {
   /** Ports on which this process listens, which no tool may reach. */
   readonly ownPorts?: ReadonlySet<number>
   /** In place of our own ways out, for both http tools and MCP servers. */
-  readonly fetch?: Fetch
+  readonly fetch?: FetchFunction
   /** The clock that `notAfter` of an invocation is read by. */
   readonly clock?: Clock
   /** True where no secret is asked for: a server that needs one is then told so by its calls alone. */
@@ -42,14 +42,14 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   const guarded = parts.fetch ?? createEgress({ ...way, from: 'document' })
   const servers = createMcpServers({ env, redactor, fetch: guarded, clock, version: parts.version ?? '0' })
 
-  const route = (name: Route['route'], timeoutMs: number, invoke: Route['invoke']): Route => ({
+  const route = (name: ToolRoute['route'], timeoutMs: number, invoke: ToolRoute['invoke']): ToolRoute => ({
     route: name,
     timeoutMs,
     invoke: (invocation, signal) =>
       clock.now() > invocation.notAfter ? Promise.resolve(TOO_LATE) : invoke(invocation, signal),
   })
 
-  const configured = (found: ToolRouteConfig): Route | undefined => {
+  const configured = (found: ToolRouteConfig): ToolRoute | undefined => {
     const timeoutMs = timeoutOf(found)
     if ('command' in found) {
       const command = { argv: found.command, cwd: configDir, env, allow: found.env ?? [], timeoutMs, clock }
@@ -120,10 +120,10 @@ const timeoutOf = (found: ToolRouteConfig | undefined): number =>
 
 /** A call of what keeps no time of its own: let go of when the time is up. */
 const bounded =
-  (timeoutMs: number, invoke: Route['invoke']): Route['invoke'] =>
+  (timeoutMs: number, invoke: ToolRoute['invoke']): ToolRoute['invoke'] =>
   async (invocation, signal) => {
-    const limit = deadline(timeoutMs, signal)
-    const late = new Promise<Outcome>((resolve) =>
+    const limit = withDeadline(timeoutMs, signal)
+    const late = new Promise<ToolOutcome>((resolve) =>
       limit.signal.addEventListener('abort', () => {
         const error = `${invocation.tool.id} did not answer within ${timeoutMs} ms.`
         if (limit.timedOut()) resolve({ at: 'unknown', code: 'timeout', error })
@@ -136,7 +136,7 @@ const bounded =
     }
   }
 
-const TOO_LATE: Outcome = {
+const TOO_LATE: ToolOutcome = {
   at: 'not_sent',
   code: 'refused',
   error: 'The time for this call had passed before it was sent.',

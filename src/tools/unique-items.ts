@@ -1,5 +1,5 @@
 import type { Ajv, ErrorObject } from 'ajv'
-import { canonical } from '../base/json.ts'
+import { canonicalJson } from '../base/json.ts'
 
 /**
  * Replaces the `uniqueItems` of ajv, which compares every item with every other as soon as one may be an object or a list:
@@ -13,7 +13,7 @@ export function addUniqueItems(ajv: Ajv): void {
     if (!isUnique) return true
     const places = new Map<string, number>()
     for (const [at, item] of items.entries()) {
-      const text = canonical(item)
+      const text = canonicalJson(item)
       const before = places.get(text)
       if (before !== undefined) {
         const message = `must NOT have duplicate items (items ## ${before} and ${at} are identical)`

@@ -1,10 +1,10 @@
 /** The structure of the four kinds of documents, sentence by sentence. What is said of a faulty one is written out whole. */
 import { expect } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { lint } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
-import { readDocuments } from '../../src/documents/read.ts'
-import { decide } from '../../src/policy/decide.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
+import { readDocuments } from '../../src/documents/workspace/read.ts'
+import { decideByPolicies } from '../../src/policy/decide.ts'
 import { agentOf, bundleOf, changed, DESK } from '../compile/make.ts'
 import { boundAgent, inOrder, openBench, operator, reply, returns, snapshotOf, tool } from '../engine/bench.ts'
 import { makeFacts } from '../policy/make.ts'
@@ -637,7 +637,7 @@ verifies('authoring.boundaries', async () => {
       args: { amount },
       tool: { id: 'acme.refunds', wire_name: 'refunds', side_effect_class: 'irreversible_action' },
     })
-    return decide({ own: desk.policies, ancestors: [] }, 'refunds', facts).decision
+    return decideByPolicies({ own: desk.policies, ancestors: [] }, 'refunds', facts).decision
   }
   expect(desk.boundaries).toEqual(['refund-limit'])
   expect([decisionOf(100), decisionOf(101)]).toEqual(['allow', 'require_approval'])
@@ -769,7 +769,9 @@ function faulty(kind: Kind, ...cases: (readonly [Changes, string])[]): void {
 /** What the rules that look further than the form say of each document; nothing where they accept it. */
 function judged(kind: Kind, ...cases: (readonly [Changes, string])[]): void {
   for (const [changes, expected] of cases) {
-    const found = lint(loadFiles({ 'x.json': textOf(kind, changes) })).filter(({ severity }) => severity === 'error')
+    const found = lintWorkspace(loadFiles({ 'x.json': textOf(kind, changes) })).filter(
+      ({ severity }) => severity === 'error',
+    )
     expect([changes, found.map(({ rule, message }) => `${rule}: ${message}`).join(' ')]).toEqual([changes, expected])
   }
 }

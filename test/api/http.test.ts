@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 import { createApp } from '../../src/server/app.ts'
-import { listen } from '../../src/server/listen.ts'
+import { listenHttp } from '../../src/server/http/listen.ts'
 import { openServer } from '../../src/server/open.ts'
 import { openHouse } from '../server/fixtures.ts'
 import { caller, closing, DESK, options, publishDesk, running, scripted, taskOf } from '../server/running.ts'
@@ -41,7 +41,7 @@ verifies('triggers.api-only', async () => {
 verifies('triggers.allow-ips', async () => {
   const house = openHouse()
   const agentId = await house.deploy(DESK)
-  const listener = await listen(toNodeHandler(createApp(house.services)), {
+  const listener = await listenHttp(toNodeHandler(createApp(house.services)), {
     host: '127.0.0.1',
     port: 0,
     ids: house.services.ids,

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { Failure } from '../../src/base/failure.ts'
 import { SvcClient } from '../../src/client/index.ts'
 import { createApp, routesOf } from '../../src/server/app.ts'
-import { openHouse } from '../../src/server/house.ts'
+import { openRuntime } from '../../src/server/runtime/runtime.ts'
 import { createOperatorApp } from '../../src/server/operator/app.ts'
-import { parseCancel, parseFinalize, parseMessage, parsePresign, parseStart } from '../../src/server/validate.ts'
+import { parseCancel, parseFinalize, parseMessage, parsePresign, parseStart } from '../../src/server/http/validate.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 import { openHouse as openTestHouse } from '../server/fixtures.ts'
 import { closing, desk, options, publishDesk, running, taskOf } from '../server/running.ts'
@@ -118,7 +118,7 @@ test('every answer of a whole journey is in it', async () => {
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 test('10,000 bodies, paths and headers: no answer but those of the document, and none of our making', async () => {
-  const house = await openHouse(options(), { host: '127.0.0.1', port: 0 })
+  const house = await openRuntime(options(), { host: '127.0.0.1', port: 0 })
   closing(() => house.close(0))
   const app = createApp(house.services)
   const operator = createOperatorApp(house.services)

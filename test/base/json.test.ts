@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonical, jsonDepth, parseJson } from '../../src/base/json.ts'
+import { canonicalJson, jsonDepth, parseJson } from '../../src/base/json.ts'
 
 test('canonical text sorts keys, prints numbers as ECMAScript does and has no space', () => {
   // The example of RFC 8785, section 3.2.3, less its control characters.
@@ -12,7 +12,7 @@ test('canonical text sorts keys, prints numbers as ECMAScript does and has no sp
     '😂': 'Smiley',
     ö: 'o',
   }
-  expect(canonical(value)).toBe(
+  expect(canonicalJson(value)).toBe(
     '{"1":"One","literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"ö":"o","€":"Euro","😂":"Smiley"}',
   )
 })
@@ -21,15 +21,15 @@ test('canonical text does not depend on the order in which keys were written', (
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
       const reversed = Object.fromEntries(Object.entries(value).reverse())
-      expect(canonical(reversed)).toBe(canonical(value))
-      expect(JSON.parse(canonical(value))).toEqual(JSON.parse(JSON.stringify(value)))
+      expect(canonicalJson(reversed)).toBe(canonicalJson(value))
+      expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)))
     }),
   )
 })
 
 test('refuses what JSON cannot say', () => {
-  expect(() => canonical(Number.NaN)).toThrow('NaN is no JSON number.')
-  expect(() => canonical({ a: () => 1 })).toThrow('A function is no JSON value.')
+  expect(() => canonicalJson(Number.NaN)).toThrow('NaN is no JSON number.')
+  expect(() => canonicalJson({ a: () => 1 })).toThrow('A function is no JSON value.')
 })
 
 test.each([

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { lockDirectory } from '../../src/store/sqlite/lock.ts'
+import { lockDirectory } from '../../src/store/sqlite/database/lock.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran, type WorldOptions } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()

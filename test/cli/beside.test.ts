@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lockDirectory } from '../../src/store/sqlite/lock.ts'
+import { lockDirectory } from '../../src/store/sqlite/database/lock.ts'
 import { going, svc as run, temporary, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()

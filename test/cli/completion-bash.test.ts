@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { bashCompletion } from '../../src/cli/completion-bash.ts'
+import { bashCompletion } from '../../src/cli/shell/completion-bash.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'svc-bash-'))
 writeFileSync(join(cwd, 'completion.bash'), bashCompletion)

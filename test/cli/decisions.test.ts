@@ -1,18 +1,18 @@
 /** Written decisions, and the clock that only moves when it is wound. */
 import { describe, expect, test } from 'vitest'
-import { answerOf, createRulebook, type Asked, type DecisionRule } from '../../src/cli/scenario/decisions.ts'
+import { answerOf, createRulebook, type WaitingTask, type DecisionRule } from '../../src/cli/runs/decisions.ts'
 import { createVirtualTime } from '../../src/cli/scenario/virtual-time.ts'
 
-const approval = (id: string, amount: number): Asked => ({
+const approval = (id: string, amount: number): WaitingTask => ({
   id,
   kind: 'approval',
   tool: 'acme.refunds',
   args: { amount },
 })
-const reply = (id: string): Asked => ({ id, kind: 'reply' })
+const reply = (id: string): WaitingTask => ({ id, kind: 'reply' })
 
 describe('a rulebook', () => {
-  const answers = (rules: readonly DecisionRule[], ...asked: readonly Asked[]): (DecisionRule | undefined)[] => {
+  const answers = (rules: readonly DecisionRule[], ...asked: readonly WaitingTask[]): (DecisionRule | undefined)[] => {
     const book = createRulebook(rules)
     return asked.map((each) => {
       const rule = book.choose(each)
@@ -57,7 +57,7 @@ describe('a rulebook', () => {
   })
 })
 
-describe.each<[string, DecisionRule, Partial<Asked>, object]>([
+describe.each<[string, DecisionRule, Partial<WaitingTask>, object]>([
   ['an approval', { approve: true }, {}, { approved: true, metadata: { 'svc/acknowledged': true } }],
   ['a rejection with its reason', { reject: 'no' }, {}, { approved: false, metadata: { 'svc/comment': 'no' } }],
   ['one word', { decide: 'reject' }, {}, { approved: false }],

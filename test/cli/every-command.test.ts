@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exitCodes } from '../../src/cli/exit-codes.ts'
-import { commands } from '../../src/cli/table.ts'
+import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
+import { commandTable } from '../../src/cli/table/table.ts'
 import { faultsOf } from './json-shape.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
 
@@ -137,14 +137,14 @@ const LASTING = ['lsp', 'demo', 'dev', 'serve']
 const REFUSED: Readonly<Record<string, number>> = { approve: 6, answer: 2, send: 6, test: 0 }
 
 test('every command of the table is called here', () => {
-  expect([...Object.keys(calls), ...LASTING].toSorted()).toEqual(commands.map(({ path }) => path).toSorted())
+  expect([...Object.keys(calls), ...LASTING].toSorted()).toEqual(commandTable.map(({ path }) => path).toSorted())
 })
 
 // eslint-disable-next-line no-control-regex -- what no pipe may get
 const ESCAPE = /\u001B/
 
 describe.each(Object.keys(calls))('svc %s', (path) => {
-  const spec = commands.find((each) => each.path === path)!
+  const spec = commandTable.find((each) => each.path === path)!
   const allowed = [0, REFUSED[path] ?? 0]
 
   test('prints for a pipe without colour, and its answer is all that stdout gets', async () => {

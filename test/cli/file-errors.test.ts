@@ -2,9 +2,9 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { exitCodes } from '../../src/cli/exit-codes.ts'
-import { commands } from '../../src/cli/table.ts'
-import { globalOptions } from '../../src/cli/global-options.ts'
+import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
+import { commandTable } from '../../src/cli/table/table.ts'
+import { globalOptions } from '../../src/cli/shell/global-options.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
 
 /** A path with `refuse-EACCES` in it is answered with that error: the tests run as a user whom no permission stops. */
@@ -158,7 +158,7 @@ const PLACES: Readonly<Record<string, string>> = {
 test('every option and argument that is a path is tried here', () => {
   const isPath = /^-.*<(?:file|dir)>|--policies <path>|--admin-socket <path>/
   const tried = (path: string): string => (lines[path] ?? []).flat().join(' ')
-  const missed = commands.flatMap(({ path, options = [] }) =>
+  const missed = commandTable.flatMap(({ path, options = [] }) =>
     options.flatMap(({ flags }) => {
       const option = /--[\w-]+/.exec(flags)![0]
       const short = /^-\w/.exec(flags)?.[0] ?? option

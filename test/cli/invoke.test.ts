@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { main } from '../../src/cli/main.ts'
+import { runCommandLine } from '../../src/cli/main.ts'
 import { createWorld, svc, temporary } from './recording-io.ts'
 
 const { path: cwd, remove } = temporary()
@@ -107,7 +107,7 @@ test('a bug ends with 70, one line, and a report that holds no arguments', async
       },
     },
   }
-  expect(await main(['version', '--fields', 'swordfish', '--json'], broken)).toBe(70)
+  expect(await runCommandLine(['version', '--fields', 'swordfish', '--json'], broken)).toBe(70)
   const report = join(cwd, 'svc', 'crash-1970-01-01T00-00-00.000Z.txt')
   expect(world.stderr()).toBe(`{"error":{"code":"internal","message":"the wall fell","docs":"${report}"}}\n`)
   expect(readFileSync(report, 'utf8')).toContain('Error: the wall fell')

@@ -26,12 +26,17 @@ function loadedBy(...entries: readonly string[]): { readonly packages: string[];
 }
 
 /** What each start loads to read the command line. */
-const LINE = ['cli/main.ts', 'cli/invoke.ts', 'cli/process-io.ts']
+const LINE = ['cli/main.ts', 'cli/invoke.ts', 'cli/shell/process-io.ts']
 
 test('--version loads nothing but itself', () => {
   const { packages, files } = loadedBy('cli/start.ts')
   expect(packages).toEqual([])
-  const own = ['src/cli/start.ts', 'src/cli/compile-cache.ts', 'src/cli/lost-output.ts', 'src/cli/version.ts']
+  const own = [
+    'src/cli/start.ts',
+    'src/cli/shell/compile-cache.ts',
+    'src/cli/shell/lost-output.ts',
+    'src/cli/shell/version.ts',
+  ]
   expect([...files].map((file) => file.slice(ROOT.length + 1))).toEqual(own)
 })
 
@@ -40,7 +45,7 @@ test('--help loads the parser of arguments', () => {
 })
 
 test('lint loads neither a second parser, nor a schema compiler, nor the server', () => {
-  expect(loadedBy(...LINE, 'cli/commands/lint.ts', 'cli/lint-check.ts').packages).toEqual([
+  expect(loadedBy(...LINE, 'cli/commands/author/lint.ts', 'cli/lint/lint-check.ts').packages).toEqual([
     'commander',
     'fastest-levenshtein',
     'ipaddr.js',
@@ -58,14 +63,14 @@ test('lint that has something to say loads colours', () => {
 })
 
 test('fmt loads the parser that keeps comments', () => {
-  expect(loadedBy('cli/commands/fmt.ts').packages).toContain('yaml')
+  expect(loadedBy('cli/commands/author/fmt.ts').packages).toContain('yaml')
 })
 
 test('a server loads neither providers nor storage, protocols, patterns or a log before they are needed', () => {
   expect(loadedBy('server/open.ts').packages).toEqual(['ajv', 'ajv-formats', 'croner', 'h3', 'ipaddr.js', 'semver'])
 })
 
-test.each(['dev', 'serve', 'run'])('%s loads no provider, storage or protocol before it is needed', (name) => {
+test.each(['serve/dev', 'serve/serve', 'drive/run'])('%s loads no provider, storage or protocol before it is needed', (name) => {
   const { packages } = loadedBy(...LINE, `cli/commands/${name}.ts`)
   const heavy = [
     '@anthropic-ai/sdk',

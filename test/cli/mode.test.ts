@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { modeOf, type GlobalOptions } from '../../src/cli/mode.ts'
+import { modeOf, type GlobalOptions } from '../../src/cli/shell/mode.ts'
 import { createWorld } from './recording-io.ts'
 
 const modeIn = (options: GlobalOptions, env: Record<string, string>, tty: boolean, unattended = false) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { moment } from '../../src/cli/numbers.ts'
+import { parseMoment } from '../../src/cli/shell/numbers.ts'
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 
@@ -10,12 +10,12 @@ test.each([
   ['2026-11-19T08:00:00Z', '2026-11-19T08:00:00.000Z'],
   ['2026-11-19T08:00:00.5+01:00', '2026-11-19T07:00:00.500Z'],
 ])('%s is a time', (text, expected) => {
-  expect(new Date(moment(text, now)).toISOString()).toBe(expected)
+  expect(new Date(parseMoment(text, now)).toISOString()).toBe(expected)
 })
 
 test.each(['99', '0', '-5', '2026', '2026-11', '2026-02-30', '2026-13-01', 'Nov 3', 'yesterday', '10', '1e3', ''])(
   '"%s" is none',
   (text) => {
-    expect(() => moment(text, now)).toThrow(`"${text}" is no time; write 10m, 2026-11-20 or an RFC 3339 moment.`)
+    expect(() => parseMoment(text, now)).toThrow(`"${text}" is no time; write 10m, 2026-11-20 or an RFC 3339 moment.`)
   },
 )

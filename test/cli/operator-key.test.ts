@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createApiKeySecret } from '../../src/base/api-key.ts'
-import type { GlobalOptions } from '../../src/cli/mode.ts'
-import { openProject } from '../../src/cli/project.ts'
+import type { GlobalOptions } from '../../src/cli/shell/mode.ts'
+import { openProject } from '../../src/cli/project/project.ts'
 import { createWorld } from './recording-io.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'svc-operator-key-'))

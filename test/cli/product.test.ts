@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import { main } from '../../src/cli/main.ts'
+import { runCommandLine } from '../../src/cli/main.ts'
 import { makeIrreversible } from './desk.ts'
 import {
   createWorld,
@@ -292,7 +292,7 @@ describe('a run above the limit, at a terminal', () => {
           }),
       },
     }
-    expect(await main(start, thinking)).toBe(130)
+    expect(await runCommandLine(start, thinking)).toBe(130)
     expect(world.stdout()).toBe('')
     expect(world.stderr()).toMatch(/run [0-9a-f]{6} goes on; come back with: svc runs watch [0-9a-f]{6}\n$/)
     expect(await json(['runs', 'get', '@last'])).toMatchObject({ status: 'WaitingForHITL' })
@@ -312,7 +312,7 @@ describe('a run above the limit, at a terminal', () => {
           }),
       },
     }
-    expect(await main(start, elsewhere)).toBe(0)
+    expect(await runCommandLine(start, elsewhere)).toBe(0)
     expect(world.stdout()).toBe('{"refunded":180,"currency":"EUR"}\n')
     expect(world.stderr()).toContain('answered elsewhere')
   })

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../src/base/clock.ts'
-import type { Io, Signal } from '../../src/cli/io.ts'
-import { main } from '../../src/cli/main.ts'
+import type { Io, ProcessSignal } from '../../src/cli/shell/io.ts'
+import { runCommandLine } from '../../src/cli/main.ts'
 
 export interface World {
   readonly io: Io
@@ -14,7 +14,7 @@ export interface World {
   readonly line: (pattern: RegExp) => Promise<string>
   /** Questions that were asked, in order. */
   readonly asked: readonly string[]
-  readonly signal: (signal: Signal) => void
+  readonly signal: (signal: ProcessSignal) => void
 }
 
 export interface WorldOptions {
@@ -42,7 +42,7 @@ export function createWorld({
   let stderr = ''
   const asked: string[] = []
   const prepared = [...answers]
-  const heard = new Set<(signal: Signal) => void>()
+  const heard = new Set<(signal: ProcessSignal) => void>()
   const answer = (question: string): unknown => {
     asked.push(question)
     if (prepared.length === 0) throw new Error(`Nobody prepared an answer to "${question}".`)
@@ -114,7 +114,7 @@ export interface Ran {
 /** Runs one command to its end. */
 export async function svc(argv: readonly string[], options: WorldOptions): Promise<Ran> {
   const world = createWorld(options)
-  const code = await main(argv, world.io)
+  const code = await runCommandLine(argv, world.io)
   return { code, stdout: world.stdout(), stderr: world.stderr(), asked: world.asked }
 }
 
@@ -127,7 +127,7 @@ export interface Going {
 
 export function going(argv: readonly string[], options: WorldOptions): Going {
   const world = createWorld(options)
-  const code = main(argv, world.io)
+  const code = runCommandLine(argv, world.io)
   const gone = code.then((ended) => {
     throw new Error(`svc ${argv.join(' ')} ended with ${ended}: ${world.stderr()}`)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createOperator } from '../../src/cli/operator.ts'
-import { readOption } from '../../src/cli/options.ts'
-import { agentOf, runIdOf, splitVersion, taskOf } from '../../src/cli/reference.ts'
+import { createOperator } from '../../src/cli/project/operator.ts'
+import { readOption } from '../../src/cli/shell/options.ts'
+import { agentOf, runIdOf, splitVersion, taskOf } from '../../src/cli/project/reference.ts'
 
 const RUNS = [
   {

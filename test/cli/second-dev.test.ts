@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { main } from '../../src/cli/main.ts'
+import { runCommandLine } from '../../src/cli/main.ts'
 import { createWorld, going, svc, temporary, type Going } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -28,7 +28,7 @@ describe('a second dev of a project ends with a sentence when the first ends', (
     ['in a pipe', []],
   ])('one %s', async (_, options) => {
     const world = createWorld({ cwd })
-    const second = main(['dev', ...options], world.io)
+    const second = runCommandLine(['dev', ...options], world.io)
     await world.line(/ready/)
     await first.end()
     expect(await second).toBe(0)
@@ -48,7 +48,7 @@ describe('a second dev of a project ends with a sentence when the first ends', (
           failed(signal.reason as Error)
         })
       })
-    const second = main(['dev'], { ...io, prompts: { ...io.prompts, key } })
+    const second = runCommandLine(['dev'], { ...io, prompts: { ...io.prompts, key } })
     await vi.waitFor(() => expect(world.stderr()).toContain('r rerun the last run'), 10_000)
     await first.end()
     // A key whose request finds nobody.

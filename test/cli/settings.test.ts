@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { main } from '../../src/cli/main.ts'
+import { runCommandLine } from '../../src/cli/main.ts'
 import { createWorld, svc, temporary, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -249,8 +249,8 @@ test('long answers go to the pager of a terminal, unless nobody wants one', asyn
   const paged: string[] = []
   const world = createWorld({ cwd, tty: true })
   const io = { ...world.io, page: async (text: string) => void paged.push(text) }
-  await main(['help', 'exit-codes'], io)
+  await runCommandLine(['help', 'exit-codes'], io)
   expect([paged.length, world.stdout()]).toEqual([1, ''])
-  await main(['help', 'exit-codes', '--no-pager'], io)
+  await runCommandLine(['help', 'exit-codes', '--no-pager'], io)
   expect([paged.length, world.stdout()]).toEqual([1, paged[0]])
 })

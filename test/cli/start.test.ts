@@ -4,7 +4,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cacheCompiledCode } from '../../src/cli/compile-cache.ts'
+import { cacheCompiledCode } from '../../src/cli/shell/compile-cache.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { exitCodes } from '../../src/cli/exit-codes.ts'
-import { globalOptions } from '../../src/cli/global-options.ts'
-import { createProgram, parse } from '../../src/cli/program.ts'
-import { commands, groups } from '../../src/cli/table.ts'
+import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
+import { globalOptions } from '../../src/cli/shell/global-options.ts'
+import { createProgram, parseCommandLine } from '../../src/cli/program.ts'
+import { commandTable, commandGroups } from '../../src/cli/table/table.ts'
 import { createWorld, svc } from './recording-io.ts'
 
 const world = () => createWorld({ cwd: '/' })
@@ -11,7 +11,7 @@ const world = () => createWorld({ cwd: '/' })
 const words = (line: string): string[] =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((match) => match[1] ?? match[2]!).slice(1)
 
-describe.each(commands.map((each) => [each.path, each] as const))('svc %s', (path, spec) => {
+describe.each(commandTable.map((each) => [each.path, each] as const))('svc %s', (path, spec) => {
   test('says what it does in one line, and how in at least two examples', () => {
     expect(spec.summary).toMatch(/^\S.{5,70}$/)
     expect(spec.summary).not.toMatch(/\.$/)
@@ -19,7 +19,7 @@ describe.each(commands.map((each) => [each.path, each] as const))('svc %s', (pat
   })
 
   test.each(spec.examples)('parses its example: %s', async (example) => {
-    const parsed = await parse(words(example), world().io)
+    const parsed = await parseCommandLine(words(example), world().io)
     expect(parsed).toMatchObject({ spec: { path } })
   })
 
@@ -41,14 +41,14 @@ describe.each(commands.map((each) => [each.path, each] as const))('svc %s', (pat
 })
 
 test('no command is listed twice, and each group has some', () => {
-  const paths = commands.map(({ path }) => path)
+  const paths = commandTable.map(({ path }) => path)
   expect(paths).toEqual([...new Set(paths)])
-  expect(groups.filter((group) => !commands.some((each) => each.group === group))).toEqual([])
+  expect(commandGroups.filter((group) => !commandTable.some((each) => each.group === group))).toEqual([])
 })
 
 test('one letter means one thing everywhere', () => {
   const meanings = new Map<string, Set<string>>()
-  for (const { flags } of [...globalOptions, ...commands.flatMap((each) => each.options ?? [])]) {
+  for (const { flags } of [...globalOptions, ...commandTable.flatMap((each) => each.options ?? [])]) {
     const match = /^-(\w), --([\w-]+)/.exec(flags)
     if (match) meanings.set(match[1]!, (meanings.get(match[1]!) ?? new Set()).add(match[2]!))
   }
@@ -58,7 +58,7 @@ test('one letter means one thing everywhere', () => {
 test('no option of a command hides a global one', () => {
   const names = (flags: string) => flags.split(/[ ,]+/).filter((word) => word.startsWith('-'))
   const global = new Set([...globalOptions.flatMap(({ flags }) => names(flags)), '-h', '--help', '-V'])
-  const hidden = commands.flatMap(({ path, options = [] }) =>
+  const hidden = commandTable.flatMap(({ path, options = [] }) =>
     options
       .flatMap(({ flags }) => names(flags))
       .filter((name) => global.has(name))
@@ -69,7 +69,7 @@ test('no option of a command hides a global one', () => {
 
 test('every command is in the tree that help shows', () => {
   const { root } = createProgram(world().io)
-  for (const { path } of commands)
+  for (const { path } of commandTable)
     expect(
       path
         .split(' ')

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { main } from '../../src/cli/main.ts'
+import { runCommandLine } from '../../src/cli/main.ts'
 import { createWorld, svc, temporary } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -18,7 +18,7 @@ test.each([
     expect(keys).toEqual(['q'])
     return new Promise((done) => (press = done))
   }
-  const ended = main(argv, { ...io, prompts: { ...io.prompts, key } })
+  const ended = runCommandLine(argv, { ...io, prompts: { ...io.prompts, key } })
   await vi.waitFor(() => expect(world.stdout()).toContain(shown), 10_000)
   press('q')
   expect(await ended).toBe(0)

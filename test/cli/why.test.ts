@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { nextOf } from '../../src/cli/task-desk.ts'
-import { explainPolicies } from '../../src/cli/why.ts'
+import { nextOf } from '../../src/cli/runs/approval-session.ts'
+import { explainPolicies } from '../../src/cli/runs/why.ts'
 import type { InboxItem } from '../../src/spec/operator.ts'
 import { canvasOf, PIPE } from '../terminal/recording.ts'
 

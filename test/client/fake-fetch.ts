@@ -1,4 +1,4 @@
-import type { Fetch } from '../../src/client/index.ts'
+import type { ClientFetch } from '../../src/client/index.ts'
 
 export interface Sent {
   readonly method: string
@@ -10,7 +10,7 @@ export interface Sent {
 export type Answer = Response | Error | ((sent: Sent, init: RequestInit) => Response | Promise<Response>)
 
 /** A fetch that answers in turn and remembers what it was sent; the last answer stays. */
-export function fakeFetch(...answers: Answer[]): { fetch: Fetch; sent: Sent[] } {
+export function fakeFetch(...answers: Answer[]): { fetch: ClientFetch; sent: Sent[] } {
   const sent: Sent[] = []
   return {
     sent,

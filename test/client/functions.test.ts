@@ -9,7 +9,7 @@ import {
   SvcClient,
   waitForRun,
   type ConversationTimelineItem,
-  type Decision,
+  type TaskDecision,
   type UserTask,
 } from '../../src/client/index.ts'
 import { json } from './fake-fetch.ts'
@@ -171,7 +171,7 @@ const task = (digest?: string): UserTask =>
     content: { ...(digest && { arguments_digest: digest }) },
   }) as UserTask
 
-test.each<[string, UserTask, boolean | Decision, object]>([
+test.each<[string, UserTask, boolean | TaskDecision, object]>([
   ['yes', task(), true, { approved: true }],
   ['no', task(), false, { approved: false }],
   [

@@ -7,15 +7,15 @@ import { packTar, unpackTar, type TarEntry } from 'modern-tar'
 import { afterEach, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import { isFailure } from '../../src/base/failure.ts'
-import { MANIFEST, readArchive, writeArchive, type Archive } from '../../src/compile/archive.ts'
-import { compile } from '../../src/compile/compile.ts'
-import { faultOf } from '../../src/compile/contents.ts'
-import { packBundle } from '../../src/compile/pack.ts'
-import { nothingPublished } from '../../src/compile/published.ts'
-import { loadFiles, loadWorkspace } from '../../src/documents/load.ts'
+import { MANIFEST, readArchive, writeArchive, type UnpackedArchive } from '../../src/compile/package/archive.ts'
+import { compileClosure } from '../../src/compile/compile.ts'
+import { faultOf } from '../../src/compile/package/contents.ts'
+import { packBundle } from '../../src/compile/package/pack.ts'
+import { nothingPublished } from '../../src/compile/state/published.ts'
+import { loadFiles, loadWorkspace } from '../../src/documents/workspace/load.ts'
 import { bundleOf, compileFiles, DESK, type Files } from './make.ts'
 
-async function archiveOf(files: Files): Promise<Archive> {
+async function archiveOf(files: Files): Promise<UnpackedArchive> {
   const { lock } = await compileFiles(files)
   return packBundle(loadFiles(files), 'bundle.yaml', lock!)
 }
@@ -66,7 +66,7 @@ describe('packing', () => {
   test('another locale and time zone make the same bytes', () => {
     const script = `
       import { createHash } from 'node:crypto'
-      import { writeArchive } from './src/compile/archive.ts'
+      import { writeArchive } from './src/compile/package/archive.ts'
       const files = new Map(['ä.yaml', 'Z.yaml', 'a.yaml', 'i.yaml', 'I2.yaml'].map((path) => [path, Buffer.from(path)]))
       const { bytes } = await writeArchive({ root: 'a.yaml', files })
       console.log(createHash('sha256').update(bytes).digest('hex'))`
@@ -134,7 +134,7 @@ describe('packing', () => {
       }
       const said = async () => {
         const workspace = await loadWorkspace(directory)
-        const { bundle, findings } = await compile({ workspace, root: '', published: nothingPublished })
+        const { bundle, findings } = await compileClosure({ workspace, root: '', published: nothingPublished })
         return [bundle?.root, ...findings.map(({ path, rule, message }) => `${path} ${rule} ${message}`)]
       }
       expect(await said()).toEqual(['acme.desk'])

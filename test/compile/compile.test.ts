@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
-import { compile } from '../../src/compile/compile.ts'
+import { compileClosure } from '../../src/compile/compile.ts'
 import { digestOfSnapshot } from '../../src/spec/snapshot.ts'
-import { nothingPublished } from '../../src/compile/published.ts'
-import { loadWorkspace } from '../../src/documents/load.ts'
+import { nothingPublished } from '../../src/compile/state/published.ts'
+import { loadWorkspace } from '../../src/documents/workspace/load.ts'
 import { digestOfSet } from '../../src/policy/policy-set.ts'
 import { agentOf, bundleOf, changed, compileFiles, DESK, lockedBy, registryOf, type Files } from './make.ts'
 
@@ -141,7 +141,7 @@ describe('a bundle', () => {
       mkdirSync(dirname(join(directory, path)), { recursive: true })
       writeFileSync(join(directory, path), text)
     }
-    const { bundle } = await compile({
+    const { bundle } = await compileClosure({
       workspace: await loadWorkspace(directory),
       root: 'bundle.yaml',
       published: nothingPublished,

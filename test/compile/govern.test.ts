@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { decide } from '../../src/policy/decide.ts'
-import type { Snapshot } from '../../src/spec/snapshot.ts'
+import { decideByPolicies } from '../../src/policy/decide.ts'
+import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { makeFacts } from '../policy/make.ts'
 import { agentOf, bundleOf, changed, compileFiles, DESK, type Files } from './make.ts'
 
 /** Decides a call of a tool that the agent has bound. */
-function decideCall(agent: Snapshot, wire: string, args: object, ancestors: readonly Snapshot[] = []) {
+function decideCall(agent: AgentSnapshot, wire: string, args: object, ancestors: readonly AgentSnapshot[] = []) {
   const tool = [...agent.tools, ...agent.agents].find((each) => each.wire === wire)
   if (!tool) throw new Error(wire)
   const facts = makeFacts({
@@ -19,10 +19,11 @@ function decideCall(agent: Snapshot, wire: string, args: object, ancestors: read
       labels: {},
     },
   })
-  return decide({ own: agent.policies, ancestors: ancestors.map(({ policies }) => policies) }, wire, facts).decision
+  return decideByPolicies({ own: agent.policies, ancestors: ancestors.map(({ policies }) => policies) }, wire, facts)
+    .decision
 }
 
-const policiesOf = (agent: Snapshot, wire: string): string[] =>
+const policiesOf = (agent: AgentSnapshot, wire: string): string[] =>
   (agent.policies.index[wire] ?? []).map((id) => agent.policies.entries.find((entry) => entry.id === id)!.policy).sort()
 
 const policy = (name: string, spec: string): string =>

@@ -1,13 +1,13 @@
 /** What `bundle/lock-drift` says of a lock that `compile` wrote. */
 import { describe, expect, test } from 'vitest'
-import { lint } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { bundleOf, changed, compileFiles, DESK, lockedBy, registryOf, type Files } from './make.ts'
 
 const locked = lockedBy(DESK, await compileFiles(DESK))
 
 const told = (files: Files): string[] =>
-  lint(loadFiles(files)).flatMap(({ rule, path, message }) =>
+  lintWorkspace(loadFiles(files)).flatMap(({ rule, path, message }) =>
     rule === 'bundle/lock-drift' ? [`${path} ${message}`] : [],
   )
 const without = (files: Files, path: string): Files =>

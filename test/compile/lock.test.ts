@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { lockDrift, readLock, writeLock, type LockFile } from '../../src/compile/lock-file.ts'
-import { matrix } from '../../src/compile/matrix.ts'
-import { summarise } from '../../src/compile/summary.ts'
-import { loadFiles } from '../../src/documents/load.ts'
+import { lockDrift, readLock, writeLock, type LockFile } from '../../src/compile/state/lock-file.ts'
+import { authorityMatrix } from '../../src/compile/view/matrix.ts'
+import { summarizeCompile } from '../../src/compile/view/summary.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { agentOf, bundleOf, changed, compileFiles, DESK, type Files } from './make.ts'
 
 async function lockOf(files: Files): Promise<LockFile> {
@@ -77,7 +77,7 @@ test('drift names each member', async () => {
 
 test('the matrix lists every call with what decides it', async () => {
   expect(
-    matrix(agentOf(await bundleOf(DESK), 'acme.desk')).map(({ tool, decision, by, when }) => [
+    authorityMatrix(agentOf(await bundleOf(DESK), 'acme.desk')).map(({ tool, decision, by, when }) => [
       tool,
       decision,
       by,
@@ -95,7 +95,7 @@ test('the matrix lists every call with what decides it', async () => {
 })
 
 test('the summary says which policies stand for a boundary and where they are written', async () => {
-  const { boundaries, policies, unmatched, bindings } = summarise(await bundleOf(DESK), loadFiles(DESK))
+  const { boundaries, policies, unmatched, bindings } = summarizeCompile(await bundleOf(DESK), loadFiles(DESK))
   expect([boundaries, unmatched]).toEqual([
     [{ agent: 'acme.desk', boundary: 'refund-limit', policies: ['acme.limit'] }],
     [],

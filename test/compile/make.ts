@@ -1,8 +1,8 @@
-import { compile, type Compiled, type CompileInput } from '../../src/compile/compile.ts'
-import { nothingPublished, type PublishedLookup } from '../../src/compile/published.ts'
-import { writeLock } from '../../src/compile/lock-file.ts'
-import { loadFiles } from '../../src/documents/load.ts'
-import type { CompiledBundle, Snapshot } from '../../src/spec/snapshot.ts'
+import { compileClosure, type CompileResult, type CompileInput } from '../../src/compile/compile.ts'
+import { nothingPublished, type PublishedLookup } from '../../src/compile/state/published.ts'
+import { writeLock } from '../../src/compile/state/lock-file.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
+import type { CompiledBundle, AgentSnapshot } from '../../src/spec/snapshot.ts'
 
 export type Files = Readonly<Record<string, string>>
 
@@ -114,10 +114,10 @@ function trimmed(files: Files): Files {
 }
 
 /** The files with a lock beside them. */
-export const lockedBy = (files: Files, { lock }: Compiled): Files => ({ ...files, 'svc.lock': writeLock(lock!) })
+export const lockedBy = (files: Files, { lock }: CompileResult): Files => ({ ...files, 'svc.lock': writeLock(lock!) })
 
-export const compileFiles = (files: Files, options: Partial<CompileInput> = {}): Promise<Compiled> =>
-  compile({ workspace: loadFiles(files), root: '', published: nothingPublished, ...options })
+export const compileFiles = (files: Files, options: Partial<CompileInput> = {}): Promise<CompileResult> =>
+  compileClosure({ workspace: loadFiles(files), root: '', published: nothingPublished, ...options })
 
 /** The bundle of files without findings of severity error. */
 export async function bundleOf(files: Files, options: Partial<CompileInput> = {}): Promise<CompiledBundle> {
@@ -126,7 +126,7 @@ export async function bundleOf(files: Files, options: Partial<CompileInput> = {}
   return bundle
 }
 
-export function agentOf(bundle: CompiledBundle, id: string): Snapshot {
+export function agentOf(bundle: CompiledBundle, id: string): AgentSnapshot {
   const found = bundle.agents.find((agent) => agent.id === id)
   if (!found) throw new Error(`${id} is not in the bundle.`)
   return found

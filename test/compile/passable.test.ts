@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { passableOf } from '../../src/compile/passable.ts'
-import { readCondition } from '../../src/policy/condition.ts'
-import { decide } from '../../src/policy/decide.ts'
-import type { Facts } from '../../src/policy/decision.ts'
+import { passableOf } from '../../src/compile/diff/passable.ts'
+import { readCondition } from '../../src/policy/condition/condition.ts'
+import { decideByPolicies } from '../../src/policy/decide.ts'
+import type { CallFacts } from '../../src/policy/condition/decision.ts'
 import { entryIdOf, sealSet } from '../../src/policy/policy-set.ts'
-import type { Effect, Obligations, PolicyEntry } from '../../src/spec/policy-set.ts'
+import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import { checkValue } from '../../src/tools/check.ts'
 
@@ -17,10 +17,10 @@ const SCHEMA: JsonObject = {
 }
 
 interface Written {
-  readonly effect: Effect
+  readonly effect: PolicyEffect
   readonly when?: string
   readonly allow?: readonly string[]
-  readonly obligations?: Obligations
+  readonly obligations?: ApprovalObligations
 }
 
 /** Whether a call passes the policies, which are named p0, p1 and so on. */
@@ -48,7 +48,7 @@ function ask(
     index: { pay: entries.map(({ id }) => id) },
     inherited: [],
   })
-  const callee: Facts['tool'] = {
+  const callee: CallFacts['tool'] = {
     id: 'acme.pay',
     version: '1.0.0',
     wire_name: 'pay',
@@ -56,13 +56,13 @@ function ask(
     labels: {},
     side_effect_class: given.effects ?? 'idempotent_write',
   }
-  const factsOf = (args: JsonValue, context: JsonObject): Facts =>
+  const factsOf = (args: JsonValue, context: JsonObject): CallFacts =>
     ({
       args,
       tool: callee,
       agent: { id: 'acme.a', version: '1.0.0', classifications: [], labels: {} },
       run: { taint: context['run.taint'] ?? false, depth: context['run.depth'] ?? 0 },
-    }) as unknown as Facts
+    }) as unknown as CallFacts
   const where = given.where === undefined ? undefined : readCondition({ when: given.where }).condition
   const answer = passableOf({
     sets: { own: set, ancestors: [] },
@@ -74,7 +74,8 @@ function ask(
     accepts: (args) => checkValue(SCHEMA, args).length === 0,
   })
   const { witness } = answer
-  const replayed = witness && decide({ own: set, ancestors: [] }, 'pay', factsOf(witness.arguments, witness.context))
+  const replayed =
+    witness && decideByPolicies({ own: set, ancestors: [] }, 'pay', factsOf(witness.arguments, witness.context))
   expect(replayed?.decision).toBe(witness?.decision)
   return [answer.can, answer.by, witness?.arguments]
 }

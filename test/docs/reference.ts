@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { failures } from '../../src/base/failure.ts'
-import type { CommandSpec, OptionSpec } from '../../src/cli/command.ts'
-import { exitCodes } from '../../src/cli/exit-codes.ts'
-import { globalOptions } from '../../src/cli/global-options.ts'
-import { commands, groups } from '../../src/cli/table.ts'
+import type { CommandSpec, OptionSpec } from '../../src/cli/shell/command.ts'
+import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
+import { globalOptions } from '../../src/cli/shell/global-options.ts'
+import { commandTable, commandGroups } from '../../src/cli/table/table.ts'
 import { SUBJECTS } from '../../src/spec/event.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -33,9 +33,9 @@ function commandsPage(): string {
     'Every command, from the table that builds program, help and completion; `svc help COMMAND` prints one. An *offline* command needs files\nalone, a *server* command opens the data directory and listens, a *client* command speaks `/v1` with a key, an *operator* command needs\nthe data directory or the server that holds it.',
     '## Options that every command takes',
     optionsTable(globalOptions),
-    ...groups.flatMap((group) => [
+    ...commandGroups.flatMap((group) => [
       `## ${group}`,
-      ...commands.filter((each) => each.group === group).map((each) => commandPart(each)),
+      ...commandTable.filter((each) => each.group === group).map((each) => commandPart(each)),
     ]),
   )
 }

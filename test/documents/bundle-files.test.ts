@@ -1,7 +1,7 @@
 /** Files that stand in a bundle beside its documents. */
 import { describe, expect, test } from 'vitest'
-import { lint } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { complete } from './complete.ts'
 
 const BUNDLE = complete({
@@ -14,7 +14,7 @@ const BUNDLE = complete({
 })
 
 const told = (rule: string, files: Readonly<Record<string, string>>): string[] =>
-  lint(loadFiles({ ...BUNDLE, ...files })).flatMap((each) => (each.rule === rule ? [each.message] : []))
+  lintWorkspace(loadFiles({ ...BUNDLE, ...files })).flatMap((each) => (each.rule === rule ? [each.message] : []))
 
 describe('a file of keys', () => {
   test.each([

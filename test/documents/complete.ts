@@ -1,5 +1,5 @@
 import { parseAllDocuments, stringify } from 'yaml'
-import type { Example } from '../../src/documents/rule.ts'
+import type { RuleExample } from '../../src/documents/facts/rule.ts'
 
 /** What a document of a kind has at the least; examples of rules leave it out. */
 const LEAST: Readonly<Record<string, object>> = {
@@ -34,7 +34,7 @@ const LEAST: Readonly<Record<string, object>> = {
 }
 
 /** An example with its documents filled up to whole ones. Texts that say `apiVersion` themselves stay as they are. */
-export const complete = (example: Example): Record<string, string> =>
+export const complete = (example: RuleExample): Record<string, string> =>
   Object.fromEntries(Object.entries(example).map(([path, text]) => [path, /\.ya?ml$/.test(path) ? filled(text) : text]))
 
 function filled(text: string): string {

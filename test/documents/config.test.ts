@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readConfig } from '../../src/documents/config.ts'
+import { readConfig } from '../../src/documents/workspace/config.ts'
 
 const problems = (text: string): string[] =>
   readConfig(text, 'svc.config.yaml').findings.map(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findCredential, findOwnKey, findNamedValue, mayHoldCredential } from '../../src/documents/credentials.ts'
+import { findCredential, findOwnKey, findNamedValue, mayHoldCredential } from '../../src/documents/text/credentials.ts'
 
 describe('a credential is found', () => {
   test.each([

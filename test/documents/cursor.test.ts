@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { cursorAt, keysBelow } from '../../src/documents/lsp/cursor.ts'
-import { createSource } from '../../src/documents/source.ts'
-import type { Node } from '../../src/documents/node.ts'
-import { readYaml } from '../../src/documents/yaml.ts'
+import { createSource } from '../../src/documents/text/source.ts'
+import type { YamlNode } from '../../src/documents/text/node.ts'
+import { readYaml } from '../../src/documents/text/yaml.ts'
 import { whole } from './whole.ts'
 
 const HEAD = 'apiVersion: svc/v1\nkind: Agent\n'
@@ -68,7 +68,7 @@ test.each(Object.entries(whole).filter(([file]) => file.endsWith('.yaml')))(
       ['x.json', JSON.stringify(value, null, 1)],
       ['x.yaml', JSON.stringify(value).replaceAll(/"([A-Za-z_]+)":/g, '$1: ')],
     ] as const) {
-      const visit = (node: Node, path: string): void => {
+      const visit = (node: YamlNode, path: string): void => {
         for (const { key, node: member } of node.members?.values() ?? [])
           visit(member, path === '' ? key : `${path}.${key}`)
         node.items?.forEach((item) => visit(item, `${path}.*`))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { lint } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { complete } from './complete.ts'
 import { quiet } from './quiet.ts'
 
@@ -16,7 +16,7 @@ function told(conditions: string): readonly string[] {
     'policy.yaml': `kind: Policy\nspec: {conditions: ${conditions}}\n`,
   })
   const rules = { ...quiet, 'tool/class-missing': 'off', 'schema/unbounded-string': 'off' } as const
-  return lint(loadFiles(files), { rules }).map(
+  return lintWorkspace(loadFiles(files), { rules }).map(
     ({ rule, message, fix }) => `${rule}: ${message}${fix ? ` -> ${fix.edits[0]?.text ?? fix.description}` : ''}`,
   )
 }
@@ -92,7 +92,7 @@ test('findings about a condition on one line point into its text, and the text i
   const text = 'args.amount > 5 and run.trigger_type == "schedule"'
   const written = `spec:\n  conditions:\n    when: ${text}\n  decision: {type: deny, reason: r}\n`
   const files = complete({ 'policy.yaml': `kind: Policy\n${written}` })
-  const found = lint(loadFiles(files), { rules: quiet })
+  const found = lintWorkspace(loadFiles(files), { rules: quiet })
   const source = files['policy.yaml']!
   expect(
     found.map(({ rule, range, fix }) => [rule, source.slice(range.start.offset, range.end.offset), fix?.edits]),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { asKind } from '../../src/documents/document.ts'
-import { readDocuments } from '../../src/documents/read.ts'
+import { asKind } from '../../src/documents/text/document.ts'
+import { readDocuments } from '../../src/documents/workspace/read.ts'
 
 const text = `apiVersion: svc/v1
 kind: Policy

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { applyFixes } from '../../src/documents/fix.ts'
-import { lint } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
+import { applyFixes } from '../../src/documents/workspace/fix.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { rules } from '../../src/documents/rules/index.ts'
 import { complete } from './complete.ts'
 
@@ -9,7 +9,7 @@ type Files = Readonly<Record<string, string | Uint8Array>>
 
 const judged = (files: Files, only?: string) => {
   const workspace = loadFiles(files)
-  const findings = lint(workspace)
+  const findings = lintWorkspace(workspace)
   return { workspace, findings: findings.filter(({ rule }) => only === undefined || rule === only) }
 }
 
@@ -578,7 +578,7 @@ test('an alias of a long text is told, not written out: there may be thousands o
   const text = (letters: number): string =>
     `apiVersion: svc/v1\nkind: Policy\nspec:\n  description: &long ${'x'.repeat(letters)}\n  decision: {type: deny, reason: *long}\n`
   const edits = (letters: number): readonly number[] =>
-    lint(loadFiles({ 'a.yaml': text(letters) }))
+    lintWorkspace(loadFiles({ 'a.yaml': text(letters) }))
       .filter(({ rule }) => rule === 'doc/anchor-across-policy')
       .map(({ fix }) => fix!.edits.length)
   expect([edits(500), edits(501)]).toEqual([[1], [0]])

@@ -3,11 +3,11 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { Lexer, parseAllDocuments } from 'yaml'
 import { unifiedDiff } from '../../src/documents/fmt/diff.ts'
-import { format } from '../../src/documents/fmt/format.ts'
-import { readDocuments } from '../../src/documents/read.ts'
+import { formatDocuments } from '../../src/documents/fmt/format.ts'
+import { readDocuments } from '../../src/documents/workspace/read.ts'
 
 const formatted = (text: string, path = 'agent.yaml'): string => {
-  const result = format({ path, text })
+  const result = formatDocuments({ path, text })
   if (!('text' in result)) throw new Error(JSON.stringify(result))
   return result.text
 }
@@ -193,14 +193,14 @@ test('a byte order mark goes, and lines stay broken as they were', () => {
   const written = '\uFEFFkind: Tool\r\nspec:\r\n    description: |\r\n        a\r\n        b\r\n'
   const text = 'kind: Tool\r\nspec:\r\n  description: |\r\n    a\r\n    b\r\n'
   expect(formatted(written)).toBe(text)
-  expect(format({ path: 'a.yaml', text })).toEqual({ text, changed: false })
+  expect(formatDocuments({ path: 'a.yaml', text })).toEqual({ text, changed: false })
   expect(formatted('{"kind": "Tool",\r\n"spec": {"description": "a"}}', 'a.json')).toBe(
     '{\r\n  "kind": "Tool",\r\n  "spec": {\r\n    "description": "a"\r\n  }\r\n}\r\n',
   )
 })
 
 test('a text that cannot be read is told, not touched', () => {
-  const result = format({ path: 'a.yaml', text: 'kind: [\n' })
+  const result = formatDocuments({ path: 'a.yaml', text: 'kind: [\n' })
   expect('findings' in result && result.findings.map(({ rule }) => rule)).toEqual(['doc/syntax'])
 })
 
@@ -313,14 +313,14 @@ test.each([
   ['lines that end in a lone CR', 'kind: Tool\rspec: {}\r'],
   ['a key of 5,000 characters', `kind: Tool\n${'k'.repeat(5000)}: 1\n`],
 ])('%s: the file stays as it is', (_, text) => {
-  expect(format({ path: 'tool.yaml', text })).toEqual({ kept: 'it can be read, but not printed' })
+  expect(formatDocuments({ path: 'tool.yaml', text })).toEqual({ kept: 'it can be read, but not printed' })
 })
 
 test('what is formatted says the same, with all its comments, and formatted again it stays', () => {
   let done = 0
   fc.assert(
     fc.property(anyText, (text) => {
-      const result = format({ path: 'a.yaml', text })
+      const result = formatDocuments({ path: 'a.yaml', text })
       fc.pre(!('findings' in result))
       if ('kept' in result) return
       done++
@@ -328,9 +328,11 @@ test('what is formatted says the same, with all its comments, and formatted agai
         parseAllDocuments(text, { version: '1.2' }).map((each) => each.toJS() as unknown),
       )
       expect(commentsIn(result.text)).toEqual(commentsIn(text))
-      expect(format({ path: 'a.yaml', text: result.text })).toEqual({ text: result.text, changed: false })
+      expect(formatDocuments({ path: 'a.yaml', text: result.text })).toEqual({ text: result.text, changed: false })
       const asOnWindows = (each: string): string => each.replaceAll('\n', '\r\n')
-      expect(format({ path: 'a.yaml', text: asOnWindows(text) })).toMatchObject({ text: asOnWindows(result.text) })
+      expect(formatDocuments({ path: 'a.yaml', text: asOnWindows(text) })).toMatchObject({
+        text: asOnWindows(result.text),
+      })
       const known = ['apiVersion', 'kind', 'metadata', 'secrets', 'output', 'spec']
       const keys = (result.text.match(/^[a-z]\w*(?=:)/gim) ?? []).filter((key) => known.includes(key))
       expect(keys).toEqual([...keys].sort((a, b) => known.indexOf(a) - known.indexOf(b)))

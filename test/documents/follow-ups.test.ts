@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { diagnostic, sortDiagnostics, type Diagnostic } from '../../src/documents/diagnostic.ts'
-import { withoutFollowUps } from '../../src/documents/follow-ups.ts'
-import { loadFiles } from '../../src/documents/load.ts'
-import type { Project } from '../../src/documents/rule.ts'
+import { createFinding, sortDiagnostics, type Diagnostic } from '../../src/documents/text/diagnostic.ts'
+import { withoutFollowUps } from '../../src/documents/lint/follow-ups.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
+import type { LintProject } from '../../src/documents/facts/rule.ts'
 import { rules } from '../../src/documents/rules/index.ts'
-import type { Workspace } from '../../src/documents/workspace.ts'
+import type { Workspace } from '../../src/documents/workspace/workspace.ts'
 import { whole } from './whole.ts'
 
 /** Everything that reading and the rules say, follow-ups too. */
 function everyFinding(workspace: Workspace): Diagnostic[] {
-  const project: Project = { workspace, published: { versions: () => [] }, providers: {}, guardrails: [] }
+  const project: LintProject = { workspace, published: { versions: () => [] }, providers: {}, guardrails: [] }
   const found = [...workspace.findings]
   for (const document of workspace.documents)
     for (const rule of rules)
@@ -18,7 +18,7 @@ function everyFinding(workspace: Workspace): Diagnostic[] {
           document,
           (at, message, saying) => {
             const place = typeof at === 'string' ? document.placeOf(at) : at
-            found.push(diagnostic(rule.name, rule.severity, place, message, saying))
+            found.push(createFinding(rule.name, rule.severity, place, message, saying))
           },
           project,
         )

@@ -2,12 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unsafeNumberIn } from '../../src/base/exact-number.ts'
 import type { JsonValue } from '../../src/base/json.ts'
-import { readDocuments } from '../../src/documents/read.ts'
-import { hasShape, type SchemaName } from '../../src/documents/shape.ts'
-import { KINDS, type Kind } from '../../src/spec/document.ts'
+import { readDocuments } from '../../src/documents/workspace/read.ts'
+import { hasShape, type SchemaName } from '../../src/documents/workspace/shape.ts'
+import { KINDS, type DocumentKind } from '../../src/spec/document.ts'
 import { allows, at, beside, changed, closed, fields, full, isMapping, type Field } from './format-table.ts'
 
-const isValid = (kind: Kind, document: JsonValue): boolean => hasShape(kind.toLowerCase() as SchemaName, document)
+const isValid = (kind: DocumentKind, document: JsonValue): boolean =>
+  hasShape(kind.toLowerCase() as SchemaName, document)
 
 const pathOf = (field: Pick<Field, 'path'>): string => field.path.join('.')
 
@@ -29,7 +30,7 @@ const validDocument = fc.constantFrom(...KINDS).chain((kind) => {
 type Mutation = { readonly what: string; readonly made: () => JsonValue }
 
 /** Every way in which the tables say that a document can be made invalid, where it has what is needed for it. */
-function mutations(kind: Kind, document: JsonValue): Mutation[] {
+function mutations(kind: DocumentKind, document: JsonValue): Mutation[] {
   const there = fields.filter((field) => field.kind === kind && at(document, field.path) !== undefined)
   const mappings = closed.filter((each) => each.kind === kind && isMapping(at(document, each.path)))
   return [
@@ -59,7 +60,7 @@ function mutations(kind: Kind, document: JsonValue): Mutation[] {
 }
 
 /** Fields that exclude each other. */
-function pairs(kind: Kind, document: JsonValue): Mutation[] {
+function pairs(kind: DocumentKind, document: JsonValue): Mutation[] {
   if (kind !== 'Agent') return []
   const both = (path: readonly string[], value: JsonValue): Mutation[] =>
     at(document, path.slice(0, -1)) === undefined
@@ -74,7 +75,7 @@ function pairs(kind: Kind, document: JsonValue): Mutation[] {
   ]
 }
 
-const hasField = (kind: Kind, path: Field['path'], name: string): boolean =>
+const hasField = (kind: DocumentKind, path: Field['path'], name: string): boolean =>
   [...fields, ...beside].some((field) => field.kind === kind && pathOf(field) === [...path, name].join('.'))
 
 test('what the tables allow is valid', () => {

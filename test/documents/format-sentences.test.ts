@@ -1,12 +1,12 @@
 /** What the authoring format says across fields and files, sentence by sentence: a document that keeps to it, and one that does not. */
 import { describe, expect, test } from 'vitest'
-import { lint } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { complete } from './complete.ts'
 
 /** The rules that find an error. */
 const errorsOf = (files: Readonly<Record<string, string>>): string[] =>
-  lint(loadFiles(complete(files)))
+  lintWorkspace(loadFiles(complete(files)))
     .filter(({ severity }) => severity === 'error')
     .map(({ rule }) => rule)
 
@@ -334,7 +334,7 @@ describe('a condition of another language is one finding, with what to write', (
     ],
   ])('%s', (conditions, expected) => {
     const files = policy(`conditions: ${conditions}, decision: { type: deny }`)
-    const found = lint(loadFiles(complete(files))).filter(({ severity }) => severity === 'error')
+    const found = lintWorkspace(loadFiles(complete(files))).filter(({ severity }) => severity === 'error')
     expect(found.map(({ message, fix }) => `${message} ${fix?.description}`)).toEqual([expected])
   })
 })

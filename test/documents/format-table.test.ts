@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json.ts'
-import { lint } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
-import { hasShape, type SchemaName } from '../../src/documents/shape.ts'
-import { KINDS, type Kind } from '../../src/spec/document.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
+import { hasShape, type SchemaName } from '../../src/documents/workspace/shape.ts'
+import { KINDS, type DocumentKind } from '../../src/spec/document.ts'
 import { allows, beside, changed, closed, fields, full } from './format-table.ts'
 
-const schemaOf = (kind: Kind): SchemaName => kind.toLowerCase() as SchemaName
+const schemaOf = (kind: DocumentKind): SchemaName => kind.toLowerCase() as SchemaName
 
 /** What the linter says of a document by itself. */
 const errorsOf = (document: JsonValue): number =>
-  lint(loadFiles({ 'x.json': JSON.stringify(document) }, { focus: ['x.json'] }), { crossFile: false }).filter(
+  lintWorkspace(loadFiles({ 'x.json': JSON.stringify(document) }, { focus: ['x.json'] }), { crossFile: false }).filter(
     ({ severity }) => severity === 'error',
   ).length
 
-type Row = readonly [sentence: string, kind: Kind, document: JsonValue, valid: boolean]
+type Row = readonly [sentence: string, kind: DocumentKind, document: JsonValue, valid: boolean]
 
 const documents: Row[] = fields.flatMap(({ kind, path, says, required, good, bad }) => [
   ...good.map((value): Row => [`${says}: ${JSON.stringify(value)}`, kind, changed(full[kind], path, value), true]),

@@ -1,9 +1,9 @@
 /** The tables of the authoring format, transcribed: what each field may be. Tests compare the schemas with this, not with themselves. */
 import type { JsonValue } from '../../src/base/json.ts'
-import type { Kind } from '../../src/spec/document.ts'
+import type { DocumentKind } from '../../src/spec/document.ts'
 
 export interface Field {
-  readonly kind: Kind
+  readonly kind: DocumentKind
   /** Keys from the top of the full document; a number is an item of a list. */
   readonly path: readonly (string | number)[]
   /** The sentence of the format. */
@@ -181,7 +181,7 @@ const sideEffect = oneOf('read_only', 'idempotent_write', 'non_idempotent_write'
 
 /** A field of one kind or of several. */
 function rows(
-  kinds: readonly Kind[],
+  kinds: readonly DocumentKind[],
   at: string,
   fields: Readonly<Record<string, readonly [Type, boolean?]>>,
 ): Field[] {
@@ -199,7 +199,7 @@ function rows(
   )
 }
 
-const ALL: readonly Kind[] = ['Agent', 'Tool', 'Policy', 'Bundle']
+const ALL: readonly DocumentKind[] = ['Agent', 'Tool', 'Policy', 'Bundle']
 const REQUIRED = true
 
 export const fields: readonly Field[] = [
@@ -341,7 +341,7 @@ export const beside: readonly Field[] = [
 const identity = { name: 'desk', namespace: 'acme', version: '1.0.0', labels: { team: 'claims' } }
 
 /** A document of each kind with every field that may stand beside the others. */
-export const full: Readonly<Record<Kind, JsonValue>> = {
+export const full: Readonly<Record<DocumentKind, JsonValue>> = {
   Agent: {
     apiVersion: 'svc/v1',
     kind: 'Agent',
@@ -448,7 +448,7 @@ export const full: Readonly<Record<Kind, JsonValue>> = {
 }
 
 /** Mappings that reject unknown properties: those of the tables, and not those that are free-form. */
-export const closed: readonly { readonly kind: Kind; readonly path: Field['path'] }[] = [
+export const closed: readonly { readonly kind: DocumentKind; readonly path: Field['path'] }[] = [
   ...new Map(
     fields.map(({ kind, path }) => [`${kind} ${path.slice(0, -1).join('.')}`, { kind, path: path.slice(0, -1) }]),
   ).values(),
@@ -497,7 +497,7 @@ function areTogether(document: JsonValue): boolean {
 }
 
 /** The verdict of the tables on any value, worked out from them alone. */
-export function allows(kind: Kind, document: JsonValue): boolean {
+export function allows(kind: DocumentKind, document: JsonValue): boolean {
   const own = [...fields, ...beside].filter((field) => field.kind === kind)
   const isAt = (field: Field, path: Path): boolean => path.every((key, index) => field.path[index] === key)
   const visit = (path: Path, value: JsonValue): boolean => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isGlob, parseGlobs, parseIgnore } from '../../src/documents/ignore.ts'
+import { isGlob, parseGlobs, parseIgnore } from '../../src/documents/text/ignore.ts'
 
 describe('a glob takes', () => {
   test.each<[string, readonly string[], readonly string[]]>([

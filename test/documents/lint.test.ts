@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import type { Diagnostic } from '../../src/documents/diagnostic.ts'
-import { applyFixes } from '../../src/documents/fix.ts'
-import { lint, type LintOptions } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
+import type { Diagnostic } from '../../src/documents/text/diagnostic.ts'
+import { applyFixes } from '../../src/documents/workspace/fix.ts'
+import { lintWorkspace, type LintOptions } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { complete } from './complete.ts'
 import { quiet } from './quiet.ts'
 
 /** One line a finding. */
 const found = (files: Readonly<Record<string, string>>, options?: LintOptions): string[] =>
-  lint(loadFiles(complete(files)), { ...options, rules: { ...quiet, ...options?.rules } }).map(
+  lintWorkspace(loadFiles(complete(files)), { ...options, rules: { ...quiet, ...options?.rules } }).map(
     ({ path, range, severity, rule }) => `${path}:${range.start.line} ${severity} ${rule}`,
   )
 
@@ -115,7 +115,7 @@ describe('across files', () => {
       'c.yaml': link('c', 'a'),
     })
     expect(
-      lint(loadFiles(files), { rules: quiet }).map(({ path, rule, message }) => `${path} ${rule} ${message}`),
+      lintWorkspace(loadFiles(files), { rules: quiet }).map(({ path, rule, message }) => `${path} ${rule} ${message}`),
     ).toEqual(['a.yaml subagent/cycle The agents delegate in a circle: acme.a → acme.b → acme.c → acme.a.'])
   })
 
@@ -127,7 +127,7 @@ describe('across files', () => {
       'refund.json': '{"type": "object", "properties": {"amount": {"type": "number"}}}',
       'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: eq, value: "500"}\n',
     })
-    const [finding, ...others] = lint(loadFiles(files), { rules: quiet })
+    const [finding, ...others] = lintWorkspace(loadFiles(files), { rules: quiet })
     expect(others).toEqual([])
     expect(finding).toMatchObject({
       rule: 'policy/type-mismatch',
@@ -150,7 +150,7 @@ describe('across files', () => {
       'refund.json': '{"type": "object",\n "properties": {"memo": {"type": "strng"}}}',
     })
     expect(
-      lint(loadFiles(files), { rules: quiet }).map(({ path, rule, range, message, related }) => [
+      lintWorkspace(loadFiles(files), { rules: quiet }).map(({ path, rule, range, message, related }) => [
         path,
         rule,
         range.start,
@@ -238,13 +238,13 @@ test.each([
   })
   for (const crossFile of [true, false])
     expect(
-      lint(loadFiles(files), { crossFile }).flatMap((each) => (each.severity === 'error' ? [each.rule] : [])),
+      lintWorkspace(loadFiles(files), { crossFile }).flatMap((each) => (each.severity === 'error' ? [each.rule] : [])),
     ).toEqual([rule])
 })
 
 describe('an irreversible action passes without an approval', () => {
   const wire = (properties: string, conditions: readonly string[]): string[] =>
-    lint(
+    lintWorkspace(
       loadFiles(
         complete({
           'agent.yaml': `kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [${conditions.map((_, at) => `pay.grant-${at}`).join(', ')}]}]\n`,
@@ -334,7 +334,7 @@ describe('a comment that silences', () => {
 
   test('of a rule that does not exist is told, with the nearest', () => {
     const files = complete({ 't.yaml': tool('# svc-lint-disable-file id/invalid-semvr') })
-    expect(lint(loadFiles(files), { rules: quiet }).map(({ message }) => message)).toEqual([
+    expect(lintWorkspace(loadFiles(files), { rules: quiet }).map(({ message }) => message)).toEqual([
       'There is no rule "id/invalid-semvr". Did you mean "id/invalid-semver"?',
     ])
   })
@@ -347,7 +347,9 @@ describe('a comment that silences', () => {
     ['# svc-lint-ignore-next-line id/file-name', 'No comment `svc-lint-ignore-next-line` is read.'],
   ])('that is written in another way is told: %s', (comment, message) => {
     const files = complete({ 't.yaml': tool(comment) })
-    expect(lint(loadFiles(files), { rules: quiet }).map((each) => [each.message, each.fix?.description])).toEqual([
+    expect(
+      lintWorkspace(loadFiles(files), { rules: quiet }).map((each) => [each.message, each.fix?.description]),
+    ).toEqual([
       [message, 'Write `# svc-lint-disable-next-line RULE -- reason`, or `# svc-lint-disable-file RULE -- reason`.'],
     ])
   })
@@ -393,7 +395,7 @@ describe('a value that cannot be read', () => {
   test('that is longer than a sentence is told in short', () => {
     const text = `apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: 1.0.0}\nspec: {${'k'.repeat(100_000)}: 1, decision: {type: deny}}\n`
     const workspace = loadFiles({ 'p.yaml': text }, { focus: ['p.yaml'] })
-    const [{ message }] = lint(workspace) as [Diagnostic]
+    const [{ message }] = lintWorkspace(workspace) as [Diagnostic]
     expect(message).toBe(`\`${'k'.repeat(399)} … ${'k'.repeat(380)}\` is no key of spec.`)
   })
 })
@@ -413,7 +415,7 @@ spec:
     timeout: {after_minutes: 5, default: deny}
 `
     const workspace = loadFiles({ 'p.yaml': text }, { focus: ['p.yaml'] })
-    const fixed = applyFixes(workspace, lint(workspace)).get('p.yaml')
+    const fixed = applyFixes(workspace, lintWorkspace(workspace)).get('p.yaml')
     expect(fixed).toBe(`apiVersion: svc/v1 # the format
 kind: Policy
 metadata: {name: limit, namespace: pay, version: "1.2.0"}
@@ -426,7 +428,7 @@ spec:
     on_reject: return_to_agent # please
     timeout: {after_minutes: 5, default: deny}
 `)
-    expect(lint(loadFiles({ 'p.yaml': fixed! }), { rules: quiet })).toEqual([])
+    expect(lintWorkspace(loadFiles({ 'p.yaml': fixed! }), { rules: quiet })).toEqual([])
   })
 
   test('keep JSON JSON', () => {
@@ -434,7 +436,7 @@ spec:
       't.json':
         '{"apiVersion": "svc/v2", "kind": "tool", "metadata": {"name": "a", "namespace": "b", "version": "v1"}, "spec": {}}',
     })
-    expect(applyFixes(workspace, lint(workspace)).get('t.json')).toBe(
+    expect(applyFixes(workspace, lintWorkspace(workspace)).get('t.json')).toBe(
       '{"apiVersion": "svc/v1", "kind": "Tool", "metadata": {"name": "a", "namespace": "b", "version": "1.0.0"}, "spec": {}}',
     )
   })
@@ -466,7 +468,7 @@ describe('in a text of several lines', () => {
   const spoken = (before: string): string =>
     `apiVersion: svc/v1\nkind: Agent\nspec:\n  instructions:\n${before}    text: |\n      Answer briefly.\n      Use ${KEY} for {{company}}.\n      Say {{company}} pay\u200Bs.\n`
   const placed = (files: Readonly<Record<string, string>>): string[] =>
-    lint(loadFiles(complete(files)), { rules: quiet })
+    lintWorkspace(loadFiles(complete(files)), { rules: quiet })
       .filter(({ path, rule }) => path !== 'bundle.yaml' && /^(?:secret|security|agent\/instructions)/.test(rule))
       .map(
         ({ path, rule, range: { start, end } }) =>

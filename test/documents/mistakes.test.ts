@@ -1,8 +1,8 @@
 /** Common mistakes are told by name, with what to write instead. */
 import { expect, test } from 'vitest'
-import { lint } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
-import { mend } from '../../src/cli/lint-fix.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
+import { fixProject } from '../../src/cli/lint/lint-fix.ts'
 
 const policy = (spec: string): string =>
   `apiVersion: svc/v1\nkind: Policy\nmetadata: { name: limit, namespace: acme, version: 1.0.0 }\nspec:\n${spec}\n`
@@ -17,7 +17,7 @@ const K = 'secrets: { k: { fromEnv: K } }\n'
 
 /** Errors, and warnings of a rule; each with what it underlines, and its remedy. */
 const told = (text: string, rule?: string): string[] =>
-  lint(loadFiles({ 'a.yaml': text }))
+  lintWorkspace(loadFiles({ 'a.yaml': text }))
     .filter((each) => (rule === undefined ? each.severity === 'error' : each.rule === rule))
     .map(({ message, range, fix, rule: name }) => {
       const where = text.slice(range.start.offset, range.end.offset)
@@ -141,7 +141,7 @@ test('how a harmless write is accepted is told once', () => {
     'note.yaml': tool('note'),
     'log.yaml': tool('log'),
   }
-  const fixes = lint(loadFiles(files)).flatMap(({ rule, fix }) =>
+  const fixes = lintWorkspace(loadFiles(files)).flatMap(({ rule, fix }) =>
     rule === 'security/write-without-approval' ? [fix?.description] : [],
   )
   expect(fixes).toEqual([
@@ -155,9 +155,9 @@ test('how a harmless write is accepted is told once', () => {
 const mended = async (text: string): Promise<string> => {
   const check = (overlay: Readonly<Record<string, string>>) => {
     const workspace = loadFiles({ 'a.yaml': text, ...overlay })
-    return Promise.resolve({ workspace, findings: lint(workspace) })
+    return Promise.resolve({ workspace, findings: lintWorkspace(workspace) })
   }
-  return (await mend(check as Parameters<typeof mend>[0], {})).texts['a.yaml'] ?? text
+  return (await fixProject(check as Parameters<typeof fixProject>[0], {})).texts['a.yaml'] ?? text
 }
 
 test.each([

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { lint, type LintOptions } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
-import { createSource } from '../../src/documents/source.ts'
-import type { Node } from '../../src/documents/node.ts'
-import { readYaml } from '../../src/documents/yaml.ts'
+import { lintWorkspace, type LintOptions } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
+import { createSource } from '../../src/documents/text/source.ts'
+import type { YamlNode } from '../../src/documents/text/node.ts'
+import { readYaml } from '../../src/documents/text/yaml.ts'
 import { whole } from './whole.ts'
 
 const found = (changed: Readonly<Record<string, string | Uint8Array>>, options?: LintOptions): string[] =>
-  lint(loadFiles({ ...whole, ...changed }), options).map(({ path, rule }) => `${path} ${rule}`)
+  lintWorkspace(loadFiles({ ...whole, ...changed }), options).map(({ path, rule }) => `${path} ${rule}`)
 
 interface Spot {
   readonly file: string
@@ -22,7 +22,7 @@ function spots(of: 'keys' | 'texts'): Spot[] {
   const all: Spot[] = []
   for (const [file, text] of Object.entries(whole)) {
     if (!file.endsWith('.yaml')) continue
-    const visit = (node: Node, pointer: string): void => {
+    const visit = (node: YamlNode, pointer: string): void => {
       for (const { key, start, node: member } of node.members?.values() ?? []) {
         if (of === 'keys' && !/\/(?:inline|conditions|labels|annotations|secrets)(?:\/|$)/.test(pointer))
           all.push({ file, pointer: `${pointer}/${key}`, start, end: start + key.length, value: key })
@@ -208,7 +208,8 @@ describe('what follows from a fault', () => {
 
   test('is told when only the file was asked for in which it shows', () => {
     const files = { ...whole, 'tools/lookup.yaml': whole['tools/lookup.yaml']!.replace('kind: Tool', 'kind: Thing') }
-    const told = (focus: string[]) => lint(loadFiles(files, { focus })).map(({ path, rule }) => `${path} ${rule}`)
+    const told = (focus: string[]) =>
+      lintWorkspace(loadFiles(files, { focus })).map(({ path, rule }) => `${path} ${rule}`)
     expect(told(['agents/estimator.yaml'])).toEqual(['agents/estimator.yaml tool/unresolved'])
     expect(told(['tools'])).toEqual(['tools/lookup.yaml doc/kind-unknown'])
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json.ts'
 import { metaSchema } from '../../src/documents/generated/validators.js'
-import { isPlainSchema } from '../../src/documents/plain-schema.ts'
+import { isPlainSchema } from '../../src/documents/schemas/plain-schema.ts'
 
 const KEYWORDS =
   'type title description format pattern enum const default examples required minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems uniqueItems properties $defs additionalProperties items anyOf allOf oneOf not $ref $id $anchor dependentRequired multipleOf patternProperties constructor __proto__ x-own'.split(

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { isAlwaysUnknown } from '../../src/documents/admits.ts'
-import { domainsUnder } from '../../src/documents/policy-domains.ts'
-import { alwaysTrue, satisfiable } from '../../src/documents/reasoning.ts'
-import { leavesOf, readCondition, type Condition, type Leaf } from '../../src/policy/condition.ts'
-import type { Facts } from '../../src/policy/decision.ts'
-import { evaluate } from '../../src/policy/evaluate.ts'
+import { isAlwaysUnknown } from '../../src/documents/prove/admits.ts'
+import { domainsUnder } from '../../src/documents/prove/policy-domains.ts'
+import { alwaysTrue, isSatisfiable } from '../../src/documents/prove/reasoning.ts'
+import { leavesOf, readCondition, type Condition, type ConditionLeaf } from '../../src/policy/condition/condition.ts'
+import type { CallFacts } from '../../src/policy/condition/decision.ts'
+import { evaluateConditions } from '../../src/policy/condition/evaluate.ts'
 import { checkValue } from '../../src/tools/check.ts'
 
 const read = (value: JsonValue): Condition => {
@@ -124,7 +124,7 @@ describe('is never true', () => {
       { type: 'string' },
     ],
   ])('%j', (condition, property = true) => {
-    expect(satisfiable(read(condition), domainsUnder(under(property)))).toBe(false)
+    expect(isSatisfiable(read(condition), domainsUnder(under(property)))).toBe(false)
   })
 })
 
@@ -294,14 +294,14 @@ const CONTEXTS = [
 const factsOf = (
   args: JsonObject,
   { trigger, taint, depth, attempts, name, effect }: (typeof CONTEXTS)[number],
-): Facts =>
+): CallFacts =>
   ({
     args,
     run: { trigger_type: trigger, taint, depth },
     principal: { ...(name !== undefined && { trigger_name: name }) },
     tool: { ...(effect !== undefined && { side_effect_class: effect }) },
     history: () => attempts,
-  }) as unknown as Facts
+  }) as unknown as CallFacts
 
 test('no call makes true what is told to be never true, is unknown only where that is told, or false where it is always true', () => {
   let [never, unknown, always] = [0, 0, 0]
@@ -310,7 +310,7 @@ test('no call makes true what is told to be never true, is unknown only where th
       const schema = under(written, required)
       const domains = domainsUnder(schema)
       const condition = read(wanted)
-      const possible = satisfiable(condition, domains)
+      const possible = isSatisfiable(condition, domains)
       const constant = alwaysTrue(condition, domains)
       const blind = leavesOf(condition).filter((each) => isAlwaysUnknown(each, domains(each.path)!))
       never += possible ? 0 : 1
@@ -323,7 +323,7 @@ test('no call makes true what is told to be never true, is unknown only where th
       for (const args of calls)
         for (const context of CONTEXTS) {
           const facts = factsOf(args, context)
-          const { truth } = evaluate(condition, facts)
+          const { truth } = evaluateConditions(condition, facts)
           const wrong = [
             ...(!possible && truth === 'true' ? ['never true'] : []),
             ...(constant && truth === 'false' ? ['always true'] : []),
@@ -339,9 +339,9 @@ test('no call makes true what is told to be never true, is unknown only where th
 })
 
 /** The value is there, and something is known of the comparison. Of an empty list, it is known that nothing in it is. */
-function isSeen(leaf: Leaf, facts: Facts): boolean {
-  const { truth } = evaluate({ leaf }, facts)
+function isSeen(leaf: ConditionLeaf, facts: CallFacts): boolean {
+  const { truth } = evaluateConditions({ leaf }, facts)
   if (leaf.each !== undefined) return truth === 'true' && leaf.ifMissing === undefined
   const present = read({ field: leaf.path.text.replace(/^\w+\((.*)\)$/, '$1'), op: 'exists' })
-  return evaluate(present, facts).truth === 'true' && truth !== 'unknown'
+  return evaluateConditions(present, facts).truth === 'true' && truth !== 'unknown'
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { readCondition, type Condition } from '../../src/policy/condition.ts'
-import type { Operator } from '../../src/policy/operators.ts'
-import type { Facts } from '../../src/policy/decision.ts'
-import { evaluate } from '../../src/policy/evaluate.ts'
-import { alwaysTrue, implies, satisfiable } from '../../src/documents/reasoning.ts'
-import { domainAt, type Domains } from '../../src/documents/value-domain.ts'
+import { readCondition, type Condition } from '../../src/policy/condition/condition.ts'
+import type { ConditionOperator } from '../../src/policy/condition/operators.ts'
+import type { CallFacts } from '../../src/policy/condition/decision.ts'
+import { evaluateConditions } from '../../src/policy/condition/evaluate.ts'
+import { alwaysTrue, conditionImplies, isSatisfiable } from '../../src/documents/prove/reasoning.ts'
+import { domainAt, type Domains } from '../../src/documents/prove/value-domain.ts'
 
 const read = (value: JsonValue): Condition => readCondition(value).condition!
 const under =
@@ -28,7 +28,7 @@ describe('no call makes true', () => {
     ['the opposite of always', { not: leaf('gte', 0) }, { type: 'number', minimum: 0 }],
     ['absence of what is required', leaf('exists', false), { type: 'number' }],
   ])('%s', (_, condition, property) => {
-    expect(satisfiable(read(condition), amount(property))).toBe(false)
+    expect(isSatisfiable(read(condition), amount(property))).toBe(false)
   })
 })
 
@@ -39,11 +39,11 @@ describe('some call may make true', () => {
     ['one of two lists', { any: [leaf('eq', 'GBP'), leaf('eq', 'USD')] }, { enum: ['USD'] }],
     ['what nothing is known about', leaf('matches', '^x'), {}],
   ])('%s', (_, condition, property) => {
-    expect(satisfiable(read(condition), amount(property))).toBe(true)
+    expect(isSatisfiable(read(condition), amount(property))).toBe(true)
   })
 })
 
-test.each<[Operator, JsonValue, string?]>([
+test.each<[ConditionOperator, JsonValue, string?]>([
   ['eq', { a: 1 }],
   ['ne', null],
   ['gt', 9007199254740991],
@@ -63,14 +63,14 @@ test.each<[Operator, JsonValue, string?]>([
   ['within', { days: ['mon'], from: '08:00', to: '18:00', tz: 'Europe/Berlin' }, 'time.now'],
 ])('one comparison by itself, here `%s`, is no contradiction, nor is its opposite', (op, value, field = 'args.a') => {
   const written = { field, op, value }
-  expect([satisfiable(read(written)), satisfiable(read({ not: written }))]).toEqual([true, true])
+  expect([isSatisfiable(read(written)), isSatisfiable(read({ not: written }))]).toEqual([true, true])
 })
 
 test('what cannot be in the first way may be in another', () => {
   const never = { all: [leaf('gt', 5), leaf('lt', 4)] }
   const either = { all: [{ any: [never, leaf('eq', 7)] }, leaf('gt', 6)] }
-  expect(satisfiable(read(either))).toBe(true)
-  expect(satisfiable(read(either), amount({ type: 'number', maximum: 6 }))).toBe(false)
+  expect(isSatisfiable(read(either))).toBe(true)
+  expect(isSatisfiable(read(either), amount({ type: 'number', maximum: 6 }))).toBe(false)
   expect(alwaysTrue(read({ any: [leaf('gte', 0), never] }), amount({ type: 'number', minimum: 0 }))).toBe(true)
   expect(alwaysTrue(read({ all: [leaf('gte', 0), leaf('gte', 1)] }), amount({ type: 'number', minimum: 0 }))).toBe(
     false,
@@ -91,9 +91,9 @@ describe('always true', () => {
 })
 
 test('a bound implies a wider one, and not the other way round', () => {
-  expect(implies(read(leaf('gt', 900)), read(leaf('gt', 500)))).toBe(true)
-  expect(implies(read(leaf('gt', 500)), read(leaf('gt', 900)))).toBe(false)
-  expect(implies(read(leaf('eq', 'a')), read(leaf('in', ['a', 'b'])))).toBe(true)
+  expect(conditionImplies(read(leaf('gt', 900)), read(leaf('gt', 500)))).toBe(true)
+  expect(conditionImplies(read(leaf('gt', 500)), read(leaf('gt', 900)))).toBe(false)
+  expect(conditionImplies(read(leaf('eq', 'a')), read(leaf('in', ['a', 'b'])))).toBe(true)
 })
 
 const values: readonly JsonValue[] = [-1, 0, 1, 2, 3, 2.5, 'a', 'b', true, null]
@@ -136,15 +136,16 @@ const calls = fc.record(
 ) as fc.Arbitrary<JsonObject>
 
 /** Conditions of this test read arguments alone. */
-const truthOf = (condition: Condition, args: JsonObject): string => evaluate(condition, { args } as Facts).truth
+const truthOf = (condition: Condition, args: JsonObject): string =>
+  evaluateConditions(condition, { args } as CallFacts).truth
 
 test('what is proven holds for every call: nothing makes true what cannot be, and what implies another is no larger', () => {
   fc.assert(
     fc.property(conditions, conditions, calls, (one, other, args) => {
       const [first, second] = [read(one), read(other)]
       const is = truthOf(first, args) === 'true'
-      expect(is && !satisfiable(first)).toBe(false)
-      expect(is && truthOf(second, args) === 'false' && implies(first, second)).toBe(false)
+      expect(is && !isSatisfiable(first)).toBe(false)
+      expect(is && truthOf(second, args) === 'false' && conditionImplies(first, second)).toBe(false)
     }),
     { numRuns: 3000 },
   )
@@ -164,7 +165,7 @@ test('with a schema, too', () => {
     fc.property(conditions, fitting, (written, args) => {
       const condition = read(written)
       const truth = truthOf(condition, args)
-      expect([truth === 'true', satisfiable(condition, under(schema))]).not.toEqual([true, false])
+      expect([truth === 'true', isSatisfiable(condition, under(schema))]).not.toEqual([true, false])
       expect([truth, alwaysTrue(condition, under(schema))]).not.toEqual(['false', true])
       expect([truth, alwaysTrue(condition, under(schema))]).not.toEqual(['unknown', true])
     }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parse, satisfies, validRange } from 'semver'
 import { expect, test } from 'vitest'
-import { fits, isRange } from '../../src/documents/reference.ts'
+import { fitsRange, isRange } from '../../src/documents/text/reference.ts'
 
 /** Most are numbers of which there are few, so that many versions are in many ranges. */
 const number = fc.oneof(
@@ -27,7 +27,7 @@ test('a range takes what it takes by the rules of semver, however it is written'
       const known = wanted.trim() !== '' && validRange(wanted) !== null
       expect(isRange(wanted)).toBe(known)
       const fit = known && parse(offered) !== null && satisfies(offered, wanted)
-      expect(fits(offered, wanted)).toBe(fit)
+      expect(fitsRange(offered, wanted)).toBe(fit)
       if (fit) taken++
     }),
     { numRuns: 5000 },

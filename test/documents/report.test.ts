@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { diagnostic, type Diagnostic } from '../../src/documents/diagnostic.ts'
-import { loadFiles } from '../../src/documents/load.ts'
-import { lint } from '../../src/documents/lint.ts'
-import { formats } from '../../src/documents/report/formats.ts'
+import { createFinding, type Diagnostic } from '../../src/documents/text/diagnostic.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { reportFormats } from '../../src/documents/report/formats.ts'
 
 const files = {
   'policies/large.yaml': `apiVersion: svc/v1
@@ -21,7 +21,7 @@ spec: {side_effect_class: read_only}
 }
 const workspace = loadFiles(files)
 const [policy, tool] = workspace.documents
-const mismatch = diagnostic(
+const mismatch = createFinding(
   'policy/type-mismatch',
   'error',
   policy!.placeOf('/spec/conditions/value'),
@@ -41,9 +41,15 @@ const mismatch = diagnostic(
     ],
   },
 )
-const unused = diagnostic('tool/unused-document', 'warning', tool!.placeOf('/kind'), 'Nobody binds 100% of "<this>".')
+const unused = createFinding(
+  'tool/unused-document',
+  'warning',
+  tool!.placeOf('/kind'),
+  'Nobody binds 100% of "<this>".',
+)
 const findings: Diagnostic[] = [mismatch, unused]
-const report = (format: keyof typeof formats, given = findings): string => formats[format](given, { workspace })
+const report = (format: keyof typeof reportFormats, given = findings): string =>
+  reportFormats[format](given, { workspace })
 
 test('text shows the line, what is wrong in it, and the other half', () => {
   expect(report('text')).toBe(`policies/large.yaml:7:41  error  policy/type-mismatch
@@ -69,7 +75,7 @@ test('text cannot be made to draw what the document says', () => {
     { 'a.yaml': 'apiVersion: svc/v1\nkind: "\\e[2J \u202E \u001B[31mred"\n' },
     { focus: ['a.yaml'] },
   )
-  const text = formats.text(hostile.findings, { workspace: hostile })
+  const text = reportFormats.text(hostile.findings, { workspace: hostile })
   // oxlint-disable-next-line no-control-regex
   expect(text).not.toMatch(/[\u001B\u202E]/)
 })
@@ -80,7 +86,9 @@ test('text underlines wide characters and long lines where they stand', () => {
   })
   const tool = wide.documents[0]!
   const at = (pointer: string): string[] =>
-    formats.text([diagnostic('doc/schema', 'error', tool.placeOf(pointer), 'm')], { workspace: wide }).split('\n')
+    reportFormats
+      .text([createFinding('doc/schema', 'error', tool.placeOf(pointer), 'm')], { workspace: wide })
+      .split('\n')
   const [line, marks] = at('/metadata/namespace').slice(3, 5)
   expect(line).toBe('     3 | metadata: {name: "漢字", namespace: n, version: v1}')
   expect(marks).toBe(`       | ${' '.repeat('metadata: {name: "....", namespace: '.length)}^`)
@@ -154,7 +162,7 @@ test('github annotates, with what its commands cannot hold escaped', () => {
 
 test('and nothing in it that would colour the log of the job', () => {
   const message = 'Is \u001b[31mred\u001b[0m,\nor \u0007 not.'
-  expect(formats.github([{ ...mismatch, message, severity: 'warning' }])).toBe(
+  expect(reportFormats.github([{ ...mismatch, message, severity: 'warning' }])).toBe(
     '::warning file=policies/large.yaml,line=7,endLine=7,col=41,endColumn=46,title=policy/type-mismatch::Is red,%0Aor \\x07 not. Write 500.\n',
   )
 })
@@ -237,7 +245,7 @@ test('junit has a suite for each file, and passes a clean one', () => {
 })
 
 test('junit passes no file that nobody asked about', () => {
-  expect(formats.junit([], { workspace: loadFiles(files, { focus: ['tools'] }) })).toBe(
+  expect(reportFormats.junit([], { workspace: loadFiles(files, { focus: ['tools'] }) })).toBe(
     `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="svc lint" tests="1" failures="0">
   <testsuite name="tools/refund.yaml" tests="1" failures="0">
@@ -274,7 +282,7 @@ spec:
   modle: {provider: scripted, name: x}
 `,
   })
-  const text = formats.text(lint(leaking), { workspace: leaking })
+  const text = reportFormats.text(lintWorkspace(leaking), { workspace: leaking })
   for (const secret of [key, password, 'Zq8Wm3Rt6Yp1']) expect(text).not.toContain(secret)
   const [line] = text.split('\n').filter((each) => each.startsWith('     7 | '))
   expect(line).toBe(

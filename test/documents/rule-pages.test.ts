@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { rulePages } from '../../src/documents/rule-pages.ts'
+import { rulePages } from '../../src/documents/lint/rule-pages.ts'
 import { rules } from '../../src/documents/rules/index.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/rules.md'), 'utf8')

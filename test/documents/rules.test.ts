@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { lint, type LintOptions } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
-import type { Example } from '../../src/documents/rule.ts'
+import { lintWorkspace, type LintOptions } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
+import type { RuleExample } from '../../src/documents/facts/rule.ts'
 import { rules } from '../../src/documents/rules/index.ts'
-import type { Listing } from '../../src/tools/listed-tool.ts'
+import type { ToolListing } from '../../src/tools/listed-tool.ts'
 import { complete } from './complete.ts'
 
 const shown = rules.filter(({ bad }) => Object.keys(bad).length > 0)
@@ -46,16 +46,19 @@ const optionsOf = (name: string): LintOptions => {
 }
 const inputSchema = { type: 'object' }
 /** What the servers of the examples say when they are asked. */
-const SERVER: Listing = {
+const SERVER: ToolListing = {
   tools: new Map([
     ['search', { name: 'search', description: 'Searches the web.', inputSchema }],
     ['forget', { name: 'forget', description: 'Forgets a page.', inputSchema, readOnly: false, destructive: true }],
   ]),
 }
-const judged = (files: Example, name: string) => {
+const judged = (files: RuleExample, name: string) => {
   const workspace = loadFiles(complete(files))
   const mcp = new Map(workspace.documents.map((document) => [document, new Map([['web', SERVER]])]))
-  return lint(workspace, { ...optionsOf(name), ...(/^mcp\/(?:description-changed|hint)/.test(name) && { mcp }) })
+  return lintWorkspace(workspace, {
+    ...optionsOf(name),
+    ...(/^mcp\/(?:description-changed|hint)/.test(name) && { mcp }),
+  })
 }
 
 describe('every rule', () => {

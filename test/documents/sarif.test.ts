@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { expect, test } from 'vitest'
-import { lint } from '../../src/documents/lint.ts'
-import { loadFiles } from '../../src/documents/load.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { reportSarif } from '../../src/documents/report/sarif.ts'
 import { rules } from '../../src/documents/rules/index.ts'
 import { complete } from './complete.ts'
@@ -23,14 +23,14 @@ addFormats.default(ajv)
 const isSarif = ajv.compile(published)
 
 test.each(rules.map((rule) => [rule.name, rule.bad] as const))('what %s finds is valid SARIF', (_, bad) => {
-  const log = JSON.parse(reportSarif(lint(loadFiles(complete(bad))))) as unknown
+  const log = JSON.parse(reportSarif(lintWorkspace(loadFiles(complete(bad))))) as unknown
   isSarif(log)
   expect(isSarif.errors ?? []).toEqual([])
 })
 
 test('a path with spaces and other letters is a URI', () => {
   const files = { 'my docs/ä#1.yaml': 'apiVersion: svc/v1\nkind: Tool\nspec: {}\n' }
-  const log = JSON.parse(reportSarif(lint(loadFiles(files)))) as {
+  const log = JSON.parse(reportSarif(lintWorkspace(loadFiles(files)))) as {
     runs: { results: { locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[] }[]
   }
   expect(isSarif(log)).toBe(true)

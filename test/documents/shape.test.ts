@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { applyFixes } from '../../src/documents/fix.ts'
-import { loadFiles } from '../../src/documents/load.ts'
-import { readDocuments } from '../../src/documents/read.ts'
+import { applyFixes } from '../../src/documents/workspace/fix.ts'
+import { loadFiles } from '../../src/documents/workspace/load.ts'
+import { readDocuments } from '../../src/documents/workspace/read.ts'
 
 const agent = (spec: string, beside = ''): string => `apiVersion: svc/v1
 kind: Agent

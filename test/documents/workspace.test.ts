@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { lint } from '../../src/documents/lint.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
 import { quiet } from './quiet.ts'
-import { loadFiles, loadWorkspace } from '../../src/documents/load.ts'
-import { checkPath, foldPath, pathsUnder } from '../../src/documents/paths.ts'
+import { loadFiles, loadWorkspace } from '../../src/documents/workspace/load.ts'
+import { checkPath, foldPath, pathsUnder } from '../../src/documents/text/paths.ts'
 import { complete } from './complete.ts'
 
 let root: string
@@ -73,7 +73,9 @@ describe('a directory', () => {
     symlinkSync(join(root, 'shared/t.yaml'), join(root, 'bundle/t.yaml'))
     const workspace = await loadWorkspace(join(root, 'bundle'))
     expect(workspace.documents.map(({ path }) => path)).toEqual(['agent.yaml', 'bundle.yaml'])
-    expect(lint(workspace, { rules: quiet }).map(({ rule, path, message }) => `${path} ${rule} ${message}`)).toEqual([
+    expect(
+      lintWorkspace(workspace, { rules: quiet }).map(({ rule, path, message }) => `${path} ${rule} ${message}`),
+    ).toEqual([
       'agent.yaml bundle/symlink "prompts" is a symbolic link.',
       'bundle.yaml bundle/symlink "prompts" in this bundle is a symbolic link.',
       'bundle.yaml bundle/symlink "t.yaml" in this bundle is a symbolic link.',
@@ -156,7 +158,7 @@ describe('focus', () => {
 
   test('keeps the findings of what was named, and still sees the rest', () => {
     const found = (focus: string[]) =>
-      lint(loadFiles(files, { focus }), { rules: quiet }).map(({ path, rule }) => `${path} ${rule}`)
+      lintWorkspace(loadFiles(files, { focus }), { rules: quiet }).map(({ path, rule }) => `${path} ${rule}`)
     expect(found(['tools'])).toEqual(['tools/refund.yaml id/invalid-semver'])
     expect(found(['./agent.yaml'])).toEqual(['agent.yaml limits/missing-loop', 'agent.yaml tool/unresolved'])
     expect(found(['.'])).toEqual(['agent.yaml limits/missing-loop', 'tools/refund.yaml id/invalid-semver'])
@@ -164,7 +166,9 @@ describe('focus', () => {
 
   test('holds a file that was named to be a document, whatever its name', () => {
     expect(
-      lint(loadFiles(files, { focus: ['other.txt'] }), { rules: quiet }).map(({ path, rule }) => `${path} ${rule}`),
+      lintWorkspace(loadFiles(files, { focus: ['other.txt'] }), { rules: quiet }).map(
+        ({ path, rule }) => `${path} ${rule}`,
+      ),
     ).toEqual(['other.txt doc/api-version', 'other.txt doc/schema'])
   })
 })

@@ -7,9 +7,9 @@ import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import { unsafeNumberIn } from '../../src/base/exact-number.ts'
 import type { JsonValue } from '../../src/base/json.ts'
-import type { Node } from '../../src/documents/node.ts'
-import { createSource } from '../../src/documents/source.ts'
-import { readYaml } from '../../src/documents/yaml.ts'
+import type { YamlNode } from '../../src/documents/text/node.ts'
+import { createSource } from '../../src/documents/text/source.ts'
+import { readYaml } from '../../src/documents/text/yaml.ts'
 
 const read = (text: string, path = 'a.yaml') => readYaml(createSource(path, text))
 const valueOf = (text: string): unknown => read(text).roots[0]?.value
@@ -77,7 +77,7 @@ describe('a bracket that closes below the key or dash of the line that opens it'
     expect(valueOf(text)).toEqual(parse(text))
     const written = (each: string): string[] => {
       const found: string[] = []
-      const visit = (node: Node): void => {
+      const visit = (node: YamlNode): void => {
         found.push(each.slice(node.start, node.end).replaceAll(/\s+/g, ' '))
         for (const member of node.members ?? []) {
           found.push(each.slice(member.start, member.end))

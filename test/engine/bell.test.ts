@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
-import { createBell } from '../../src/engine/bell.ts'
-import type { Delta, StoredEvent } from '../../src/spec/event.ts'
+import { createNotifier } from '../../src/engine/drive/notifier.ts'
+import type { TextDelta, StoredEvent } from '../../src/spec/event.ts'
 
 const session = 'session' as SessionId
-const piece = (text: string): Delta => ({
+const piece = (text: string): TextDelta => ({
   sessionId: session,
   runId: 'run' as RunId,
   ts: 0,
@@ -16,9 +16,9 @@ const open = new AbortController().signal
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('a piece wakes a reader at once, and what follows in the same turn of the event loop comes together', async () => {
-  const bell = createBell()
+  const bell = createNotifier()
   const ear = bell.listen(session)
-  const heard: (readonly Delta[])[] = []
+  const heard: (readonly TextDelta[])[] = []
   const reading = (async () => {
     while (heard.flat().length < 3) {
       await ear.after(0, open)
@@ -36,7 +36,7 @@ test('a piece wakes a reader at once, and what follows in the same turn of the e
 })
 
 test('a reader who comes late in a turn is told at its end', async () => {
-  const bell = createBell()
+  const bell = createNotifier()
   const [first, late] = [bell.listen(session), bell.listen(session)]
   const told = first.after(0, open)
   bell.ring(session, 1)
@@ -50,7 +50,7 @@ test('a reader who comes late in a turn is told at its end', async () => {
 })
 
 test('readers who stand at the same place read what is stored once, until it rings again', async () => {
-  const bell = createBell()
+  const bell = createNotifier()
   const [first, second] = [bell.listen(session), bell.listen(session)]
   const load = vi.fn(() => Promise.resolve<StoredEvent[]>([]))
   expect(first.read(3, load)).toBe(second.read(3, load))
@@ -65,7 +65,7 @@ test('readers who stand at the same place read what is stored once, until it rin
 })
 
 test('a reader who listens to another session hears nothing', async () => {
-  const bell = createBell()
+  const bell = createNotifier()
   const other = bell.listen('other' as SessionId)
   bell.say(piece('one'))
   bell.ring(session, 1)

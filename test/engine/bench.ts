@@ -13,27 +13,27 @@ import {
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
-import { gather } from '../../src/engine/timeline.ts'
-import type { Engine, EngineParts, StartRequest } from '../../src/engine/engine.ts'
+import { collectTimeline } from '../../src/engine/session/timeline.ts'
+import type { Engine, EngineParts, StartRequest } from '../../src/engine/session/engine.ts'
 import { createEngine } from '../../src/engine/open.ts'
 import { mostOutput } from '../../src/providers/bound.ts'
 import {
   ProviderError,
-  type Completion,
+  type ModelCompletion,
   type CompletionRequest,
   type FinishReason,
   type ModelCall,
-  type Providers,
+  type ModelProviders,
 } from '../../src/providers/provider.ts'
 import { createEmbeddedQueue } from '../../src/queue/embedded.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Principal } from '../../src/spec/key.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
-import type { BoundAgent, BoundTool, JsonSchema, Snapshot } from '../../src/spec/snapshot.ts'
-import type { Answer } from '../../src/spec/task.ts'
+import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot } from '../../src/spec/snapshot.ts'
+import type { GivenAnswer } from '../../src/spec/task.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Invocation, Outcome } from '../../src/tools/tool.ts'
+import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'
 
 export const WORKSPACE = workspaceIdOf('test')
 export const T0 = Date.UTC(2026, 0, 1)
@@ -66,8 +66,8 @@ export const inOrder =
   ({ run }) =>
     turns[run.turn - 1] ?? `no turn ${run.turn}`
 
-export type ToolFunction = (invocation: Invocation, signal: AbortSignal) => Outcome | Promise<Outcome>
-export const returns = (result: JsonValue, isError = false): Outcome => ({
+export type ToolFunction = (invocation: ToolInvocation, signal: AbortSignal) => ToolOutcome | Promise<ToolOutcome>
+export const returns = (result: JsonValue, isError = false): ToolOutcome => ({
   at: 'returned',
   result,
   isError,
@@ -108,12 +108,12 @@ export interface AgentSpec {
   readonly agents?: readonly BoundAgent[]
   /** Policies by the wire names they concern. */
   readonly policies?: readonly { on: readonly string[]; entry: PolicyEntry; inherited?: boolean }[]
-  readonly limits?: Snapshot['limits']
-  readonly output?: Partial<Snapshot['output']>
+  readonly limits?: AgentSnapshot['limits']
+  readonly output?: Partial<AgentSnapshot['output']>
   readonly inputContract?: JsonObject
 }
 
-export function snapshotOf(spec: AgentSpec): Snapshot {
+export function snapshotOf(spec: AgentSpec): AgentSnapshot {
   const policies = spec.policies ?? []
   const wires = [...(spec.tools ?? []), ...(spec.agents ?? [])].map((each) => each.wire)
   const set = {
@@ -126,7 +126,7 @@ export function snapshotOf(spec: AgentSpec): Snapshot {
     ),
     inherited: policies.filter((each) => each.inherited).map((each) => each.entry.id),
   }
-  const body: Omit<Snapshot, 'digest'> = {
+  const body: Omit<AgentSnapshot, 'digest'> = {
     v: 1,
     id: `acme.${spec.name}`,
     namespace: 'acme',
@@ -150,7 +150,7 @@ export function snapshotOf(spec: AgentSpec): Snapshot {
   return { ...body, digest: digestOfJson(body) }
 }
 
-export const boundAgent = (child: Snapshot, about: Partial<BoundAgent> = {}): BoundAgent => ({
+export const boundAgent = (child: AgentSnapshot, about: Partial<BoundAgent> = {}): BoundAgent => ({
   wire: child.name,
   id: child.id,
   version: child.version,
@@ -162,7 +162,7 @@ export const boundAgent = (child: Snapshot, about: Partial<BoundAgent> = {}): Bo
 })
 
 export interface BenchSpec {
-  readonly agents: readonly Snapshot[]
+  readonly agents: readonly AgentSnapshot[]
   /** By agent name. */
   readonly models: Readonly<Record<string, Model>>
   /** By wire name. */
@@ -174,7 +174,7 @@ export interface BenchSpec {
   readonly timeoutMs?: number
   readonly concurrency?: NonNullable<EngineParts['concurrency']>
   /** In place of `models`. */
-  readonly providers?: Providers
+  readonly providers?: ModelProviders
   readonly store?: (store: Store) => Store
   /** A database file that is there already, in place of a new one in memory. */
   readonly path?: string
@@ -185,7 +185,7 @@ export interface Bench {
   readonly store: Store
   readonly engine: Engine
   readonly parts: EngineParts
-  readonly invoked: Invocation[]
+  readonly invoked: ToolInvocation[]
   /** Moves the clock and lets what is due happen. */
   wind(ms: number): Promise<void>
   start(agent: string, input?: JsonObject, more?: Partial<StartRequest>): Promise<RunId>
@@ -217,7 +217,7 @@ export const key = (id = 'k1', agent = 'root', person: string | null = null): Pr
   exposeTimeline: true,
 })
 
-export const reply = (task: JsonObject, more: Partial<Answer> = {}): Answer => ({
+export const reply = (task: JsonObject, more: Partial<GivenAnswer> = {}): GivenAnswer => ({
   taskId: task['user_task_id'] as TaskId,
   by: key(),
   ...more,
@@ -235,7 +235,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
       for (let at = 0; at < bytes.length; at++) bytes[at] = seed = (seed * 1103515245 + 12345) & 0xff
     },
   )
-  const invoked: Invocation[] = []
+  const invoked: ToolInvocation[] = []
   const parts: EngineParts = {
     store,
     providers: spec.providers ?? {
@@ -320,7 +320,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     },
     async items(run) {
       const stored = await plain.run(run)
-      return (await gather(await engine.conversation(stored!.sessionId))).items.map(
+      return (await collectTimeline(await engine.conversation(stored!.sessionId))).items.map(
         ({ type, content, error, runId }) => ({
           type,
           content: content as JsonObject,
@@ -340,8 +340,11 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
 }
 
 /** The same by an approver who saw these arguments. */
-export const replyTo = (task: JsonObject, more: Partial<Answer> = {}, seen: JsonValue = task['arguments']!): Answer =>
-  reply(task, { ...more, metadata: { ...more.metadata, 'svc/arguments_digest': digestOfJson(seen) } })
+export const replyTo = (
+  task: JsonObject,
+  more: Partial<GivenAnswer> = {},
+  seen: JsonValue = task['arguments']!,
+): GivenAnswer => reply(task, { ...more, metadata: { ...more.metadata, 'svc/arguments_digest': digestOfJson(seen) } })
 
 /** Events that arrive together, one after the other. */
 export async function* oneByOne<T>(source: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
@@ -371,7 +374,7 @@ export const startOf = (agent: string, input: JsonObject = {}, more: Partial<Sta
   ...more,
 })
 
-export async function publish(store: Store, agents: readonly Snapshot[]): Promise<void> {
+export async function publish(store: Store, agents: readonly AgentSnapshot[]): Promise<void> {
   await store.publish({
     workspaceId: WORKSPACE,
     agents: agents.map((snapshot) => ({
@@ -397,7 +400,7 @@ async function* play(model: Model, request: CompletionRequest, signal: AbortSign
   if (after === 'silence')
     await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   if (after instanceof Error) throw after
-  const completion: Completion = {
+  const completion: ModelCompletion = {
     text,
     finishReason: finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
     calls: calls.map(({ name, args = {}, id }, index): ModelCall => ({

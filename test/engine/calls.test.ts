@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TaskId } from '../../src/base/ids.ts'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import type { Outcome } from '../../src/tools/tool.ts'
+import type { ToolOutcome } from '../../src/tools/tool.ts'
 import {
   inOrder,
   key,
@@ -22,7 +22,7 @@ const { inputSchema: _, ...undescribed } = look
 const plainTool = { ...undescribed, inputSchemas: [] }
 const post = tool('post', { sideEffectClass: 'non_idempotent_write' })
 const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
-const unknown: Outcome = { at: 'unknown', code: 'timeout', error: 'No answer within 60 s.' }
+const unknown: ToolOutcome = { at: 'unknown', code: 'timeout', error: 'No answer within 60 s.' }
 
 /** Plays the turns, then says what the last tool message was. */
 const echo =
@@ -47,7 +47,7 @@ test('unsafe calls of a run go one at a time, safe ones at once', async () => {
   const release: (() => void)[] = []
   const slow = ({ tool: { wire }, arguments: args }: { tool: { wire: string }; arguments: unknown }) => {
     open.push(`${wire} ${JSON.stringify(args)}`)
-    return new Promise<Outcome>((resolve) => release.push(() => resolve(returns('ok'))))
+    return new Promise<ToolOutcome>((resolve) => release.push(() => resolve(returns('ok'))))
   }
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [look, post] })],
@@ -137,7 +137,7 @@ test('a safe call without an answer is sent again with the same key, then told t
   )
 })
 
-const unreachable: Outcome = { at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' }
+const unreachable: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' }
 
 test('a call that may have happened is not told as one that did not, because its next attempt did not leave', async () => {
   const put = tool('put', { sideEffectClass: 'idempotent_write' })
@@ -168,7 +168,7 @@ test('a call whose second attempt does not leave is made by the third', async ()
 })
 
 const uncertain = async (models: Said[] = []) => {
-  const outcomes: Outcome[] = [unknown, returns({ id: 'p2' })]
+  const outcomes: ToolOutcome[] = [unknown, returns({ id: 'p2' })]
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [pay] })],
     models: { root: echo({ calls: [{ name: 'pay', args: { n: 1 } }] }, ...models) },

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { changedRun, changedSession, changedUsage } from '../../src/engine/changed.ts'
-import type { Usage } from '../../src/spec/run.ts'
+import { changedRun, changedSession, changedUsage } from '../../src/engine/session/changed.ts'
+import type { RunUsage } from '../../src/spec/run.ts'
 import { aRun, aSession } from '../store/makers.ts'
 
-const usage: Required<Usage> = {
+const usage: Required<RunUsage> = {
   inputTokens: 1,
   outputTokens: 2,
   iterations: 3,

@@ -8,7 +8,7 @@ import type { RunId, SessionId } from '../../src/base/ids.ts'
 import type { CompletionRequest } from '../../src/providers/provider.ts'
 import { SUBJECTS, type StoredEvent } from '../../src/spec/event.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
-import type { Step } from '../../src/spec/step.ts'
+import type { RunStep } from '../../src/spec/step.ts'
 import {
   boundAgent,
   inOrder,
@@ -135,7 +135,7 @@ async function live(
 const SILENT: ReadonlySet<string> = new Set(['RunCompleted', 'SessionCompleted'])
 
 /** How many events say that a step ended. */
-const endsOf = (events: readonly StoredEvent[], step: Step): number =>
+const endsOf = (events: readonly StoredEvent[], step: RunStep): number =>
   events.filter(
     ({ subject, data }) =>
       (subject === 'engine.step.completed' || subject === 'engine.step.failed') &&

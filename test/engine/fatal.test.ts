@@ -5,8 +5,8 @@
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { JsonObject } from '../../src/base/json.ts'
-import type { Snapshot } from '../../src/spec/snapshot.ts'
-import type { Answer, UserTask } from '../../src/spec/task.ts'
+import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
+import type { GivenAnswer, TaskRecord } from '../../src/spec/task.ts'
 import {
   boundAgent,
   inOrder,
@@ -46,21 +46,21 @@ interface Scene {
   readonly bench: Bench
   readonly run: RunId
   /** The task of the call that is fatal, where a person is asked about it. */
-  readonly task: UserTask | undefined
+  readonly task: TaskRecord | undefined
 }
 
 interface Fatal {
   readonly name: string
   /** What the root calls beside a look that takes long and children that are at work. */
   readonly call: string
-  readonly limits?: Snapshot['limits']
+  readonly limits?: AgentSnapshot['limits']
   readonly strike: (scene: Scene) => Promise<unknown>
   readonly status?: 'Cancelled'
   readonly errorCode: string
   readonly error: string
 }
 
-const answer = ({ bench, run, task }: Scene, given: Partial<Answer>): Promise<unknown> =>
+const answer = ({ bench, run, task }: Scene, given: Partial<GivenAnswer>): Promise<unknown> =>
   bench.engine.answer(run, { taskId: task!.id, by: operator(), ...given })
 const reject = (scene: Scene): Promise<unknown> => answer(scene, { approved: false })
 const aMinute = ({ bench }: Scene): Promise<unknown> => bench.wind(60_000)
@@ -138,7 +138,7 @@ const FATAL: readonly Fatal[] = [
   },
 ]
 
-const pendingOf = async (bench: Bench, run: RunId): Promise<UserTask | undefined> =>
+const pendingOf = async (bench: Bench, run: RunId): Promise<TaskRecord | undefined> =>
   (await bench.store.tasksOfSession((await bench.store.run(run))!.sessionId)).find(
     (task) => task.status === 'pending' && task.runId === run,
   )
@@ -281,7 +281,7 @@ test('a call that ends the run as soon as it is judged lets nothing of its compl
 })
 
 /** A root whose model thinks about a child's question while the child waits for an approval too. */
-const thinkingBesideAChild = async (limits: Snapshot['limits'], root: Said) => {
+const thinkingBesideAChild = async (limits: AgentSnapshot['limits'], root: Said) => {
   const child = snapshotOf({ name: 'child', tools: [pay] })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)], limits }), child],

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/session/engine.ts'
 import { inOrder, oneByOne, openBench, reply, returns, snapshotOf, tool, turns } from './bench.ts'
 
 const paying = () =>

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
 import { createProviders } from '../../src/providers/choose.ts'
 import { ProviderError, type CompletionRequest, type FinishReason } from '../../src/providers/provider.ts'
-import type { Snapshot } from '../../src/spec/snapshot.ts'
+import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
 import type { FakeAnswer, FakeModel } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
@@ -17,7 +17,7 @@ function saying(...answers: Said[]): { readonly model: Model; readonly asked: Co
   return { asked, model: (request) => answers[asked.push(request) - 1] ?? new Error('asked once too often') }
 }
 
-async function play(model: Model, about: Partial<Snapshot> = {}) {
+async function play(model: Model, about: Partial<AgentSnapshot> = {}) {
   const bench = await openBench({
     agents: [{ ...snapshotOf({ name: 'root', tools: [pay] }), ...about }],
     models: { root: model },

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
-import type { Outcome } from '../../src/tools/tool.ts'
+import type { ToolOutcome } from '../../src/tools/tool.ts'
 import {
   boundAgent,
   inOrder,
@@ -17,11 +17,11 @@ import {
   type Bench,
 } from './bench.ts'
 
-const lostWith = (error: string): Outcome => ({ at: 'unknown', code: 'broken', error })
+const lostWith = (error: string): ToolOutcome => ({ at: 'unknown', code: 'broken', error })
 
 /** A call of `pay` that is under way, and the function that ends it. */
 async function paying(sideEffectClass?: SideEffectClass) {
-  let finish: (outcome: Outcome) => void = () => {}
+  let finish: (outcome: ToolOutcome) => void = () => {}
   const about = { ...(sideEffectClass && { sideEffectClass }), outputSchema: { type: 'object' } }
   const { sideEffectClass: _, ...undeclared } = tool('pay')
   const pay = { ...undeclared, ...about }
@@ -33,7 +33,7 @@ async function paying(sideEffectClass?: SideEffectClass) {
   })
   const run = await bench.start('root')
   await turns()
-  return { bench, run, finish: (outcome: Outcome) => finish(outcome) }
+  return { bench, run, finish: (outcome: ToolOutcome) => finish(outcome) }
 }
 
 const reviews = async (bench: Bench, run: RunId) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunStatus } from '../../src/spec/run.ts'
+import type { RunStatusName } from '../../src/spec/run.ts'
 import { boundAgent, inOrder, openBench, operator, policy, reply, returns, snapshotOf, startOf, tool } from './bench.ts'
 
 const look = tool('look')
@@ -88,10 +88,10 @@ test('a model that never answers is called off when the time is up; waiting for 
   const run = await bench.start('root')
   const task = await bench.asked(run)
   await bench.wind(3_600_000)
-  expect((await bench.store.run(run))!.status).toBe<RunStatus>('WaitingForHITL')
+  expect((await bench.store.run(run))!.status).toBe<RunStatusName>('WaitingForHITL')
   await bench.engine.answer(run, reply(task))
   await bench.wind(59_000)
-  expect((await bench.store.run(run))!.status).toBe<RunStatus>('Running')
+  expect((await bench.store.run(run))!.status).toBe<RunStatusName>('Running')
   await bench.wind(1_000)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
@@ -117,7 +117,7 @@ test('waits of a whole run have a budget of their own', async () => {
   await bench.engine.answer(run, reply(first))
   const second = await bench.asked(run, 2)
   await bench.wind(3 * 60_000)
-  expect((await bench.store.run(run))!.status).toBe<RunStatus>('WaitingForHITL')
+  expect((await bench.store.run(run))!.status).toBe<RunStatusName>('WaitingForHITL')
   await bench.wind(60_000)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
@@ -144,7 +144,7 @@ test('a wait that used up its budget goes on when an operator grants more', asyn
   await bench.wind(9 * 60_000)
   await bench.engine.answer(run, reply(approval))
   await bench.ended(run)
-  expect((await bench.store.run(run))!.status).toBe<RunStatus>('Completed')
+  expect((await bench.store.run(run))!.status).toBe<RunStatusName>('Completed')
 })
 
 test('the time in which an operator is asked about a limit uses no budget: of the wait itself', async () => {
@@ -224,7 +224,7 @@ test.each([
   const run = await bench.start('root')
   await bench.asked(run)
   await bench.wind(5 * 60_000 - 1)
-  expect((await bench.store.run(run))!.status).toBe<RunStatus>('WaitingForHITL')
+  expect((await bench.store.run(run))!.status).toBe<RunStatusName>('WaitingForHITL')
   await bench.wind(1)
   await bench.ended(run)
   expect(bench.invoked).toHaveLength(calls)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { RunEventType } from '../../src/engine/event.ts'
-import { moves } from '../../src/engine/machine.ts'
+import type { RunEventType } from '../../src/engine/session/event.ts'
+import { transitions } from '../../src/engine/machine/machine.ts'
 import type { RunState } from '../../src/spec/run.ts'
 
 const EVENTS: readonly RunEventType[] = [
@@ -65,5 +65,5 @@ const pairs = Object.entries(LEGAL).flatMap(([at, legal]) =>
 )
 
 test.each(pairs)('a run that is %s and hears %s: listed is %s', (at, event, listed) => {
-  expect(moves[at][event] !== undefined).toBe(listed)
+  expect(transitions[at][event] !== undefined).toBe(listed)
 })

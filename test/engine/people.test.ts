@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { digestOfJson } from '../../src/base/digest.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { Principal } from '../../src/spec/key.ts'
-import type { Answer } from '../../src/spec/task.ts'
+import type { GivenAnswer } from '../../src/spec/task.ts'
 import {
   builtin,
   inOrder,
@@ -99,7 +99,7 @@ test('nobody approves arguments that he has not seen', async () => {
   const bench = await gated({ approvals_required: 2 })
   const run = await bench.start('root')
   const task = await bench.asked(run)
-  const code = async (answer: Answer): Promise<string | undefined> => (await bench.engine.answer(run, answer)).code
+  const code = async (answer: GivenAnswer): Promise<string | undefined> => (await bench.engine.answer(run, answer)).code
   // Several approve: each says what he saw, also who edits.
   expect(await code(reply(task, { by: key('k1') }))).toBe('digest_required')
   const metadata = { 'svc/arguments': { n: 5000 } }

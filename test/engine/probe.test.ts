@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { TaskId } from '../../src/base/ids.ts'
 import type { BoundTool } from '../../src/spec/snapshot.ts'
-import type { Outcome } from '../../src/tools/tool.ts'
+import type { ToolOutcome } from '../../src/tools/tool.ts'
 import { inOrder, openBench, operator, reply, returns, snapshotOf, T0, tool, type Bench } from './bench.ts'
 
 const FIND_INPUT = {
@@ -14,7 +14,7 @@ const FIND_INPUT = {
 }
 const find = tool('find', { inputSchema: FIND_INPUT, inputSchemas: [FIND_INPUT] })
 const post = tool('post', { sideEffectClass: 'non_idempotent_write', labels: { 'svc/probe': 'acme.find' } })
-const unknown: Outcome = { at: 'unknown', code: 'timeout', error: 'No answer came in time.' }
+const unknown: ToolOutcome = { at: 'unknown', code: 'timeout', error: 'No answer came in time.' }
 
 interface Asked {
   readonly bench: Bench
@@ -27,7 +27,7 @@ interface Asked {
 async function asked(
   tools: readonly BoundTool[] = [post, find],
   args: JsonObject = { order: 'A-1', amount: 5 },
-  found: () => Outcome = () => returns({ posted: 'A-1' }),
+  found: () => ToolOutcome = () => returns({ posted: 'A-1' }),
 ): Promise<Asked> {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools })],
@@ -90,7 +90,7 @@ test('what was found is the result of a call that happened where the person give
   ])
 })
 
-test.each<[string, () => Outcome]>([
+test.each<[string, () => ToolOutcome]>([
   ['failed', () => returns({ error: 'down' }, true)],
   ['did not answer', () => unknown],
 ])('a look that %s finds nothing, and may be taken again', async (_, outcome) => {

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { toRequest } from '../../src/engine/prompt.ts'
+import { toRequest } from '../../src/engine/session/prompt.ts'
 import type { Run } from '../../src/spec/run.ts'
-import type { Step, StepType } from '../../src/spec/step.ts'
+import type { RunStep, StepType } from '../../src/spec/step.ts'
 import { snapshotOf } from './bench.ts'
 
-const step = (type: StepType, content: JsonObject, about: Partial<Step> = {}): Step =>
-  ({ type, content, error: null, ...about }) as Step
+const step = (type: StepType, content: JsonObject, about: Partial<RunStep> = {}): RunStep =>
+  ({ type, content, error: null, ...about }) as RunStep
 
-const messages = (steps: readonly Step[], attachments = new Map()) =>
+const messages = (steps: readonly RunStep[], attachments = new Map()) =>
   toRequest({
     snapshot: snapshotOf({ name: 'root' }),
     run: { id: 'r', input: {} } as Run,

@@ -3,8 +3,8 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { RunId, TaskId } from '../../src/base/ids.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { MessageAccepted } from '../../src/spec/api.ts'
-import type * as Tasks from '../../src/engine/tasks.ts'
-import type { UserTask } from '../../src/spec/task.ts'
+import type * as Tasks from '../../src/engine/machine/tasks.ts'
+import type { TaskRecord } from '../../src/spec/task.ts'
 import { inOrder, key, openBench, operator, policy, returns, snapshotOf, tool, turns, type Bench } from './bench.ts'
 
 const ROUNDS = 5000
@@ -12,7 +12,7 @@ const ROUNDS = 5000
 const BATCH = 20
 const WAIT_MS = 30 * 60_000
 
-type Rival = (bench: Bench, task: UserTask) => Promise<MessageAccepted | undefined>
+type Rival = (bench: Bench, task: TaskRecord) => Promise<MessageAccepted | undefined>
 
 const approve: Rival = (bench, task) =>
   bench.engine.answer(task.runId, { taskId: task.id, approved: true, by: key('k1') })
@@ -51,7 +51,7 @@ test.each(RACES)(
 
 /** Off: what an answer was read with counts as what is there now, whatever has happened since. */
 const guard = vi.hoisted(() => ({ isOn: true }))
-vi.mock('../../src/engine/tasks.ts', async (original) => {
+vi.mock('../../src/engine/machine/tasks.ts', async (original) => {
   const real = await original<typeof Tasks>()
   const answerTask: typeof real.answerTask = (draft, id, taskId, answer, known) =>
     real.answerTask(guard.isOn ? draft : { ...draft, tasks: () => [known] }, id, taskId, answer, known)

@@ -10,8 +10,8 @@ import { isJsonObject, type JsonObject } from '../../src/base/json.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Run } from '../../src/spec/run.ts'
-import type { Step } from '../../src/spec/step.ts'
-import { isOperatorOnly, type Answer, type UserTask } from '../../src/spec/task.ts'
+import type { RunStep } from '../../src/spec/step.ts'
+import { isOperatorOnly, type GivenAnswer, type TaskRecord } from '../../src/spec/task.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   boundAgent,
@@ -258,7 +258,7 @@ async function live(
     if (round === cancelled && !world.isDead()) await bench.engine.cancel(rootRunId, operator()).catch(() => {})
     for (const task of await bench.store.tasksOfSession(session)) {
       if (task.status !== 'pending' || world.isDead()) continue
-      const given: Partial<Answer> =
+      const given: Partial<GivenAnswer> =
         task.kind === 'anomaly_review'
           ? review(task, effects, opinion)
           : task.kind === 'aitl_escalation'
@@ -287,7 +287,7 @@ async function live(
 const hasEnded = async (store: Store, run: RunId): Promise<boolean> => (await store.run(run))!.state.at === 'done'
 
 /** An operator tells the truth, and of what did not happen decides whether it should. */
-function review(task: UserTask, effects: ReadonlyMap<string, number>, opinion: () => boolean): Partial<Answer> {
+function review(task: TaskRecord, effects: ReadonlyMap<string, number>, opinion: () => boolean): Partial<GivenAnswer> {
   const happened = effects.has(task.context?.['idempotency_key'] as string)
   // What never arrives is not sent for ever.
   const again = opinion() && task.context?.['attempt'] === 1 && task.options!.some(({ id }) => id === 'retry')
@@ -296,14 +296,14 @@ function review(task: UserTask, effects: ReadonlyMap<string, number>, opinion: (
     : { selectedOptionId: again ? 'retry' : 'skip' }
 }
 
-const ofType = (steps: readonly Step[], type: Step['type']): readonly Step[] =>
+const ofType = (steps: readonly RunStep[], type: RunStep['type']): readonly RunStep[] =>
   steps.filter((step) => step.type === type)
 const subjects = (events: readonly StoredEvent[], pattern: RegExp): number =>
   events.filter(({ subject }) => pattern.test(subject)).length
 
 interface Told {
   readonly events: readonly StoredEvent[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly RunStep[]
 }
 
 async function check({ bench, session, effects, sent, tooLate }: History): Promise<Told> {
@@ -380,13 +380,13 @@ async function check({ bench, session, effects, sent, tooLate }: History): Promi
 }
 
 /** Runs that a person's no has ended. */
-const refused = (steps: readonly Step[]): readonly string[] =>
+const refused = (steps: readonly RunStep[]): readonly string[] =>
   ofType(steps, 'RunCompleted')
     .filter(({ error }) => error?.includes('was not executed'))
     .map(({ runId }) => runId)
 
 /** What is begun, decided or asked by a run or below it. */
-const BEGINS: ReadonlySet<Step['type']> = new Set([
+const BEGINS: ReadonlySet<RunStep['type']> = new Set([
   'PolicyDecision',
   'ToolCall',
   'SubAgentCall',
@@ -395,7 +395,7 @@ const BEGINS: ReadonlySet<Step['type']> = new Set([
 ])
 
 /** From the no that ends a run on, nothing is begun for it or below it; what was begun before may be asked about. */
-function checkRefused(runs: readonly Run[], steps: readonly Step[]): void {
+function checkRefused(runs: readonly Run[], steps: readonly RunStep[]): void {
   const reviews = new Set(
     ofType(steps, 'UserTaskReq')
       .filter(({ content }) => content['kind'] === 'anomaly_review')
@@ -420,7 +420,7 @@ function checkRefused(runs: readonly Run[], steps: readonly Step[]): void {
 
 interface Rare {
   readonly name: string
-  of(events: readonly StoredEvent[], steps: readonly Step[]): boolean
+  of(events: readonly StoredEvent[], steps: readonly RunStep[]): boolean
 }
 
 /** What histories are worth nothing without: each of these is met, or the plans are too tame. */
@@ -456,7 +456,7 @@ const RARE_REFUSED: readonly Rare[] = [
 ]
 
 /** Each call of a run that completed has one result. */
-function checkResults(own: readonly Step[]): void {
+function checkResults(own: readonly RunStep[]): void {
   const calls = ofType(own, 'Reasoning').flatMap((step) => step.content['tool_calls'] as unknown as { id: string }[])
   const asked = new Set<unknown>(calls.map(({ id }) => id))
   const results = own.filter((step) => step.type === 'ToolResult' || step.type === 'SubAgentResult')

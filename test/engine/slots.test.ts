@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
-import { createSlots, createTurnstile, DEFAULT_CONCURRENCY, type SlotRequest } from '../../src/engine/slots.ts'
-import type { Outcome } from '../../src/tools/tool.ts'
+import { createSlots, createTurnstile, DEFAULT_CONCURRENCY, type SlotRequest } from '../../src/engine/session/slots.ts'
+import type { ToolOutcome } from '../../src/tools/tool.ts'
 import { boundAgent, inOrder, openBench, operator, returns, snapshotOf, tool, turns, type BenchSpec } from './bench.ts'
 
 const look = tool('look')
@@ -17,7 +17,7 @@ function held() {
   let most = 0
   return {
     run: () =>
-      new Promise<Outcome>((resolve) => {
+      new Promise<ToolOutcome>((resolve) => {
         waiting.push(() => resolve(returns('seen')))
         most = Math.max(most, waiting.length)
       }),

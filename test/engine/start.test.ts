@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { Secret } from '../../src/base/secret.ts'
 import { agentIdOf } from '../../src/base/ids.ts'
-import { gather } from '../../src/engine/timeline.ts'
-import { firstMessage } from '../../src/engine/prompt.ts'
+import { collectTimeline } from '../../src/engine/session/timeline.ts'
+import { firstMessage } from '../../src/engine/session/prompt.ts'
 import { inOrder, openBench, returns, snapshotOf, startOf, tool, turns, WORKSPACE } from './bench.ts'
 
 const plain = () => openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: inOrder('Hello.') } })
@@ -109,7 +109,7 @@ test('a known secret is in no step, no event and no result, wherever it comes fr
   await bench.ended(run)
   const { sessionId } = (await bench.store.run(run))!
   const everything = JSON.stringify([
-    await gather(await bench.engine.conversation(sessionId)),
+    await collectTimeline(await bench.engine.conversation(sessionId)),
     await bench.store.events(sessionId, 0, 100),
     await bench.store.load(sessionId),
     await bench.store.calls({ sessionId }),

@@ -6,7 +6,7 @@ import { isAuthorized } from '@cedar-policy/cedar-wasm/nodejs'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { judge } from '../../src/policy/judge.ts'
+import { evaluatePolicies } from '../../src/policy/evaluate-policies.ts'
 import { makeEntry, makeFacts, setsOf } from './make.ts'
 
 /** One condition in both languages. */
@@ -86,7 +86,7 @@ test('1,000 random sets are decided as Cedar decides them', () => {
       args,
       (rules, given) => {
         const entries = rules.map(([effect, { ours }], at) => makeEntry({ policy: `demo.p${at}`, effect, when: ours }))
-        const verdict = judge(
+        const verdict = evaluatePolicies(
           setsOf(...entries),
           'refunds',
           makeFacts({ args: given as JsonObject }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json.ts'
-import { leavesOf, readCondition, writeCondition } from '../../src/policy/condition.ts'
+import { leavesOf, readCondition, writeCondition } from '../../src/policy/condition/condition.ts'
 import { conditionOf } from './make.ts'
 
 const leaf = { field: 'amount', op: 'gt', value: 5 }

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { decide } from '../../src/policy/decide.ts'
-import type { Decision } from '../../src/policy/decision.ts'
+import { decideByPolicies } from '../../src/policy/decide.ts'
+import type { PolicyDecision } from '../../src/policy/condition/decision.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
-import type { Effect, PolicyEntry } from '../../src/spec/policy-set.ts'
+import type { PolicyEffect, PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import { makeEntry, makeFacts, makeSet, setsOf } from './make.ts'
 
@@ -37,7 +37,7 @@ describe('the refund desk', () => {
     message: 'Ask for less.',
   })
   const decideAmount = (args: JsonValue) =>
-    decide(
+    decideByPolicies(
       setsOf(denial, approval, grant),
       'refunds',
       makeFacts({ args, tool: { side_effect_class: 'irreversible_action' } }),
@@ -78,7 +78,7 @@ describe('the refund desk', () => {
       ],
       explanation: 'acme.small@1.0.0 grants the call: args.amount <= 100 (40).',
       reasons: [],
-    } satisfies Decision)
+    } satisfies PolicyDecision)
   })
 
   test('a larger one needs an approval', () => {
@@ -126,11 +126,11 @@ describe('the refund desk', () => {
 const T: JsonObject = { field: 'run.depth', value: 0 }
 const F: JsonObject = { field: 'run.depth', value: 1 }
 const U: JsonObject = { field: 'nowhere', value: 1 }
-const one = (effect: Effect, when?: JsonObject) =>
+const one = (effect: PolicyEffect, when?: JsonObject) =>
   makeEntry({ effect, policy: `demo.${effect}`, ...(when && { when }) })
 
 describe('the outcome', () => {
-  test.each<[string, PolicyEntry[], SideEffectClass | undefined, Decision['decision']]>([
+  test.each<[string, PolicyEntry[], SideEffectClass | undefined, PolicyDecision['decision']]>([
     ['nothing fires, no class', [], undefined, 'allow'],
     ['nothing fires, read_only', [one('deny', F)], 'read_only', 'allow'],
     ['nothing fires, non_idempotent_write', [], 'non_idempotent_write', 'allow'],
@@ -143,14 +143,14 @@ describe('the outcome', () => {
     ['deny is stricter than escalate', [one('escalate'), one('deny')], 'read_only', 'deny'],
   ])('%s', (_, entries, sideEffectClass, decision) => {
     const facts = makeFacts({ tool: sideEffectClass ? { side_effect_class: sideEffectClass } : {} })
-    expect(decide(setsOf(...entries), 'refunds', facts).decision).toBe(decision)
+    expect(decideByPolicies(setsOf(...entries), 'refunds', facts).decision).toBe(decision)
   })
 
   test('the class may be given', () => {
-    expect(decide(setsOf(), 'refunds', makeFacts(), 'irreversible_action').decision).toBe('require_approval')
+    expect(decideByPolicies(setsOf(), 'refunds', makeFacts(), 'irreversible_action').decision).toBe('require_approval')
   })
 
-  test.each<[string, JsonObject | undefined, JsonObject, Decision['decision']]>([
+  test.each<[string, JsonObject | undefined, JsonObject, PolicyDecision['decision']]>([
     ['in the list', undefined, { currency: 'EUR' }, 'allow'],
     ['not in the list', undefined, { currency: 'USD' }, 'deny'],
     ['absent', undefined, {}, 'deny'],
@@ -164,13 +164,14 @@ describe('the outcome', () => {
       allow: { field: 'args.currency', values: ['EUR', '978'] },
       ...(when && { when }),
     })
-    expect(decide(setsOf(list), 'refunds', makeFacts({ args })).decision).toBe(decision)
+    expect(decideByPolicies(setsOf(list), 'refunds', makeFacts({ args })).decision).toBe(decision)
   })
 
   test('a satisfied list grants nothing', () => {
     const list = makeEntry({ effect: 'restrict', allow: { field: 'args.currency', values: ['EUR'] } })
     expect(
-      decide(setsOf(list), 'refunds', makeFacts({ args: { currency: 'EUR' } }), 'irreversible_action').decision,
+      decideByPolicies(setsOf(list), 'refunds', makeFacts({ args: { currency: 'EUR' } }), 'irreversible_action')
+        .decision,
     ).toBe('require_approval')
   })
 
@@ -180,7 +181,7 @@ describe('the outcome', () => {
       effect: 'restrict',
       allow: { field: 'args.currency', values: ['EUR', 'USD'] },
     })
-    expect(decide(setsOf(list), 'refunds', makeFacts({ args: { currency: 'GBP' } })).explanation).toBe(
+    expect(decideByPolicies(setsOf(list), 'refunds', makeFacts({ args: { currency: 'GBP' } })).explanation).toBe(
       'demo.currencies@1.0.0 allows only EUR, USD as args.currency ("GBP").',
     )
   })
@@ -208,7 +209,7 @@ describe('obligations', () => {
       },
       reason: 'a',
     })
-    const { obligations, reasons } = decide(setsOf(a, b), 'refunds', makeFacts())
+    const { obligations, reasons } = decideByPolicies(setsOf(a, b), 'refunds', makeFacts())
     expect(obligations).toEqual({
       approvals_required: 2,
       comprehension_required: true,
@@ -234,7 +235,9 @@ describe('obligations', () => {
       obligations: { timeout: { after_minutes: 5, default: 'allow' } },
     })
     const rest = others.map((obligations) => makeEntry({ effect: 'require_approval', obligations }))
-    expect(decide(setsOf(lax, ...rest), 'refunds', makeFacts(), sideEffectClass).obligations?.timeout).toEqual({
+    expect(
+      decideByPolicies(setsOf(lax, ...rest), 'refunds', makeFacts(), sideEffectClass).obligations?.timeout,
+    ).toEqual({
       after_minutes: 5,
       default: expected,
     })
@@ -246,56 +249,67 @@ describe('ancestors', () => {
   const inherit = (...entries: PolicyEntry[]) => ({ own: makeSet([]), ancestors: [makeSet([], entries)] })
 
   test('their boundaries gate the child', () => {
-    expect(decide(inherit(gate), 'refunds', makeFacts()).decision).toBe('deny')
+    expect(decideByPolicies(inherit(gate), 'refunds', makeFacts()).decision).toBe('deny')
   })
   test('their other policies do not', () => {
-    expect(decide({ own: makeSet([]), ancestors: [makeSet([gate])] }, 'refunds', makeFacts()).decision).toBe('allow')
+    expect(decideByPolicies({ own: makeSet([]), ancestors: [makeSet([gate])] }, 'refunds', makeFacts()).decision).toBe(
+      'allow',
+    )
   })
   test('their grants do not', () => {
-    expect(decide(inherit(one('grant')), 'refunds', makeFacts(), 'irreversible_action').decision).toBe(
+    expect(decideByPolicies(inherit(one('grant')), 'refunds', makeFacts(), 'irreversible_action').decision).toBe(
       'require_approval',
     )
   })
   test('their scope is the tool, whatever its version', () => {
     const scoped = (scope: string) => inherit(makeEntry({ effect: 'deny', scope }))
-    expect(decide(scoped('acme.refunds'), 'refunds', makeFacts()).decision).toBe('deny')
-    expect(decide(scoped('acme.refund'), 'refunds', makeFacts()).decision).toBe('allow')
+    expect(decideByPolicies(scoped('acme.refunds'), 'refunds', makeFacts()).decision).toBe('deny')
+    expect(decideByPolicies(scoped('acme.refund'), 'refunds', makeFacts()).decision).toBe('allow')
   })
   test('the same rule from both is one policy', () => {
     expect(
-      decide({ own: makeSet([gate]), ancestors: [makeSet([], [gate])] }, 'refunds', makeFacts()).policies,
+      decideByPolicies({ own: makeSet([gate]), ancestors: [makeSet([], [gate])] }, 'refunds', makeFacts()).policies,
     ).toHaveLength(1)
   })
 })
 
 describe('what cannot be evaluated denies', () => {
   const set = makeSet([one('grant')])
-  test.each<[string, () => Decision, string]>([
+  test.each<[string, () => PolicyDecision, string]>([
     [
       'a set that is not what its digest says',
-      () => decide({ own: { ...set, entries: [] }, ancestors: [] }, 'refunds', makeFacts()),
+      () => decideByPolicies({ own: { ...set, entries: [] }, ancestors: [] }, 'refunds', makeFacts()),
       'digest_mismatch',
     ],
     [
       'an ancestor set that is not',
-      () => decide({ own: set, ancestors: [{ ...set, agent: 'x.y' }] }, 'refunds', makeFacts()),
+      () => decideByPolicies({ own: set, ancestors: [{ ...set, agent: 'x.y' }] }, 'refunds', makeFacts()),
       'digest_mismatch',
     ],
     [
       'an id without an entry',
-      () => decide({ own: sealSet({ ...set, entries: [] }), ancestors: [] }, 'refunds', makeFacts()),
+      () => decideByPolicies({ own: sealSet({ ...set, entries: [] }), ancestors: [] }, 'refunds', makeFacts()),
       'entry_missing',
     ],
-    ['a name that is not bound', () => decide({ own: set, ancestors: [] }, 'toString', makeFacts()), 'not_bound'],
+    [
+      'a name that is not bound',
+      () => decideByPolicies({ own: set, ancestors: [] }, 'toString', makeFacts()),
+      'not_bound',
+    ],
     [
       'a condition that cannot be read',
-      () => decide(setsOf({ ...one('grant'), when: { field: 'x', op: 'near', value: 1 } }), 'refunds', makeFacts()),
+      () =>
+        decideByPolicies(
+          setsOf({ ...one('grant'), when: { field: 'x', op: 'near', value: 1 } }),
+          'refunds',
+          makeFacts(),
+        ),
       'condition_invalid',
     ],
     [
       'an evaluator that throws',
       () =>
-        decide(
+        decideByPolicies(
           setsOf(one('deny', { field: 'history.run.this_tool.failed', value: 1 })),
           'refunds',
           makeFacts({
@@ -329,7 +343,7 @@ describe('for all policies', () => {
       tie('tree').map((not) => ({ not })),
     ),
   }))
-  const effect = fc.constantFrom<Effect>('grant', 'restrict', 'require_approval', 'escalate', 'deny')
+  const effect = fc.constantFrom<PolicyEffect>('grant', 'restrict', 'require_approval', 'escalate', 'deny')
   const obligations = fc.record(
     {
       approvals_required: fc.integer({ min: 1, max: 3 }),
@@ -347,7 +361,8 @@ describe('for all policies', () => {
     { requiredKeys: [] },
   )
   const sideEffectClass = fc.constantFrom<SideEffectClass>('read_only', 'irreversible_action')
-  const strictness = ({ decision }: Decision) => ['allow', 'require_approval', 'escalate', 'deny'].indexOf(decision)
+  const strictness = ({ decision }: PolicyDecision) =>
+    ['allow', 'require_approval', 'escalate', 'deny'].indexOf(decision)
 
   test('their order does not matter', () => {
     fc.assert(
@@ -357,8 +372,8 @@ describe('for all policies', () => {
         sideEffectClass,
         (entries, given, effective) => {
           const facts = makeFacts({ args: given as JsonObject })
-          expect(decide(setsOf(...entries.toReversed()), 'refunds', facts, effective)).toEqual(
-            decide(setsOf(...entries), 'refunds', facts, effective),
+          expect(decideByPolicies(setsOf(...entries.toReversed()), 'refunds', facts, effective)).toEqual(
+            decideByPolicies(setsOf(...entries), 'refunds', facts, effective),
           )
         },
       ),
@@ -374,10 +389,10 @@ describe('for all policies', () => {
         sideEffectClass,
         (entries, gate, given, effective) => {
           const facts = makeFacts({ args: given as JsonObject })
-          const before = decide(setsOf(...entries), 'refunds', facts, effective)
-          expect(strictness(decide(setsOf(...entries, gate), 'refunds', facts, effective))).toBeGreaterThanOrEqual(
-            strictness(before),
-          )
+          const before = decideByPolicies(setsOf(...entries), 'refunds', facts, effective)
+          expect(
+            strictness(decideByPolicies(setsOf(...entries, gate), 'refunds', facts, effective)),
+          ).toBeGreaterThanOrEqual(strictness(before))
         },
       ),
     )
@@ -393,7 +408,9 @@ describe('for all policies', () => {
         (entries, given, name, effective) => {
           const { [name]: _, ...absent } = given
           const strictnessOf = (each: object) =>
-            strictness(decide(setsOf(...entries), 'refunds', makeFacts({ args: each as JsonObject }), effective))
+            strictness(
+              decideByPolicies(setsOf(...entries), 'refunds', makeFacts({ args: each as JsonObject }), effective),
+            )
           const known = Math.max(strictnessOf({ ...absent, [name]: true }), strictnessOf({ ...absent, [name]: false }))
           expect(strictnessOf(absent)).toBeGreaterThanOrEqual(known)
         },
@@ -422,7 +439,9 @@ describe('for all policies', () => {
     ]
     fc.assert(
       fc.property(hostile, (value) => {
-        expect(decide(setsOf(...gates), 'refunds', makeFacts({ args: { x: value } })).decision).not.toBe('allow')
+        expect(decideByPolicies(setsOf(...gates), 'refunds', makeFacts({ args: { x: value } })).decision).not.toBe(
+          'allow',
+        )
       }),
     )
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()

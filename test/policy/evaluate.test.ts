@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { evaluate } from '../../src/policy/evaluate.ts'
-import type { Facts } from '../../src/policy/decision.ts'
+import { evaluateConditions } from '../../src/policy/condition/evaluate.ts'
+import type { CallFacts } from '../../src/policy/condition/decision.ts'
 import { conditionOf, makeFacts } from './make.ts'
 
 const truth = (condition: JsonValue, facts: Parameters<typeof makeFacts>[0] = {}) =>
-  evaluate(conditionOf(condition), makeFacts(facts)).truth
+  evaluateConditions(conditionOf(condition), makeFacts(facts)).truth
 const letter = { true: 'T', false: 'F', unknown: 'U' } as const
 
 describe('the table of policies, section 2', () => {
@@ -36,7 +36,7 @@ describe('three-valued logic', () => {
   })
 
   test('each leaf is asked, and what it saw is kept from left to right', () => {
-    expect(evaluate(conditionOf({ any: [T, U, { not: F }] }), makeFacts({ args: { t: 1 } })).seen).toEqual([
+    expect(evaluateConditions(conditionOf({ any: [T, U, { not: F }] }), makeFacts({ args: { t: 1 } })).seen).toEqual([
       { truth: 'true', value: 1 },
       { truth: 'unknown', value: undefined },
       { truth: 'false', value: 1 },
@@ -187,7 +187,7 @@ describe('paths', () => {
 
   test('history asks for scope, calls, measure and window', () => {
     const asked: unknown[] = []
-    const history: Facts['history'] = (...question) => {
+    const history: CallFacts['history'] = (...question) => {
       asked.push(question)
       return 3
     }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import type { Sets } from '../../src/policy/decision.ts'
-import { explain } from '../../src/policy/explain.ts'
+import type { PolicySets } from '../../src/policy/condition/decision.ts'
+import { explainDecision } from '../../src/policy/explain/explain.ts'
 import { makeEntry, makeFacts, setsOf } from './make.ts'
 
 const grant = makeEntry({ policy: 'acme.small', effect: 'grant', when: { field: 'amount', op: 'lte', value: 100 } })
@@ -13,7 +13,7 @@ const approval = makeEntry({
 const denial = makeEntry({ policy: 'acme.too-much', effect: 'deny', when: { field: 'amount', op: 'gt', value: 5000 } })
 
 test('shows the tree with what each comparison saw', () => {
-  const { policies } = explain(setsOf(approval), 'refunds', makeFacts({ args: { amount: 180 } }))
+  const { policies } = explainDecision(setsOf(approval), 'refunds', makeFacts({ args: { amount: 180 } }))
   expect(policies).toEqual([
     {
       policy: 'acme.large',
@@ -56,7 +56,7 @@ test('shows the tree with what each comparison saw', () => {
 
 test('says what another amount would have meant', () => {
   const facts = makeFacts({ args: { amount: 180, tier: 'silver' }, tool: { side_effect_class: 'irreversible_action' } })
-  expect(explain(setsOf(approval, grant, denial), 'refunds', facts).turns).toEqual([
+  expect(explainDecision(setsOf(approval, grant, denial), 'refunds', facts).turns).toEqual([
     'allow if args.amount <= 100',
     'deny if args.amount > 5000',
   ])
@@ -68,7 +68,7 @@ test('shows a time as people read it', () => {
     effect: 'deny',
     when: { not: { field: 'time.now', op: 'within', value: { days: ['mon'], tz: 'UTC' } } },
   })
-  const { decision, policies } = explain(setsOf(closed), 'refunds', makeFacts())
+  const { decision, policies } = explainDecision(setsOf(closed), 'refunds', makeFacts())
   expect(decision.explanation).toBe(
     'acme.closed@1.0.0 denies the call: not (time.now within mon UTC (2026-01-14T10:30:00.000Z)).',
   )
@@ -78,7 +78,7 @@ test('shows a time as people read it', () => {
 const of = (effect: 'deny' | 'grant' | 'require_approval', when: JsonObject) =>
   setsOf(makeEntry({ policy: 'acme.one', effect, when }))
 
-test.each<[string, Sets, Parameters<typeof makeFacts>[0], readonly string[]]>([
+test.each<[string, PolicySets, Parameters<typeof makeFacts>[0], readonly string[]]>([
   [
     'a text that is named, and one that is not',
     of('deny', { field: 'currency', op: 'ne', value: 'EUR' }),
@@ -151,11 +151,11 @@ test.each<[string, Sets, Parameters<typeof makeFacts>[0], readonly string[]]>([
     ['deny if args.amount > 220', 'deny if history.run.this_tool.total(args.amount) > 620'],
   ],
 ])('says what would change the outcome: %s', (_, sets, changes, expected) => {
-  expect(explain(sets, 'refunds', makeFacts(changes)).turns).toEqual(expected)
+  expect(explainDecision(sets, 'refunds', makeFacts(changes)).turns).toEqual(expected)
 })
 
 test('a set that cannot be evaluated has a decision and nothing else', () => {
-  const { decision, policies, turns } = explain(setsOf(grant), 'nothing-bound', makeFacts())
+  const { decision, policies, turns } = explainDecision(setsOf(grant), 'nothing-bound', makeFacts())
   expect(decision.error).toBe('policy_error:not_bound')
   expect([policies, turns]).toEqual([[], []])
 })

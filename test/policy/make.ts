@@ -1,13 +1,16 @@
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { readCondition, writeCondition, type Condition } from '../../src/policy/condition.ts'
-import type { Facts, Sets } from '../../src/policy/decision.ts'
+import { readCondition, writeCondition, type Condition } from '../../src/policy/condition/condition.ts'
+import type { CallFacts, PolicySets } from '../../src/policy/condition/decision.ts'
 import { entryIdOf, sealSet } from '../../src/policy/policy-set.ts'
 import type { PolicyEntry, PolicySet } from '../../src/spec/policy-set.ts'
 
 /** The facts of one call of `acme.refunds` by a root run; a test names what it changes. */
 export function makeFacts(
-  changes: Omit<Partial<Facts>, 'tool' | 'run'> & { tool?: Partial<Facts['tool']>; run?: Partial<Facts['run']> } = {},
-): Facts {
+  changes: Omit<Partial<CallFacts>, 'tool' | 'run'> & {
+    tool?: Partial<CallFacts['tool']>
+    run?: Partial<CallFacts['run']>
+  } = {},
+): CallFacts {
   const { tool, run, ...others } = changes
   return {
     args: {},
@@ -75,4 +78,4 @@ export function makeSet(entries: readonly PolicyEntry[], inherited: readonly Pol
   })
 }
 
-export const setsOf = (...entries: readonly PolicyEntry[]): Sets => ({ own: makeSet(entries), ancestors: [] })
+export const setsOf = (...entries: readonly PolicyEntry[]): PolicySets => ({ own: makeSet(entries), ancestors: [] })

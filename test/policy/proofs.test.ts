@@ -2,16 +2,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { createGround } from '../../src/policy/comparison.ts'
-import { readCondition, type Condition, type Leaf } from '../../src/policy/condition.ts'
-import { decide } from '../../src/policy/decide.ts'
-import type { Decision, Facts } from '../../src/policy/decision.ts'
-import { evaluate, layOut } from '../../src/policy/evaluate.ts'
+import { createGround } from '../../src/policy/condition/comparison.ts'
+import { readCondition, type Condition, type ConditionLeaf } from '../../src/policy/condition/condition.ts'
+import { decideByPolicies } from '../../src/policy/decide.ts'
+import type { PolicyDecision, CallFacts } from '../../src/policy/condition/decision.ts'
+import { evaluateConditions, layOut } from '../../src/policy/condition/evaluate.ts'
 import { isLooser } from '../../src/compile/diff/strictness.ts'
-import { judge } from '../../src/policy/judge.ts'
-import { shown, Unclear, type Value } from '../../src/policy/truth.ts'
+import { evaluatePolicies } from '../../src/policy/evaluate-policies.ts'
+import { showValue, UnusableValue, type SubjectValue } from '../../src/policy/condition/truth.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
-import type { Effect, Obligations, PolicyEntry } from '../../src/spec/policy-set.ts'
+import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../../src/spec/policy-set.ts'
 import { flat, hostileArguments, tree } from './arbitrary.ts'
 import { conditionOf, makeEntry, makeFacts, makeSet, setsOf } from './make.ts'
 
@@ -22,7 +22,7 @@ const CLASSES: readonly (SideEffectClass | undefined)[] = ['irreversible_action'
 
 /** A policy whose condition has the truth. `listed`: a list that the argument is in. */
 interface Piece {
-  readonly effect: Effect
+  readonly effect: PolicyEffect
   readonly truth: Truth
   readonly listed?: boolean
 }
@@ -61,7 +61,7 @@ function entryOf(piece: Piece, at = 0): PolicyEntry {
 const facts = makeFacts({ args: { word: 'ok' } })
 
 /** Three-valued logic as the document words it: of all the least true, of any the most. */
-function followed(condition: Condition, truthOf: (leaf: Leaf) => Truth): Truth {
+function followed(condition: Condition, truthOf: (leaf: ConditionLeaf) => Truth): Truth {
   if ('leaf' in condition) return truthOf(condition.leaf)
   if ('not' in condition) return RISING[2 - RISING.indexOf(followed(condition.not, truthOf))]!
   const [members, choose] = 'all' in condition ? [condition.all, Math.min] : [condition.any, Math.max]
@@ -69,22 +69,24 @@ function followed(condition: Condition, truthOf: (leaf: Leaf) => Truth): Truth {
 }
 
 const RISING: readonly Truth[] = ['false', 'unknown', 'true']
-const decideAll = (entries: readonly PolicyEntry[], effective: SideEffectClass | undefined): Decision['decision'] =>
-  judge(setsOf(...entries), 'refunds', facts, effective).decision
+const decideAll = (
+  entries: readonly PolicyEntry[],
+  effective: SideEffectClass | undefined,
+): PolicyDecision['decision'] => evaluatePolicies(setsOf(...entries), 'refunds', facts, effective).decision
 
 /** The decision rule as the document words it. */
-function ruled(pieces: readonly Piece[], effective: SideEffectClass | undefined): Decision['decision'] {
+function ruled(pieces: readonly Piece[], effective: SideEffectClass | undefined): PolicyDecision['decision'] {
   const fired = pieces.filter(({ effect, truth, listed }) =>
     effect === 'grant' ? truth === 'true' : truth !== 'false' && listed !== true,
   )
-  const has = (...effects: Effect[]) => fired.some(({ effect }) => effects.includes(effect))
+  const has = (...effects: PolicyEffect[]) => fired.some(({ effect }) => effects.includes(effect))
   if (has('deny', 'restrict')) return 'deny'
   if (has('escalate')) return 'escalate'
   if (has('require_approval')) return 'require_approval'
   return effective === 'irreversible_action' && !has('grant') ? 'require_approval' : 'allow'
 }
 
-const stricter = (a: Decision['decision'], b: Decision['decision']): number =>
+const stricter = (a: PolicyDecision['decision'], b: PolicyDecision['decision']): number =>
   STRICTNESS.indexOf(a) - STRICTNESS.indexOf(b)
 
 /** Every set of up to three policies, each once. */
@@ -96,7 +98,7 @@ const sets: readonly (readonly Piece[])[] = [
   ]),
 ]
 
-type Decider = (pieces: readonly Piece[], effective: SideEffectClass | undefined) => Decision['decision']
+type Decider = (pieces: readonly Piece[], effective: SideEffectClass | undefined) => PolicyDecision['decision']
 const ours: Decider = (pieces, effective) => decideAll(pieces.map(entryOf), effective)
 
 /** The first call that a property does not hold for, in words; undefined where it holds for all. */
@@ -204,23 +206,24 @@ describe('10,000 random trees and hostile arguments', () => {
       fc.property(tree, hostileArguments, (when, args) => {
         const { condition, problems } = readCondition(when)
         expect(problems).toEqual([])
-        const { truth } = evaluate(condition!, factsWith(args))
-        expect(truth).toBe(followed(condition!, (leaf) => evaluate({ leaf }, factsWith(args)).truth))
+        const { truth } = evaluateConditions(condition!, factsWith(args))
+        expect(truth).toBe(followed(condition!, (leaf) => evaluateConditions({ leaf }, factsWith(args)).truth))
         const negated = { true: 'false', false: 'true', unknown: 'unknown' }
-        expect(evaluate({ not: condition! }, factsWith(args)).truth).toBe(negated[truth])
+        expect(evaluateConditions({ not: condition! }, factsWith(args)).truth).toBe(negated[truth])
       }),
       runs,
     )
   })
 
   test('a condition that is decided alone sees and says what it does among others', () => {
-    const decided = (conditions: readonly (Condition | undefined)[], given: Facts) => {
+    const decided = (conditions: readonly (Condition | undefined)[], given: CallFacts) => {
       const { read, evaluators } = layOut(conditions, createGround())
       const frame = read(given)
       const { run, leaves } = evaluators[0]!
       return { truth: run(frame), values: leaves.map(({ slot }) => frame[slot]) }
     }
-    const isSame = (a: Value, b: Value) => a instanceof Unclear === b instanceof Unclear && shown(a) === shown(b)
+    const isSame = (a: SubjectValue, b: SubjectValue) =>
+      a instanceof UnusableValue === b instanceof UnusableValue && showValue(a) === showValue(b)
     fc.assert(
       fc.property(fc.oneof(flat, tree), hostileArguments, (when, args) => {
         const [condition, given] = [conditionOf(when), factsWith(args)]
@@ -239,11 +242,11 @@ describe('10,000 random trees and hostile arguments', () => {
       fc.property(
         tree,
         hostileArguments,
-        fc.constantFrom<Effect>('deny', 'escalate', 'require_approval'),
+        fc.constantFrom<PolicyEffect>('deny', 'escalate', 'require_approval'),
         (when, args, effect) => {
           const given = factsWith(args)
-          const { truth } = evaluate(conditionOf(when), given)
-          const decision = decide(setsOf(makeEntry({ effect, when })), 'refunds', given)
+          const { truth } = evaluateConditions(conditionOf(when), given)
+          const decision = decideByPolicies(setsOf(makeEntry({ effect, when })), 'refunds', given)
           expect(decision.error).toBeUndefined()
           expect(decision.decision).toBe(truth === 'false' ? 'allow' : effect)
         },
@@ -256,8 +259,8 @@ describe('10,000 random trees and hostile arguments', () => {
     fc.assert(
       fc.property(tree, hostileArguments, (when, args) => {
         const given = factsWith(args)
-        const { truth } = evaluate(conditionOf(when), given)
-        const { decision } = judge(
+        const { truth } = evaluateConditions(conditionOf(when), given)
+        const { decision } = evaluatePolicies(
           setsOf(makeEntry({ effect: 'grant', when })),
           'refunds',
           given,
@@ -286,8 +289,11 @@ describe('10,000 random trees and hostile arguments', () => {
         })
         const given = makeFacts(inArguments ? { args: trap } : { history: lost })
         const sets = setsOf(gate, makeEntry({ effect: 'grant' }))
-        expect(judge(sets, 'refunds', given).decision).toBe('deny')
-        expect(decide(sets, 'refunds', given)).toMatchObject({ decision: 'deny', error: 'policy_error:evaluation' })
+        expect(evaluatePolicies(sets, 'refunds', given).decision).toBe('deny')
+        expect(decideByPolicies(sets, 'refunds', given)).toMatchObject({
+          decision: 'deny',
+          error: 'policy_error:evaluation',
+        })
       }),
       { numRuns: 1000 },
     )
@@ -295,9 +301,9 @@ describe('10,000 random trees and hostile arguments', () => {
 
   test("members of prototypes are nobody's arguments", () => {
     for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
-      expect(evaluate(conditionOf({ field: `args.${name}`, op: 'exists' }), makeFacts({ args: {} })).truth).toBe(
-        'false',
-      )
+      expect(
+        evaluateConditions(conditionOf({ field: `args.${name}`, op: 'exists' }), makeFacts({ args: {} })).truth,
+      ).toBe('false')
   })
 })
 
@@ -315,15 +321,15 @@ test('what two approvals ask for together is never looser than what either asks 
         timeout: fc.record({ after_minutes: fc.constant(30), default: fc.constantFrom('deny', 'escalate', 'allow') }),
       },
       { requiredKeys: [] },
-    ) as fc.Arbitrary<Obligations>
+    ) as fc.Arbitrary<ApprovalObligations>
   ).filter(
     // Others are not published.
     ({ timeout, approvals_required = 1, comprehension_required = false }) =>
       timeout?.default !== 'allow' || (approvals_required === 1 && !comprehension_required),
   )
-  const asked = (...given: Obligations[]): Decision => {
+  const asked = (...given: ApprovalObligations[]): PolicyDecision => {
     const entries = given.map((each) => makeEntry({ effect: 'require_approval', obligations: each }))
-    return decide(setsOf(...entries), 'refunds', facts)
+    return decideByPolicies(setsOf(...entries), 'refunds', facts)
   }
   fc.assert(
     fc.property(obligations, obligations, (one, other) => {
@@ -337,7 +343,7 @@ test('a gate of an ancestor holds, and a rule that several sets share is asked o
   const gate = makeEntry({ effect: 'escalate', when: WHEN.unknown })
   const denial = makeEntry({ policy: 'demo.other', effect: 'deny', when: WHEN.true, scope: 'acme.refunds' })
   const own = makeSet([gate])
-  const { decision, policies } = decide(
+  const { decision, policies } = decideByPolicies(
     { own, ancestors: [makeSet([], [gate, denial]), makeSet([], [denial])] },
     'refunds',
     facts,
@@ -349,7 +355,7 @@ test('a gate of an ancestor holds, and a rule that several sets share is asked o
   ])
 })
 
-test.each<[Truth, Effect, Decision['decision']]>([
+test.each<[Truth, PolicyEffect, PolicyDecision['decision']]>([
   ['true', 'deny', 'deny'],
   ['unknown', 'deny', 'deny'],
   ['false', 'deny', 'allow'],
@@ -360,5 +366,5 @@ test.each<[Truth, Effect, Decision['decision']]>([
   const rule = makeEntry({ effect, when: WHEN[truth] })
   const other = makeEntry({ policy: 'demo.other', effect: 'grant', when: WHEN.false })
   const sets = { own: makeSet([other]), ancestors: [makeSet([], [rule])] }
-  expect(judge(sets, 'refunds', facts).decision).toBe(decision)
+  expect(evaluatePolicies(sets, 'refunds', facts).decision).toBe(decision)
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json.ts'
-import { readCondition, writeCondition } from '../../src/policy/condition.ts'
-import { readWhen } from '../../src/policy/when.ts'
+import { readCondition, writeCondition } from '../../src/policy/condition/condition.ts'
+import { readWhen } from '../../src/policy/condition/when.ts'
 
 const treeOf = (value: JsonValue): unknown => {
   const { condition, problems } = readCondition(value)

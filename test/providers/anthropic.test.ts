@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/base/json.ts'
 import { createTransport } from '../../src/base/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
 import { createAnthropic } from '../../src/providers/anthropic.ts'
-import { ProviderError, type Message } from '../../src/providers/provider.ts'
+import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
 import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
 import { clockAt, complete, hiddenOf, requestWith, user } from './request.ts'
@@ -72,7 +72,7 @@ test('calls travel both ways: results are one turn of the user, with signed thin
     usage: { inputTokens: 10, outputTokens: 5 },
     hidden: { thinking: [{ type: 'thinking', thinking: 'Let me look it up.', signature: 'c2ln' }] },
   })
-  const messages: Message[] = [
+  const messages: ModelMessage[] = [
     user('Hello'),
     {
       role: 'assistant',

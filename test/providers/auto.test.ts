@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { auto } from '../../src/providers/auto.ts'
-import type { Message } from '../../src/providers/provider.ts'
+import { autoProvider } from '../../src/providers/auto.ts'
+import type { ModelMessage } from '../../src/providers/provider.ts'
 import { sampleOf } from '../../src/providers/sample.ts'
 import { complete, requestWith, user } from './request.ts'
 
@@ -25,11 +25,11 @@ test('calls each tool once with arguments of the input, then answers', async () 
       },
     },
   ]
-  const messages: Message[] = [user('Hello')]
+  const messages: ModelMessage[] = [user('Hello')]
   const seen: unknown[] = []
   for (let turn = 1; turn <= 3; turn++) {
     const { completion } = await complete(
-      auto,
+      autoProvider,
       requestWith({ tools, messages, run: { turn, input: { order: 'A-1', amount: 180 } } }),
     )
     seen.push(completion.calls.length > 0 ? completion.calls : completion.text)
@@ -46,12 +46,14 @@ test('calls each tool once with arguments of the input, then answers', async () 
 
 test('answers in the JSON that is asked for, strict or not', async () => {
   const schema = { type: 'object', properties: { total: { type: 'integer', minimum: 3 } }, required: ['total'] }
-  expect((await complete(auto, requestWith({ outputSchema: schema }))).completion.text).toBe('{"total":3}')
-  expect((await complete(auto, requestWith({ run: { output: { format: 'json', schema } } }))).completion.text).toBe(
-    '{"total":3}',
+  expect((await complete(autoProvider, requestWith({ outputSchema: schema }))).completion.text).toBe('{"total":3}')
+  expect(
+    (await complete(autoProvider, requestWith({ run: { output: { format: 'json', schema } } }))).completion.text,
+  ).toBe('{"total":3}')
+  expect((await complete(autoProvider, requestWith({ run: { output: { format: 'json' } } }))).completion.text).toBe(
+    '{}',
   )
-  expect((await complete(auto, requestWith({ run: { output: { format: 'json' } } }))).completion.text).toBe('{}')
-  expect((await complete(auto, requestWith({ run: { output: { format: 'text' } } }))).completion.text).toBe(
+  expect((await complete(autoProvider, requestWith({ run: { output: { format: 'text' } } }))).completion.text).toBe(
     'Done. No tool was called.',
   )
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { withBreaker } from '../../src/providers/breaker.ts'
-import { ProviderError, type Completion, type Providers } from '../../src/providers/provider.ts'
+import { ProviderError, type ModelCompletion, type ModelProviders } from '../../src/providers/provider.ts'
 import { complete, requestWith } from './request.ts'
 
 const AGENT = { id: 'acme.a', secrets: {} }
-const hello: Completion = {
+const hello: ModelCompletion = {
   text: 'Hello.',
   finishReason: 'stop',
   calls: [],
@@ -14,9 +14,9 @@ const overloaded = new ProviderError('Overloaded.', { status: 529, retryable: tr
 const wrong = new ProviderError('No such model.', { status: 404, retryable: false })
 
 /** Models of which each completion is the next answer; two failures, and 30 s. */
-function modelsWith(answers: (Completion | Error)[]) {
+function modelsWith(answers: (ModelCompletion | Error)[]) {
   let now = 0
-  const providers: Providers = {
+  const providers: ModelProviders = {
     choose: () => ({
       async *complete() {
         const next = answers.shift()!

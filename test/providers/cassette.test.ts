@@ -1,14 +1,19 @@
 import { expect, test } from 'vitest'
 import { withCassette } from '../../src/providers/cassette.ts'
-import { ProviderError, type Completion, type Provider, type Providers } from '../../src/providers/provider.ts'
-import { createTape, printExchange, readExchanges, type Exchange } from '../../src/spec/cassette.ts'
+import {
+  ProviderError,
+  type ModelCompletion,
+  type ModelProvider,
+  type ModelProviders,
+} from '../../src/providers/provider.ts'
+import { createTape, printExchange, readExchanges, type RecordedExchange } from '../../src/spec/cassette.ts'
 import { complete, requestWith, user } from './request.ts'
 
 const AGENT = { id: 'acme.a', secrets: {} }
 const ONE = '01890000-0000-7000-8000-000000000001'
 const TWO = '01890000-0000-7000-8000-000000000002'
 
-const says = (text: string, calls: Completion['calls'] = []): Completion => ({
+const says = (text: string, calls: ModelCompletion['calls'] = []): ModelCompletion => ({
   text,
   finishReason: 'stop',
   calls,
@@ -16,8 +21,8 @@ const says = (text: string, calls: Completion['calls'] = []): Completion => ({
 })
 
 /** Answers in order; an error is thrown. */
-const models = (...answers: (Completion | Error)[]): Providers => ({
-  choose: (): Provider => ({
+const models = (...answers: (ModelCompletion | Error)[]): ModelProviders => ({
+  choose: (): ModelProvider => ({
     async *complete() {
       const next = answers.shift()
       if (next === undefined || next instanceof Error) throw next ?? new Error('asked too often')
@@ -29,14 +34,14 @@ const models = (...answers: (Completion | Error)[]): Providers => ({
 })
 
 /** Records completions to these requests, and gives the recording back as it is on disk. */
-async function recorded(providers: Providers, requests: readonly ReturnType<typeof requestWith>[]) {
+async function recorded(providers: ModelProviders, requests: readonly ReturnType<typeof requestWith>[]) {
   const lines: string[] = []
   const recording = withCassette(providers, { record: (exchange) => void lines.push(printExchange(exchange)) })
   for (const request of requests) await complete(recording.choose(AGENT, request.model), request).catch(() => {})
   return readExchanges(lines.join(''))
 }
 
-const play = (exchanges: readonly Exchange[]): Provider =>
+const play = (exchanges: readonly RecordedExchange[]): ModelProvider =>
   withCassette(models(), { replay: createTape(exchanges) }).choose(AGENT, { provider: 'openai', name: 'm' })
 
 test('what was recorded is played without asking any model', async () => {

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
 import { isFailure } from '../../src/base/failure.ts'
 import { createRedactor } from '../../src/base/secret.ts'
-import { auto } from '../../src/providers/auto.ts'
+import { autoProvider } from '../../src/providers/auto.ts'
 import { createProviders, type ProviderParts } from '../../src/providers/choose.ts'
-import { scripted } from '../../src/providers/scripted.ts'
+import { scriptedProvider } from '../../src/providers/scripted.ts'
 import type { SnapshotModel } from '../../src/spec/snapshot.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
 import type { FakeModel } from '../fakes/model-server.ts'
@@ -88,12 +88,12 @@ test.each<[Partial<SnapshotModel>, Partial<ProviderParts>, unknown]>([
 })
 
 test.each<[Partial<SnapshotModel>, Partial<ProviderParts>, unknown]>([
-  [{ provider: 'scripted' }, {}, scripted],
-  [{ provider: 'scripted' }, { offline: true }, scripted],
-  [{ provider: 'auto' }, {}, auto],
-  [{ provider: 'vendor_a' }, { offline: true }, auto],
-  [{ provider: 'house' }, { config: { house: { type: 'scripted' } } }, scripted],
-  [{ provider: 'anthropic' }, { config: { vendor_a: { type: 'auto' } } }, auto],
+  [{ provider: 'scripted' }, {}, scriptedProvider],
+  [{ provider: 'scripted' }, { offline: true }, scriptedProvider],
+  [{ provider: 'auto' }, {}, autoProvider],
+  [{ provider: 'vendor_a' }, { offline: true }, autoProvider],
+  [{ provider: 'house' }, { config: { house: { type: 'scripted' } } }, scriptedProvider],
+  [{ provider: 'anthropic' }, { config: { vendor_a: { type: 'auto' } } }, autoProvider],
 ])('%j with %j needs no secret', (model, parts, provider) => {
   expect(choose(model, parts)).toBe(provider)
 })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createTransport } from '../../src/base/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
 import { createOpenai } from '../../src/providers/openai.ts'
-import { ProviderError, type Message } from '../../src/providers/provider.ts'
+import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
 import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
 import { clockAt, complete, hiddenOf, requestWith, user } from './request.ts'
@@ -77,7 +77,7 @@ test('calls travel both ways, also those whose arguments are no JSON', async () 
     ],
     usage: { inputTokens: 1, outputTokens: 1 },
   })
-  const messages: Message[] = [
+  const messages: ModelMessage[] = [
     user('Hello'),
     { role: 'assistant', text: '', calls: completion.calls },
     { role: 'tool', callId: 'c1', name: 'lookup', content: '{"status":"lost"}', isError: false },

@@ -1,20 +1,20 @@
 import type { RunId } from '../../src/base/ids.ts'
 import type { Clock } from '../../src/base/clock.ts'
-import type { Completion, CompletionRequest, Message, Provider } from '../../src/providers/provider.ts'
+import type { ModelCompletion, CompletionRequest, ModelMessage, ModelProvider } from '../../src/providers/provider.ts'
 import type { SnapshotModel } from '../../src/spec/snapshot.ts'
 
 export const clockAt = (now: number): Clock => ({ now: () => now, monotonic: () => now })
 
-export const user = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] })
+export const user = (text: string): ModelMessage => ({ role: 'user', parts: [{ type: 'text', text }] })
 export const assistant = (
   text: string,
   ...calls: { id: string; name: string; arguments?: Record<string, never> }[]
-): Message => ({
+): ModelMessage => ({
   role: 'assistant',
   text,
   calls: calls.map((call) => ({ arguments: {}, ...call })),
 })
-export const answered = (name: string, content: string, callId = `call_${name}`): Message => ({
+export const answered = (name: string, content: string, callId = `call_${name}`): ModelMessage => ({
   role: 'tool',
   callId,
   name,
@@ -37,7 +37,7 @@ export const requestWith = ({ model, run, ...rest }: Given = {}): CompletionRequ
 })
 
 /** What the model writes and nobody is shown. */
-export async function hiddenOf(provider: Provider, request: CompletionRequest): Promise<string> {
+export async function hiddenOf(provider: ModelProvider, request: CompletionRequest): Promise<string> {
   let hidden = ''
   for await (const part of provider.complete(request, new AbortController().signal))
     if (part.type === 'hidden') hidden += part.text
@@ -46,12 +46,12 @@ export async function hiddenOf(provider: Provider, request: CompletionRequest): 
 
 /** All text parts, and the completion at the end. */
 export async function complete(
-  provider: Provider,
+  provider: ModelProvider,
   request: CompletionRequest,
   signal: AbortSignal = new AbortController().signal,
-): Promise<{ readonly texts: readonly string[]; readonly completion: Completion }> {
+): Promise<{ readonly texts: readonly string[]; readonly completion: ModelCompletion }> {
   const texts: string[] = []
-  let completion: Completion | undefined
+  let completion: ModelCompletion | undefined
   for await (const part of provider.complete(request, signal)) {
     if (part.type === 'text') texts.push(part.text)
     else if (part.type === 'end') completion = part.completion

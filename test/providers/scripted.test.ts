@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json.ts'
-import { ProviderError, type Message } from '../../src/providers/provider.ts'
-import { scripted } from '../../src/providers/scripted.ts'
+import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
+import { scriptedProvider } from '../../src/providers/scripted.ts'
 import type { ScriptTurn } from '../../src/spec/snapshot.ts'
 import { answered, assistant, complete, requestWith, user } from './request.ts'
 
 const play = (script: readonly ScriptTurn[], given: Parameters<typeof requestWith>[0] = {}) =>
-  complete(scripted, requestWith({ ...given, model: { script } }))
+  complete(scriptedProvider, requestWith({ ...given, model: { script } }))
 
 const refusal = async (
   script: readonly ScriptTurn[] | undefined,
   given: Parameters<typeof requestWith>[0] = {},
 ): Promise<ProviderError> => {
   try {
-    await complete(scripted, requestWith({ ...given, model: script === undefined ? {} : { script } }))
+    await complete(scriptedProvider, requestWith({ ...given, model: script === undefined ? {} : { script } }))
   } catch (error) {
     if (error instanceof ProviderError) return error
     throw error
@@ -106,7 +106,7 @@ describe('references', () => {
 
 describe('the turn is found in the transcript alone', () => {
   const ordered: ScriptTurn[] = [{ call: { tool: 'lookup' } }, { call: { tool: 'refund' } }, { say: 'Done.' }]
-  const history: Message[] = [
+  const history: ModelMessage[] = [
     user('Hello'),
     assistant('', { id: 'a', name: 'lookup' }),
     answered('lookup', '{}'),
@@ -190,7 +190,7 @@ describe('when', () => {
       { when, say: 'two' },
     ]
     const said: string[] = []
-    const messages: Message[] = [user('Hello')]
+    const messages: ModelMessage[] = [user('Hello')]
     for (let turn = 1; turn <= 3; turn++) {
       const { completion } = await play(script, { messages, run: { turn, input: { order: 'A-1' } } })
       said.push(completion.text)
@@ -246,7 +246,7 @@ describe('fail', () => {
 test('an abort ends a delay at once with the reason of the signal', async () => {
   const controller = new AbortController()
   const running = complete(
-    scripted,
+    scriptedProvider,
     requestWith({ model: { script: [{ delay_ms: 60_000, say: 'late' }] } }),
     controller.signal,
   )

@@ -1,8 +1,8 @@
 /** A long conversation leaves page by page and reads like one that was written at once. */
 import { expect, test } from 'vitest'
-import { conversationOf, gather } from '../../src/engine/timeline.ts'
-import { conversationReply } from '../../src/server/conversation.ts'
-import { redactConversation, slim } from '../../src/server/redact.ts'
+import { conversationOf, collectTimeline } from '../../src/engine/session/timeline.ts'
+import { conversationReply } from '../../src/server/view/conversation.ts'
+import { redactConversation, slimContent } from '../../src/server/view/redact.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { aRun, aSession, aStart, aStep, aTurn, NO_LIMITS, NOW, runId } from '../store/makers.ts'
@@ -27,7 +27,7 @@ async function stored(count: number) {
 
 const views: Record<string, (conversation: Conversation) => Conversation> = {
   whole: (conversation) => conversation,
-  slim,
+  slim: slimContent,
   redacted: redactConversation,
 }
 
@@ -38,7 +38,7 @@ test.each(
   const view = views[name]!
   const { json, stream } = conversationReply(await conversationOf(store, session.id), view)
   const text = stream ? await new Response(stream).text() : JSON.stringify(json)
-  const whole = await gather(await conversationOf(store, session.id))
+  const whole = await collectTimeline(await conversationOf(store, session.id))
   expect(whole.items.map(({ ordinal }) => ordinal)).toEqual(Array.from({ length: count }, (_, index) => index + 1))
   expect(text).toBe(JSON.stringify(view(whole)))
   expect(JSON.parse(text).items).toHaveLength(name === 'redacted' ? 2 : count)
@@ -46,11 +46,11 @@ test.each(
 
 test('while a long timeline is read others have their turn, and what they add is not in it', async () => {
   const { store, session } = await stored(250)
-  const read = gather(await conversationOf(store, session.id))
+  const read = collectTimeline(await conversationOf(store, session.id))
   const now = (await store.session(session.id))!
   await store.save(aTurn({ ...now, lastOrdinal: 251 }, { steps: [aStep(session, 251)] }))
   expect((await read).items).toHaveLength(250)
-  expect((await gather(await conversationOf(store, session.id))).items).toHaveLength(251)
+  expect((await collectTimeline(await conversationOf(store, session.id))).items).toHaveLength(251)
 })
 
 test('a reader that goes away in the middle ends the reading', async () => {

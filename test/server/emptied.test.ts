@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openServer } from '../../src/server/open.ts'
-import { openReset } from '../../src/server/reset.ts'
+import { openReset } from '../../src/server/runtime/reset.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { directory, options } from './running.ts'
 

@@ -1,33 +1,33 @@
 /** A server without a socket: a real store in memory, a clock wound by hand, and an engine that writes down what it is asked. */
 import { createApp } from '../../src/server/app.ts'
-import { createAttempts } from '../../src/server/attempts.ts'
-import type { HostRules } from '../../src/server/hosts.ts'
+import { createAttempts } from '../../src/server/runtime/attempts.ts'
+import type { HostRules } from '../../src/server/http/hosts.ts'
 import { createOperatorApp } from '../../src/server/operator/app.ts'
-import { createReaders } from '../../src/server/readers.ts'
-import { createRehearsals } from '../../src/server/rehearsals.ts'
-import { createScopes } from '../../src/server/scopes.ts'
-import type { Services } from '../../src/server/services.ts'
+import { createReaders } from '../../src/server/runtime/readers.ts'
+import { createRehearsals } from '../../src/server/runtime/rehearsals.ts'
+import { createScopes } from '../../src/server/runtime/scopes.ts'
+import type { ServerServices } from '../../src/server/runtime/services.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, createIds, versionIdOf, workspaceIdOf, type AgentId, type RunId } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import type { Blobs } from '../../src/blobs/blobs.ts'
-import type { Engine, Followed, StartRequest } from '../../src/engine/engine.ts'
-import type { Config } from '../../src/spec/config.ts'
+import type { Engine, FollowedEvent, StartRequest } from '../../src/engine/session/engine.ts'
+import type { ProjectConfig } from '../../src/spec/config.ts'
 import type { OperatorRoutes } from '../../src/spec/operator.ts'
-import type { Run, RunStatus } from '../../src/spec/run.ts'
+import type { Run, RunStatusName } from '../../src/spec/run.ts'
 import type { Session } from '../../src/spec/session.ts'
-import { digestOfSnapshot, type Snapshot } from '../../src/spec/snapshot.ts'
+import { digestOfSnapshot, type AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
-import type { Answer } from '../../src/spec/task.ts'
+import type { GivenAnswer } from '../../src/spec/task.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import type { Store, Turn } from '../../src/store/store.ts'
+import type { Store, SessionUpdate } from '../../src/store/store.ts'
 
 export const WORKSPACE = 'acme'
 export const NOW = Date.UTC(2026, 10, 20, 10, 0, 0)
 
-export function snapshotOf(id: string, version = '1.0.0', extra: Partial<Snapshot> = {}): Snapshot {
+export function snapshotOf(id: string, version = '1.0.0', extra: Partial<AgentSnapshot> = {}): AgentSnapshot {
   const at = id.lastIndexOf('.')
   const content = {
     v: 1,
@@ -50,17 +50,17 @@ export function snapshotOf(id: string, version = '1.0.0', extra: Partial<Snapsho
     policies: sealSet({ v: 1, compiler: 'test', agent: id, entries: [], index: {}, inherited: [] }),
     ...extra,
   } as const
-  return { ...content, digest: digestOfSnapshot(content as Omit<Snapshot, 'digest'>) } as Snapshot
+  return { ...content, digest: digestOfSnapshot(content as Omit<AgentSnapshot, 'digest'>) } as AgentSnapshot
 }
 
 export interface Asked {
   readonly starts: StartRequest[]
-  readonly answers: { readonly runId: string; readonly answer: Answer; readonly hidden: boolean | undefined }[]
+  readonly answers: { readonly runId: string; readonly answer: GivenAnswer; readonly hidden: boolean | undefined }[]
   readonly cancels: { readonly runId: string; readonly reason: string | undefined }[]
 }
 
 export interface House {
-  readonly services: Services
+  readonly services: ServerServices
   readonly clock: { now(): number; monotonic(): number; wind(ms: number): void }
   readonly asked: Asked
   /** What the engine's doors do; a test replaces one where it needs another answer. */
@@ -80,7 +80,7 @@ export interface House {
   ) => Promise<OperatorRoutes[R]['answer']>
   readonly operatorRaw: (line: string, body?: unknown) => Promise<Response>
   /** Publishes and deploys an agent; answers its id. */
-  readonly deploy: (id: string, version?: string, extra?: Partial<Snapshot>) => Promise<AgentId>
+  readonly deploy: (id: string, version?: string, extra?: Partial<AgentSnapshot>) => Promise<AgentId>
   /** A trigger and a key for it. */
   readonly keyFor: (
     agent: string,
@@ -91,7 +91,7 @@ export interface House {
     agent: string,
     given?: {
       readonly triggerId?: string | null
-      readonly status?: RunStatus
+      readonly status?: RunStatusName
       readonly events?: number
       readonly child?: boolean
     },
@@ -100,7 +100,7 @@ export interface House {
 
 export function openHouse(
   given: {
-    readonly config?: Config
+    readonly config?: ProjectConfig
     readonly blobs?: Blobs
     readonly rules?: HostRules
     readonly workspace?: string
@@ -197,7 +197,7 @@ export function openHouse(
         data: { sessionId, runId, n: index + 1 },
       }
     })
-    const turn: Turn = {
+    const turn: SessionUpdate = {
       session,
       runs: child ? [run, childRun] : [run],
       steps: [],
@@ -252,12 +252,12 @@ export function openHouse(
     release: (sessions, triggers) => store.releaseRestored(sessions, triggers),
     close: async () => {},
   }
-  async function* replay(runId: RunId, after: number): AsyncGenerator<readonly Followed[]> {
+  async function* replay(runId: RunId, after: number): AsyncGenerator<readonly FollowedEvent[]> {
     const run = await store.run(runId)
     yield [...(await store.events(run!.sessionId, after, 1000)), 'live']
   }
 
-  const services: Services = {
+  const services: ServerServices = {
     workspace: { id: workspaceIdOf(workspace), name: workspace },
     store,
     engine,

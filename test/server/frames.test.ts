@@ -3,17 +3,17 @@ import { connect } from 'node:net'
 import { toNodeHandler } from 'h3/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
-import { listen, type Listener } from '../../src/server/listen.ts'
+import { listenHttp, type HttpListener } from '../../src/server/http/listen.ts'
 import { openHouse } from './fixtures.ts'
 
 const house = openHouse()
-let listener: Listener
+let listener: HttpListener
 /** Requests that reached a handler. */
 let handled = 0
 
 beforeAll(async () => {
   const handle = toNodeHandler(createApp(house.services, { loopback: true, hosts: [], origins: [] }))
-  listener = await listen((request, response) => (handled++, handle(request, response)), {
+  listener = await listenHttp((request, response) => (handled++, handle(request, response)), {
     host: '127.0.0.1',
     port: 0,
     ids: house.services.ids,

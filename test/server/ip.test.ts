@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientAddress, isInRanges, isLoopback, isRange } from '../../src/server/ip.ts'
+import { clientAddress, isInRanges, isLoopback, isRange } from '../../src/server/http/ip.ts'
 
 test.each([
   ['10.1.2.3', ['10.0.0.0/8'], true],

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { toNodeHandler } from 'h3/node'
 import { afterEach, expect, test } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
-import { listen, listenAdmin, type Listener } from '../../src/server/listen.ts'
+import { listenHttp, listenAdmin, type HttpListener } from '../../src/server/http/listen.ts'
 import { createOperatorApp } from '../../src/server/operator/app.ts'
 import { openHouse } from './fixtures.ts'
 
@@ -22,7 +22,7 @@ afterEach(async () => {
 async function onSocket(given: Parameters<typeof openHouse>[0] = {}) {
   const house = openHouse(given)
   const agentId = await house.deploy(DESK)
-  const listener: Listener = await listen(toNodeHandler(createApp(house.services, rules)), {
+  const listener: HttpListener = await listenHttp(toNodeHandler(createApp(house.services, rules)), {
     host: '127.0.0.1',
     port: 0,
     ids: house.services.ids,
@@ -202,7 +202,7 @@ test('closing ends streams in good order, and accepts nothing more', async () =>
 
 test('a taken port is told', async () => {
   const { port, services } = await onSocket()
-  await expect(listen(() => {}, { host: '127.0.0.1', port, ids: services.ids })).rejects.toThrow(
+  await expect(listenHttp(() => {}, { host: '127.0.0.1', port, ids: services.ids })).rejects.toThrow(
     `Cannot listen on 127.0.0.1:${port}: the port is taken.`,
   )
 })

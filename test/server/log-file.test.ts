@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import { openLogFile } from '../../src/server/log-file.ts'
-import { readLog } from '../../src/server/read-log.ts'
+import { openLogFile } from '../../src/server/log/log-file.ts'
+import { readLog } from '../../src/server/log/read-log.ts'
 
 let directory: string
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'svc-log-'))))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import { createLog } from '../../src/server/log.ts'
+import { createLog } from '../../src/server/log/log.ts'
 
 function recording(level: Parameters<typeof createLog>[1]) {
   const lines: string[] = []

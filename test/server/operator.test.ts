@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import { hashKey, isWellFormedKey } from '../../src/base/api-key.ts'
 import { digestOfDocument } from '../../src/spec/snapshot.ts'
-import type { UserTask } from '../../src/spec/task.ts'
+import type { TaskRecord } from '../../src/spec/task.ts'
 import { verifies } from '../api/verifies.ts'
 import { openHouse, snapshotOf, versionOf } from './fixtures.ts'
 
@@ -351,7 +351,7 @@ test('the inbox holds tasks by deadline, then replies, and tells why', async () 
     votes: [],
     createdAt: services.clock.now(),
   }
-  const approval: UserTask = {
+  const approval: TaskRecord = {
     ...base,
     id: services.ids.next(),
     kind: 'approval',
@@ -376,7 +376,7 @@ test('the inbox holds tasks by deadline, then replies, and tells why', async () 
     onTimeout: 'deny',
     expiresAt: services.clock.now() + 1_800_000,
   }
-  const review: UserTask = {
+  const review: TaskRecord = {
     ...base,
     id: services.ids.next(),
     kind: 'anomaly_review',

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Conversation, RunSummary, TimelineItem } from '../../src/spec/api.ts'
-import { redactEvent } from '../../src/server/redact.ts'
+import { redactEvent } from '../../src/server/view/redact.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { verifies } from '../api/verifies.ts'

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openServer, type ServerOptions } from '../../src/server/open.ts'
 import type { Conversation, RunStatusBody, StartRunResponse } from '../../src/spec/api.ts'
-import type { Rehearsal } from '../../src/spec/operator.ts'
+import type { RehearsalOptions } from '../../src/spec/operator.ts'
 import { ask, caller, closing, DESK, directory, options, publishDesk, taskOf } from './running.ts'
 
 const input = { order: 'A-1042', amount: 180 }
@@ -20,7 +20,7 @@ async function open(given: Partial<ServerOptions> = {}, data = directory()) {
     data,
     server,
     read,
-    start: (rehearsal: Rehearsal) =>
+    start: (rehearsal: RehearsalOptions) =>
       operator<StartRunResponse>('POST /runs', { agent: DESK, input, rehearsal }).then(({ runId }) => runId),
     /** Waits for the approval, gives it, and answers with how the run ended. */
     approve: async (runId: string): Promise<RunStatusBody> => {

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { toNodeHandler } from 'h3/node'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
-import { listen } from '../../src/server/listen.ts'
+import { listenHttp } from '../../src/server/http/listen.ts'
 import { openServer } from '../../src/server/open.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 import { openHouse } from './fixtures.ts'
@@ -139,7 +139,7 @@ async function followed() {
   await house.deploy(DESK)
   const { secret, triggerId } = await house.keyFor(DESK)
   const { runId } = await house.storeRun(DESK, { triggerId })
-  const listener = await listen(toNodeHandler(createApp(house.services)), {
+  const listener = await listenHttp(toNodeHandler(createApp(house.services)), {
     host: '127.0.0.1',
     port: 0,
     ids: house.services.ids,

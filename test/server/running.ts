@@ -10,7 +10,7 @@ import { digestOf } from '../../src/base/digest.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
 import { openServer, type RunningServer, type ServerOptions } from '../../src/server/open.ts'
 import type { Conversation } from '../../src/spec/api.ts'
-import type { BoundTool, ScriptTurn, Snapshot } from '../../src/spec/snapshot.ts'
+import type { BoundTool, ScriptTurn, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { snapshotOf } from './fixtures.ts'
 
 export const DESK = 'acme.refund-desk'
@@ -50,7 +50,7 @@ export const tool = (id: string, extra: Partial<BoundTool>): BoundTool => ({
   ...extra,
 })
 
-export const policiesFor = (...wires: readonly string[]): Snapshot['policies'] =>
+export const policiesFor = (...wires: readonly string[]): AgentSnapshot['policies'] =>
   sealSet({
     v: 1,
     compiler: 'test',
@@ -61,7 +61,7 @@ export const policiesFor = (...wires: readonly string[]): Snapshot['policies'] =
   })
 
 /** Looks the order up, refunds it with an approval, and says what it did. */
-export const desk: Snapshot = snapshotOf(DESK, '1.0.0', {
+export const desk: AgentSnapshot = snapshotOf(DESK, '1.0.0', {
   model: {
     provider: 'scripted',
     name: 'script',
@@ -176,7 +176,7 @@ export const taskOf = ({ items }: Conversation): string =>
 /** A server in memory with one agent deployed and a key for it. */
 export async function running(
   given: {
-    readonly snapshot?: Snapshot
+    readonly snapshot?: AgentSnapshot
     readonly key?: object
     readonly trigger?: object
     readonly config?: ServerOptions['config']
@@ -202,8 +202,8 @@ export async function running(
 export const scripted = (
   script: readonly ScriptTurn[],
   tools: readonly BoundTool[] = [],
-  extra: Partial<Snapshot> = {},
-): Snapshot =>
+  extra: Partial<AgentSnapshot> = {},
+): AgentSnapshot =>
   snapshotOf(DESK, '1.0.0', {
     model: { provider: 'scripted', name: 'script', script },
     tools,

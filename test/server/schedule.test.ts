@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { Log } from '../../src/base/log.ts'
-import { createSchedule, nextTick } from '../../src/server/schedule.ts'
+import { createSchedule, nextTick } from '../../src/server/runtime/schedule.ts'
 import { NOW, openHouse } from './fixtures.ts'
 
 const DESK = 'acme.daily-report'

@@ -1,7 +1,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Followed } from '../../src/engine/engine.ts'
+import type { FollowedEvent } from '../../src/engine/session/engine.ts'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { verifies } from '../api/verifies.ts'
 import { openHouse, type House } from './fixtures.ts'
@@ -114,10 +114,10 @@ test('output-only mode drops steps and keeps the numbers', async () => {
 
 verifies('stream.live', async () => {
   const { stream, doors, runId } = await opened({ status: 'Running' })
-  let say: (each: Followed) => void = () => {}
+  let say: (each: FollowedEvent) => void = () => {}
   doors.follow = async function* () {
     yield ['live']
-    yield [await new Promise<Followed>((resolve) => (say = resolve))]
+    yield [await new Promise<FollowedEvent>((resolve) => (say = resolve))]
   }
   const reader = (await stream()).body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
@@ -217,7 +217,7 @@ test('a reader that is only slow gets everything', async () => {
   expect(await read(await stream())).toHaveLength(100)
 })
 
-const delta = (runId: RunId): Exclude<Followed, 'live'> => ({
+const delta = (runId: RunId): Exclude<FollowedEvent, 'live'> => ({
   sessionId: 's' as SessionId,
   runId,
   ts: 0,

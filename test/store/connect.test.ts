@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { connect } from '../../src/store/sqlite/connect.ts'
+import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 
 test('a connection answers', () => {
-  const db = connect(':memory:', { timeout: 0 })
+  const db = connectSqlite(':memory:', { timeout: 0 })
   expect(db.prepare('select 1 + 1').pluck().get()).toBe(2)
   db.close()
 })
@@ -23,7 +23,7 @@ test.each([
     loaded.push(each)
     throw new Error(message)
   }
-  expect(() => connect(':memory:', {}, node, load)).toThrow(
+  expect(() => connectSqlite(':memory:', {}, node, load)).toThrow(
     expect.objectContaining({ code: 'native_sqlite_missing', exit: 2, fix }),
   )
   expect(loaded).toEqual([name])

@@ -4,10 +4,10 @@ import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, nameId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
 import type { RunId } from '../../src/base/ids.ts'
-import { NOTHING_USED, type Usage } from '../../src/spec/run.ts'
-import type { Step } from '../../src/spec/step.ts'
+import { NOTHING_USED, type RunUsage } from '../../src/spec/run.ts'
+import type { RunStep } from '../../src/spec/step.ts'
 import { toTimelineItem } from '../../src/spec/timeline-item.ts'
-import type { IdempotencyClaim, Store, Timer, TurnEvent } from '../../src/store/store.ts'
+import type { IdempotencyClaim, Store, SessionTimer, TurnEvent } from '../../src/store/store.ts'
 import {
   AGENT,
   NOW,
@@ -207,7 +207,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
       })
     })
 
-    test.each<[string, Partial<Usage>]>([
+    test.each<[string, Partial<RunUsage>]>([
       ['nothing', {}],
       ['tokens alone', { inputTokens: 20, outputTokens: 5 }],
       ['a wait since the beginning of time', { waitingSince: 0, onLimit: true, heldMs: 0 }],
@@ -386,7 +386,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         const session = await started('a')
         const open = aStep(session, 1, { type: 'ToolCall', tokensUsed: null, finishedAt: null })
         const whole = aStep(session, 2, { error: 'refused' })
-        const shows = (seq: number, step: Step, what: string): TurnEvent => ({
+        const shows = (seq: number, step: RunStep, what: string): TurnEvent => ({
           sessionId: session.id,
           seq,
           runId: step.runId,
@@ -591,7 +591,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     describe('timers', () => {
       test('are due in the order of their moments, until they are cleared or set anew', async () => {
         const session = await started('a')
-        const timer = (kind: Timer['kind'], ref: string, at: number): Timer => ({
+        const timer = (kind: SessionTimer['kind'], ref: string, at: number): SessionTimer => ({
           sessionId: session.id,
           runId: runId('a'),
           kind,

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { fromColumn, toColumn, type Owner } from '../../src/store/sqlite/event-data.ts'
+import { fromColumn, toColumn, type EventOwner } from '../../src/store/sqlite/event-data.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 
-const owner = { sessionId: 's', runId: 'r', workspaceId: 'w', agentId: 'a', agentVersionId: 'v' } as Owner
+const owner = { sessionId: 's', runId: 'r', workspaceId: 'w', agentId: 'a', agentVersionId: 'v' } as EventOwner
 const event = (data: JsonObject, kind: StoredEvent['kind'] = 'step'): StoredEvent =>
   ({ sessionId: 's', seq: 1, runId: 'r', ts: 0, kind, subject: 'x', data }) as StoredEvent
 const ids = { session_id: 's', run_id: 'r', tenant_id: 'w', agent_id: 'a', agent_version_id: 'v' }

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Failure } from '../../src/base/failure.ts'
-import { lockDirectory } from '../../src/store/sqlite/lock.ts'
+import { lockDirectory } from '../../src/store/sqlite/database/lock.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-lock-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
-const LOCK = resolve(import.meta.dirname, '../../src/store/sqlite/lock.ts')
+const LOCK = resolve(import.meta.dirname, '../../src/store/sqlite/database/lock.ts')
 
 /** A process that takes the lock, says `held` or the code of its failure, and stays. */
 async function locker(directory: string) {

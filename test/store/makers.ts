@@ -8,10 +8,10 @@ import type { ApiKey, OperatorKey, Trigger } from '../../src/spec/key.ts'
 import type { PolicySet } from '../../src/spec/policy-set.ts'
 import { NOTHING_USED, type Run } from '../../src/spec/run.ts'
 import type { Session } from '../../src/spec/session.ts'
-import type { Snapshot } from '../../src/spec/snapshot.ts'
-import type { Step } from '../../src/spec/step.ts'
-import type { UserTask } from '../../src/spec/task.ts'
-import type { Publication, StartLimits, Turn } from '../../src/store/store.ts'
+import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
+import type { RunStep } from '../../src/spec/step.ts'
+import type { TaskRecord } from '../../src/spec/task.ts'
+import type { VersionPublication, StartLimits, SessionUpdate } from '../../src/store/store.ts'
 
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 export const WORKSPACE = workspaceIdOf('main')
@@ -88,7 +88,10 @@ export const aRun = (session: Session, about: Partial<Run> = {}): Run => ({
 })
 
 /** A turn that changes nothing; events given are numbered after the session's last one. */
-export const aTurn = (session: Session, about: Partial<Turn> & { said?: readonly string[] } = {}): Turn => {
+export const aTurn = (
+  session: Session,
+  about: Partial<SessionUpdate> & { said?: readonly string[] } = {},
+): SessionUpdate => {
   const { said = [], ...rest } = about
   const events = said.map((subject, index) => anEvent(session, session.lastSeq + index + 1, subject))
   return {
@@ -107,7 +110,11 @@ export const aTurn = (session: Session, about: Partial<Turn> & { said?: readonly
 }
 
 /** The first turn of a session of one run. */
-export const aStart = (name: string, about: Partial<Session> = {}, turn: Partial<Turn> = {}): Turn => {
+export const aStart = (
+  name: string,
+  about: Partial<Session> = {},
+  turn: Partial<SessionUpdate> = {},
+): SessionUpdate => {
   const session = aSession(name, about)
   return aTurn(session, { runs: [aRun(session)], said: ['engine.session.started', 'engine.run.started'], ...turn })
 }
@@ -122,7 +129,7 @@ export const anEvent = (session: Session, seq: number, subject: string): StoredE
   data: { seq },
 })
 
-export const aStep = (session: Session, ordinal: number, about: Partial<Step> = {}): Step => ({
+export const aStep = (session: Session, ordinal: number, about: Partial<RunStep> = {}): RunStep => ({
   id: nameId('step', session.id, String(ordinal)),
   sessionId: session.id,
   runId: session.rootRunId,
@@ -137,7 +144,7 @@ export const aStep = (session: Session, ordinal: number, about: Partial<Step> = 
   ...about,
 })
 
-export const aTask = (session: Session, name: string, about: Partial<UserTask> = {}): UserTask => ({
+export const aTask = (session: Session, name: string, about: Partial<TaskRecord> = {}): TaskRecord => ({
   id: taskId(name),
   sessionId: session.id,
   runId: session.rootRunId,
@@ -219,7 +226,7 @@ export const aFile = (name: string, about: Partial<StoredFile> = {}): StoredFile
 // The store keeps a policy set and looks into none.
 const NO_POLICIES = { v: 1, compiler: 'test' } as PolicySet
 
-export const aSnapshot = (id: string, version: string, purpose = 'Pays.'): Snapshot => ({
+export const aSnapshot = (id: string, version: string, purpose = 'Pays.'): AgentSnapshot => ({
   v: 1,
   id,
   namespace: id.split('.')[0]!,
@@ -241,7 +248,10 @@ export const aSnapshot = (id: string, version: string, purpose = 'Pays.'): Snaps
   digest: digestOf(`${id}@${version} ${purpose}`),
 })
 
-export const aPublication = (snapshots: readonly Snapshot[], about: Partial<Publication> = {}): Publication => ({
+export const aPublication = (
+  snapshots: readonly AgentSnapshot[],
+  about: Partial<VersionPublication> = {},
+): VersionPublication => ({
   workspaceId: WORKSPACE,
   agents: snapshots.map((snapshot) => ({
     id: versionIdOf('main', snapshot.id, snapshot.digest),

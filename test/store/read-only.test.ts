@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
-import { connect } from '../../src/store/sqlite/connect.ts'
+import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { openSqliteReadOnly } from '../../src/store/sqlite/read-only.ts'
 import { AGENT, aKey, aPublication, aSnapshot, NOW, WORKSPACE } from './makers.ts'
@@ -59,14 +59,14 @@ test('writes nothing: SQLite refuses', async () => {
 
 test('reads a file of an older svc as a copy: the file keeps its schema', async () => {
   const migrations = resolve(import.meta.dirname, '../../src/store/sqlite/migrations')
-  const db = connect(file, {})
+  const db = connectSqlite(file, {})
   db.pragma('journal_mode = wal')
   db.exec(readFileSync(join(migrations, '0001-first.sql'), 'utf8'))
   db.pragma('user_version = 1')
   db.pragma('application_id = 0x73766331')
   db.close()
   expect(await versionsIn()).toEqual([])
-  const after = connect(file, { readonly: true })
+  const after = connectSqlite(file, { readonly: true })
   expect(after.pragma('user_version', { simple: true })).toBe(1)
   after.close()
 })
@@ -75,7 +75,7 @@ test.each([
   ['another program', 7, 1, 'it is a database of another program'],
   ['a newer svc', 0x73766331, 99, 'a newer svc wrote it (schema 99, this one knows'],
 ])('refuses the file of %s', async (_, application, version, why) => {
-  const db = connect(file, {})
+  const db = connectSqlite(file, {})
   db.exec('create table t (a)')
   db.pragma(`application_id = ${application}`)
   db.pragma(`user_version = ${version}`)

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { connect } from '../../src/store/sqlite/connect.ts'
+import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
@@ -83,7 +83,7 @@ describe('a file', () => {
     const noDatabase = newPath()
     writeFileSync(noDatabase, 'Dear diary, '.repeat(500))
     const foreign = newPath()
-    connect(foreign, {}).exec('create table diary (entry text)').close()
+    connectSqlite(foreign, {}).exec('create table diary (entry text)').close()
     for (const [path, why] of [
       [noDatabase, 'file is not a database'],
       [foreign, 'it is a database of another program'],
@@ -96,7 +96,7 @@ describe('a file', () => {
   test('of a newer svc is refused', async () => {
     const path = newPath()
     await openSqlite(path, { clock }).close()
-    const db = connect(path, {})
+    const db = connectSqlite(path, {})
     db.pragma('user_version = 99')
     db.close()
     expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 10)')
@@ -125,7 +125,7 @@ describe('a file', () => {
 test('the schema after all migrations is the one written down', async () => {
   const path = newPath()
   await openSqlite(path, { clock }).close()
-  const db = connect(path, { readonly: true })
+  const db = connectSqlite(path, { readonly: true })
   const rows = db
     .prepare<[], { sql: string }>('select sql from sqlite_schema where sql is not null order by rowid')
     .all()
@@ -138,7 +138,7 @@ test('the schema after all migrations is the one written down', async () => {
 test('the last use of a key is written every ten seconds, and at the end', async () => {
   const path = newPath()
   const store = openSqlite(path, { clock })
-  const reader = connect(path, { readonly: true })
+  const reader = connectSqlite(path, { readonly: true })
   const written = () => reader.prepare('select last_used_at from api_key').pluck().all()
   await store.createKey(aKey('one'))
   const uses = [NOW, NOW + 9_999, NOW + 10_000, NOW + 10_001]
@@ -161,7 +161,7 @@ test('a large result is written once, and goes with the last step that has it', 
   const steps = [1, 2].map((ordinal) => aStep(session, ordinal, { type: 'ToolResult', content }))
   await store.start(aStart('a', {}, { steps }), NO_LIMITS)
   await store.close()
-  const db = connect(path, {})
+  const db = connectSqlite(path, {})
   const kept = () => db.prepare<[], number>('select length(result) from large_result').pluck().all()
   expect(db.prepare('select content from step').pluck().all()).toEqual(['{"result":null}', '{"result":null}'])
   expect(kept()).toEqual([300_002])
@@ -183,7 +183,7 @@ test('published versions, events and steps cannot be changed, not even by SQL', 
   const session = aSession('a')
   await store.start(aStart('a', {}, { steps: [aStep(session, 1)] }), NO_LIMITS)
   await store.close()
-  const db = connect(path, {})
+  const db = connectSqlite(path, {})
   for (const sql of [
     `update version set snapshot = '{}'`,
     `update document set document = '{}'`,

@@ -2,17 +2,17 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Database from 'better-sqlite3'
-import { connect } from '../../src/store/sqlite/connect.ts'
+import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { keepBallast } from '../../src/store/sqlite/ballast.ts'
-import { createWriter } from '../../src/store/sqlite/writer.ts'
-import type { Writer } from '../../src/store/sqlite/writer.ts'
+import { keepBallast } from '../../src/store/sqlite/database/ballast.ts'
+import { createWriter } from '../../src/store/sqlite/database/writer.ts'
+import type { GroupWriter } from '../../src/store/sqlite/database/writer.ts'
 
 let db: Database.Database
 let commits: string[]
-let writer: Writer
+let writer: GroupWriter
 beforeEach(() => {
-  db = connect(':memory:', {})
+  db = connectSqlite(':memory:', {})
   db.exec('create table line (text text not null)')
   commits = []
   writer = createWriter(db, () => commits.push(lines().join(' ')))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskContent } from '../../src/spec/api.ts'
-import { drawAnswered, drawApproval, keysOf, type Asking } from '../../src/terminal/approval.ts'
+import { drawAnswered, drawApproval, keysOf, type ApprovalContext } from '../../src/terminal/approval.ts'
 import { widthOf } from '../../src/terminal/text.ts'
 import { canvasOf } from './recording.ts'
 
@@ -34,7 +34,7 @@ const task = (more: Partial<TaskContent> = {}): TaskContent => ({
   ...more,
 })
 
-const asking: Asking = {
+const asking: ApprovalContext = {
   now: Date.parse('2026-11-20T10:42:00.000Z'),
   agent: 'acme.refund-desk@1.2.0',
   runId: '019a9f3e-0000-7000-8000-0000003f2a91',

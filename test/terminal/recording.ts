@@ -1,5 +1,5 @@
 import type { ColorSupportLevel } from 'chalk'
-import { createScreen, type Canvas, type Later, type Screen, type Sink } from '../../src/terminal/screen.ts'
+import { createScreen, type Canvas, type DelayedDraw, type Screen, type OutputSink } from '../../src/terminal/screen.ts'
 import { createTheme } from '../../src/terminal/theme.ts'
 
 export const canvasOf = (width: number, level: ColorSupportLevel = 0): Canvas => ({
@@ -22,14 +22,14 @@ export function record(options: {
   isTTY: boolean
   width?: number
   level?: ColorSupportLevel
-}): Recording & { later: Later } {
+}): Recording & { later: DelayedDraw } {
   let text = ''
   let waiting: (() => void)[] = []
-  const later: Later = (draw) => {
+  const later: DelayedDraw = (draw) => {
     waiting.push(draw)
     return () => (waiting = waiting.filter((each) => each !== draw))
   }
-  const sink: Sink = { isTTY: options.isTTY, width: options.width ?? 80, write: (given) => void (text += given) }
+  const sink: OutputSink = { isTTY: options.isTTY, width: options.width ?? 80, write: (given) => void (text += given) }
   return {
     screen: createScreen(sink, options.level ?? 0, later),
     later,

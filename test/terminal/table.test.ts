@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { drawCard } from '../../src/terminal/card.ts'
-import { drawTable, type Column } from '../../src/terminal/table.ts'
+import { drawTable, type TableColumn } from '../../src/terminal/table.ts'
 import { styleOfStatus } from '../../src/terminal/theme.ts'
-import { duration, relative, shortDuration, shortId, timeOfDay } from '../../src/terminal/time.ts'
+import { formatDuration, formatRelative, shortDuration, shortId, timeOfDay } from '../../src/terminal/time.ts'
 import { canvasOf, PIPE } from './recording.ts'
 
 interface Row {
@@ -13,7 +13,7 @@ interface Row {
   readonly note?: string
 }
 
-const columns: readonly Column<Row>[] = [
+const columns: readonly TableColumn<Row>[] = [
   { title: 'RUN', cell: (row) => shortId(row.id), plain: (row) => row.id },
   { title: 'AGENT', cell: (row) => row.agent },
   { title: 'STATUS', cell: (row) => row.status, style: (theme, row) => styleOfStatus(theme, row.status) },
@@ -95,7 +95,7 @@ test.each([
   [5 * H + M, '5h', '5 h 1 min'],
   [72 * H, '3d', '3 days'],
 ])('%d ms is %s, or %s', (ms, short, long) => {
-  expect([shortDuration(ms), duration(ms)]).toEqual([short, long])
+  expect([shortDuration(ms), formatDuration(ms)]).toEqual([short, long])
 })
 
 test.each([
@@ -107,7 +107,7 @@ test.each([
   [-29 * M, 'in 29 min'],
 ])('%d ms earlier is %s', (ms, said) => {
   const now = Date.parse('2026-11-20T10:42:00Z')
-  expect(relative(now - ms, now)).toBe(said)
+  expect(formatRelative(now - ms, now)).toBe(said)
 })
 
 test('the time of day is that of the reader', () => {

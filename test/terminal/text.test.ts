@@ -1,7 +1,16 @@
 import { stripVTControlCharacters } from 'node:util'
 import { array, assert, constantFrom, integer, jsonValue, oneof, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { fold, pad, safeBlock, safeJson, safeText, truncate, widthOf, wrap } from '../../src/terminal/text.ts'
+import {
+  foldText,
+  padText,
+  safeBlock,
+  safeJson,
+  safeText,
+  truncateText,
+  widthOf,
+  wrapText,
+} from '../../src/terminal/text.ts'
 
 test.each([
   ['plain text', 'a b', 'a b'],
@@ -95,7 +104,7 @@ test.each([
   ['👍🏽👍🏽', 3, '👍🏽…'],
   ['hello', Number.POSITIVE_INFINITY, 'hello'],
 ])('truncate %j to %d', (text, width, expected) => {
-  expect(truncate(text, width)).toBe(expected)
+  expect(truncateText(text, width)).toBe(expected)
 })
 
 test.each([
@@ -108,20 +117,20 @@ test.each([
   ['a\n\nb', 5, ['a', '', 'b']],
   ['', 5, ['']],
 ])('wrap %j to %d', (text, width, expected) => {
-  expect(wrap(text, width)).toEqual(expected)
+  expect(wrapText(text, width)).toEqual(expected)
 })
 
 test('folding loses nothing, not even spaces', () => {
   assert(
     property(string({ unit: 'grapheme' }), integer({ min: 2, max: 20 }), (text, width) => {
-      const pieces = fold(text, width)
+      const pieces = foldText(text, width)
       expect(pieces.join('')).toBe(text)
       // A character that is wider than the whole line stands alone.
-      for (const piece of pieces) expect(widthOf(piece) <= width || fold(piece, 1).length === 1).toBe(true)
+      for (const piece of pieces) expect(widthOf(piece) <= width || foldText(piece, 1).length === 1).toBe(true)
     }),
   )
 })
 
 test('pad counts columns, not characters', () => {
-  expect([pad('世', 4), pad('世', 4, 'right'), pad('long', 2)]).toEqual(['世  ', '  世', 'long'])
+  expect([padText('世', 4), padText('世', 4, 'right'), padText('long', 2)]).toEqual(['世  ', '  世', 'long'])
 })

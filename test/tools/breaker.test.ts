@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
 import { withBreaker } from '../../src/tools/breaker.ts'
-import type { Outcome, Toolbox } from '../../src/tools/tool.ts'
+import type { ToolOutcome, Toolbox } from '../../src/tools/tool.ts'
 import { agentWith, invocationOf, toolNamed } from './invocation.ts'
 
 const look = toolNamed('acme.look')
 const pay = toolNamed('acme.pay')
-const seen: Outcome = { at: 'returned', result: 'seen', isError: false, durationMs: 1 }
-const gone: Outcome = { at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' }
-const late: Outcome = { at: 'unknown', code: 'timeout', error: 'No answer.' }
-const refused = (seconds: number): Outcome => ({
+const seen: ToolOutcome = { at: 'returned', result: 'seen', isError: false, durationMs: 1 }
+const gone: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' }
+const late: ToolOutcome = { at: 'unknown', code: 'timeout', error: 'No answer.' }
+const refused = (seconds: number): ToolOutcome => ({
   at: 'not_sent',
   code: 'refused',
   error: `acme.look has failed 3 times in a row and is left alone for ${seconds} s.`,
 })
 
 /** Tools of which each call has the next outcome; three failures, and 30 s. */
-function toolsWith(outcomes: Outcome[]) {
+function toolsWith(outcomes: ToolOutcome[]) {
   let now = 0
   let made = 0
   const tools: Toolbox = {
@@ -63,7 +63,7 @@ test('another tool is called meanwhile', async () => {
   expect(await call(pay)).toEqual(seen)
 })
 
-test.each<[string, Outcome]>([
+test.each<[string, ToolOutcome]>([
   ['an answer', seen],
   ['an error that the tool answers', { at: 'returned', result: 'no', isError: true, durationMs: 1 }],
 ])('%s between two failures begins the count again', async (_, outcome) => {
@@ -72,7 +72,7 @@ test.each<[string, Outcome]>([
   expect(await call()).toEqual(seen)
 })
 
-test.each<[string, Outcome, boolean]>([
+test.each<[string, ToolOutcome, boolean]>([
   ['was called off', late, true],
   ['was refused here', { at: 'not_sent', code: 'refused', error: 'Not so.' }, false],
 ])('a call that %s says nothing of its tool', async (_, outcome, aborted) => {

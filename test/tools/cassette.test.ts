@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { createTape, type Exchange } from '../../src/spec/cassette.ts'
-import type { BoundTool, Snapshot } from '../../src/spec/snapshot.ts'
+import { createTape, type RecordedExchange } from '../../src/spec/cassette.ts'
+import type { BoundTool, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { withCassette } from '../../src/tools/cassette.ts'
-import type { Invocation, Outcome, Toolbox } from '../../src/tools/tool.ts'
+import type { ToolInvocation, ToolOutcome, Toolbox } from '../../src/tools/tool.ts'
 
 const tool = { id: 'acme.pay', version: '1.0.0' } as BoundTool
-const agent = { id: 'acme.a' } as Snapshot
+const agent = { id: 'acme.a' } as AgentSnapshot
 const signal = new AbortController().signal
-const call = (args: Invocation['arguments']): Invocation => ({
+const call = (args: ToolInvocation['arguments']): ToolInvocation => ({
   tool,
   arguments: args,
   idempotencyKey: 'svc:r:1:0',
@@ -16,7 +16,7 @@ const call = (args: Invocation['arguments']): Invocation => ({
   notAfter: 0,
   run: { id: 'r', sessionId: 's', agent: 'acme.a', version: '1.0.0' },
 })
-const paid: Outcome = { at: 'returned', result: { paid: 5 }, isError: false, durationMs: 12 }
+const paid: ToolOutcome = { at: 'returned', result: { paid: 5 }, isError: false, durationMs: 12 }
 
 const real = (invoked: unknown[]): Toolbox => ({
   route: () => ({
@@ -34,7 +34,7 @@ const real = (invoked: unknown[]): Toolbox => ({
 
 test('a recorded tool is played without being called, and its schema is the one that was recorded', async () => {
   const invoked: unknown[] = []
-  const tape: Exchange[] = []
+  const tape: RecordedExchange[] = []
   const recording = withCassette(real(invoked), { record: (exchange) => void tape.push(exchange) })
   expect(await recording.route(agent, tool)!.invoke(call({ amount: 5 }), signal)).toEqual(paid)
   await recording.describe(agent, tool, signal)
@@ -49,7 +49,7 @@ test('a recorded tool is played without being called, and its schema is the one 
 
 test('a call that was not recorded is not made, and says what differs', async () => {
   const invoked: unknown[] = []
-  const tape: Exchange[] = []
+  const tape: RecordedExchange[] = []
   const recording = withCassette(real(invoked), { record: (exchange) => void tape.push(exchange) })
   await recording.route(agent, tool)!.invoke(call({ amount: 5 }), signal)
   const playing = withCassette(real(invoked), { replay: createTape(tape) })

@@ -1,8 +1,8 @@
 import { createRedactor } from '../../src/base/secret.ts'
 import type { JsonValue } from '../../src/base/json.ts'
-import type { Config } from '../../src/spec/config.ts'
-import type { BoundTool, Snapshot } from '../../src/spec/snapshot.ts'
-import type { Invocation, Outcome } from '../../src/tools/tool.ts'
+import type { ProjectConfig } from '../../src/spec/config.ts'
+import type { BoundTool, AgentSnapshot } from '../../src/spec/snapshot.ts'
+import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'
 import { createToolbox, type ToolboxParts } from '../../src/tools/toolbox.ts'
 
 export const toolNamed = (id: string, more: Partial<BoundTool> = {}): BoundTool => ({
@@ -15,7 +15,7 @@ export const toolNamed = (id: string, more: Partial<BoundTool> = {}): BoundTool 
   ...more,
 })
 
-export const invocationOf = (tool: BoundTool, args: JsonValue, more: Partial<Invocation> = {}): Invocation => ({
+export const invocationOf = (tool: BoundTool, args: JsonValue, more: Partial<ToolInvocation> = {}): ToolInvocation => ({
   tool,
   arguments: args,
   idempotencyKey: 'svc:run-1:2:0',
@@ -27,10 +27,10 @@ export const invocationOf = (tool: BoundTool, args: JsonValue, more: Partial<Inv
 })
 
 /** The parts of a snapshot that tools read. */
-export const agentWith = (more: Partial<Snapshot> = {}): Snapshot =>
-  ({ id: 'acme.desk', version: '1.2.0', digest: 'sha256:aa', secrets: {}, mcpServers: [], ...more }) as Snapshot
+export const agentWith = (more: Partial<AgentSnapshot> = {}): AgentSnapshot =>
+  ({ id: 'acme.desk', version: '1.2.0', digest: 'sha256:aa', secrets: {}, mcpServers: [], ...more }) as AgentSnapshot
 
-export const toolboxWith = (config: Config, more: Partial<ToolboxParts> = {}) =>
+export const toolboxWith = (config: ProjectConfig, more: Partial<ToolboxParts> = {}) =>
   createToolbox({
     config,
     configDir: import.meta.dirname,
@@ -41,7 +41,7 @@ export const toolboxWith = (config: Config, more: Partial<ToolboxParts> = {}) =>
 
 /** One call through the route of a config, without the time it took. */
 export async function invoke(
-  config: Config,
+  config: ProjectConfig,
   tool: BoundTool,
   args: JsonValue,
   more: Partial<ToolboxParts> = {},
@@ -52,7 +52,7 @@ export async function invoke(
   return timeless(await route.invoke(invocationOf(tool, args), signal))
 }
 
-export const timeless = (outcome: Outcome): object => {
+export const timeless = (outcome: ToolOutcome): object => {
   if (outcome.at !== 'returned') return outcome
   const { durationMs, ...rest } = outcome
   if (durationMs < 0) throw new Error('A call took less than no time.')

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createTransport } from '../../src/base/transport.ts'
-import { digestOfTool, type Listing } from '../../src/tools/listed-tool.ts'
+import { digestOfTool, type ToolListing } from '../../src/tools/listed-tool.ts'
 import { listMcpTools } from '../../src/tools/mcp-listing.ts'
 import { startFakeMcp, type Era, type FakeMcp } from '../fakes/mcp.ts'
 
@@ -10,7 +10,7 @@ const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
 let fake: FakeMcp
 afterEach(() => fake.close())
 
-const list = (env: Readonly<Record<string, string>> = { WEB_TOKEN: TOKEN }): Promise<Listing> =>
+const list = (env: Readonly<Record<string, string>> = { WEB_TOKEN: TOKEN }): Promise<ToolListing> =>
   listMcpTools(
     { id: 'acme.desk', secrets: { web: { fromEnv: 'WEB_TOKEN' } } },
     { name: 'web', url: fake.url, auth: { scheme: 'bearer', secret: 'web' } },

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { McpServer } from '../../src/spec/document.ts'
-import type { Invocation, Toolbox } from '../../src/tools/tool.ts'
+import type { ToolInvocation, Toolbox } from '../../src/tools/tool.ts'
 import { startFakeMcp, type Era, type FakeMcp, type FakeTool } from '../fakes/mcp.ts'
 import { agentWith, invocationOf, timeless, toolboxWith, toolNamed } from './invocation.ts'
 
@@ -37,7 +37,7 @@ const call = async (
     server = {},
     invocation = {},
     signal = new AbortController().signal,
-  }: { server?: Partial<McpServer>; invocation?: Partial<Invocation>; signal?: AbortSignal } = {},
+  }: { server?: Partial<McpServer>; invocation?: Partial<ToolInvocation>; signal?: AbortSignal } = {},
 ): Promise<object> => {
   const tool = toolNamed(`acme.${name}`, { mcp: { server: 'orders', tool: name } })
   const agent = agentWith({

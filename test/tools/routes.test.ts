@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import type { Config } from '../../src/spec/config.ts'
+import type { ProjectConfig } from '../../src/spec/config.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 import { agentWith, invocationOf, invoke, timeless, toolboxWith, toolNamed } from './invocation.ts'
 
 const tool = toolNamed('acme.orders.refund')
 
 describe('which route', () => {
-  const config: Config = {
+  const config: ProjectConfig = {
     tools: {
       'acme.*': { mock: [{ result: 'namespace' }] },
       'acme.orders.*': { mock: [{ result: 'inner namespace' }] },
@@ -47,7 +47,7 @@ describe('which route', () => {
 })
 
 describe('mock', () => {
-  const config: Config = {
+  const config: ProjectConfig = {
     tools: {
       'acme.orders.refund': {
         mock: [
@@ -93,7 +93,7 @@ describe('http', () => {
     })
     return listen(server)
   }
-  const at = (url: string, headers: Record<string, string> = {}, timeout = '30s'): Config => ({
+  const at = (url: string, headers: Record<string, string> = {}, timeout = '30s'): ProjectConfig => ({
     tools: { 'acme.orders.*': { http: { url, headers }, timeout } },
   })
 

@@ -21,45 +21,45 @@ export interface ObjectInfo {
   readonly metadata: Readonly<Record<string, string>>
 }
 
-export type Described = Pick<ObjectInfo, 'mediaType' | 'metadata'>
+export type ObjectDescription = Pick<ObjectInfo, 'mediaType' | 'metadata'>
 
-export interface Disk {
+export interface ObjectDisk {
   /**
    * Writes what `source` yields; where it throws, nothing has changed and nothing is left.
    * @param etag in quotation marks, where it is not the MD5 of the bytes
    */
-  write(key: string, source: AsyncIterable<Uint8Array>, about: Described, etag?: string): Promise<ObjectInfo>
+  write(key: string, source: AsyncIterable<Uint8Array>, about: ObjectDescription, etag?: string): Promise<ObjectInfo>
   stat(key: string): Promise<ObjectInfo | undefined>
   /** @param range first and last byte, both included */
   read(key: string, range?: readonly [number, number]): Promise<{ info: ObjectInfo; bytes: Readable } | undefined>
   /** @param about replaces what describes the object */
-  copy(from: string, to: string, about?: Described): Promise<ObjectInfo | undefined>
+  copy(from: string, to: string, about?: ObjectDescription): Promise<ObjectInfo | undefined>
   remove(key: string): Promise<void>
   /** Every object, ordered by key. */
   list(): Promise<readonly ObjectInfo[]>
 }
 
-interface Entry extends ObjectInfo {
+interface ObjectEntry extends ObjectInfo {
   readonly v: 1
   /** Name of the file with the bytes. */
   readonly file: string
 }
 
 /** Directory with private rights; files that no record names were left by a crash and are removed. */
-export async function openDisk(directory: string, clock: Clock): Promise<Disk> {
+export async function openDisk(directory: string, clock: Clock): Promise<ObjectDisk> {
   const bytesIn = join(directory, 'bytes')
   const recordsIn = join(directory, 'records')
   for (const each of [directory, bytesIn, recordsIn]) makeDirectory(each, 0o700)
   const fileOf = (name: string): string => join(bytesIn, name)
   const recordOf = (key: string): string => join(recordsIn, `${createHash('sha256').update(key).digest('hex')}.json`)
 
-  const load = async (path: string): Promise<Entry | undefined> => {
+  const load = async (path: string): Promise<ObjectEntry | undefined> => {
     const text = await readFile(path, 'utf8').catch(absent)
-    return text === undefined ? undefined : (JSON.parse(text) as Entry)
+    return text === undefined ? undefined : (JSON.parse(text) as ObjectEntry)
   }
-  const all = async (): Promise<Entry[]> => {
+  const all = async (): Promise<ObjectEntry[]> => {
     const names = (await readdir(recordsIn)).filter((name) => name.endsWith('.json'))
-    const records: Entry[] = []
+    const records: ObjectEntry[] = []
     for (const name of names) {
       const record = await load(join(recordsIn, name))
       if (record) records.push(record)
@@ -76,7 +76,7 @@ export async function openDisk(directory: string, clock: Clock): Promise<Disk> {
     turns.set(key, settled)
     return turn
   }
-  const commit = (record: Entry): Promise<ObjectInfo> =>
+  const commit = (record: ObjectEntry): Promise<ObjectInfo> =>
     inTurn(record.key, async () => {
       const path = recordOf(record.key)
       const replaced = await load(path)
@@ -144,7 +144,7 @@ export async function openDisk(directory: string, clock: Clock): Promise<Disk> {
   }
 }
 
-const infoOf = ({ key, sizeBytes, etag, modifiedAt, mediaType, metadata }: Entry): ObjectInfo => ({
+const infoOf = ({ key, sizeBytes, etag, modifiedAt, mediaType, metadata }: ObjectEntry): ObjectInfo => ({
   key,
   sizeBytes,
   etag,

@@ -1,7 +1,7 @@
 /** The operations on objects and on the one bucket, after the signature was found good. */
 import { Readable } from 'node:stream'
 import { MAX_LENGTH } from '../max-length.ts'
-import type { Described, Disk, ObjectInfo } from './disk.ts'
+import type { ObjectDescription, ObjectDisk, ObjectInfo } from './disk.ts'
 import { hasCurrent } from './conditions.ts'
 import { readPayload } from './payload.ts'
 import { S3Error } from './s3-error.ts'
@@ -26,14 +26,14 @@ const LONGEST_KEY = 1024
 const MOST_PARTS = 10_000
 
 export interface ObjectStore {
-  readonly disk: Disk
+  readonly disk: ObjectDisk
   readonly uploads: PartUploads
   /** Its name; there is no other. */
   readonly bucket: string
   readonly region: string
 }
 
-export interface Call {
+export interface S3Request {
   readonly method: string
   readonly bucket: string
   /** Empty for the bucket itself. */
@@ -46,14 +46,14 @@ export interface Call {
   body(): AsyncIterable<Uint8Array>
 }
 
-export interface Answer {
+export interface S3Response {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Readable
 }
 
 /** @throws S3Error */
-export async function perform(store: ObjectStore, call: Call): Promise<Answer> {
+export async function performS3Request(store: ObjectStore, call: S3Request): Promise<S3Response> {
   const { disk, uploads, bucket } = store
   if (call.bucket === '' && call.method === 'GET') return xml(bucketsXml(bucket))
   if (call.bucket !== bucket) throw new S3Error('NoSuchBucket', 404, `There is no bucket ${call.bucket}.`)
@@ -76,7 +76,7 @@ export async function perform(store: ObjectStore, call: Call): Promise<Answer> {
 }
 
 /** What we do not know could change what is asked for: it is refused rather than overlooked. */
-function refuseUnknown({ query, headers, method, key }: Call): void {
+function refuseUnknown({ query, headers, method, key }: S3Request): void {
   const known =
     key === ''
       ? /^(?:list-type|marker|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner|delete|location|uploads)$/
@@ -91,7 +91,7 @@ function refuseUnknown({ query, headers, method, key }: Call): void {
       throw new S3Error('NotImplemented', 501, `${name} is not offered.`)
 }
 
-async function putObject(disk: Disk, call: Call): Promise<Answer> {
+async function putObject(disk: ObjectDisk, call: S3Request): Promise<S3Response> {
   const bound = call.query.get(MAX_LENGTH)
   const maxBytes = bound === undefined ? LARGEST : Number(bound)
   const bytes = readPayload(call.body(), call.headers, call.payload, maxBytes)
@@ -99,7 +99,7 @@ async function putObject(disk: Disk, call: Call): Promise<Answer> {
   return { status: 200, headers: { ETag: info.etag } }
 }
 
-async function copyObject(disk: Disk, call: Call): Promise<Answer> {
+async function copyObject(disk: ObjectDisk, call: S3Request): Promise<S3Response> {
   const source = sourceKey(call)
   const replaces = call.headers['x-amz-metadata-directive']?.toUpperCase() === 'REPLACE'
   await statSource(disk, call, source)
@@ -109,7 +109,7 @@ async function copyObject(disk: Disk, call: Call): Promise<Answer> {
 }
 
 /** The key in `/bucket/key`. @throws S3Error `NoSuchBucket` */
-function sourceKey(call: Call): string {
+function sourceKey(call: S3Request): string {
   const source = decode(call.headers['x-amz-copy-source']!).replace(/^\//, '')
   const slash = source.indexOf('/')
   if (slash < 0 || source.includes('?versionId='))
@@ -119,7 +119,7 @@ function sourceKey(call: Call): string {
 }
 
 /** The source of a copy, if it is the one that is meant. @throws S3Error `NoSuchKey`, `PreconditionFailed` */
-async function statSource(disk: Disk, call: Call, key: string): Promise<ObjectInfo> {
+async function statSource(disk: ObjectDisk, call: S3Request, key: string): Promise<ObjectInfo> {
   const stat = await disk.stat(key)
   if (!stat) throw noSuchKey()
   if (hasCurrent(stat, call.headers, 'x-amz-copy-source-'))
@@ -127,7 +127,7 @@ async function statSource(disk: Disk, call: Call, key: string): Promise<ObjectIn
   return stat
 }
 
-async function getObject(disk: Disk, call: Call): Promise<Answer> {
+async function getObject(disk: ObjectDisk, call: S3Request): Promise<S3Response> {
   const stat = await disk.stat(call.key)
   if (!stat) throw noSuchKey()
   if (hasCurrent(stat, call.headers)) return { status: 304, headers: { ETag: stat.etag } }
@@ -156,7 +156,7 @@ async function getObject(disk: Disk, call: Call): Promise<Answer> {
   }
 }
 
-async function onBucket({ disk, uploads, region }: ObjectStore, call: Call): Promise<Answer> {
+async function onBucket({ disk, uploads, region }: ObjectStore, call: S3Request): Promise<S3Response> {
   if (call.query.has('delete')) return deleteObjects(disk, call)
   if (call.method === 'GET' && call.query.has('location')) return xml(locationXml(region))
   if (call.method === 'GET' && call.query.has('uploads')) return xml(uploadsXml(call.bucket, uploads.list()))
@@ -168,10 +168,10 @@ async function onBucket({ disk, uploads, region }: ObjectStore, call: Call): Pro
 }
 
 /** What the body holds once its signature and its checksums have been found good. */
-const signedXml = (call: Call): Promise<string> =>
+const signedXml = (call: S3Request): Promise<string> =>
   readXmlBody(readPayload(call.body(), call.headers, call.payload, LARGEST))
 
-async function deleteObjects(disk: Disk, call: Call): Promise<Answer> {
+async function deleteObjects(disk: ObjectDisk, call: S3Request): Promise<S3Response> {
   if (call.method !== 'POST') throw notAllowed(call.method)
   const { keys, quiet } = readDelete(await signedXml(call))
   for (const key of keys) await disk.remove(key)
@@ -179,7 +179,7 @@ async function deleteObjects(disk: Disk, call: Call): Promise<Answer> {
 }
 
 /** An upload in parts: begun, written, listed, put together, given up. */
-async function onUpload(disk: Disk, uploads: PartUploads, call: Call): Promise<Answer> {
+async function onUpload(disk: ObjectDisk, uploads: PartUploads, call: S3Request): Promise<S3Response> {
   const { method, key, query, bucket } = call
   const id = query.get('uploadId')
   if (id === undefined) {
@@ -216,7 +216,7 @@ async function onUpload(disk: Disk, uploads: PartUploads, call: Call): Promise<A
 }
 
 /** The bytes of another object, or a range of them. */
-async function readSource(disk: Disk, call: Call): Promise<Readable> {
+async function readSource(disk: ObjectDisk, call: S3Request): Promise<Readable> {
   const source = sourceKey(call)
   const stat = await statSource(disk, call, source)
   const found = await disk.read(source, rangeOf(call.headers['x-amz-copy-source-range'], stat.sizeBytes))
@@ -232,9 +232,9 @@ function partNumber(text: string | undefined): number {
   return number
 }
 
-const xml = (body: string): Answer => ({ status: 200, headers: { 'Content-Type': 'application/xml' }, body })
+const xml = (body: string): S3Response => ({ status: 200, headers: { 'Content-Type': 'application/xml' }, body })
 
-async function listObjects(disk: Disk, { bucket, query }: Call): Promise<string> {
+async function listObjects(disk: ObjectDisk, { bucket, query }: S3Request): Promise<string> {
   const prefix = query.get('prefix') ?? ''
   const delimiter = query.get('delimiter') ?? ''
   // Clients of the first way of listing name the last key they know, where those of the second hand back a token.
@@ -284,7 +284,7 @@ async function listObjects(disk: Disk, { bucket, query }: Call): Promise<string>
 
 const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-const describedBy = (headers: Readonly<Record<string, string>>): Described => ({
+const describedBy = (headers: Readonly<Record<string, string>>): ObjectDescription => ({
   mediaType: headers['content-type'],
   metadata: Object.fromEntries(
     Object.entries(headers)

@@ -48,14 +48,14 @@ export async function* readPayload(
 const tooLarge = (maxBytes: number): S3Error =>
   new S3Error('EntityTooLarge', 400, `The upload is longer than its ${maxBytes} bytes.`)
 
-interface Check {
+interface PayloadChecksum {
   update(chunk: Uint8Array): void
   compare(stated: Readonly<Record<string, string>>): void
 }
 
-function checksOf(headers: Readonly<Record<string, string>>, payload: string): Check[] {
+function checksOf(headers: Readonly<Record<string, string>>, payload: string): PayloadChecksum[] {
   const announced = new Set([...Object.keys(headers), ...(headers['x-amz-trailer'] ?? '').toLowerCase().split(/, */)])
-  const checks: Check[] = []
+  const checks: PayloadChecksum[] = []
   if (SHA256.test(payload)) checks.push(hashCheck('sha256', 'hex', () => payload, 'XAmzContentSHA256Mismatch'))
   if (announced.has('content-md5')) checks.push(hashCheck('md5', 'base64', (all) => all['content-md5'], 'BadDigest'))
   for (const name of ['sha1', 'sha256'] as const)
@@ -70,7 +70,7 @@ function hashCheck(
   encoding: 'hex' | 'base64',
   statedIn: (all: Readonly<Record<string, string>>) => string | undefined,
   code: string,
-): Check {
+): PayloadChecksum {
   const hash: Hash = createHash(algorithm)
   return {
     update: (chunk) => void hash.update(chunk),
@@ -80,7 +80,7 @@ function hashCheck(
   }
 }
 
-function crcCheck(): Check {
+function crcCheck(): PayloadChecksum {
   let value = 0
   return {
     update: (chunk) => void (value = crc32(chunk, value)),

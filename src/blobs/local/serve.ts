@@ -13,9 +13,9 @@ import { fail } from '../../base/failure.ts'
 import { silentLog, type Log } from '../../base/log.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { openDisk } from './disk.ts'
-import { perform, type Answer, type ObjectStore } from './objects.ts'
+import { performS3Request, type S3Response, type ObjectStore } from './objects.ts'
 import { S3Error } from './s3-error.ts'
-import { verify, type Credentials } from './sigv4.ts'
+import { verifySignature, type S3Credentials } from './sigv4.ts'
 import { openPartUploads } from './uploads.ts'
 import { errorXml } from './xml.ts'
 
@@ -25,7 +25,7 @@ export interface LocalStorageOptions {
   /** 0 picks a free one. */
   readonly port: number
   /** Made and kept in the directory when absent. */
-  readonly credentials?: Credentials
+  readonly credentials?: S3Credentials
   /** `svc` when absent. */
   readonly bucket?: string
   /** Names that a Host header may carry besides loopback ones. */
@@ -43,7 +43,7 @@ export interface LocalStorage {
   readonly anyName: boolean
   readonly region: string
   readonly bucket: string
-  readonly credentials: Credentials
+  readonly credentials: S3Credentials
   /** Refuses what is new, lets uploads end for `graceMs`, then cuts them. */
   close(graceMs?: number): Promise<void>
 }
@@ -92,9 +92,9 @@ export async function openLocalStorage(options: LocalStorageOptions): Promise<Lo
   }
 }
 
-interface Parts {
+interface S3ServerParts {
   readonly store: ObjectStore
-  readonly credentials: Credentials
+  readonly credentials: S3Credentials
   readonly allows: (request: IncomingMessage) => boolean
   readonly clock: Clock
   readonly log: Log
@@ -104,7 +104,7 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   expects: boolean,
-  parts: Parts,
+  parts: S3ServerParts,
 ): Promise<void> {
   const requestId = randomUUID()
   const base = { 'x-amz-request-id': requestId }
@@ -132,15 +132,15 @@ async function answerTo(
   request: IncomingMessage,
   response: ServerResponse,
   expects: boolean,
-  parts: Parts,
-): Promise<Answer> {
+  parts: S3ServerParts,
+): Promise<S3Response> {
   if (!parts.allows(request)) throw new S3Error('AccessDenied', 403, 'The Host header names no host of this server.')
   if (request.headers.origin !== undefined)
     throw new S3Error('AccessDenied', 403, 'Requests from this origin are not allowed.')
   const { path, query, bucket, key } = addressOf(request.url ?? '')
   const method = request.method ?? ''
   const headers = headersOf(request)
-  const { payload } = await verify(
+  const { payload } = await verifySignature(
     { method, path, query, headers },
     parts.credentials,
     parts.store.region,
@@ -151,10 +151,10 @@ async function answerTo(
     // A refusal in the middle must not end the connection before it was told.
     return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
   }
-  return perform(parts.store, { method, bucket, key, query, headers, payload, body })
+  return performS3Request(parts.store, { method, bucket, key, query, headers, payload, body })
 }
 
-async function send(response: ServerResponse, { body }: Answer): Promise<void> {
+async function send(response: ServerResponse, { body }: S3Response): Promise<void> {
   if (body === undefined || typeof body === 'string') response.end(body)
   else await pipeline(body, response)
 }
@@ -215,9 +215,9 @@ const isLoopback = (name: string): boolean =>
 const anyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::'
 const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
-async function keptCredentials(file: string): Promise<Credentials> {
+async function keptCredentials(file: string): Promise<S3Credentials> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Credentials
+    return JSON.parse(await readFile(file, 'utf8')) as S3Credentials
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
   }

@@ -7,7 +7,7 @@ import type { SignatureV4 } from '@smithy/signature-v4'
 import type { Instant } from '../../base/clock.ts'
 import { S3Error } from './s3-error.ts'
 
-export interface Credentials {
+export interface S3Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
 }
@@ -21,7 +21,7 @@ export interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export interface Verified {
+export interface VerifiedRequest {
   /** The hash that was signed for the body, or one of the words that stand in its place. */
   readonly payload: string
 }
@@ -33,12 +33,12 @@ const CLOCK_SKEW_MS = 5 * 60_000
 const LONGEST_SECONDS = 604_800
 
 /** @throws S3Error with status 403 (400 where the signature cannot be read) */
-export async function verify(
+export async function verifySignature(
   request: SignedRequest,
-  credentials: Credentials,
+  credentials: S3Credentials,
   region: string,
   now: Instant,
-): Promise<Verified> {
+): Promise<VerifiedRequest> {
   const inQuery = [...request.query.keys()].some((name) => IN_QUERY.test(name))
   // Which of two was meant, and what the other one permits, is not guessed.
   if (inQuery && request.headers['authorization'] !== undefined)
@@ -160,7 +160,7 @@ async function signHeader(
   request: SignedRequest,
   headers: Record<string, string>,
   stated: Stated,
-  credentials: Credentials,
+  credentials: S3Credentials,
 ): Promise<string> {
   const signed = await (
     await signerOf(stated, credentials)
@@ -175,7 +175,7 @@ async function signQuery(
   request: SignedRequest,
   headers: Record<string, string>,
   stated: Stated,
-  credentials: Credentials,
+  credentials: S3Credentials,
 ): Promise<string> {
   const added = [
     'X-Amz-Algorithm',
@@ -217,7 +217,7 @@ const plain = ({ method, path }: SignedRequest) => ({
 })
 
 /** Loaded with the first request: a server that only runs agents never needs it. */
-async function signerOf({ region }: Stated, credentials: Credentials): Promise<SignatureV4> {
+async function signerOf({ region }: Stated, credentials: S3Credentials): Promise<SignatureV4> {
   const { SignatureV4: Signer } = await import('@smithy/signature-v4')
   return new Signer({ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false, applyChecksum: false })
 }
@@ -234,17 +234,17 @@ const unreadable = (): S3Error =>
   new S3Error('AuthorizationQueryParametersError', 400, 'The signature of the request cannot be read.')
 const skewed = (): S3Error => new S3Error('RequestTimeTooSkewed', 403, 'The clocks are more than five minutes apart.')
 
-type Source = string | ArrayBuffer | ArrayBufferView
+type BytesToSign = string | ArrayBuffer | ArrayBufferView
 
 /** SHA-256, or its HMAC where a secret is given, in the shape that the signer asks for. */
 class Sha256 {
   readonly #secret: Buffer | undefined
   #hash: Hash | Hmac
-  constructor(secret?: Source) {
+  constructor(secret?: BytesToSign) {
     this.#secret = secret === undefined ? undefined : bytesOf(secret)
     this.#hash = this.#start()
   }
-  update(data: Source): void {
+  update(data: BytesToSign): void {
     this.#hash.update(bytesOf(data))
   }
   digest(): Promise<Uint8Array> {
@@ -258,7 +258,7 @@ class Sha256 {
   }
 }
 
-function bytesOf(data: Source): Buffer {
+function bytesOf(data: BytesToSign): Buffer {
   if (typeof data === 'string') return Buffer.from(data)
   return ArrayBuffer.isView(data) ? Buffer.from(data.buffer, data.byteOffset, data.byteLength) : Buffer.from(data)
 }

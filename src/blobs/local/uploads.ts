@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Clock, Instant } from '../../base/clock.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
-import type { Described } from './disk.ts'
+import type { ObjectDescription } from './disk.ts'
 import { S3Error } from './s3-error.ts'
 
 export interface UploadPart {
@@ -22,14 +22,14 @@ export interface UploadPart {
 
 /** What became of the parts: the bytes in order, and the ETag that S3 gives to an object made of parts. */
 interface Joined {
-  readonly about: Described
+  readonly about: ObjectDescription
   readonly sizeBytes: number
   readonly etag: string
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
 export interface PartUploads {
-  start(key: string, about: Described): Promise<string>
+  start(key: string, about: ObjectDescription): Promise<string>
   /** @throws S3Error `NoSuchUpload` */
   writePart(id: string, key: string, number: number, source: AsyncIterable<Uint8Array>): Promise<UploadPart>
   /** Ordered by number. @throws S3Error `NoSuchUpload` */
@@ -48,7 +48,7 @@ interface StoredPart extends UploadPart {
 
 interface PartUpload {
   readonly key: string
-  readonly about: Described
+  readonly about: ObjectDescription
   readonly startedAt: Instant
   readonly parts: Map<number, StoredPart>
 }

@@ -1,6 +1,6 @@
 /** The few documents of S3 that we answer with. */
 import type { Instant } from '../../base/clock.ts'
-import { iso } from '../../base/clock.ts'
+import { toIsoText } from '../../base/clock.ts'
 import type { S3Error } from './s3-error.ts'
 import type { PartUploads, UploadPart } from './uploads.ts'
 
@@ -13,10 +13,10 @@ export function errorXml({ code, message, region }: S3Error, resource: string, r
 }
 
 export const copiedPartXml = (etag: string, modifiedAt: Instant): string =>
-  HEAD + element('CopyPartResult', tags({ LastModified: iso(modifiedAt), ETag: etag }), NAMESPACE)
+  HEAD + element('CopyPartResult', tags({ LastModified: toIsoText(modifiedAt), ETag: etag }), NAMESPACE)
 
 export const copyXml = (etag: string, modifiedAt: Instant): string =>
-  HEAD + element('CopyObjectResult', tags({ LastModified: iso(modifiedAt), ETag: etag }), NAMESPACE)
+  HEAD + element('CopyObjectResult', tags({ LastModified: toIsoText(modifiedAt), ETag: etag }), NAMESPACE)
 
 export const bucketsXml = (bucket: string): string =>
   HEAD +
@@ -51,7 +51,7 @@ export const partsXml = (Bucket: string, Key: string, UploadId: string, parts: r
             'Part',
             tags({
               PartNumber: String(number),
-              LastModified: iso(modifiedAt),
+              LastModified: toIsoText(modifiedAt),
               ETag: etag,
               Size: String(sizeBytes),
             }),
@@ -68,13 +68,16 @@ export const uploadsXml = (Bucket: string, uploads: ReturnType<PartUploads['list
     tags({ Bucket, IsTruncated: 'false' }) +
       uploads
         .map(({ key, id, startedAt }) =>
-          element('Upload', tags({ Key: key, UploadId: id, Initiated: iso(startedAt), StorageClass: 'STANDARD' })),
+          element(
+            'Upload',
+            tags({ Key: key, UploadId: id, Initiated: toIsoText(startedAt), StorageClass: 'STANDARD' }),
+          ),
         )
         .join(''),
     NAMESPACE,
   )
 
-export interface Listing {
+export interface ObjectListing {
   readonly bucket: string
   readonly prefix: string
   readonly delimiter: string
@@ -96,14 +99,14 @@ export interface Listing {
   readonly prefixes: readonly string[]
 }
 
-export function listXml(listing: Listing): string {
+export function listXml(listing: ObjectListing): string {
   const name = (text: string): string => (listing.encoded ? encodeURIComponent(text).replaceAll('%2F', '/') : text)
   const contents = listing.objects.map(({ key, modifiedAt, etag, sizeBytes }) =>
     element(
       'Contents',
       tags({
         Key: name(key),
-        LastModified: iso(modifiedAt),
+        LastModified: toIsoText(modifiedAt),
         ETag: etag,
         Size: String(sizeBytes),
         StorageClass: 'STANDARD',

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
 import { safeText } from '../../terminal/text.ts'
 
-interface Entry {
+interface ConversationEntry {
   readonly ordinal: number
   /** Of the run among its ancestors: 0 is the root. */
   readonly depth: number
@@ -75,7 +75,7 @@ ${entries.join('\n')}
 `
 }
 
-function entriesOf({ items, runs }: Conversation): Entry[] {
+function entriesOf({ items, runs }: Conversation): ConversationEntry[] {
   const depths = new Map(runs.map(({ id, depth }) => [id, depth]))
   return items
     .toSorted((a, b) => a.ordinal - b.ordinal)
@@ -105,7 +105,7 @@ const titleOf = ({ session, runs }: Conversation): string => {
   return root ? `${root.agentName}@${root.versionLabel}` : session.id
 }
 
-const headOf = ({ ordinal, depth, type, at }: Entry): string =>
+const headOf = ({ ordinal, depth, type, at }: ConversationEntry): string =>
   [`${ordinal}`, ...(depth > 0 ? [`sub-agent ${depth}`] : []), type, ...(at === null ? [] : [at])].join(' · ')
 
 const printed = (value: JsonValue): string => JSON.stringify(value, null, 2)

@@ -4,28 +4,28 @@ import { isFailure } from '../../base/failure.ts'
 import type { UserTask } from '../../client/index.ts'
 import { shortId } from '../../terminal/time.ts'
 import { safeText } from '../../terminal/text.ts'
-import { build } from '../build.ts'
-import type { Call } from '../command.ts'
-import { decideTask } from '../decide-task.ts'
-import { tellFindings } from '../findings.ts'
-import { Interrupted } from '../io.ts'
-import type { Operator } from '../operator.ts'
-import type { Project } from '../project.ts'
-import { RemoteError } from '../remote.ts'
-import { operatorClient } from '../target.ts'
+import { buildBundle } from '../release/build.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { decideTask } from '../runs/decide-task.ts'
+import { tellFindings } from '../release/findings.ts'
+import { Interrupted } from '../shell/io.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import type { Project } from '../project/project.ts'
+import { RemoteError } from '../shell/remote.ts'
+import { operatorClient } from '../project/target.ts'
 
 const HELP = '  r rerun the last run · a answer the next task · l lint · h help · q quit'
 
-export interface Bench {
-  readonly call: Call
+export interface HotkeyContext {
+  readonly call: CommandContext
   readonly project: Project
   /** What is served, absolute. */
   readonly path: string
-  readonly operator: Operator
+  readonly operator: OperatorClient
 }
 
 /** Obeys keys until `q`, Ctrl-C or the signal. */
-export async function obeyKeys(bench: Bench, signal: AbortSignal): Promise<void> {
+export async function obeyKeys(bench: HotkeyContext, signal: AbortSignal): Promise<void> {
   const { call } = bench
   const actions: Readonly<Record<string, () => Promise<void> | void>> = {
     r: () => rerun(bench),
@@ -52,7 +52,7 @@ export async function obeyKeys(bench: Bench, signal: AbortSignal): Promise<void>
 }
 
 /** The input of the last run once more, on what is deployed now. */
-async function rerun({ call, operator }: Bench): Promise<void> {
+async function rerun({ call, operator }: HotkeyContext): Promise<void> {
   const { items } = await operator.call('GET /runs', { query: { take: '50' } })
   const last = items.find(({ parentRunId }) => parentRunId === null)
   if (!last) return call.out.say('There is no run yet.')
@@ -62,7 +62,7 @@ async function rerun({ call, operator }: Bench): Promise<void> {
   call.out.say(`run ${shortId(runId)} started with the input of ${shortId(last.runId)}`)
 }
 
-async function answerNext({ call, operator }: Bench, signal: AbortSignal): Promise<void> {
+async function answerNext({ call, operator }: HotkeyContext, signal: AbortSignal): Promise<void> {
   const { items } = await operator.call('GET /tasks', { query: {} })
   const [item] = items
   if (!item) return call.out.say('Nothing waits for anybody.')
@@ -80,8 +80,8 @@ async function answerNext({ call, operator }: Bench, signal: AbortSignal): Promi
   await decideTask(desk, runId, { userTaskId, runId, kind, title: task.title, apiCompletable, content }, signal)
 }
 
-async function lintNow({ call, project, path, operator }: Bench): Promise<void> {
-  const { findings, workspace } = await build({ project, path, operator })
+async function lintNow({ call, project, path, operator }: HotkeyContext): Promise<void> {
+  const { findings, workspace } = await buildBundle({ project, path, operator })
   tellFindings(call, findings, workspace)
   const [errors, warnings] = (['error', 'warning'] as const).map(
     (severity) => findings.filter((each) => each.severity === severity).length,

@@ -1,7 +1,7 @@
 /** HTTPS in front of a development server, with a certificate of its own. Source: command line, 2.3. */
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 
-export interface Front {
+export interface HttpsProxy {
   readonly url: string
   /** Prints the address as a code that a camera reads, on stdout. */
   showCode(): Promise<void>
@@ -12,7 +12,7 @@ export interface Front {
  * @param target address of the API
  * @param secure false for a front without a certificate, which only has a code to show
  */
-export async function openFront(target: string, host: string, secure: boolean): Promise<Front> {
+export async function openFront(target: string, host: string, secure: boolean): Promise<HttpsProxy> {
   const { listen } = await import('listhen')
   const listener = await listen(forwardTo(target), {
     port: 0,

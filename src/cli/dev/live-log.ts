@@ -4,8 +4,8 @@ import type { RunView } from '../../spec/operator.ts'
 import { createTheme, styleOfStatus } from '../../terminal/theme.ts'
 import { safeText } from '../../terminal/text.ts'
 import { shortId, timeOfDay } from '../../terminal/time.ts'
-import type { Call } from '../command.ts'
-import type { Operator } from '../operator.ts'
+import type { CommandContext } from '../shell/command.ts'
+import type { OperatorClient } from '../project/operator.ts'
 
 /** How often runs are looked at; each look is one query. */
 const LOOK_EVERY_MS = 500
@@ -14,7 +14,11 @@ const LOOK_EVERY_MS = 500
 const NEWEST = '50'
 
 /** Tells what happens to runs from now on until the signal fires. */
-export async function logRuns({ out, io, mode }: Call, operator: Operator, signal: AbortSignal): Promise<void> {
+export async function logRuns(
+  { out, io, mode }: CommandContext,
+  operator: OperatorClient,
+  signal: AbortSignal,
+): Promise<void> {
   const theme = createTheme(mode.color.stderr)
   const known = new Map<string, string>()
   const look = async (tell: boolean): Promise<void> => {

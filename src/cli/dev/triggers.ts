@@ -1,7 +1,7 @@
 /** Triggers of the project file. Source: command line, 1.5. */
 import type { TriggerConfig } from '../../spec/config.ts'
 import type { TriggerView } from '../../spec/operator.ts'
-import type { Operator } from '../operator.ts'
+import type { OperatorClient } from '../project/operator.ts'
 
 /**
  * Makes those that are not there, and brings those that are there up to date. One that left the project file stays: it may
@@ -10,7 +10,7 @@ import type { Operator } from '../operator.ts'
  * @throws Failure `validation_failed` for a schedule that is none, `not_found` for an agent that is not deployed
  */
 export async function makeTriggers(
-  operator: Operator,
+  operator: OperatorClient,
   wanted: readonly TriggerConfig[],
   root: string,
 ): Promise<readonly TriggerView[]> {

@@ -1,15 +1,19 @@
-import type { Call } from '../command.ts'
-import type { Project } from '../project.ts'
+import type { CommandContext } from '../shell/command.ts'
+import type { Project } from '../project/project.ts'
 
-export interface Finding {
+export interface DoctorFinding {
   readonly ok: boolean
   readonly say: string
   readonly fix?: string
 }
 
 /** @param project undefined where it cannot be read, which a check of its own tells */
-export type Check = (call: Call, project: Project | undefined) => Promise<Finding>
-export type Checks = Readonly<Record<string, Check>>
+export type DoctorCheck = (call: CommandContext, project: Project | undefined) => Promise<DoctorFinding>
+export type DoctorChecks = Readonly<Record<string, DoctorCheck>>
 
-export const fine = (say: string): Finding => ({ ok: true, say })
-export const bad = (say: string, fix?: string): Finding => ({ ok: false, say, ...(fix !== undefined && { fix }) })
+export const healthy = (say: string): DoctorFinding => ({ ok: true, say })
+export const unhealthy = (say: string, fix?: string): DoctorFinding => ({
+  ok: false,
+  say,
+  ...(fix !== undefined && { fix }),
+})

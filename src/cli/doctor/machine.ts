@@ -2,10 +2,10 @@
 import { stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { iso } from '../../base/clock.ts'
-import { readServerFile } from '../server-file.ts'
-import { sizeOf } from '../size.ts'
-import { bad, fine, type Checks } from './finding.ts'
+import { toIsoText } from '../../base/clock.ts'
+import { readServerFile } from '../project/server-file.ts'
+import { sizeOf } from '../files/size.ts'
+import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
 
 const DEFAULT_PORT = 4310
 /** The API, uploads, the console. */
@@ -15,22 +15,22 @@ const LEAST_FREE_BYTES = 256 * 1024 * 1024
 /** A clock that is set by hand may be this far off without harm. */
 const CLOCK_SLACK_MS = 5 * 60_000
 
-export const machine: Checks = {
+export const machineChecks: DoctorChecks = {
   async node() {
     const [major, minor] = process.versions.node.split('.').map(Number) as [number, number]
     const { node } = process.versions
-    return major > 20 || (major === 20 && minor >= 19) ? fine(node) : bad(node, 'Install Node 20.19 or later.')
+    return major > 20 || (major === 20 && minor >= 19) ? healthy(node) : unhealthy(node, 'Install Node 20.19 or later.')
   },
 
   async sqlite() {
-    const { connect } = await import('../../store/sqlite/connect.ts')
+    const { connectSqlite } = await import('../../store/sqlite/database/connect.ts')
     try {
-      const db = connect(':memory:', {})
+      const db = connectSqlite(':memory:', {})
       const version = db.prepare('select sqlite_version()').pluck().get() as string
       db.close()
-      return fine(`${version} (better-sqlite3)`)
+      return healthy(`${version} (better-sqlite3)`)
     } catch {
-      return bad(
+      return unhealthy(
         'better-sqlite3 was installed without its native part (npm skipped its install script, or optional packages), or by another version of Node',
         'npm install-scripts approve better-sqlite3 && npm rebuild better-sqlite3     (global: npm i -g svc --allow-scripts=better-sqlite3; from Node 22 on: npm install --include=optional)',
       )
@@ -48,18 +48,24 @@ export const machine: Checks = {
     const range = `${first}-${first + PORTS.length - 1}`
     // Another project's server is no fault: svc dev steps over it.
     if (taken.length > 0 && (await isServer(io.fetch, `http://${host}:${first}`)))
-      return fine(`${taken.join(', ')} taken by the server of another project; svc dev takes the next free ones`)
+      return healthy(`${taken.join(', ')} taken by the server of another project; svc dev takes the next free ones`)
     if (taken.length > 0)
-      return bad(`${taken.join(', ')} taken by another program`, 'svc dev takes the next free ones; svc serve --port N')
-    return fine(held.some((port) => ports.includes(port)) ? `${range} (this project's server)` : range)
+      return unhealthy(
+        `${taken.join(', ')} taken by another program`,
+        'svc dev takes the next free ones; svc serve --port N',
+      )
+    return healthy(held.some((port) => ports.includes(port)) ? `${range} (this project's server)` : range)
   },
 
   async disk({ cwd }, project) {
     const { bavail, bsize } = await statfs(await existing(project?.dataDirectory ?? cwd))
     const free = bavail * bsize
     return free >= LEAST_FREE_BYTES
-      ? fine(`${sizeOf(free)} free`)
-      : bad(`${sizeOf(free)} free where the data directory is`, 'Make room, or name another directory with --data.')
+      ? healthy(`${sizeOf(free)} free`)
+      : unhealthy(
+          `${sizeOf(free)} free where the data directory is`,
+          'Make room, or name another directory with --data.',
+        )
   },
 
   async clock({ io }, project) {
@@ -67,11 +73,11 @@ export const machine: Checks = {
     // What was written before cannot have been written later.
     const written = project && (await stat(join(project.dataDirectory, 'data.db')).catch(() => undefined))?.mtimeMs
     return written !== undefined && written > now + CLOCK_SLACK_MS
-      ? bad(
-          `${iso(now)}, earlier than the last write of the data directory (${iso(Math.round(written))})`,
+      ? unhealthy(
+          `${toIsoText(now)}, earlier than the last write of the data directory (${toIsoText(Math.round(written))})`,
           'Set the clock.',
         )
-      : fine(iso(now))
+      : healthy(toIsoText(now))
   },
 }
 

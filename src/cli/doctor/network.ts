@@ -1,24 +1,24 @@
 /** Whether what agents call can be reached from here. Nothing is sent that costs or changes anything. */
-import { asKind, type Document } from '../../documents/document.ts'
-import { loadWorkspace } from '../../documents/load.ts'
+import { asKind, type Document } from '../../documents/text/document.ts'
+import { loadWorkspace } from '../../documents/workspace/load.ts'
 import type { AgentDocument, McpServer } from '../../spec/document.ts'
-import { createAskMcp } from '../ask-mcp.ts'
-import type { Call } from '../command.ts'
-import { withDotEnv } from '../dot-env.ts'
-import { modelEndpoint } from '../model-endpoint.ts'
-import type { Project } from '../project.ts'
-import { bad, fine, type Checks } from './finding.ts'
+import { createAskMcp } from '../release/ask-mcp.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { withDotEnv } from '../project/dot-env.ts'
+import { modelEndpoint } from '../project/model-endpoint.ts'
+import type { Project } from '../project/project.ts'
+import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
 
 const PATIENCE_MS = 5000
 
-export const network: Checks = {
+export const networkChecks: DoctorChecks = {
   async mcp(call, project) {
     const { documents, env } = await documentsOf(call, project)
     const agents = documents.flatMap((document) => asKind(document, 'Agent') ?? [])
     const servers = new Map<string, { readonly agent: AgentDocument; readonly server: McpServer }>()
     for (const agent of agents)
       for (const server of agent.spec.mcp_servers ?? []) servers.set(`${server.name} ${server.url}`, { agent, server })
-    if (!project || servers.size === 0) return fine('no servers')
+    if (!project || servers.size === 0) return healthy('no servers')
     const ask = await createAskMcp({ io: { ...call.io, env } }, project)
     const problems: string[] = []
     for (const { agent, server } of servers.values()) {
@@ -27,8 +27,8 @@ export const network: Checks = {
       if ('problem' in listing) problems.push(`${server.name} ${server.url}: ${listing.problem}`)
     }
     return problems.length === 0
-      ? fine(`${servers.size} reached`)
-      : bad(problems.join('; '), 'svc secrets check tells which credentials are missing')
+      ? healthy(`${servers.size} reached`)
+      : unhealthy(problems.join('; '), 'svc secrets check tells which credentials are missing')
   },
 
   async models(call, project) {
@@ -40,7 +40,7 @@ export const network: Checks = {
         return (provider && modelEndpoint(model, project?.config ?? {}, env)?.baseUrl) ?? []
       }),
     )
-    if (addresses.size === 0) return fine('none that need a network')
+    if (addresses.size === 0) return healthy('none that need a network')
     const unreachable: string[] = []
     for (const address of addresses) {
       const signal = AbortSignal.any([call.signal, AbortSignal.timeout(PATIENCE_MS)])
@@ -50,23 +50,26 @@ export const network: Checks = {
         .catch(() => unreachable.push(address))
     }
     return unreachable.length === 0
-      ? fine([...addresses].join(', '))
-      : bad(`${unreachable.join(', ')} cannot be reached`, 'Check the network and the proxy, or svc dev --offline.')
+      ? healthy([...addresses].join(', '))
+      : unhealthy(
+          `${unreachable.join(', ')} cannot be reached`,
+          'Check the network and the proxy, or svc dev --offline.',
+        )
   },
 
   async proxy({ io }) {
     const set = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((name) => io.env[name])
-    if (set === undefined) return fine('none')
+    if (set === undefined) return healthy('none')
     return URL.canParse(io.env[set]!)
-      ? fine(`${set} is set`)
-      : bad(`${set} is no URL`, `export ${set}=http://host:port`)
+      ? healthy(`${set} is set`)
+      : unhealthy(`${set} is no URL`, `export ${set}=http://host:port`)
   },
 }
 
 async function documentsOf(
-  { io }: Call,
+  { io }: CommandContext,
   project: Project | undefined,
-): Promise<{ readonly documents: readonly Document[]; readonly env: Call['io']['env'] }> {
+): Promise<{ readonly documents: readonly Document[]; readonly env: CommandContext['io']['env'] }> {
   if (project?.file === undefined) return { documents: [], env: io.env }
   const { include } = project.config
   const workspace = await loadWorkspace(project.directory, include ? { include } : {})

@@ -8,8 +8,8 @@ import type {
   Range,
   TextEdit,
 } from 'vscode-languageserver/node'
-import type { Diagnostic } from '../../documents/diagnostic.ts'
-import type { Completion } from '../../documents/lsp/complete.ts'
+import type { Diagnostic } from '../../documents/text/diagnostic.ts'
+import type { OfferedCompletion } from '../../documents/lsp/complete.ts'
 import { toRange } from './text.ts'
 
 /** @param canCreate true where the editor makes files that an edit asks for; else what needs one is not offered */
@@ -65,11 +65,17 @@ export function toDiagnostic(finding: Diagnostic, uriOf: (path: string) => strin
 
 /** Property, Value, Reference, File, Constant. */
 const ITEM_KIND = { key: 10, value: 12, document: 18, file: 17, secret: 21 } as const satisfies Record<
-  Completion['kind'],
+  OfferedCompletion['kind'],
   CompletionItemKind
 >
 
-export const toItem = (each: Completion, range: Range, space: string, quote: string, at: number): CompletionItem => ({
+export const toItem = (
+  each: OfferedCompletion,
+  range: Range,
+  space: string,
+  quote: string,
+  at: number,
+): CompletionItem => ({
   label: each.label,
   // Editors compare it with what is written there.
   ...(quote !== '' && { filterText: quote + each.label }),

@@ -2,53 +2,53 @@
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Connection } from 'vscode-languageserver/node'
-import type { Contents } from '../../documents/files.ts'
-import { groupBy } from '../../documents/group.ts'
-import type { Diagnostic } from '../../documents/diagnostic.ts'
-import type { Workspace } from '../../documents/workspace.ts'
-import { mend } from '../lint-fix.ts'
+import type { FileContents } from '../../documents/text/files.ts'
+import { groupBy } from '../../documents/text/group.ts'
+import type { Diagnostic } from '../../documents/text/diagnostic.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
+import { fixProject } from '../lint/lint-fix.ts'
 import { toDiagnostic } from './answers.ts'
 
 /** What comes within this time is one stroke of typing. */
 const SETTLE_MS = 120
 
-export interface Checked {
+export interface CheckedFolder {
   readonly workspace: Workspace
   readonly findings: readonly Diagnostic[]
   /** Provider names of the project configuration. */
   readonly providers: readonly string[]
 }
 
-export interface Project {
+export interface LspProject {
   /** Absolute. */
   readonly root: string
   /**
    * Reads and checks the project. A failure is told to the editor and leaves what was known.
    * @param texts that stand in for files, by path relative to the root
    */
-  readonly check: (texts: Contents) => Promise<Checked>
+  readonly check: (texts: FileContents) => Promise<CheckedFolder>
 }
 
-export interface Opened {
+export interface OpenedText {
   readonly uri: string
   readonly text: string
   /** Of the text, as the editor counts. */
   readonly version: number
 }
 
-export interface Folder {
+export interface LspFolder {
   readonly root: string
   /** Where a document stands below the root; undefined for one that has no place in any project. */
   pathOf(uri: string): string | undefined
   readonly uriOf: (path: string) => string
   textOf(path: string): string
   /** The open documents that belong to it, by path. They are told of by the caller, who says `changed` then. */
-  readonly texts: Map<string, Opened>
+  readonly texts: Map<string, OpenedText>
   changed(): void
   /** What is known of the texts as they are now; undefined where they could never be checked. */
-  settled(): Promise<Checked | undefined>
+  settled(): Promise<CheckedFolder | undefined>
   /** What is known, even if something has been typed since. */
-  latest(): Promise<Checked | undefined>
+  latest(): Promise<CheckedFolder | undefined>
   /** The text of a file after all safe fixes that touch no other. */
   mended(path: string): Promise<string>
   /** Takes back what was told. */
@@ -59,19 +59,19 @@ export interface Folder {
 
 /** @param owns true for a document that belongs to this folder, and not to one inside or around it */
 export function createFolder(
-  { root, check }: Project,
+  { root, check }: LspProject,
   connection: Connection,
-  owns: (folder: Folder, uri: string) => boolean,
-): Folder {
-  const texts: Folder['texts'] = new Map()
-  let known: Checked | undefined
+  owns: (folder: LspFolder, uri: string) => boolean,
+): LspFolder {
+  const texts: LspFolder['texts'] = new Map()
+  let known: CheckedFolder | undefined
   /** Where something was told of. */
   let told = new Set<string>()
   let [dirty, open] = [true, true]
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> = Promise.resolve()
 
-  const overlay = (): Contents => Object.fromEntries([...texts].map(([path, { text }]) => [path, text]))
+  const overlay = (): FileContents => Object.fromEntries([...texts].map(([path, { text }]) => [path, text]))
   /** What has not been saved has no name yet. */
   const isTold = ({ rule, path }: Diagnostic): boolean =>
     rule !== 'id/file-name' || texts.get(path)?.uri.startsWith('untitled:') !== true
@@ -102,7 +102,7 @@ export function createFolder(
     }
   }
 
-  const folder: Folder = {
+  const folder: LspFolder = {
     root,
     texts,
     pathOf: (uri) => placeOf(root, uri),
@@ -122,7 +122,7 @@ export function createFolder(
     latest: async () => known ?? (await folder.settled()),
     async mended(path) {
       const before = folder.textOf(path)
-      const { texts: fixed } = await mend(async (given) => {
+      const { texts: fixed } = await fixProject(async (given) => {
         const { workspace, findings } = await check(given)
         return { workspace, findings: findings.map((each) => within(each, path)) }
       }, overlay())

@@ -7,31 +7,31 @@ import type {
   DidChangeWorkspaceFoldersParams,
   Location,
 } from 'vscode-languageserver/node'
-import { complete } from '../../documents/lsp/complete.ts'
-import { define } from '../../documents/lsp/define.ts'
-import { hover } from '../../documents/lsp/hover.ts'
+import { completeAt } from '../../documents/lsp/complete.ts'
+import { definitionAt } from '../../documents/lsp/define.ts'
+import { hoverAt } from '../../documents/lsp/hover.ts'
 import { quickFix, toItem } from './answers.ts'
-import { createFolder, fileOf, type Folder, type Opened, type Project } from './folder.ts'
-import { changedText, editsBetween, offsetAt, positionAt, toRange, touches } from './text.ts'
+import { createFolder, fileOf, type LspFolder, type OpenedText, type LspProject } from './folder.ts'
+import { changedText, editsBetween, offsetAt, positionAt, toRange, rangesTouch } from './text.ts'
 
 /** All safe fixes of a file at once, as `svc lint --fix` makes them. */
 const FIX_ALL = 'source.fixAll.svc'
 
 /** Answers the connection until it ends. `open` is told a directory that the editor has opened, where it says one. */
-export function serveLanguage(connection: Connection, open: (directory: string | undefined) => Project): void {
-  const folders = new Map<string, Folder>()
-  const documents = new Map<string, Opened>()
+export function serveLanguage(connection: Connection, open: (directory: string | undefined) => LspProject): void {
+  const folders = new Map<string, LspFolder>()
+  const documents = new Map<string, OpenedText>()
   let [canCreate, canWatch] = [false, false]
 
   /** The innermost project that a document belongs to; what lies in none, and what has no place yet, is taken to the first. */
-  const folderOf = (uri: string): Folder | undefined => {
+  const folderOf = (uri: string): LspFolder | undefined => {
     const all = [...new Set(folders.values())].filter((each) => each.pathOf(uri) !== undefined)
     const around = fileOf(uri) === undefined ? [] : all.filter((each) => !/^\.\.(?:\/|$)/.test(each.pathOf(uri)!))
     return around.sort((one, other) => other.root.length - one.root.length)[0] ?? all[0]
   }
   const homeOf = (
     uri: string,
-  ): { readonly folder: Folder; readonly path: string; readonly text: string } | undefined => {
+  ): { readonly folder: LspFolder; readonly path: string; readonly text: string } | undefined => {
     const folder = folderOf(uri)
     const path = folder?.pathOf(uri)
     return folder === undefined || path === undefined ? undefined : { folder, path, text: folder.textOf(path) }
@@ -39,7 +39,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   const changedAll = (): void => {
     for (const folder of folders.values()) folder.changed()
   }
-  const write = (opened: Opened): void => {
+  const write = (opened: OpenedText): void => {
     // One that belongs to no folder may belong to one that is opened later.
     documents.set(opened.uri, opened)
     const home = homeOf(opened.uri)
@@ -124,7 +124,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     const home = homeOf(uri)
     if (checked === undefined || home === undefined) return []
     const { path, text } = home
-    const { start, end, items } = complete(checked.workspace, path, text, offsetAt(text, position), checked.providers)
+    const { start, end, items } = completeAt(checked.workspace, path, text, offsetAt(text, position), checked.providers)
     const range = { start: positionAt(text, start), end: positionAt(text, end) }
     const space = text[start - 1] === ':' ? ' ' : ''
     const quote = /["']/.exec(text[start] ?? '')?.[0] ?? ''
@@ -135,7 +135,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     const home = homeOf(uri)
     if (home === undefined) return null
     const { path, text } = home
-    const value = hover(
+    const value = hoverAt(
       text,
       offsetAt(text, position),
       (checked?.findings ?? []).filter((each) => each.path === path),
@@ -146,7 +146,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     const checked = await folderOf(uri)?.settled()
     const home = homeOf(uri)
     if (checked === undefined || home === undefined) return []
-    return define(checked.workspace, home.path, offsetAt(home.text, position)).map((each): Location => ({
+    return definitionAt(checked.workspace, home.path, offsetAt(home.text, position)).map((each): Location => ({
       uri: home.folder.uriOf(each.path),
       range: toRange(each.range),
     }))
@@ -160,7 +160,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     const actions: CodeAction[] = []
     if (isWanted('quickfix', only ?? ['quickfix']))
       for (const each of checked.findings)
-        if (each.path === path && touches(toRange(each.range), range))
+        if (each.path === path && rangesTouch(toRange(each.range), range))
           actions.push(...quickFix(each, folder.uriOf, isThere, canCreate))
     // It changes places that nobody looks at: it is for those who ask for it.
     if (isWanted(FIX_ALL, only ?? [])) {
@@ -173,8 +173,8 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   connection.onDocumentFormatting(async ({ textDocument: { uri } }) => {
     const home = homeOf(uri)
     if (home === undefined) return []
-    const { format } = await import('../../documents/fmt/format.ts')
-    const formatted = format({ path: home.path, text: home.text })
+    const { formatDocuments } = await import('../../documents/fmt/format.ts')
+    const formatted = formatDocuments({ path: home.path, text: home.text })
     return 'text' in formatted ? editsBetween(home.text, formatted.text) : []
   })
 }

@@ -1,13 +1,13 @@
 /** Places in a text, as the protocol counts them: lines end at LF, CR LF and CR, as in YAML; characters are UTF-16 code units. */
 import type { Position, Range, TextDocumentContentChangeEvent, TextEdit } from 'vscode-languageserver/node'
-import type { Span } from '../../documents/source.ts'
+import type { TextSpan } from '../../documents/text/source.ts'
 
-export const toRange = ({ start, end }: Span): Range => ({
+export const toRange = ({ start, end }: TextSpan): Range => ({
   start: { line: start.line - 1, character: start.column - 1 },
   end: { line: end.line - 1, character: end.column - 1 },
 })
 
-export const touches = (a: Range, b: Range): boolean => !isBefore(a.end, b.start) && !isBefore(b.end, a.start)
+export const rangesTouch = (a: Range, b: Range): boolean => !isBefore(a.end, b.start) && !isBefore(b.end, a.start)
 
 const isBefore = (a: Position, b: Position): boolean =>
   a.line < b.line || (a.line === b.line && a.character < b.character)

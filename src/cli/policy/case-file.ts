@@ -1,10 +1,10 @@
 /** `*.policytest.yaml`: calls and what must be decided about each. Source: policies, section 7. */
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { diagnostic, type Diagnostic } from '../../documents/diagnostic.ts'
-import { createSpans } from '../../documents/document.ts'
-import { decode } from '../../documents/read.ts'
-import { checkShape } from '../../documents/shape.ts'
-import { readYaml } from '../../documents/yaml.ts'
+import { createFinding, type Diagnostic } from '../../documents/text/diagnostic.ts'
+import { createSpans } from '../../documents/text/document.ts'
+import { decodeUtf8 } from '../../documents/workspace/read.ts'
+import { checkShape } from '../../documents/workspace/shape.ts'
+import { readYaml } from '../../documents/text/yaml.ts'
 
 export interface PolicyCase {
   readonly name?: string
@@ -31,7 +31,7 @@ export interface ReadPolicyTests {
 }
 
 export function readPolicyTests(text: string, path: string): ReadPolicyTests {
-  const { source, findings } = decode({ path, text })
+  const { source, findings } = decodeUtf8({ path, text })
   if (source === undefined) return { tests: [], findings }
   const reading = readYaml(source)
   findings.push(...reading.findings)
@@ -45,7 +45,7 @@ export function readPolicyTests(text: string, path: string): ReadPolicyTests {
     const test = root.value as unknown as PolicyTest
     if (test.policies !== undefined && (test.bundle !== undefined || test.agent !== undefined))
       findings.push(
-        diagnostic(
+        createFinding(
           'doc/schema',
           'error',
           file.placeOf('/policies'),

@@ -1,13 +1,13 @@
 /** Which policies concern a tool, and which calls a policy concerns, as the documents say. */
 import { fail } from '../../base/failure.ts'
-import { ancestorsOf, inheritedFor } from '../../compile/ancestors.ts'
-import { readCondition } from '../../policy/condition.ts'
-import { describeCondition } from '../../policy/describe.ts'
+import { ancestorsOf, inheritedFor } from '../../compile/view/ancestors.ts'
+import { readCondition } from '../../policy/condition/condition.ts'
+import { describeCondition } from '../../policy/condition/describe.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import { safeText } from '../../terminal/text.ts'
-import type { Call } from '../command.ts'
-import type { Project } from '../project.ts'
+import type { CommandContext } from '../shell/command.ts'
+import type { Project } from '../project/project.ts'
 import { bundleAt } from './bundle.ts'
 import { calleeOf, subjectOf } from './subject.ts'
 
@@ -24,7 +24,7 @@ interface Concerned {
 }
 
 /** @param reference `namespace.name` of a tool, a sub-agent or a policy @throws Failure `not_found` */
-export async function explainConcerns(call: Call, project: Project, reference: string): Promise<void> {
+export async function explainConcerns(call: CommandContext, project: Project, reference: string): Promise<void> {
   const { mode, out } = call
   const id = reference.split('@')[0]!
   const { bundle } = await bundleAt(call, project, project.directory)

@@ -1,13 +1,13 @@
 /** Which truths of which comparisons the tests of policies have seen. Source: command line, 2.1. */
-import { leavesOf, type Leaf } from '../../policy/condition.ts'
-import { readCondition } from '../../policy/condition.ts'
-import { describeLeaf } from '../../policy/describe.ts'
-import type { ExplainedNode, Explanation } from '../../policy/explain.ts'
+import { leavesOf, type ConditionLeaf } from '../../policy/condition/condition.ts'
+import { readCondition } from '../../policy/condition/condition.ts'
+import { describeLeaf } from '../../policy/condition/describe.ts'
+import type { ExplainedNode, DecisionExplanation } from '../../policy/explain/explain.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
-import type { Places } from './places.ts'
+import type { LeafPlaces } from './places.ts'
 
 const TRUTHS = ['true', 'false', 'unknown'] as const
-type Truth = (typeof TRUTHS)[number]
+type LeafTruth = (typeof TRUTHS)[number]
 
 export interface LeafCoverage {
   /** Place in the conditions: `conditions.any[1]`. */
@@ -15,7 +15,7 @@ export interface LeafCoverage {
   readonly text: string
   readonly source: string | null
   /** What it can come to and was not seen to come to. */
-  readonly missing: readonly Truth[]
+  readonly missing: readonly LeafTruth[]
 }
 
 export interface PolicyCoverage {
@@ -27,30 +27,30 @@ export interface PolicyCoverage {
   readonly leaves: readonly LeafCoverage[]
 }
 
-export interface Coverage {
+export interface PolicySetCoverage {
   /** Of all nodes, 0 to 100, rounded down; 100 where there are none. */
   readonly percent: number
   readonly policies: readonly PolicyCoverage[]
 }
 
-export interface Collector {
+export interface CoverageCollector {
   /** Notes what the policies of a set can come to. */
-  know(set: PolicySet, places: Places): void
+  know(set: PolicySet, places: LeafPlaces): void
   /** Notes what a decision has seen. */
-  see(explanation: Explanation): void
-  result(): Coverage
+  see(explanation: DecisionExplanation): void
+  result(): PolicySetCoverage
 }
 
-interface Known {
-  readonly leaf: Leaf
+interface KnownLeaf {
+  readonly leaf: ConditionLeaf
   readonly text: string
   readonly node: string
   readonly source: string | null
-  readonly seen: Set<Truth>
+  readonly seen: Set<LeafTruth>
 }
 
-export function createCollector(): Collector {
-  const policies = new Map<string, Map<string, Known>>()
+export function createCollector(): CoverageCollector {
+  const policies = new Map<string, Map<string, KnownLeaf>>()
   const see = (id: string, node: ExplainedNode): void => {
     if (node.node === 'leaf') policies.get(id)?.get(node.text)?.seen.add(node.truth)
     else node.children.forEach((child) => see(id, child))
@@ -59,7 +59,7 @@ export function createCollector(): Collector {
     know(set, places) {
       for (const { policy, version, when } of set.entries) {
         const id = `${policy}@${version}`
-        const leaves = policies.get(id) ?? new Map<string, Known>()
+        const leaves = policies.get(id) ?? new Map<string, KnownLeaf>()
         policies.set(id, leaves)
         const condition = when && readCondition(when).condition
         for (const [at, leaf] of (condition ? leavesOf(condition) : []).entries()) {
@@ -90,7 +90,7 @@ export function createCollector(): Collector {
   }
 }
 
-function coverageOf(id: string, known: readonly Known[]): PolicyCoverage {
+function coverageOf(id: string, known: readonly KnownLeaf[]): PolicyCoverage {
   const leaves = known.map(({ leaf, seen, ...told }) => ({ ...told, can: possible(leaf), seen }))
   return {
     id,
@@ -110,5 +110,5 @@ const ALWAYS_THERE =
   /^(?:tool\.(?:id|namespace|name|version|wire_name|kind)|agent\.(?:id|namespace|name|version)|run\.\w+|session\.\w+|principal\.(?:type|id)|svc\.[\w.]+|time\.now)$/
 
 /** `exists` and `type` are never unknown, nor is what every call has. */
-const possible = ({ op, path }: Leaf): readonly Truth[] =>
+const possible = ({ op, path }: ConditionLeaf): readonly LeafTruth[] =>
   op === 'exists' || op === 'type' || ALWAYS_THERE.test(path.text) ? ['true', 'false'] : TRUTHS

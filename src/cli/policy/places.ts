@@ -1,24 +1,24 @@
 /** Where the comparisons of policies were written. Compiled conditions are in a fixed order of their own. */
 import type { JsonValue } from '../../base/json.ts'
 import { isJsonObject } from '../../base/json.ts'
-import type { Document } from '../../documents/document.ts'
-import { readCondition } from '../../policy/condition.ts'
-import { describeLeaf } from '../../policy/describe.ts'
+import type { Document } from '../../documents/text/document.ts'
+import { readCondition } from '../../policy/condition/condition.ts'
+import { describeLeaf } from '../../policy/condition/describe.ts'
 
-export interface Place {
+export interface LeafPlace {
   /** As people name it: `conditions.any[1]`. */
   readonly node: string
   /** `policies/refund-limit.yaml:11`. */
   readonly source: string
 }
 
-export interface Places {
+export interface LeafPlaces {
   /** @param policy `namespace.name@version`; @param text of the comparison as `explain` gives it */
-  of(policy: string, text: string): Place | undefined
+  of(policy: string, text: string): LeafPlace | undefined
 }
 
-export function placesOf(documents: readonly Document[]): Places {
-  const known = new Map<string, Place>()
+export function placesOf(documents: readonly Document[]): LeafPlaces {
+  const known = new Map<string, LeafPlace>()
   for (const document of documents) {
     const { kind, identity } = document
     if (kind !== 'Policy' || !identity) continue

@@ -1,18 +1,18 @@
 /** Recorded decisions, made again under the policies of their version or under others. */
 import type { JsonObject } from '../../base/json.ts'
-import type { Facts, Measure, Sets } from '../../policy/decision.ts'
-import { historyText } from '../../policy/history.ts'
-import { argumentAt } from '../../policy/path.ts'
+import type { CallFacts, HistoryMeasure, PolicySets } from '../../policy/condition/decision.ts'
+import { historyText } from '../../policy/condition/history.ts'
+import { argumentAt } from '../../policy/condition/path.ts'
 import type { RecordedDecision } from '../../spec/operator.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
-import type { Snapshot } from '../../spec/snapshot.ts'
-import type { Operator } from '../operator.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import type { OperatorClient } from '../project/operator.ts'
 
 /** Snapshots by `namespace.name` and version label, each asked for once. */
-export type Snapshots = (agent: string, version: string) => Promise<Snapshot>
+export type SnapshotLookup = (agent: string, version: string) => Promise<AgentSnapshot>
 
-export function createSnapshots(operator: Operator): Snapshots {
-  const known = new Map<string, Promise<Snapshot>>()
+export function createSnapshots(operator: OperatorClient): SnapshotLookup {
+  const known = new Map<string, Promise<AgentSnapshot>>()
   return (agent, version) => {
     const key = `${agent}@${version}`
     const asked = known.get(key) ?? operator.call('GET /snapshot', { query: { agent, version } })
@@ -27,9 +27,9 @@ export function createSnapshots(operator: Operator): Snapshots {
  */
 export async function setsOf(
   { agent, versionLabel, ancestors }: RecordedDecision,
-  snapshots: Snapshots,
-  change: (snapshot: Snapshot) => PolicySet = ({ policies }) => policies,
-): Promise<Sets> {
+  snapshots: SnapshotLookup,
+  change: (snapshot: AgentSnapshot) => PolicySet = ({ policies }) => policies,
+): Promise<PolicySets> {
   const of = async (name: string, version: string) => change(await snapshots(name, version))
   return {
     own: await of(agent, versionLabel),
@@ -37,8 +37,8 @@ export async function setsOf(
   }
 }
 
-export interface Replayed {
-  readonly facts: Facts
+export interface ReplayedFacts {
+  readonly facts: CallFacts
   /**
    * Measures of history that were asked for now and not then, by path and window: they are counted over the recorded calls, and
    * these as they ended. Everything else is what was recorded.
@@ -47,14 +47,14 @@ export interface Replayed {
 }
 
 /** @param all decisions that are known */
-export function factsOf(decision: RecordedDecision, all: readonly RecordedDecision[]): Replayed {
+export function factsOf(decision: RecordedDecision, all: readonly RecordedDecision[]): ReplayedFacts {
   const { facts, recordedAt, history } = decision
   const assumed = new Set<string>()
   return {
     assumed,
     facts: {
       // The operator application puts together exactly these roots.
-      ...(facts as JsonObject & Pick<Facts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>),
+      ...(facts as JsonObject & Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>),
       args: decision.arguments,
       now: Date.parse(recordedAt),
       history(...asked) {
@@ -80,7 +80,7 @@ const CAME_TO_NOTHING = new Set(['denied', 'rejected', 'failed', 'invalid', 'not
 function count(
   decision: RecordedDecision,
   all: readonly RecordedDecision[],
-  ...[scope, whose, measure, windowMs]: Parameters<Facts['history']>
+  ...[scope, whose, measure, windowMs]: Parameters<CallFacts['history']>
 ): number | undefined {
   const since = Date.parse(decision.recordedAt) - (windowMs ?? 0)
   const isHere = (each: RecordedDecision): boolean => {
@@ -102,7 +102,7 @@ function count(
 function measureOf(
   decision: RecordedDecision,
   calls: readonly RecordedDecision[],
-  measure: Measure,
+  measure: HistoryMeasure,
 ): number | undefined {
   // The call at hand was still to be decided, whatever became of it.
   const isAtHand = (each: RecordedDecision) => each.runId === decision.runId && each.toolCallId === decision.toolCallId

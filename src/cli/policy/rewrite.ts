@@ -1,14 +1,14 @@
 /** A policy test with what was decided in place of what was expected; comments and layout are kept. */
 import { parseAllDocuments } from 'yaml'
 
-export interface Actual {
+export interface ActualDecision {
   readonly decision: string
   readonly by: string
   readonly approvals: number
 }
 
 /** @param actual by document and call; undefined where a call could not be decided */
-export function rewrite(text: string, actual: readonly (readonly (Actual | undefined)[])[]): string {
+export function rewriteCases(text: string, actual: readonly (readonly (ActualDecision | undefined)[])[]): string {
   const documents = parseAllDocuments(text)
   if (!Array.isArray(documents)) return text
   documents.forEach((document, index) =>

@@ -2,31 +2,31 @@
 import { stat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
-import { explain, type ExplainedNode, type Explanation } from '../../policy/explain.ts'
-import { pathOfAgent } from '../agent-path.ts'
-import type { Call } from '../command.ts'
-import { openProject, type Project } from '../project.ts'
+import { explainDecision, type ExplainedNode, type DecisionExplanation } from '../../policy/explain/explain.ts'
+import { pathOfAgent } from '../project/agent-path.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { openProject, type Project } from '../project/project.ts'
 import { bundleAt } from './bundle.ts'
 import type { PolicyCase, PolicyTest } from './case-file.ts'
-import type { Collector } from './coverage.ts'
-import { placesOf, type Places } from './places.ts'
+import type { CoverageCollector } from './coverage.ts'
+import { placesOf, type LeafPlaces } from './places.ts'
 import { factsOf } from './situation.ts'
-import { agentOf, calleeOf, policiesAlone, policyDocuments, setsOf, subjectOf, type Subject } from './subject.ts'
+import { agentOf, calleeOf, policiesAlone, policyDocuments, setsOf, subjectOf, type EvalSubject } from './subject.ts'
 import { byOf } from './told.ts'
 
 /** What a test asks, ready to be asked. */
-export interface Asked {
-  readonly subject: Subject
-  readonly places: Places
+export interface PreparedCase {
+  readonly subject: EvalSubject
+  readonly places: LeafPlaces
 }
 
-export interface Ask {
+export interface CasePreparer {
   /** @param file absolute path of the test */
-  of(test: PolicyTest, file: string): Promise<Asked>
+  of(test: PolicyTest, file: string): Promise<PreparedCase>
 }
 
 /** Compiles each bundle once for all tests of a command. */
-export function createAsk(call: Call): Ask {
+export function createAsk(call: CommandContext): CasePreparer {
   const bundles = new Map<string, ReturnType<typeof bundleAt>>()
   const bundleOf = (project: Project, path: string) => {
     const known = bundles.get(path) ?? bundleAt(call, project, path)
@@ -55,20 +55,25 @@ async function pathOf(named: string, { directory }: Project, file: string): Prom
   return isInside && (await stat(path).catch(() => undefined)) ? path : resolve(dirname(file), named)
 }
 
-export interface Decided {
+export interface DecidedCase {
   /** Absent where the call could not be decided at all. */
-  readonly explanation?: Explanation
+  readonly explanation?: DecisionExplanation
   /** `namespace.name@version`, or `default`. */
   readonly by?: string
   /** What differs, line by line; empty = as expected. */
   readonly failure: readonly string[]
 }
 
-export function decideCase({ subject, places }: Asked, each: PolicyCase, collector: Collector, now: number): Decided {
+export function decideCase(
+  { subject, places }: PreparedCase,
+  each: PolicyCase,
+  collector: CoverageCollector,
+  now: number,
+): DecidedCase {
   try {
     const { tool } = calleeOf(subject, each.tool)
     const facts = factsOf({ subject, tool, args: each.args ?? {}, context: each.context ?? {}, now })
-    const explanation = explain(setsOf(subject), tool.wire_name, facts)
+    const explanation = explainDecision(setsOf(subject), tool.wire_name, facts)
     collector.see(explanation)
     const { policy, version } = byOf(explanation.decision, explanation.policies)
     const by = version === null ? policy : `${policy}@${version}`
@@ -79,7 +84,7 @@ export function decideCase({ subject, places }: Asked, each: PolicyCase, collect
   }
 }
 
-function differences(expected: PolicyCase, explanation: Explanation, by: string, places: Places): string[] {
+function differences(expected: PolicyCase, explanation: DecisionExplanation, by: string, places: LeafPlaces): string[] {
   const { decision, obligations } = explanation.decision
   const found: string[] = []
   if (decision !== expected.expect) found.push(`expected ${expected.expect}   got ${decision}`)
@@ -92,7 +97,7 @@ function differences(expected: PolicyCase, explanation: Explanation, by: string,
 }
 
 /** The comparisons that led there, with the document and line of each. */
-const traceLines = ({ policies }: Explanation, places: Places): string[] =>
+const traceLines = ({ policies }: DecisionExplanation, places: LeafPlaces): string[] =>
   policies.flatMap(({ policy, version, list, tree, source }) => {
     const id = `${policy}@${version}`
     const leaves = (node: ExplainedNode): string[] => {

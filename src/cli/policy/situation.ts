@@ -2,16 +2,16 @@
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { Facts } from '../../policy/decision.ts'
-import { readDuration } from '../../policy/duration.ts'
-import { historyText, inWindow } from '../../policy/history.ts'
-import { argumentAt, readPath } from '../../policy/path.ts'
-import { nearest } from '../nearest.ts'
-import type { Subject } from './subject.ts'
+import type { CallFacts } from '../../policy/condition/decision.ts'
+import { readDuration } from '../../policy/condition/duration.ts'
+import { historyText, inWindow } from '../../policy/condition/history.ts'
+import { argumentAt, readPath } from '../../policy/condition/path.ts'
+import { nearestWord } from '../shell/nearest.ts'
+import type { EvalSubject } from './subject.ts'
 
-export interface Situation {
-  readonly subject: Pick<Subject, 'agent' | 'depth'>
-  readonly tool: Facts['tool']
+export interface CallSituation {
+  readonly subject: Pick<EvalSubject, 'agent' | 'depth'>
+  readonly tool: CallFacts['tool']
   readonly args: JsonValue
   /**
    * What differs, by root (`{run: {depth: 1}}`) or by path as the witness of a diff has it (`{"run.depth": 1}`); `history` by
@@ -32,7 +32,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** @throws Failure `usage` for a context that names what does not exist */
-export function factsOf({ subject, tool, args, context: written, now }: Situation): Facts {
+export function factsOf({ subject, tool, args, context: written, now }: CallSituation): CallFacts {
   const { agent, depth } = subject
   const context = byRoot(written)
   const given = (root: string): JsonObject => {
@@ -85,7 +85,7 @@ function byRoot(context: JsonObject): JsonObject {
 
 function known(name: string, names: readonly string[], prefix: string): void {
   if (names.includes(name)) return
-  const near = nearest(name, names)
+  const near = nearestWord(name, names)
   throw fail(
     'usage',
     { what: `The context has no ${prefix}${name}.` },
@@ -104,7 +104,7 @@ function instantOf(given: JsonValue | undefined, now: Instant): Instant {
  * Measures that are given by path (`run.this_tool.attempts`, nested or in one; `window.this_tool.attempts (10m)` for that window
  * alone); else those of a first call, itself counted.
  */
-function historyOf(given: JsonObject, args: JsonValue): Facts['history'] {
+function historyOf(given: JsonObject, args: JsonValue): CallFacts['history'] {
   const measures = new Map<string, number | null>()
   const read = (value: JsonValue, path: string): void => {
     if (isJsonObject(value)) return Object.entries(value).forEach(([key, each]) => read(each, `${path}.${key}`))

@@ -2,55 +2,55 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { ancestorsOf, depthOf } from '../../compile/ancestors.ts'
-import { loosePolicies, looseTool, type Concern } from '../../compile/loose.ts'
-import type { Diagnostic } from '../../documents/diagnostic.ts'
-import type { Document } from '../../documents/document.ts'
-import { loadWorkspace } from '../../documents/load.ts'
-import type { Workspace } from '../../documents/workspace.ts'
+import { ancestorsOf, depthOf } from '../../compile/view/ancestors.ts'
+import { loosePolicies, looseTool, type PolicyTarget } from '../../compile/loose.ts'
+import type { Diagnostic } from '../../documents/text/diagnostic.ts'
+import type { Document } from '../../documents/text/document.ts'
+import { loadWorkspace } from '../../documents/workspace/load.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
-import type { Facts, Sets } from '../../policy/decision.ts'
+import type { CallFacts, PolicySets } from '../../policy/condition/decision.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
-import type { CompiledBundle, JsonSchema, Snapshot } from '../../spec/snapshot.ts'
-import { documentsFailure } from '../findings.ts'
-import { nearest } from '../nearest.ts'
-import type { Project } from '../project.ts'
-import { substitute } from './substitute.ts'
+import type { CompiledBundle, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
+import { documentsFailure } from '../release/findings.ts'
+import { nearestWord } from '../shell/nearest.ts'
+import type { Project } from '../project/project.ts'
+import { substitutePolicies } from './substitute.ts'
 
 /** What may be called. */
-export interface Callee {
-  readonly tool: Facts['tool']
+export interface EvalCallee {
+  readonly tool: CallFacts['tool']
   /** What the model is shown. */
-  readonly schema?: Concern['schema']
+  readonly schema?: PolicyTarget['schema']
   /** Arguments must satisfy each, before a policy sees them. */
   readonly schemas: readonly JsonSchema[]
 }
 
-export interface Subject {
-  readonly agent: Facts['agent']
-  readonly callees: readonly Callee[]
+export interface EvalSubject {
+  readonly agent: CallFacts['agent']
+  readonly callees: readonly EvalCallee[]
   readonly policies: PolicySet
   /** Agents above it, nearest first, whose boundaries concern its calls too. */
-  readonly ancestors: readonly Subject[]
+  readonly ancestors: readonly EvalSubject[]
   /** Delegations between the root and it. */
   readonly depth: number
 }
 
 /** The sets that decide about a call of the subject. */
-export const setsOf = ({ policies, ancestors }: Subject): Sets => ({
+export const setsOf = ({ policies, ancestors }: EvalSubject): PolicySets => ({
   own: policies,
   ancestors: ancestors.map((each) => each.policies),
 })
 
 /** @throws Failure `not_found` */
-export function agentOf({ root, agents }: CompiledBundle, given: string | undefined): Snapshot {
+export function agentOf({ root, agents }: CompiledBundle, given: string | undefined): AgentSnapshot {
   const name = given?.split('@')[0] ?? root
   const found = agents.find(({ id }) => id === name)
   if (found) return found
   const near =
     name &&
-    nearest(
+    nearestWord(
       name,
       agents.map(({ id }) => id),
     )
@@ -58,13 +58,13 @@ export function agentOf({ root, agents }: CompiledBundle, given: string | undefi
 }
 
 /** An agent of a bundle, below those that delegate to it. */
-export const subjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: Snapshot): Subject => ({
+export const subjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: AgentSnapshot): EvalSubject => ({
   ...alone(snapshot, bundle.agents),
   ancestors: ancestorsOf(bundle, snapshot.id).map((each) => alone(each, bundle.agents)),
   depth: depthOf(bundle, snapshot.id),
 })
 
-function alone(snapshot: Snapshot, agents: readonly Snapshot[]): Subject {
+function alone(snapshot: AgentSnapshot, agents: readonly AgentSnapshot[]): EvalSubject {
   const { id, version, riskTier, classifications, labels, policies } = snapshot
   return {
     agent: { id, version, ...(riskTier !== undefined && { risk_tier: riskTier }), classifications, labels },
@@ -72,12 +72,12 @@ function alone(snapshot: Snapshot, agents: readonly Snapshot[]): Subject {
     ancestors: [],
     depth: 0,
     callees: [
-      ...snapshot.tools.map((tool): Callee => ({
+      ...snapshot.tools.map((tool): EvalCallee => ({
         tool: factsOfTool(tool),
         ...(tool.inputSchema !== undefined && { schema: tool.inputSchema }),
         schemas: tool.inputSchemas,
       })),
-      ...snapshot.agents.map((edge): Callee => {
+      ...snapshot.agents.map((edge): EvalCallee => {
         const child = agents.find((each) => each.id === edge.id)
         // What an agent takes that is bound late is known when it is called.
         const known = child !== undefined || edge.inputSchema !== undefined
@@ -91,11 +91,11 @@ function alone(snapshot: Snapshot, agents: readonly Snapshot[]): Subject {
 }
 
 /** @throws Failure `not_found` */
-export function calleeOf({ agent, callees }: Subject, name: string): Callee {
+export function calleeOf({ agent, callees }: EvalSubject, name: string): EvalCallee {
   const id = name.split('@')[0]
   const found = callees.find(({ tool }) => tool.id === id || tool.wire_name === id)
   if (found) return found
-  const near = nearest(
+  const near = nearestWord(
     name,
     callees.map(({ tool }) => tool.id),
   )
@@ -144,28 +144,32 @@ async function policiesAt(path: string): Promise<readonly Document[]> {
 
 function noPolicy(name: string, all: readonly Document[]): Error {
   const names = all.flatMap(({ path, identity }) => [path, ...(identity ? [identity.id] : [])])
-  const near = nearest(name, names)
+  const near = nearestWord(name, names)
   return fail('not_found', { what: `policy ${name}` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
 /** An agent that calls nothing but what is asked about. */
-const NOBODY: Facts['agent'] = { id: 'svc.nobody', version: '0.0.0', classifications: [], labels: {} }
+const NOBODY: CallFacts['agent'] = { id: 'svc.nobody', version: '0.0.0', classifications: [], labels: {} }
 
 /**
  * Policies alone, asked about some tools; what a tool is said to be comes from its Tool document, where there is one.
  * @throws Failure `documents_have_errors`
  */
-export function policiesAlone(workspace: Workspace, documents: readonly Document[], tools: readonly string[]): Subject {
+export function policiesAlone(
+  workspace: Workspace,
+  documents: readonly Document[],
+  tools: readonly string[],
+): EvalSubject {
   const callees = [...new Set(tools.map((name) => name.split('@')[0]!))].map((id) => toolNamed(workspace, id))
   return { agent: NOBODY, callees, policies: setOf(workspace, documents, NOBODY.id, callees), ancestors: [], depth: 0 }
 }
 
 /** The subject with other policies: one of the same name replaces what was there, a new one concerns every call its scope allows. */
-export function withPolicies(subject: Subject, workspace: Workspace, documents: readonly Document[]): Subject {
+export function withPolicies(subject: EvalSubject, workspace: Workspace, documents: readonly Document[]): EvalSubject {
   const { agent, callees, policies, ancestors } = subject
   return {
     ...subject,
-    policies: substitute(policies, setOf(workspace, documents, agent.id, callees)),
+    policies: substitutePolicies(policies, setOf(workspace, documents, agent.id, callees)),
     ancestors: ancestors.map((each) => withPolicies(each, workspace, documents)),
   }
 }
@@ -174,14 +178,14 @@ function setOf(
   workspace: Workspace,
   documents: readonly Document[],
   agent: string,
-  callees: readonly Callee[],
+  callees: readonly EvalCallee[],
 ): PolicySet {
   const { set, findings } = loosePolicies(workspace, documents, agent, callees.map(toConcern))
   if (!set) throw documentsFailure(findings satisfies readonly Diagnostic[])
   return set
 }
 
-const toConcern = ({ tool, schema }: Callee): Concern => ({
+const toConcern = ({ tool, schema }: EvalCallee): PolicyTarget => ({
   wire: tool.wire_name,
   id: tool.id,
   kind: tool.kind === 'agent' ? 'agent' : 'tool',
@@ -189,7 +193,7 @@ const toConcern = ({ tool, schema }: Callee): Concern => ({
   ...(schema !== undefined && { schema }),
 })
 
-function toolNamed(workspace: Workspace, id: string): Callee {
+function toolNamed(workspace: Workspace, id: string): EvalCallee {
   const { version = '', sideEffectClass, labels = {}, schema } = looseTool(workspace, id) ?? {}
   return {
     tool: {

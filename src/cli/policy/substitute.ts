@@ -8,7 +8,7 @@ import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
  * `given`.
  * @param given for the same wire names
  */
-export function substitute(set: PolicySet, given: PolicySet): PolicySet {
+export function substitutePolicies(set: PolicySet, given: PolicySet): PolicySet {
   const replaced = new Set(given.entries.map(({ policy }) => policy))
   const known = new Set(set.entries.map(({ policy }) => policy))
   const [old, fresh] = [byId(set), byId(given)]

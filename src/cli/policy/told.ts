@@ -1,10 +1,10 @@
 /** A decision as `svc policy eval` and its relatives tell it. Source: command line, 2.1; policies, section 7. */
 import type { JsonValue } from '../../base/json.ts'
-import type { Decision } from '../../policy/decision.ts'
-import type { ExplainedNode, ExplainedPolicy, Explanation } from '../../policy/explain.ts'
+import type { PolicyDecision } from '../../policy/condition/decision.ts'
+import type { ExplainedNode, ExplainedPolicy, DecisionExplanation } from '../../policy/explain/explain.ts'
 import type { Theme } from '../../terminal/theme.ts'
 import { safeText } from '../../terminal/text.ts'
-import type { Places } from './places.ts'
+import type { LeafPlaces } from './places.ts'
 
 interface Traced {
   readonly policy: string
@@ -18,7 +18,7 @@ interface Traced {
 }
 
 /** The JSON of a decision. `trace`: every comparison and every `all`, `any` and `not` of the policies considered, in order. */
-export function toJson({ decision, policies, turns }: Explanation, places: Places) {
+export function toJson({ decision, policies, turns }: DecisionExplanation, places: LeafPlaces) {
   return {
     decision: decision.decision,
     reason: decision.reasons[0] ?? null,
@@ -45,7 +45,7 @@ export function toJson({ decision, policies, turns }: Explanation, places: Place
 const decisionOf = (effect: string): string => (effect === 'grant' || effect === 'restrict' ? 'allow' : effect)
 
 /** The policy that decided; `default` where the side-effect class did. */
-export function byOf({ decision, policies: decided }: Decision, policies: readonly ExplainedPolicy[]) {
+export function byOf({ decision, policies: decided }: PolicyDecision, policies: readonly ExplainedPolicy[]) {
   const first = decided[0]
   const winner =
     first && policies.find(({ policy, version, fired }) => fired && policy === first.id && version === first.version)
@@ -62,7 +62,7 @@ export function byOf({ decision, policies: decided }: Decision, policies: readon
 
 const isGate = ({ fired, effect }: ExplainedPolicy): boolean => fired && effect !== 'grant'
 
-function traceOf({ policy, version }: ExplainedPolicy, root: ExplainedNode, places: Places): Traced[] {
+function traceOf({ policy, version }: ExplainedPolicy, root: ExplainedNode, places: LeafPlaces): Traced[] {
   const walk = (node: ExplainedNode, path: string): Traced[] => {
     if (node.node === 'leaf') {
       const place = places.of(`${policy}@${version}`, node.text)
@@ -88,7 +88,7 @@ function traceOf({ policy, version }: ExplainedPolicy, root: ExplainedNode, plac
 }
 
 /** `require_approval  acme.refund-limit@1.0.0  args.amount > 100 (180)  approvals 1, after 30m deny`. */
-export function decisionLine({ decision, policies }: Explanation): string {
+export function decisionLine({ decision, policies }: DecisionExplanation): string {
   const by = byOf(decision, policies)
   const { obligations } = decision
   const decided = decision.policies[0]
@@ -105,7 +105,10 @@ export function decisionLine({ decision, policies }: Explanation): string {
 }
 
 /** `default for acme.refund-limit@1.0.0: condition false (40 > 100)`: the policies that were considered and did not fire. */
-function defaultParts({ decision, explanation }: Decision, policies: readonly ExplainedPolicy[]): readonly string[] {
+function defaultParts(
+  { decision, explanation }: PolicyDecision,
+  policies: readonly ExplainedPolicy[],
+): readonly string[] {
   if (decision !== 'allow' || policies.length === 0) return ['default', explanation]
   const idle = policies.map(({ policy, version, truth, tree, list }) => {
     const saw =
@@ -126,7 +129,7 @@ const conditionText = (condition: string | undefined, list: string | undefined):
   [condition, list].filter((part) => part !== undefined).join(' and ') || 'always'
 
 /** The tree of every policy that was considered, with the values and truths seen, then what would change the outcome. */
-export function explanationLines({ policies, turns }: Explanation, places: Places, theme: Theme): string[] {
+export function explanationLines({ policies, turns }: DecisionExplanation, places: LeafPlaces, theme: Theme): string[] {
   return [
     ...policies.flatMap(({ policy, version, effect, fired, truth, list, tree, source }) => [
       `  ${fired ? theme.waiting('✔') : theme.dim('·')} ${safeText(`${policy}@${version}`)}  ${decisionOf(effect)}  ${safeText(conditionText(tree && truth, list))}${source ? `   ${theme.dim(safeText(source))}` : ''}`,
@@ -136,7 +139,7 @@ export function explanationLines({ policies, turns }: Explanation, places: Place
   ]
 }
 
-function treeLines(node: ExplainedNode, policy: string, places: Places, theme: Theme, depth: number): string[] {
+function treeLines(node: ExplainedNode, policy: string, places: LeafPlaces, theme: Theme, depth: number): string[] {
   const indent = '  '.repeat(depth)
   if (node.node !== 'leaf')
     return [

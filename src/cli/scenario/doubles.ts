@@ -1,9 +1,9 @@
 /** Tools that only pretend. Source: command line, 4. */
 import { parseDuration } from '../../base/duration.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
-import { returned } from '../../tools/outcome.ts'
-import { DEFAULT_TIMEOUT_MS, type Outcome, type Toolbox } from '../../tools/tool.ts'
-import type { Double } from './scenario.ts'
+import { returnedOutcome } from '../../tools/outcome.ts'
+import { DEFAULT_TIMEOUT_MS, type ToolOutcome, type Toolbox } from '../../tools/tool.ts'
+import type { ToolDouble } from './scenario.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /**
@@ -12,11 +12,11 @@ import type { VirtualTime } from './virtual-time.ts'
  */
 export function withDoubles(
   real: Toolbox,
-  doubles: Readonly<Record<string, Double>>,
+  doubles: Readonly<Record<string, ToolDouble>>,
   time: VirtualTime,
   ended: AbortSignal,
 ): Toolbox {
-  const doubleOf = ({ id }: BoundTool): Double | undefined => (Object.hasOwn(doubles, id) ? doubles[id] : undefined)
+  const doubleOf = ({ id }: BoundTool): ToolDouble | undefined => (Object.hasOwn(doubles, id) ? doubles[id] : undefined)
   return {
     route(agent, tool) {
       const double = doubleOf(tool)
@@ -38,11 +38,11 @@ export function withDoubles(
 }
 
 async function pretend(
-  { result, error, delay, drop }: Double,
+  { result, error, delay, drop }: ToolDouble,
   timeoutMs: number,
   time: VirtualTime,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<ToolOutcome> {
   const ms = drop ? Infinity : delay === undefined ? 0 : (parseDuration(delay) ?? 0)
   try {
     if (ms > 0) await time.wait(Math.min(ms, timeoutMs), signal)
@@ -50,5 +50,5 @@ async function pretend(
     return { at: 'unknown', code: 'broken', error: 'The double did not answer.' }
   }
   if (ms > timeoutMs) return { at: 'unknown', code: 'timeout', error: `There was no answer within ${timeoutMs} ms.` }
-  return error === undefined ? returned(result ?? null, false, ms) : returned(error, true, ms)
+  return error === undefined ? returnedOutcome(result ?? null, false, ms) : returnedOutcome(error, true, ms)
 }

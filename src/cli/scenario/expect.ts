@@ -1,12 +1,12 @@
 /** What a scenario expected against what came of it. */
-import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { TimelineItem } from '../../spec/api.ts'
-import type { Snapshot } from '../../spec/snapshot.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import type { Played } from './play.ts'
-import type { Expectation } from './scenario.ts'
+import type { PlayedScenario } from './play.ts'
+import type { ScenarioExpectation } from './scenario.ts'
 
-export interface Mismatch {
+export interface ExpectationMismatch {
   /** Key under `expect`, or `run` for a run that did not come to its end. */
   readonly what: string
   readonly expected: JsonValue
@@ -14,13 +14,17 @@ export interface Mismatch {
 }
 
 /** Every difference, in the order of the keys. @param agents what was published, to know tools by their wire names */
-export function mismatches(expect: Expectation, played: Played, agents: readonly Snapshot[]): Mismatch[] {
+export function findMismatches(
+  expect: ScenarioExpectation,
+  played: PlayedScenario,
+  agents: readonly AgentSnapshot[],
+): ExpectationMismatch[] {
   const { run, conversation } = played
-  const found: Mismatch[] = []
+  const found: ExpectationMismatch[] = []
   if (played.problem !== undefined) found.push({ what: 'run', expected: 'an end', actual: played.problem })
   if (!run || !conversation) return found
   const differs = (what: string, expected: JsonValue, actual: JsonValue): void => {
-    if (canonical(expected) !== canonical(actual)) found.push({ what, expected, actual })
+    if (canonicalJson(expected) !== canonicalJson(actual)) found.push({ what, expected, actual })
   }
   if (expect.status !== undefined) differs('status', expect.status, run.status)
   if (expect.error_code !== undefined) differs('error_code', expect.error_code, run.errorCode ?? null)
@@ -30,7 +34,7 @@ export function mismatches(expect: Expectation, played: Played, agents: readonly
     if (wrong !== undefined)
       found.push({ what: 'output_schema', expected: `${wrong.path || 'output'} ${wrong.message}`, actual: run.output })
   }
-  const { calls, decisions, limits, subjects } = observe(played, agents)
+  const { calls, decisions, limits, subjects } = observeRun(played, agents)
   for (const wanted of expect.calls ?? []) {
     const same = calls.filter(
       ({ tool, arguments: args }) =>
@@ -65,14 +69,14 @@ export function mismatches(expect: Expectation, played: Played, agents: readonly
 }
 
 /** What of a run a scenario may be about, each in the order in which it came. */
-export interface Observed {
+export interface ObservedRun {
   readonly calls: readonly { readonly tool: string; readonly arguments: JsonValue }[]
   readonly decisions: readonly { readonly tool: string; readonly decision: string; readonly by: readonly string[] }[]
   readonly limits: readonly string[]
   readonly subjects: readonly string[]
 }
 
-export function observe({ conversation, events }: Played, agents: readonly Snapshot[]): Observed {
+export function observeRun({ conversation, events }: PlayedScenario, agents: readonly AgentSnapshot[]): ObservedRun {
   const { items = [], runs = [] } = conversation ?? {}
   const nameOf = createNames(agents, runs)
   return {
@@ -87,7 +91,7 @@ type NameOf = (runId: string, wire: string) => string
 
 /** Logical ids by the wire names of the agent whose run it is. */
 function createNames(
-  agents: readonly Snapshot[],
+  agents: readonly AgentSnapshot[],
   runs: readonly { readonly id: string; readonly agentName: string | null }[],
 ): NameOf {
   const agentOf = new Map(runs.map(({ id, agentName }) => [id, agents.find((each) => each.id === agentName)]))
@@ -131,7 +135,7 @@ const toDecision = (nameOf: NameOf) => (item: TimelineItem) => {
 function covers(wanted: JsonValue, value: JsonValue): boolean {
   if (isJsonObject(wanted) && isJsonObject(value))
     return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && covers(each, value[key]!))
-  return canonical(wanted) === canonical(value)
+  return canonicalJson(wanted) === canonicalJson(value)
 }
 
 function inOrder(wanted: readonly string[], subjects: readonly string[]): boolean {

@@ -1,14 +1,18 @@
 import { nameId, workspaceIdOf } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { isFileRef, type FileRef } from '../../spec/file.ts'
-import type { Project } from '../project.ts'
-import type { Stage } from './stage.ts'
+import type { Project } from '../project/project.ts'
+import type { ScenarioServer } from './scenario-server.ts'
 
 /**
  * Files that the input refers to count as uploaded. They have no bytes: what a run reads of them says the double of
  * `svc.read_file`.
  */
-export async function fakeFiles({ store, time }: Stage, project: Project, input: JsonValue = null): Promise<void> {
+export async function fakeFiles(
+  { store, time }: ScenarioServer,
+  project: Project,
+  input: JsonValue = null,
+): Promise<void> {
   const workspaceId = workspaceIdOf(project.workspace)
   const now = time.clock.now()
   for (const { filename, mediaType = 'application/octet-stream' } of refsIn(input)) {

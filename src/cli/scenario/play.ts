@@ -1,6 +1,6 @@
 /** Plays a scenario: whenever nothing can happen by itself, somebody answers or the clock is wound to what comes next. */
 import { setTimeout as after } from 'node:timers/promises'
-import { iso, type Instant } from '../../base/clock.ts'
+import { toIsoText, type Instant } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { Conversation, RunStatusBody, StreamEvent } from '../../spec/api.ts'
@@ -8,16 +8,23 @@ import type { Cassette } from '../../spec/cassette.ts'
 import type { InboxItem } from '../../spec/operator.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
-import type { Tree } from '../../store/store.ts'
-import type { Project } from '../project.ts'
-import { RemoteError } from '../remote.ts'
-import { subjectOf } from '../task-desk.ts'
-import { answerOf, createRulebook, delayOf, type Asked, type DecisionRule, type Rulebook } from './decisions.ts'
+import type { SessionTree } from '../../store/store.ts'
+import type { Project } from '../project/project.ts'
+import { RemoteError } from '../shell/remote.ts'
+import { subjectOf } from '../runs/approval-session.ts'
+import {
+  answerOf,
+  createRulebook,
+  delayOf,
+  type WaitingTask,
+  type DecisionRule,
+  type ScriptedAnswers,
+} from '../runs/decisions.ts'
 import type { Scenario } from './scenario.ts'
 import { fakeFiles } from './files.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, type ScenarioServer } from './scenario-server.ts'
 
-export interface Played {
+export interface PlayedScenario {
   /** Absent when the run could not be started. */
   readonly run?: RunStatusBody
   readonly conversation?: Conversation
@@ -30,7 +37,7 @@ export interface Played {
   readonly virtualMs: number
 }
 
-export interface Playing {
+export interface PlayOptions {
   readonly project: Project
   readonly bundle: CompiledBundle
   /** Closures that are deployed beside it. */
@@ -42,10 +49,10 @@ export interface Playing {
   readonly signal: AbortSignal
 }
 
-export async function play(
+export async function playScenario(
   scenario: Scenario,
-  { project, bundle, lateBound, agent, cassette, env, signal }: Playing,
-): Promise<Played> {
+  { project, bundle, lateBound, agent, cassette, env, signal }: PlayOptions,
+): Promise<PlayedScenario> {
   const stage = await openStage(project, [...lateBound, bundle], scenario.tools ?? {}, env, cassette)
   const undecided = new Set<string>()
   const since = stage.time.clock.now()
@@ -77,7 +84,7 @@ export async function play(
 
 /** The sentence of what refused the start. */
 async function start(
-  { operator }: Stage,
+  { operator }: ScenarioServer,
   agent: string,
   { input = {} }: Scenario,
 ): Promise<{ readonly runId: string; readonly sessionId: string } | string> {
@@ -96,7 +103,11 @@ const LOOK_AGAIN_MS = 2
 const STILL = 5
 
 /** Resolves when the run has ended, or nothing of it can happen before the clock moves or somebody answers. */
-async function settle({ store, time }: Stage, sessionId: SessionId, signal: AbortSignal): Promise<Tree> {
+async function settle(
+  { store, time }: ScenarioServer,
+  sessionId: SessionId,
+  signal: AbortSignal,
+): Promise<SessionTree> {
   let seen = -1
   let same = 0
   for (;;) {
@@ -113,7 +124,7 @@ async function settle({ store, time }: Stage, sessionId: SessionId, signal: Abor
 }
 
 /** What is in the hands of a model or a tool, and what the engine itself still has to move. */
-function countWork({ runs }: Tree): { readonly waits: number; readonly moves: number } {
+function countWork({ runs }: SessionTree): { readonly waits: number; readonly moves: number } {
   let [waits, moves] = [0, 0]
   for (const { state } of runs) {
     if (state.at === 'thinking') waits++
@@ -130,15 +141,15 @@ function countWork({ runs }: Tree): { readonly waits: number; readonly moves: nu
 interface Answering {
   readonly rule: DecisionRule
   readonly item: InboxItem
-  readonly asked: Asked
+  readonly asked: WaitingTask
   readonly at: Instant
 }
 
 /** The next thing that happens: an answer, or time goes by. Answers why neither can. */
 async function move(
-  stage: Stage,
+  stage: ScenarioServer,
   { expect }: Scenario,
-  rulebook: Rulebook,
+  rulebook: ScriptedAnswers,
   undecided: Set<string>,
 ): Promise<string | undefined> {
   const { operator, store, time } = stage
@@ -167,7 +178,11 @@ async function move(
   return undefined
 }
 
-async function answer(stage: Stage, rulebook: Rulebook, { rule, item, asked }: Answering): Promise<string | undefined> {
+async function answer(
+  stage: ScenarioServer,
+  rulebook: ScriptedAnswers,
+  { rule, item, asked }: Answering,
+): Promise<string | undefined> {
   try {
     const body = { ...answerOf(rule, asked), ...(item.kind !== 'reply' && { userTaskId: item.userTaskId }) }
     const { error } = await stage.answer(item.runId, body, {
@@ -183,7 +198,7 @@ async function answer(stage: Stage, rulebook: Rulebook, { rule, item, asked }: A
 }
 
 /** A run may ask for many replies; each question is one of its own. */
-const toAsked = (item: InboxItem): Asked => ({
+const toAsked = (item: InboxItem): WaitingTask => ({
   id: item.kind === 'reply' ? `${item.runId} ${item.createdAt} ${item.why}` : item.userTaskId,
   kind: item.kind,
   ...(item.tool !== undefined && { tool: item.tool }),
@@ -199,11 +214,11 @@ const nameOf = (item: InboxItem): string =>
 /** Events read at once. */
 const PAGE = 500
 
-async function eventsOf({ store }: Stage, sessionId: SessionId): Promise<StreamEvent[]> {
+async function eventsOf({ store }: ScenarioServer, sessionId: SessionId): Promise<StreamEvent[]> {
   const events: StreamEvent[] = []
   for (let seq = 0; ;) {
     const page = await store.events(sessionId, seq, PAGE)
-    events.push(...page.map(({ ts, kind, subject, data }) => ({ ts: iso(ts), kind, subject, data })))
+    events.push(...page.map(({ ts, kind, subject, data }) => ({ ts: toIsoText(ts), kind, subject, data })))
     if (page.length < PAGE) return events
     seq = page.at(-1)!.seq
   }

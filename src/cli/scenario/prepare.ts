@@ -5,22 +5,22 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
-import { turnProblem } from '../../compile/inline.ts'
-import { readValues } from '../../documents/read.ts'
+import { turnProblem } from '../../compile/stages/inline.ts'
+import { readValues } from '../../documents/workspace/read.ts'
 import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
-import { digestOfSnapshot, type CompiledBundle, type ScriptTurn, type Snapshot } from '../../spec/snapshot.ts'
-import { pathOfAgent } from '../agent-path.ts'
-import { build } from '../build.ts'
-import type { Call } from '../command.ts'
-import { documentsFailure } from '../findings.ts'
-import { lateBoundOf } from '../late-bound.ts'
-import { nearest } from '../nearest.ts'
-import { openProject, type Project } from '../project.ts'
-import { readUserFile } from '../read-file.ts'
-import { writeUserFile } from '../write-file.ts'
+import { digestOfSnapshot, type CompiledBundle, type ScriptTurn, type AgentSnapshot } from '../../spec/snapshot.ts'
+import { pathOfAgent } from '../project/agent-path.ts'
+import { buildBundle } from '../release/build.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { documentsFailure } from '../release/findings.ts'
+import { lateBoundOf } from '../release/late-bound.ts'
+import { nearestWord } from '../shell/nearest.ts'
+import { openProject, type Project } from '../project/project.ts'
+import { readUserFile } from '../files/read-file.ts'
+import { writeUserFile } from '../files/write-file.ts'
 import type { Scenario } from './scenario.ts'
 
-export interface Prepared {
+export interface PreparedScenario {
   readonly project: Project
   readonly bundle: CompiledBundle
   /** Closures of the project's late-bound agents, deployed with it. */
@@ -32,9 +32,9 @@ export interface Prepared {
 }
 
 /** @param index of the scenario among those of its file */
-export type Prepare = (scenario: Scenario, file: string, index: number) => Promise<Prepared>
+export type PrepareScenario = (scenario: Scenario, file: string, index: number) => Promise<PreparedScenario>
 
-export interface Tapes {
+export interface CassetteDirectory {
   /** Directory of recordings that every scenario plays in place of its model and its tools. */
   readonly directory?: string
   /** Recordings are made instead of played. */
@@ -42,8 +42,11 @@ export interface Tapes {
 }
 
 /** @returns a function that throws `documents_have_errors`, `not_found`, `usage` */
-export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>, tapes: Tapes): Prepare {
-  const built = new Map<string, Promise<Pick<Prepared, 'bundle' | 'lateBound'>>>()
+export function createPreparation(
+  call: Pick<CommandContext, 'cwd' | 'globals' | 'io'>,
+  tapes: CassetteDirectory,
+): PrepareScenario {
+  const built = new Map<string, Promise<Pick<PreparedScenario, 'bundle' | 'lateBound'>>>()
   return async (scenario, file, index) => {
     const project = await openProject(call, dirname(file))
     const path =
@@ -68,8 +71,8 @@ export function createPreparation(call: Pick<Call, 'cwd' | 'globals' | 'io'>, ta
   }
 }
 
-async function compileAt(project: Project, path: string): Promise<Pick<Prepared, 'bundle' | 'lateBound'>> {
-  const built = await build({ project, path })
+async function compileAt(project: Project, path: string): Promise<Pick<PreparedScenario, 'bundle' | 'lateBound'>> {
+  const built = await buildBundle({ project, path })
   const bundle = built.compiled?.bundle
   if (!bundle) throw documentsFailure(built.findings)
   const late = await lateBoundOf(built)
@@ -78,8 +81,8 @@ async function compileAt(project: Project, path: string): Promise<Pick<Prepared,
   return { bundle: { ...bundle, documents: [] }, lateBound: late.bundles.map((each) => ({ ...each, documents: [] })) }
 }
 
-function noAgent(agent: string, agents: readonly Snapshot[]): Error {
-  const near = nearest(
+function noAgent(agent: string, agents: readonly AgentSnapshot[]): Error {
+  const near = nearestWord(
     agent,
     agents.map(({ id }) => id),
   )
@@ -88,11 +91,11 @@ function noAgent(agent: string, agents: readonly Snapshot[]): Error {
 
 /** The agents, the one that is started with the model of the scenario. */
 async function withModel(
-  agents: readonly Snapshot[],
-  started: Snapshot,
+  agents: readonly AgentSnapshot[],
+  started: AgentSnapshot,
   { model }: Scenario,
   project: Project,
-): Promise<readonly Snapshot[]> {
+): Promise<readonly AgentSnapshot[]> {
   if (model === undefined || typeof model !== 'string' || (model === 'scripted' && started.model.script)) return agents
   if (model === 'scripted')
     throw fail(
@@ -110,7 +113,7 @@ async function withModel(
 /** The recording that a scenario plays, absolute; undefined for one that plays none. */
 function tapeOf(
   { model }: Scenario,
-  at: Pick<Tapes, 'directory'> & {
+  at: Pick<CassetteDirectory, 'directory'> & {
     readonly cwd: string
     readonly project: Project
     readonly file: string

@@ -1,14 +1,14 @@
 /** `*.scenario.yaml`: a test of one run. Source: command line, 4. */
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import type { Diagnostic } from '../../documents/diagnostic.ts'
-import { createSpans } from '../../documents/document.ts'
-import { decode } from '../../documents/read.ts'
-import { checkShape } from '../../documents/shape.ts'
-import { readYaml } from '../../documents/yaml.ts'
-import type { DecisionRule } from './decisions.ts'
-import { ruleFindings } from './decisions.ts'
+import type { Diagnostic } from '../../documents/text/diagnostic.ts'
+import { createSpans } from '../../documents/text/document.ts'
+import { decodeUtf8 } from '../../documents/workspace/read.ts'
+import { checkShape } from '../../documents/workspace/shape.ts'
+import { readYaml } from '../../documents/text/yaml.ts'
+import type { DecisionRule } from '../runs/decisions.ts'
+import { ruleFindings } from '../runs/decisions.ts'
 
-export interface Double {
+export interface ToolDouble {
   readonly result?: JsonValue
   readonly error?: string
   readonly delay?: string
@@ -27,7 +27,7 @@ export interface ExpectedDecision {
   readonly by?: string
 }
 
-export interface Expectation {
+export interface ScenarioExpectation {
   readonly status?: string
   readonly error_code?: string
   readonly output?: JsonValue
@@ -44,9 +44,9 @@ export interface Scenario {
   readonly agent?: string
   readonly input?: JsonObject
   readonly model?: string | { readonly replay: string }
-  readonly tools?: Readonly<Record<string, Double>>
+  readonly tools?: Readonly<Record<string, ToolDouble>>
   readonly decide?: readonly DecisionRule[]
-  readonly expect?: Expectation
+  readonly expect?: ScenarioExpectation
 }
 
 export interface ReadScenarios {
@@ -57,7 +57,7 @@ export interface ReadScenarios {
 
 /** The scenarios of a file, one for each `---`. What has an unknown key is none. */
 export function readScenarios(text: string, path: string): ReadScenarios {
-  const { source, findings } = decode({ path, text })
+  const { source, findings } = decodeUtf8({ path, text })
   if (source === undefined) return { scenarios: [], findings }
   const reading = readYaml(source)
   findings.push(...reading.findings)

@@ -1,21 +1,21 @@
 /** A scenario file with what came of its runs in place of what was expected; comments and layout are kept. */
 import { parseAllDocuments } from 'yaml'
 import type { JsonValue } from '../../base/json.ts'
-import type { Mismatch, Observed } from './expect.ts'
-import type { Expectation } from './scenario.ts'
+import type { ExpectationMismatch, ObservedRun } from './expect.ts'
+import type { ScenarioExpectation } from './scenario.ts'
 
 /** What to write under `expect`, by key. */
-export type Update = Readonly<Record<string, JsonValue>>
+export type ExpectationUpdate = Readonly<Record<string, JsonValue>>
 
 /**
  * Only what differs. A schema is its author's own work and a run without an end has nothing to show, so neither is
  * changed; undefined where one of them differs.
  */
 export function updateOf(
-  expect: Expectation,
-  differences: readonly Mismatch[],
-  { calls, decisions, limits, subjects }: Observed,
-): Update | undefined {
+  expect: ScenarioExpectation,
+  differences: readonly ExpectationMismatch[],
+  { calls, decisions, limits, subjects }: ObservedRun,
+): ExpectationUpdate | undefined {
   if (differences.some(({ what }) => what === 'run' || what === 'output_schema')) return undefined
   const named = (list: readonly { readonly tool: string }[] | undefined): Set<string> =>
     new Set(list?.map(({ tool }) => tool))
@@ -32,7 +32,7 @@ export function updateOf(
 }
 
 /** @param updates by document; undefined leaves one as it is */
-export function rewriteExpectations(text: string, updates: readonly (Update | undefined)[]): string {
+export function rewriteExpectations(text: string, updates: readonly (ExpectationUpdate | undefined)[]): string {
   const documents = parseAllDocuments(text)
   if (!Array.isArray(documents)) return text
   documents.forEach((document, index) => {
@@ -42,8 +42,8 @@ export function rewriteExpectations(text: string, updates: readonly (Update | un
 }
 
 /** The same call made several times is one entry with `times`. */
-function counted(calls: Observed['calls']): JsonValue {
-  const groups = new Map<string, { readonly call: Observed['calls'][number]; times: number }>()
+function counted(calls: ObservedRun['calls']): JsonValue {
+  const groups = new Map<string, { readonly call: ObservedRun['calls'][number]; times: number }>()
   for (const call of calls) {
     const key = JSON.stringify(call)
     const group = groups.get(key) ?? { call, times: 0 }

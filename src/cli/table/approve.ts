@@ -1,6 +1,6 @@
 /** Commands that answer what runs ask. Source: command line, 2. */
-import type { CommandSpec, OptionSpec } from '../command.ts'
-import { listFilters, metadata } from './shared.ts'
+import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import { listFilters, metadataOption } from './shared.ts'
 
 const as: OptionSpec = {
   flags: '--as <email>',
@@ -16,7 +16,7 @@ const answerExits = {
   6: 'already decided, expired, or the arguments changed',
 } as const
 
-export const approve: readonly CommandSpec[] = [
+export const approveCommands: readonly CommandSpec[] = [
   {
     path: 'inbox',
     alias: 'tasks',
@@ -47,7 +47,7 @@ export const approve: readonly CommandSpec[] = [
     ],
     examples: ['svc inbox', 'svc inbox --count', 'svc inbox --json --jq ".items[].userTaskId"'],
     json: '{items:[{userTaskId,kind,runId,sessionId,agent,tool?,args?,argsDigest?,why,reason,options?,approvals:{have,need,by},createdAt,expiresAt,onTimeout,apiCompletable,status}],total}',
-    load: async () => (await import('../commands/inbox.ts')).inbox,
+    load: async () => (await import('../commands/approve/inbox.ts')).inbox,
   },
   {
     path: 'approve',
@@ -69,7 +69,7 @@ export const approve: readonly CommandSpec[] = [
     examples: ['svc approve 9c1e77', 'svc approve @waiting --note "checked with the customer"'],
     json: decided,
     exits: answerExits,
-    load: async () => (await import('../commands/decide.ts')).approve,
+    load: async () => (await import('../commands/approve/decide.ts')).approve,
   },
   {
     path: 'reject',
@@ -87,7 +87,7 @@ export const approve: readonly CommandSpec[] = [
     examples: ['svc reject 9c1e77 --reason "customer already refunded"', 'svc reject @waiting --no-reason'],
     json: decided,
     exits: answerExits,
-    load: async () => (await import('../commands/decide.ts')).reject,
+    load: async () => (await import('../commands/approve/decide.ts')).reject,
   },
   {
     path: 'answer',
@@ -103,13 +103,13 @@ export const approve: readonly CommandSpec[] = [
       { flags: '--text <text>', say: 'a text' },
       { flags: '--number <n>', say: 'a number, with a point as decimal mark' },
       { flags: '--probe', say: 'only look whether the call happened, with the tool its author named' },
-      metadata,
+      metadataOption,
       ofRun,
       as,
     ],
     examples: ['svc answer b7aa10 2', 'svc answer b7aa10 --probe', 'svc answer b7aa10 --option retry'],
     json: `${decided}; with --probe {userTaskId,name,arguments,result,isError}`,
     exits: answerExits,
-    load: async () => (await import('../commands/answer.ts')).answer,
+    load: async () => (await import('../commands/approve/answer.ts')).answer,
   },
 ]

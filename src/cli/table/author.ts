@@ -1,8 +1,8 @@
 /** Commands that write, check and explain documents. Source: command line, 2. */
-import type { CommandSpec } from '../command.ts'
-import { difference, failOn } from './shared.ts'
+import type { CommandSpec } from '../shell/command.ts'
+import { differenceSchema, failOn } from './shared.ts'
 
-export const author: readonly CommandSpec[] = [
+export const authorCommands: readonly CommandSpec[] = [
   {
     path: 'init',
     group: 'Author',
@@ -29,7 +29,7 @@ export const author: readonly CommandSpec[] = [
     ],
     json: '{dir,template,files:[{path,action:"created"|"skipped"}],next:[string]}',
     exits: { 6: 'the directory is not empty' },
-    load: async () => (await import('../commands/init.ts')).init,
+    load: async () => (await import('../commands/author/init.ts')).init,
   },
   {
     path: 'demo',
@@ -43,7 +43,7 @@ export const author: readonly CommandSpec[] = [
     examples: ['svc demo', 'svc demo --speed 0 --json'],
     json: 'a line for each event, then {"type":"result",status,output,…}',
     exits: { 1: 'the demo did not end as recorded' },
-    load: async () => (await import('../commands/demo.ts')).demo,
+    load: async () => (await import('../commands/author/demo.ts')).demo,
   },
   {
     path: 'lint',
@@ -77,7 +77,7 @@ export const author: readonly CommandSpec[] = [
     ],
     json: '{ok,files,errors,warnings,fixable,diagnostics:[{rule,severity:"error"|"warning"|"info",message,why?,fix?:{description,edits:[{path,range,text}],unsafe?},path,pointer,range:{start:{line,column,offset},end},related:[{path,range,message}],docs}]}',
     exits: { 1: 'errors, or more warnings than allowed', 5: 'no document found' },
-    load: async () => (await import('../commands/lint.ts')).lint,
+    load: async () => (await import('../commands/author/lint.ts')).lint,
   },
   {
     path: 'lsp',
@@ -87,7 +87,7 @@ export const author: readonly CommandSpec[] = [
     options: [{ flags: '--stdio', say: 'what it does anyway: editors say so' }],
     examples: ['svc lsp', 'svc lsp -C my-project'],
     drains: true,
-    load: async () => (await import('../commands/lsp.ts')).lsp,
+    load: async () => (await import('../commands/author/lsp.ts')).lsp,
   },
   {
     path: 'fmt',
@@ -105,7 +105,7 @@ export const author: readonly CommandSpec[] = [
     examples: ['svc fmt', 'svc fmt --check', 'svc fmt agents --diff'],
     json: '{changed:[path],unchanged}',
     exits: { 1: '--check found a difference, or a document cannot be read', 5: 'no document found' },
-    load: async () => (await import('../commands/fmt.ts')).fmt,
+    load: async () => (await import('../commands/author/fmt.ts')).fmt,
   },
   {
     path: 'compile',
@@ -125,7 +125,7 @@ export const author: readonly CommandSpec[] = [
     examples: ['svc compile', 'svc compile bundle.yaml --matrix', 'svc compile --check'],
     json: '{root,digest,boundaries:[{agent,boundary,policies}],policies,bindings,unmatched:[{agent,boundary}]}',
     exits: { 1: 'the bundle does not compile, or --check found drift', 5: 'no document found' },
-    load: async () => (await import('../commands/compile.ts')).compileCommand,
+    load: async () => (await import('../commands/author/compile.ts')).compileCommand,
   },
   {
     path: 'policy test',
@@ -147,7 +147,7 @@ export const author: readonly CommandSpec[] = [
       2: 'no test has the text of --filter',
       5: 'no test found',
     },
-    load: async () => (await import('../commands/policy-test.ts')).policyTest,
+    load: async () => (await import('../commands/author/policy-test.ts')).policyTest,
   },
   {
     path: 'policy eval',
@@ -174,7 +174,7 @@ export const author: readonly CommandSpec[] = [
     ],
     json: '{decision,reason,explanation,message,approvalsRequired,timeout,by:{policy,version,pointer,source},trace:[{policy,node,op,left,right,result,source}],considered:[{policy,version,decision,result,fired,source}],wouldChange,invalid:[{path,message}]}',
     exits: { 1: '--expect differs, or errors in the documents', 5: 'no such agent, tool or policy' },
-    load: async () => (await import('../commands/policy-eval.ts')).policyEval,
+    load: async () => (await import('../commands/author/policy-eval.ts')).policyEval,
   },
   {
     path: 'policy can',
@@ -196,7 +196,7 @@ export const author: readonly CommandSpec[] = [
     ],
     json: '{can:"never"|"yes"|"not_proven",witness?:{arguments,context,decision},by}',
     exits: { 1: '--expect differs, or errors in the documents', 5: 'no such agent or tool' },
-    load: async () => (await import('../commands/policy-can.ts')).policyCan,
+    load: async () => (await import('../commands/author/policy-can.ts')).policyCan,
   },
   {
     path: 'policy explain',
@@ -207,7 +207,7 @@ export const author: readonly CommandSpec[] = [
     examples: ['svc policy explain @last', 'svc policy explain 9c1e77', 'svc policy explain acme.refunds'],
     json: 'task: as svc policy eval with {tool,policies,runId,toolCallId,argsDigest,recordedAt}; run: {runId,items}; tool or policy: {ref,considered}',
     exits: { 5: 'no such run, task, tool or policy, or nothing was decided' },
-    load: async () => (await import('../commands/policy-explain.ts')).policyExplain,
+    load: async () => (await import('../commands/author/policy-explain.ts')).policyExplain,
   },
   {
     path: 'policy backtest',
@@ -229,7 +229,7 @@ export const author: readonly CommandSpec[] = [
     ],
     json: '{calls,flips:[{runId,toolCallId,tool,was,now,by,assumed?}],assumed?}',
     exits: { 5: 'no such agent or policy' },
-    load: async () => (await import('../commands/policy-backtest.ts')).policyBacktest,
+    load: async () => (await import('../commands/author/policy-backtest.ts')).policyBacktest,
   },
   {
     path: 'test',
@@ -254,7 +254,7 @@ export const author: readonly CommandSpec[] = [
     ],
     json: '{ok,passed,failed,cases:[{name,file,ok,expected,actual,trace,differences,undecided,events,virtualMs,ms}],runs}',
     exits: { 1: 'a scenario failed', 2: 'no scenario has the text of --filter', 5: 'no scenario found' },
-    load: async () => (await import('../commands/test.ts')).test,
+    load: async () => (await import('../commands/author/test.ts')).test,
   },
   {
     path: 'bundle tree',
@@ -265,7 +265,7 @@ export const author: readonly CommandSpec[] = [
     examples: ['svc bundle tree', 'svc bundle tree bundle.yaml --json'],
     json: '{root,nodes:[{id,kind,version,path,origin,digest}],edges:[{from,to,kind,version,lateBound,requested?}]}',
     exits: { 1: 'the bundle does not compile', 5: 'no document found' },
-    load: async () => (await import('../commands/bundle.ts')).bundleTreeCommand,
+    load: async () => (await import('../commands/author/bundle.ts')).bundleTreeCommand,
   },
   {
     path: 'bundle pack',
@@ -278,7 +278,7 @@ export const author: readonly CommandSpec[] = [
     examples: ['svc bundle pack', 'svc bundle pack -o refund.tgz', 'svc bundle pack bundle.yaml -o -'],
     json: '{file,size,digest,documents}',
     exits: { 1: 'the bundle does not compile, or has a file that none may have', 5: 'no document found' },
-    load: async () => (await import('../commands/bundle.ts')).bundlePack,
+    load: async () => (await import('../commands/author/bundle.ts')).bundlePack,
   },
   {
     path: 'bundle verify',
@@ -289,7 +289,7 @@ export const author: readonly CommandSpec[] = [
     examples: ['svc bundle verify refund.tgz', 'svc bundle verify refund.tgz --json'],
     json: '{ok,file,digest,documents,root,closureDigest}',
     exits: { 1: 'it is damaged, or does not compile', 5: 'no such file' },
-    load: async () => (await import('../commands/bundle.ts')).bundleVerify,
+    load: async () => (await import('../commands/author/bundle.ts')).bundleVerify,
   },
   {
     path: 'bundle diff',
@@ -302,9 +302,9 @@ export const author: readonly CommandSpec[] = [
       'svc bundle diff before.tgz . --fail-on breaking',
       'svc bundle diff --against acme.refund-desk@1.1.0 --fail-on breaking',
     ],
-    json: `${difference.slice(0, -1)},files?:[{path,change,from,to}]}`,
+    json: `${differenceSchema.slice(0, -1)},files?:[{path,change,from,to}]}`,
     exits: { 1: 'breaking changes (--fail-on), or a bundle does not compile', 5: 'no document or version found' },
-    load: async () => (await import('../commands/bundle-diff.ts')).bundleDiff,
+    load: async () => (await import('../commands/author/bundle-diff.ts')).bundleDiff,
   },
   {
     path: 'schema',
@@ -327,7 +327,7 @@ export const author: readonly CommandSpec[] = [
       'svc schema output:lint',
       'svc schema --types',
     ],
-    load: async () => (await import('../commands/schema.ts')).schema,
+    load: async () => (await import('../commands/author/schema.ts')).schema,
   },
   {
     path: 'explain',
@@ -338,6 +338,6 @@ export const author: readonly CommandSpec[] = [
     examples: ['svc explain tool/unresolved', 'svc explain WaitingForHITL'],
     json: '{term,kind,text}',
     exits: { 5: 'unknown term' },
-    load: async () => (await import('../commands/explain.ts')).explain,
+    load: async () => (await import('../commands/author/explain.ts')).explain,
   },
 ]

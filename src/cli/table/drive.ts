@@ -1,6 +1,6 @@
 /** Commands that start runs and follow them. Source: command line, 2. */
-import type { CommandSpec, OptionSpec } from '../command.ts'
-import { listFilters, metadata } from './shared.ts'
+import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import { listFilters, metadataOption } from './shared.ts'
 
 const followOptions: readonly OptionSpec[] = [
   { flags: '--show <what>', say: 'what is shown on the way', choices: ['all', 'steps', 'text', 'none'] },
@@ -19,7 +19,7 @@ const runEnds = {
   9: '--max-wait elapsed',
 } as const
 
-export const drive: readonly CommandSpec[] = [
+export const driveCommands: readonly CommandSpec[] = [
   {
     path: 'run',
     group: 'Drive',
@@ -47,7 +47,7 @@ export const drive: readonly CommandSpec[] = [
     json: '{runId,sessionId,status,output,error?,totalTokensUsed,durationMs,task?:{userTaskId,kind,tool,args,expiresAt}}',
     exits: { ...runEnds, 8: 'no server' },
     drains: true,
-    load: async () => (await import('../commands/run.ts')).run,
+    load: async () => (await import('../commands/drive/run.ts')).run,
   },
   {
     path: 'runs list',
@@ -66,7 +66,7 @@ export const drive: readonly CommandSpec[] = [
     ],
     examples: ['svc runs list --waiting', 'svc runs list --since 1d --json'],
     json: '{items:[{runId,sessionId,agent,versionLabel,status,depth,parentRunId,startedAt,finishedAt,totalTokensUsed,trigger,waitingOn?}],total}',
-    load: async () => (await import('../commands/runs.ts')).runsList,
+    load: async () => (await import('../commands/drive/runs.ts')).runsList,
   },
   {
     path: 'runs get',
@@ -86,7 +86,7 @@ export const drive: readonly CommandSpec[] = [
     examples: ['svc runs get @last', 'svc runs get @last --wait --exit-status --json'],
     json: 'body of GET /v1/runs/{runId}',
     exits: { 1: 'failed or cancelled (--exit-status)', 3: 'waiting for a person (--exit-status)', 5: 'no such run' },
-    load: async () => (await import('../commands/runs.ts')).runsGet,
+    load: async () => (await import('../commands/drive/runs.ts')).runsGet,
   },
   {
     path: 'runs watch',
@@ -99,7 +99,7 @@ export const drive: readonly CommandSpec[] = [
     json: 'as svc run',
     exits: { ...runEnds, 5: 'no such run' },
     drains: true,
-    load: async () => (await import('../commands/runs.ts')).runsWatch,
+    load: async () => (await import('../commands/drive/runs.ts')).runsWatch,
   },
   {
     path: 'runs cancel',
@@ -111,7 +111,7 @@ export const drive: readonly CommandSpec[] = [
     examples: ['svc runs cancel @last', 'svc runs cancel 77d0c4 --reason duplicate'],
     json: '{items:[{runId,before,after}],total}',
     exits: { 5: 'no such run' },
-    load: async () => (await import('../commands/runs.ts')).runsCancel,
+    load: async () => (await import('../commands/drive/runs.ts')).runsCancel,
   },
   {
     path: 'runs conversation',
@@ -129,7 +129,7 @@ export const drive: readonly CommandSpec[] = [
     examples: ['svc runs conversation @last', 'svc runs conversation @last --json --jq ".items[].type"'],
     json: 'body of GET /v1/runs/{runId}/conversation',
     exits: { 5: 'no such run' },
-    load: async () => (await import('../commands/runs.ts')).runsConversation,
+    load: async () => (await import('../commands/drive/runs.ts')).runsConversation,
   },
   {
     path: 'stream',
@@ -154,7 +154,7 @@ export const drive: readonly CommandSpec[] = [
     examples: ['svc stream @last', 'svc stream @last --kind user_task'],
     json: 'a line for each event: {ts,kind,subject,data}',
     exits: { 5: 'no such run' },
-    load: async () => (await import('../commands/stream.ts')).stream,
+    load: async () => (await import('../commands/drive/stream.ts')).stream,
   },
   {
     path: 'send',
@@ -167,7 +167,7 @@ export const drive: readonly CommandSpec[] = [
     ],
     options: [
       { flags: '-a, --attach <file>', say: 'upload a file and send it along', many: true },
-      metadata,
+      metadataOption,
       { flags: '--path <path>', say: 'route to use', choices: ['input', 'messages'] },
       { flags: '-f, --follow', say: 'stay with the run afterwards' },
     ],
@@ -175,7 +175,7 @@ export const drive: readonly CommandSpec[] = [
     json: '{status,error?,code?}',
     exits: { 5: 'no such run', 6: 'the run does not wait for a reply' },
     drains: true,
-    load: async () => (await import('../commands/send.ts')).send,
+    load: async () => (await import('../commands/drive/send.ts')).send,
   },
   {
     path: 'sessions list',
@@ -195,7 +195,7 @@ export const drive: readonly CommandSpec[] = [
     ],
     json: 'body of GET /v1/agents/{agentId}/sessions; a line for each session with --all',
     exits: { 5: 'no such agent' },
-    load: async () => (await import('../commands/sessions.ts')).sessionsList,
+    load: async () => (await import('../commands/drive/sessions.ts')).sessionsList,
   },
   {
     path: 'sessions show',
@@ -206,7 +206,7 @@ export const drive: readonly CommandSpec[] = [
     examples: ['svc sessions show a810f2', 'svc sessions show @last --json'],
     json: 'the session as listed, with agent and runs:[{runId,agent,status,depth,parentRunId,…}]',
     exits: { 5: 'no such session' },
-    load: async () => (await import('../commands/sessions.ts')).sessionsShow,
+    load: async () => (await import('../commands/drive/sessions.ts')).sessionsShow,
   },
   {
     path: 'files upload',
@@ -222,7 +222,7 @@ export const drive: readonly CommandSpec[] = [
     examples: ['svc files upload invoice.pdf', 'svc files upload - --name report.csv --json'],
     json: '{items:[{objectKey,filename,mediaType,bytes,inputRef,messageRef}],total}',
     exits: { 4: 'the key may not upload', 7: 'a limit of the plan' },
-    load: async () => (await import('../commands/files.ts')).filesUpload,
+    load: async () => (await import('../commands/drive/files.ts')).filesUpload,
   },
   {
     path: 'files list',
@@ -235,7 +235,7 @@ export const drive: readonly CommandSpec[] = [
     ],
     examples: ['svc files list', 'svc files list --take 10 --json'],
     json: '{items:[{objectKey,filename,mediaType,sizeBytes,finalizedAt}],total}',
-    load: async () => (await import('../commands/files.ts')).filesList,
+    load: async () => (await import('../commands/drive/files.ts')).filesList,
   },
   {
     path: 'files get',
@@ -247,6 +247,6 @@ export const drive: readonly CommandSpec[] = [
     examples: ['svc files get 0193c7-invoice.pdf -o invoice.pdf', 'svc files get 0193c7-report.csv -o report.csv'],
     json: '{objectKey,file,bytes}',
     exits: { 5: 'no such file' },
-    load: async () => (await import('../commands/files.ts')).filesGet,
+    load: async () => (await import('../commands/drive/files.ts')).filesGet,
   },
 ]

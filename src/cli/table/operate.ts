@@ -1,8 +1,8 @@
 /** Commands that look after the installation. Source: command line, 2. */
-import type { CommandSpec } from '../command.ts'
+import type { CommandSpec } from '../shell/command.ts'
 import { listFilters } from './shared.ts'
 
-export const operate: readonly CommandSpec[] = [
+export const operateCommands: readonly CommandSpec[] = [
   {
     path: 'logs',
     group: 'Operate',
@@ -22,7 +22,7 @@ export const operate: readonly CommandSpec[] = [
     examples: ['svc logs --http --status-code 4xx --since 10m', 'svc logs -f --run @last --level warn'],
     json: 'a line each: {level,time,msg,…}; of requests {requestId,method,path,status,ms,key?,error?}',
     exits: { 5: 'no such run or agent' },
-    load: async () => (await import('../commands/logs.ts')).logs,
+    load: async () => (await import('../commands/operate/logs.ts')).logs,
   },
   {
     path: 'secrets check',
@@ -34,7 +34,7 @@ export const operate: readonly CommandSpec[] = [
     examples: ['svc secrets check', 'svc secrets check acme.refund-desk --json'],
     json: '{ok,items:[{agent,name,env,state,source,usedBy,seen?}]}',
     exits: { 1: 'one that is needed is missing, empty or refused', 5: 'no such agent' },
-    load: async () => (await import('../commands/secrets.ts')).secretsCheck,
+    load: async () => (await import('../commands/operate/secrets.ts')).secretsCheck,
   },
   {
     path: 'doctor',
@@ -66,7 +66,7 @@ export const operate: readonly CommandSpec[] = [
     examples: ['svc doctor', 'svc doctor sqlite'],
     json: '{ok,items:[{check,ok,say,fix?}]}',
     exits: { 1: 'something is wrong' },
-    load: async () => (await import('../commands/doctor.ts')).doctor,
+    load: async () => (await import('../commands/operate/doctor.ts')).doctor,
   },
   {
     path: 'api',
@@ -89,7 +89,7 @@ export const operate: readonly CommandSpec[] = [
     ],
     json: 'the body, whatever the status',
     exits: { 4: 'not allowed', 5: 'not found', 6: 'conflict', 7: 'a limit', 8: 'no server' },
-    load: async () => (await import('../commands/api.ts')).api,
+    load: async () => (await import('../commands/operate/api.ts')).api,
   },
   {
     path: 'config list',
@@ -99,7 +99,7 @@ export const operate: readonly CommandSpec[] = [
     options: [{ flags: '--origin', say: 'and who says so' }],
     examples: ['svc config list --origin', 'svc config list --json'],
     json: '{items:[{key,value,origin?}],total}',
-    load: async () => (await import('../commands/config.ts')).configList,
+    load: async () => (await import('../commands/operate/config.ts')).configList,
   },
   {
     path: 'config get',
@@ -110,7 +110,7 @@ export const operate: readonly CommandSpec[] = [
     examples: ['svc config get dev.port', 'svc config get data --json'],
     json: '{key,value,origin}',
     exits: { 5: 'no such setting' },
-    load: async () => (await import('../commands/config.ts')).configGet,
+    load: async () => (await import('../commands/operate/config.ts')).configGet,
   },
   {
     path: 'config set',
@@ -124,7 +124,7 @@ export const operate: readonly CommandSpec[] = [
     options: [{ flags: '--user', say: 'for all projects, in config.yaml below $XDG_CONFIG_HOME/svc' }],
     examples: ['svc config set dev.port 4320', 'svc config set profiles.prod.url https://agents.example --user'],
     json: '{key,value,file}',
-    load: async () => (await import('../commands/config.ts')).configSet,
+    load: async () => (await import('../commands/operate/config.ts')).configSet,
   },
   {
     path: 'completion',
@@ -135,7 +135,7 @@ export const operate: readonly CommandSpec[] = [
       { name: '<shell>', say: 'bash, zsh, fish or powershell', choices: ['bash', 'zsh', 'fish', 'powershell'] },
     ],
     examples: ['svc completion bash', 'svc completion zsh'],
-    load: async () => (await import('../commands/completion.ts')).completion,
+    load: async () => (await import('../commands/operate/completion.ts')).completion,
   },
   {
     path: 'openapi',
@@ -147,7 +147,7 @@ export const operate: readonly CommandSpec[] = [
       { flags: '-o, --output <file>', say: 'write it there' },
     ],
     examples: ['svc openapi', 'svc openapi --format yaml -o openapi.yaml'],
-    load: async () => (await import('../commands/openapi.ts')).openapi,
+    load: async () => (await import('../commands/operate/openapi.ts')).openapi,
   },
   {
     path: 'help',
@@ -164,7 +164,7 @@ export const operate: readonly CommandSpec[] = [
     examples: ['svc help run', 'svc help exit-codes', 'svc help --tree'],
     json: '{commands:[{path,plane,summary,…}],globalOptions:[{flags,say,…}]}',
     exits: { 5: 'no such command or topic' },
-    load: async () => (await import('../commands/help.ts')).help,
+    load: async () => (await import('../commands/operate/help.ts')).help,
   },
   {
     path: 'version',
@@ -173,6 +173,6 @@ export const operate: readonly CommandSpec[] = [
     summary: 'print the version, with --json of all parts',
     examples: ['svc version', 'svc version --json'],
     json: '{svc,node,platform,arch}',
-    load: async () => (await import('../commands/version.ts')).versionCommand,
+    load: async () => (await import('../commands/operate/version.ts')).versionCommand,
   },
 ]

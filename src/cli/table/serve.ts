@@ -1,5 +1,5 @@
 /** Commands that serve. Source: command line, 2. */
-import type { CommandSpec, OptionSpec } from '../command.ts'
+import type { CommandSpec, OptionSpec } from '../shell/command.ts'
 
 const listening: readonly OptionSpec[] = [
   { flags: '--port <n>', say: 'port of the API, 0 for a free one; uploads take the next' },
@@ -8,7 +8,7 @@ const listening: readonly OptionSpec[] = [
   { flags: '--offline', say: 'every model becomes auto, but scripted ones' },
 ]
 
-export const serve: readonly CommandSpec[] = [
+export const serveCommands: readonly CommandSpec[] = [
   {
     path: 'dev',
     group: 'Serve',
@@ -29,7 +29,7 @@ export const serve: readonly CommandSpec[] = [
     json: 'a line each: {"type":"ready",url,uploadUrl,consoleUrl,pid}, {"type":"reload",…}, {"type":"diagnostic",…}',
     exits: { 6: 'port taken' },
     drains: true,
-    load: async () => (await import('../commands/dev.ts')).dev,
+    load: async () => (await import('../commands/serve/dev.ts')).dev,
   },
   {
     path: 'serve',
@@ -48,7 +48,7 @@ export const serve: readonly CommandSpec[] = [
     json: 'one line: {"type":"ready",url,uploadUrl,consoleUrl,pid}',
     exits: { 1: 'a bundle has errors', 6: 'port taken, or another server holds the directory' },
     drains: true,
-    load: async () => (await import('../commands/serve.ts')).serve,
+    load: async () => (await import('../commands/serve/serve.ts')).serve,
   },
   {
     path: 'backup',
@@ -58,7 +58,7 @@ export const serve: readonly CommandSpec[] = [
     arguments: [{ name: '[file]', say: 'svc-DATE.tgz by default; - writes to standard output' }],
     examples: ['svc backup', 'svc backup svc-20261120.tgz --json'],
     json: '{file,bytes,digest,runs,objects}',
-    load: async () => (await import('../commands/backup.ts')).backup,
+    load: async () => (await import('../commands/serve/backup.ts')).backup,
   },
   {
     path: 'restore',
@@ -83,7 +83,7 @@ export const serve: readonly CommandSpec[] = [
     ],
     json: '{file,dataDirectory,workspace,runs,objects,held:{runs,triggers}}; --plan {runs:[{runId,agent,status,startedAt,heldSince,mayRepeat}],triggers}; --resume {runs,triggers}',
     exits: { 1: 'no backup, or a damaged one', 6: 'the directory is not empty, or a server holds it' },
-    load: async () => (await import('../commands/backup.ts')).restore,
+    load: async () => (await import('../commands/serve/backup.ts')).restore,
   },
   {
     path: 'reset',
@@ -97,6 +97,6 @@ export const serve: readonly CommandSpec[] = [
     examples: ['svc reset --runs', 'svc reset --all --yes'],
     json: '{all,runs,files,dataDirectory}',
     exits: { 6: 'a server holds the directory' },
-    load: async () => (await import('../commands/backup.ts')).reset,
+    load: async () => (await import('../commands/serve/backup.ts')).reset,
   },
 ]

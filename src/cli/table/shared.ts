@@ -1,12 +1,12 @@
 /** Options that commands of several groups share. */
-import type { OptionSpec } from '../command.ts'
+import type { OptionSpec } from '../shell/command.ts'
 
 export const failOn: OptionSpec = { flags: '--fail-on <what>', say: 'exit 1 when there is any', choices: ['breaking'] }
 
 export const listFilters: readonly OptionSpec[] = [{ flags: '--agent <agent>', say: 'of this agent only' }]
 
-export const metadata: OptionSpec = { flags: '--metadata <key=value>', say: 'kept with the answer', many: true }
+export const metadataOption: OptionSpec = { flags: '--metadata <key=value>', say: 'kept with the answer', many: true }
 
 /** JSON of the authority difference, which `versions diff` and `bundle diff` print. */
-export const difference =
+export const differenceSchema =
   '{breaking,widens,required,changes:[{kind,severity,widens,agent,tool?,verdict?,witness?:{tool,arguments,context?,before,after},from,to,path,say}]}'

@@ -1,8 +1,8 @@
 /** Commands that publish versions and say who may start them. Source: command line, 2. */
-import type { CommandSpec } from '../command.ts'
-import { difference, failOn, listFilters } from './shared.ts'
+import type { CommandSpec } from '../shell/command.ts'
+import { differenceSchema, failOn, listFilters } from './shared.ts'
 
-export const ship: readonly CommandSpec[] = [
+export const shipCommands: readonly CommandSpec[] = [
   {
     path: 'publish',
     group: 'Ship',
@@ -28,7 +28,7 @@ export const ship: readonly CommandSpec[] = [
       5: 'no document found',
       6: 'the version exists with other content',
     },
-    load: async () => (await import('../commands/publish.ts')).publish,
+    load: async () => (await import('../commands/ship/publish.ts')).publish,
   },
   {
     path: 'versions list',
@@ -39,7 +39,7 @@ export const ship: readonly CommandSpec[] = [
     examples: ['svc versions list acme.refund-desk', 'svc versions list acme.refund-desk --json'],
     json: '{items:[{agentVersionId,versionLabel,digest,publishedAt,publishedBy,deployed,yanked}],total}',
     exits: { 5: 'no such agent' },
-    load: async () => (await import('../commands/versions.ts')).versionsList,
+    load: async () => (await import('../commands/ship/versions.ts')).versionsList,
   },
   {
     path: 'versions show',
@@ -50,7 +50,7 @@ export const ship: readonly CommandSpec[] = [
     examples: ['svc versions show acme.refund-desk@1.2.0', 'svc versions show acme.refund-desk@1.2.0 --json'],
     json: 'the snapshot',
     exits: { 5: 'no such version' },
-    load: async () => (await import('../commands/versions.ts')).versionsShow,
+    load: async () => (await import('../commands/ship/versions.ts')).versionsShow,
   },
   {
     path: 'versions diff',
@@ -66,9 +66,9 @@ export const ship: readonly CommandSpec[] = [
       'svc versions diff acme.refund-desk@1.1.0 acme.refund-desk@1.2.0',
       'svc versions diff acme.refund-desk@1.1.0 acme.refund-desk@1.2.0 --json --jq .breaking',
     ],
-    json: difference,
+    json: differenceSchema,
     exits: { 1: 'breaking changes (--fail-on)', 5: 'no such version' },
-    load: async () => (await import('../commands/bundle-diff.ts')).versionsDiff,
+    load: async () => (await import('../commands/author/bundle-diff.ts')).versionsDiff,
   },
   {
     path: 'versions yank',
@@ -83,7 +83,7 @@ export const ship: readonly CommandSpec[] = [
     examples: ['svc versions yank acme.refund-desk@1.2.0', 'svc versions yank acme.refunds@1.0.0 --kind tool --undo'],
     json: '{kind,id,version,digest,yanked}',
     exits: { 5: 'no such version' },
-    load: async () => (await import('../commands/versions.ts')).versionsYank,
+    load: async () => (await import('../commands/ship/versions.ts')).versionsYank,
   },
   {
     path: 'deploy',
@@ -98,7 +98,7 @@ export const ship: readonly CommandSpec[] = [
     examples: ['svc deploy acme.refund-desk@1.2.0', 'svc deploy acme.refund-desk --rollback --yes'],
     json: '{agentId,from,to,agentVersionId,runningOnOld}',
     exits: { 5: 'no such version' },
-    load: async () => (await import('../commands/deploy.ts')).deploy,
+    load: async () => (await import('../commands/ship/deploy.ts')).deploy,
   },
   {
     path: 'agents list',
@@ -107,7 +107,7 @@ export const ship: readonly CommandSpec[] = [
     summary: 'agents, their deployed versions and triggers',
     examples: ['svc agents list', 'svc agents list --json'],
     json: '{items:[{agentId,name,deployed:{versionLabel,agentVersionId},triggers,inputContract?,tools,runsToday,waiting,lastRunAt}],total}',
-    load: async () => (await import('../commands/agents.ts')).agentsList,
+    load: async () => (await import('../commands/ship/agents.ts')).agentsList,
   },
   {
     path: 'agents show',
@@ -118,7 +118,7 @@ export const ship: readonly CommandSpec[] = [
     examples: ['svc agents show acme.refund-desk', 'svc agents show acme.refund-desk --json --jq .run'],
     json: '{agentId,name,deployed,triggers,inputContract?,tools,runsToday,waiting,lastRunAt,run,curl}',
     exits: { 5: 'no such agent' },
-    load: async () => (await import('../commands/agents.ts')).agentsShow,
+    load: async () => (await import('../commands/ship/agents.ts')).agentsShow,
   },
   {
     path: 'triggers list',
@@ -128,7 +128,7 @@ export const ship: readonly CommandSpec[] = [
     options: listFilters,
     examples: ['svc triggers list', 'svc triggers list --agent acme.refund-desk --json'],
     json: '{items:[trigger],total}',
-    load: async () => (await import('../commands/triggers.ts')).triggersList,
+    load: async () => (await import('../commands/ship/triggers.ts')).triggersList,
   },
   {
     path: 'triggers show',
@@ -139,7 +139,7 @@ export const ship: readonly CommandSpec[] = [
     examples: ['svc triggers show 5e2c11', 'svc triggers show 5e2c11 --json'],
     json: '{triggerId,agentId,agent,type,name,active,exposeTimeline,allowIps,…}',
     exits: { 5: 'no such trigger' },
-    load: async () => (await import('../commands/triggers.ts')).triggersShow,
+    load: async () => (await import('../commands/ship/triggers.ts')).triggersShow,
   },
   {
     path: 'triggers create',
@@ -164,7 +164,7 @@ export const ship: readonly CommandSpec[] = [
     ],
     json: '{triggerId,agentId,agent,type,name,active,exposeTimeline,allowIps,…}',
     exits: { 5: 'no such agent' },
-    load: async () => (await import('../commands/triggers.ts')).triggersCreate,
+    load: async () => (await import('../commands/ship/triggers.ts')).triggersCreate,
   },
   {
     path: 'triggers update',
@@ -184,7 +184,7 @@ export const ship: readonly CommandSpec[] = [
     examples: ['svc triggers update 5e2c11 --no-expose-timeline', 'svc triggers update 5e2c11 --rate 10/m'],
     json: '{triggerId,agentId,agent,type,name,active,exposeTimeline,allowIps,…}',
     exits: { 5: 'no such trigger' },
-    load: async () => (await import('../commands/triggers.ts')).triggersUpdate,
+    load: async () => (await import('../commands/ship/triggers.ts')).triggersUpdate,
   },
   {
     path: 'triggers delete',
@@ -195,7 +195,7 @@ export const ship: readonly CommandSpec[] = [
     examples: ['svc triggers delete 5e2c11', 'svc triggers delete 5e2c11 --yes --json'],
     json: '{triggerId}',
     exits: { 5: 'no such trigger' },
-    load: async () => (await import('../commands/triggers.ts')).triggersDelete,
+    load: async () => (await import('../commands/ship/triggers.ts')).triggersDelete,
   },
   {
     path: 'keys list',
@@ -208,7 +208,7 @@ export const ship: readonly CommandSpec[] = [
     ],
     examples: ['svc keys list', 'svc keys list --agent acme.refund-desk --json'],
     json: '{items:[{keyId,agentId?,agent?,triggerId?,trigger?,email?,roles?,name,prefix,allowUploads?,createdAt,expiresAt,revokedAt,lastUsedAt}],total}',
-    load: async () => (await import('../commands/keys.ts')).keysList,
+    load: async () => (await import('../commands/ship/keys.ts')).keysList,
   },
   {
     path: 'keys create',
@@ -232,7 +232,7 @@ export const ship: readonly CommandSpec[] = [
     ],
     json: '{keyId,secret,prefix,agentId?,triggerId?,allowUploads?,email?,roles?,…}',
     exits: { 5: 'no such agent or trigger' },
-    load: async () => (await import('../commands/keys.ts')).keysCreate,
+    load: async () => (await import('../commands/ship/keys.ts')).keysCreate,
   },
   {
     path: 'keys revoke',
@@ -243,6 +243,6 @@ export const ship: readonly CommandSpec[] = [
     examples: ['svc keys revoke 8b10aa', 'svc keys revoke 8b10aa --yes'],
     json: '{keyId,prefix,revokedAt,…}',
     exits: { 5: 'no such key' },
-    load: async () => (await import('../commands/keys.ts')).keysRevoke,
+    load: async () => (await import('../commands/ship/keys.ts')).keysRevoke,
   },
 ]

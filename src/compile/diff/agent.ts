@@ -1,12 +1,12 @@
 /** What changed about one agent beside its calls. */
-import { canonical, type JsonValue } from '../../base/json.ts'
-import type { Limits } from '../../spec/document.ts'
+import { canonicalJson, type JsonValue } from '../../base/json.ts'
+import type { AgentLimits } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
-import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema, type Snapshot } from '../../spec/snapshot.ts'
+import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema, type AgentSnapshot } from '../../spec/snapshot.ts'
 import { inputChanges, outputChanges } from './calls.ts'
-import { change, type Change, type ChangeKind } from './change.ts'
+import { versionChange, type VersionChange, type ChangeKind } from './change.ts'
 
-export function agentChanges(before: Snapshot, after: Snapshot): readonly Change[] {
+export function agentChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
   return [
     ...boundaryChanges(before, after),
     ...inputChanges({ agent: after.id }, contractOf(before), contractOf(after)),
@@ -18,46 +18,51 @@ export function agentChanges(before: Snapshot, after: Snapshot): readonly Change
   ]
 }
 
-function boundaryChanges(before: Snapshot, after: Snapshot): readonly Change[] {
+function boundaryChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
   const agent = after.id
   const [old, now] = [defaultsOf(before), defaultsOf(after)]
   const everywhere = [...after.tools].map(({ wire }) => new Set(policiesOf(after, wire).map(({ policy }) => policy)))
   return [
     ...before.boundaries
       .filter((each) => !after.boundaries.includes(each))
-      .map((each) => change('boundary.removed', { agent, from: each, say: `authority boundary ${each} removed` })),
+      .map((each) =>
+        versionChange('boundary.removed', { agent, from: each, say: `authority boundary ${each} removed` }),
+      ),
     ...after.boundaries
       .filter((each) => !before.boundaries.includes(each))
-      .map((each) => change('boundary.added', { agent, to: each, say: `authority boundary ${each} added` })),
+      .map((each) => versionChange('boundary.added', { agent, to: each, say: `authority boundary ${each} added` })),
     ...[...old]
       // One that every binding names for itself is still there.
       .filter(
         (policy) => !now.has(policy) && !(everywhere.length > 0 && everywhere.every((names) => names.has(policy))),
       )
       .map((policy) =>
-        change('default_policy.removed', { agent, from: policy, say: `default policy ${policy} removed` }),
+        versionChange('default_policy.removed', { agent, from: policy, say: `default policy ${policy} removed` }),
       ),
   ]
 }
 
-const policiesOf = ({ policies }: Snapshot, wire: string): readonly PolicyEntry[] =>
+const policiesOf = ({ policies }: AgentSnapshot, wire: string): readonly PolicyEntry[] =>
   policies.entries.filter(({ id }) => policies.index[wire]?.includes(id))
 
 /** Default policies that restrict: a grant that goes allows less. */
-const defaultsOf = ({ policies }: Snapshot): ReadonlySet<string> =>
+const defaultsOf = ({ policies }: AgentSnapshot): ReadonlySet<string> =>
   new Set(
     policies.entries
       .filter(({ effect, origin }) => effect !== 'grant' && origin.some(({ kind }) => kind === 'default'))
       .map(({ policy }) => policy),
   )
 
-const contractOf = ({ inputContract }: Snapshot): JsonSchema => inputContract ?? { type: 'object' }
+const contractOf = ({ inputContract }: AgentSnapshot): JsonSchema => inputContract ?? { type: 'object' }
 
-function resultChanges({ output: was }: Snapshot, { id: agent, output: is }: Snapshot): readonly Change[] {
-  const changes: Change[] = []
+function resultChanges(
+  { output: was }: AgentSnapshot,
+  { id: agent, output: is }: AgentSnapshot,
+): readonly VersionChange[] {
+  const changes: VersionChange[] = []
   if (was.format !== is.format)
     changes.push(
-      change('output.format', {
+      versionChange('output.format', {
         agent,
         from: was.format,
         to: is.format,
@@ -66,7 +71,7 @@ function resultChanges({ output: was }: Snapshot, { id: agent, output: is }: Sna
     )
   if (was.strict !== is.strict)
     changes.push(
-      change(is.strict ? 'output.strict_added' : 'output.strict_dropped', {
+      versionChange(is.strict ? 'output.strict_added' : 'output.strict_dropped', {
         agent,
         from: was.strict,
         to: is.strict,
@@ -75,7 +80,7 @@ function resultChanges({ output: was }: Snapshot, { id: agent, output: is }: Sna
     )
   if (was.on_invalid !== is.on_invalid)
     changes.push(
-      change('output.on_invalid', {
+      versionChange('output.on_invalid', {
         agent,
         from: was.on_invalid,
         to: is.on_invalid,
@@ -85,7 +90,7 @@ function resultChanges({ output: was }: Snapshot, { id: agent, output: is }: Sna
   return [...changes, ...outputChanges({ agent }, was.schema ?? true, is.schema ?? true)]
 }
 
-function limitChanges(before: Snapshot, after: Snapshot): readonly Change[] {
+function limitChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
   const [was, is] = [limitsOf(before), limitsOf(after)]
   const { id: agent } = after
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort() as (keyof typeof was)[]
@@ -96,7 +101,7 @@ function limitChanges(before: Snapshot, after: Snapshot): readonly Change[] {
     const [low, high] = [from, to].map((each) => (typeof each === 'number' ? each : Infinity)) as [number, number]
     const kind: ChangeKind = name === 'on_limit' ? 'limit.changed' : high > low ? 'limit.raised' : 'limit.lowered'
     return [
-      change(kind, {
+      versionChange(kind, {
         agent,
         from: from ?? null,
         to: to ?? null,
@@ -106,12 +111,15 @@ function limitChanges(before: Snapshot, after: Snapshot): readonly Change[] {
   })
 }
 
-const limitsOf = ({ limits, maxToolCalls }: Snapshot): Limits & { readonly 'svc/max-tool-calls': number } => ({
+const limitsOf = ({
+  limits,
+  maxToolCalls,
+}: AgentSnapshot): AgentLimits & { readonly 'svc/max-tool-calls': number } => ({
   ...limits,
   'svc/max-tool-calls': maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS,
 })
 
-const byName = ({ mcpServers }: Snapshot): Readonly<Record<string, unknown>> =>
+const byName = ({ mcpServers }: AgentSnapshot): Readonly<Record<string, unknown>> =>
   Object.fromEntries(mcpServers.map((server) => [server.name, server]))
 
 /** Named members of a mapping: added, removed, or with another value. */
@@ -121,25 +129,25 @@ function members(
   agent: string,
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
-): readonly Change[] {
+): readonly VersionChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   return names.flatMap((name) => {
     const [was, is] = [before, after].map((all) => (Object.hasOwn(all, name) ? (all[name] as JsonValue) : null)) as [
       JsonValue,
       JsonValue,
     ]
-    if (canonical(was) === canonical(is)) return []
+    if (canonicalJson(was) === canonicalJson(is)) return []
     const what = was === null ? 'added' : is === null ? 'removed' : 'changed'
-    return [change(`${kind}.${what}`, { agent, from: was, to: is, say: `${word} ${name} ${what}` })]
+    return [versionChange(`${kind}.${what}`, { agent, from: was, to: is, say: `${word} ${name} ${what}` })]
   })
 }
 
-function partChanges(before: Snapshot, after: Snapshot): readonly Change[] {
+function partChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
   const agent = after.id
-  const changes: Change[] = []
-  if (canonical(before.model) !== canonical(after.model))
+  const changes: VersionChange[] = []
+  if (canonicalJson(before.model) !== canonicalJson(after.model))
     changes.push(
-      change('model.changed', {
+      versionChange('model.changed', {
         agent,
         from: nameOf(before),
         to: nameOf(after),
@@ -148,7 +156,7 @@ function partChanges(before: Snapshot, after: Snapshot): readonly Change[] {
     )
   if (before.instructions.digest !== after.instructions.digest)
     changes.push(
-      change('instructions.changed', {
+      versionChange('instructions.changed', {
         agent,
         from: before.instructions.digest,
         to: after.instructions.digest,
@@ -156,7 +164,9 @@ function partChanges(before: Snapshot, after: Snapshot): readonly Change[] {
       }),
     )
   if (before.purpose !== after.purpose)
-    changes.push(change('description.changed', { agent, from: before.purpose, to: after.purpose, say: 'purpose' }))
+    changes.push(
+      versionChange('description.changed', { agent, from: before.purpose, to: after.purpose, say: 'purpose' }),
+    )
   const [was, is] = [before, after].map(({ owner, labels, riskTier, classifications, frameworks }) => ({
     owner,
     labels,
@@ -164,9 +174,9 @@ function partChanges(before: Snapshot, after: Snapshot): readonly Change[] {
     classifications,
     frameworks,
   }))
-  if (canonical(was) !== canonical(is))
-    changes.push(change('metadata.changed', { agent, say: 'owner, labels or governance' }))
+  if (canonicalJson(was) !== canonicalJson(is))
+    changes.push(versionChange('metadata.changed', { agent, say: 'owner, labels or governance' }))
   return changes
 }
 
-const nameOf = ({ model }: Snapshot): string => `${model.provider}/${model.name}`
+const nameOf = ({ model }: AgentSnapshot): string => `${model.provider}/${model.name}`

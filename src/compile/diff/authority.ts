@@ -1,41 +1,49 @@
 /** What two versions decide about the same calls. Source: policies, section 7; bundles, section 5. */
-import { canonical, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { decide } from '../../policy/decide.ts'
-import type { Decision, Sets } from '../../policy/decision.ts'
-import { readCondition } from '../../policy/condition.ts'
+import { canonicalJson, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { decideByPolicies } from '../../policy/decide.ts'
+import type { PolicyDecision, PolicySets } from '../../policy/condition/decision.ts'
+import { readCondition } from '../../policy/condition/condition.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import { entriesFor, factsOf, type Callee, type Context } from './callee.ts'
-import { ASKED, interview, leavesIn, type Answer, type Interview, type Question, type Side } from './questions.ts'
-import { proposals, type Proposal } from './proposals.ts'
+import { entriesFor, factsOf, type ComparedCallee, type CallContext } from './callee.ts'
+import {
+  ASKED,
+  questionDomains,
+  leavesIn,
+  type DomainAnswer,
+  type DomainInterview,
+  type DomainQuestion,
+  type ComparedSide,
+} from './questions.ts'
+import { proposeWitnesses, type ProposedCall } from './proposals.ts'
 import { isLooser } from './strictness.ts'
 import { wideningsOf, type Widening } from './widening.ts'
 
-export type Verdict = 'equal' | 'tightened' | 'loosened' | 'not_proven'
+export type AuthorityVerdict = 'equal' | 'tightened' | 'loosened' | 'not_proven'
 
 /** A call that the earlier version stopped, or stopped harder, than the later one. */
-export interface Witness {
+export interface WitnessCall {
   /** `namespace.name` of what is called. */
   readonly tool: string
   readonly arguments: JsonObject
   /** What else the call depends on, where it matters: `run.depth`, `history.…`. */
-  readonly context?: Context
+  readonly context?: CallContext
   /** `refused`: the earlier version's input schema does not accept it. */
-  readonly before: Decision['decision'] | 'refused'
-  readonly after: Decision['decision']
+  readonly before: PolicyDecision['decision'] | 'refused'
+  readonly after: PolicyDecision['decision']
 }
 
-export interface Authority {
-  readonly verdict: Verdict
+export interface AuthorityComparison {
+  readonly verdict: AuthorityVerdict
   /** Set for `loosened`. */
-  readonly witness?: Witness
+  readonly witness?: WitnessCall
 }
 
 /** One version's part of the comparison. */
-export interface Version {
-  readonly callee: Callee
-  readonly sets: Sets
+export interface ComparedVersion {
+  readonly callee: ComparedCallee
+  readonly sets: PolicySets
 }
 
 /**
@@ -47,7 +55,7 @@ const MAX_WORK = 300_000
 const MAX_LEADS = 32
 
 /** Compares what both versions make of every call that the later one accepts. */
-export function compareAuthority(before: Version, after: Version): Authority {
+export function compareAuthority(before: ComparedVersion, after: ComparedVersion): AuthorityComparison {
   const decided = compareDecisions(before, after)
   if (decided.witness) return decided
   const accepted = compareAccepted(before, after)
@@ -56,7 +64,7 @@ export function compareAuthority(before: Version, after: Version): Authority {
 }
 
 /** What the policies of both make of the calls that the later version accepts. */
-function compareDecisions(before: Version, after: Version): Authority {
+function compareDecisions(before: ComparedVersion, after: ComparedVersion): AuthorityComparison {
   const [old, now] = sidesOf(before, after)
   if (sameQuestions(old, now)) return { verdict: 'equal' }
   const whole = prove(old, now)
@@ -71,7 +79,7 @@ function compareDecisions(before: Version, after: Version): Authority {
  * `equal` where the later version stops every call that only it accepts. How strictly it does is told by the policies, which
  * are compared for these calls as for any other.
  */
-export function compareAccepted(before: Version, after: Version): Authority {
+export function compareAccepted(before: ComparedVersion, after: ComparedVersion): AuthorityComparison {
   const sides = sidesOf(before, after)
   const [was, is] = [before.callee, after.callee]
   if (!isWriting(before, after)) return { verdict: 'equal' }
@@ -85,31 +93,37 @@ export function compareAccepted(before: Version, after: Version): Authority {
   return witness ? { verdict: 'loosened', witness } : { verdict: 'not_proven' }
 }
 
-const sidesOf = (...versions: readonly [Version, Version]): readonly [Side, Side] =>
-  versions.map(({ callee, sets }): Side => ({ callee, entries: entriesFor(sets, callee) })) as [Side, Side]
+const sidesOf = (...versions: readonly [ComparedVersion, ComparedVersion]): readonly [ComparedSide, ComparedSide] =>
+  versions.map(({ callee, sets }): ComparedSide => ({ callee, entries: entriesFor(sets, callee) })) as [
+    ComparedSide,
+    ComparedSide,
+  ]
 
 /** Decides a witness again: the proof of it. */
-export function replay({ callee, sets }: Version, { arguments: args, context }: Witness): Decision {
-  return decide(sets, callee.wire, factsOf(callee, args, context), callee.sideEffectClass)
+export function replayWitness(
+  { callee, sets }: ComparedVersion,
+  { arguments: args, context }: WitnessCall,
+): PolicyDecision {
+  return decideByPolicies(sets, callee.wire, factsOf(callee, args, context), callee.sideEffectClass)
 }
 
 /** True where both sides ask the same policies the same things, whatever is called. */
-function sameQuestions(old: Side, now: Side): boolean {
+function sameQuestions(old: ComparedSide, now: ComparedSide): boolean {
   if (old.callee.sideEffectClass !== now.callee.sideEffectClass) return false
   const [a, b] = [old, now].map(({ entries }) => entries.map(contentOf).sort().join('\n'))
   if (a !== b) return false
   const [facts, others] = [old, now].map(({ callee }) => {
     const { agent, tool } = factsOf(callee, {})
-    return canonical({ agent, tool })
+    return canonicalJson({ agent, tool })
   })
   return facts === others || !old.entries.some(asksWhoCalls)
 }
 
 /** What an entry does, without what it says. */
-const contentOf = ({ effect, when, allow, obligations }: Side['entries'][number]): string =>
-  canonical({ effect, when, allow, obligations })
+const contentOf = ({ effect, when, allow, obligations }: ComparedSide['entries'][number]): string =>
+  canonicalJson({ effect, when, allow, obligations })
 
-function asksWhoCalls({ when }: Side['entries'][number]): boolean {
+function asksWhoCalls({ when }: ComparedSide['entries'][number]): boolean {
   const { condition } = when ? readCondition(when) : {}
   return (
     condition !== undefined && leavesIn(condition).some(({ path }) => path.root === 'tool' || path.root === 'agent')
@@ -118,18 +132,18 @@ function asksWhoCalls({ when }: Side['entries'][number]): boolean {
 
 interface Proof {
   /** `loosened`: there is a combination of answers that is looser; whether it is a call is another question. */
-  readonly verdict: Verdict
+  readonly verdict: AuthorityVerdict
   readonly leads: readonly Lead[]
 }
 
 const isProven = ({ verdict }: Proof): boolean => verdict === 'equal' || verdict === 'tightened'
 
 /** Answers under which the later version is looser. */
-type Lead = ReadonlyMap<Question, Answer>
+type Lead = ReadonlyMap<DomainQuestion, DomainAnswer>
 
 /** Asks all combinations of answers; `not_proven` where there are too many. */
-function prove(old: Side, now: Side): Proof {
-  const asked = interview(old, now, now.callee.schemas)
+function prove(old: ComparedSide, now: ComparedSide): Proof {
+  const asked = questionDomains(old, now, now.callee.schemas)
   if (!asked) return { verdict: 'not_proven', leads: [] }
   const { questions } = asked
   const total = questions.reduce((product, { answers }) => product * answers.length, 1)
@@ -152,7 +166,7 @@ function prove(old: Side, now: Side): Proof {
  * Whether every call that is new at this place is stopped: by all policies together, or by one gate alone, which is less to ask.
  * Grants are always asked, since they lift the default of an irreversible action.
  */
-function proveStopped(now: Side, widening: Widening, budget: { left: number }): Proof {
+function proveStopped(now: ComparedSide, widening: Widening, budget: { left: number }): Proof {
   const whole = proveStoppedBy(now, widening, budget)
   if (whole.verdict !== 'not_proven') return whole
   const grants = now.entries.filter(({ effect }) => effect === 'grant')
@@ -167,9 +181,9 @@ function proveStopped(now: Side, widening: Widening, budget: { left: number }): 
 /** What all of these proofs may cost together. */
 const MAX_BUDGET = 4 * MAX_WORK
 
-function proveStoppedBy(now: Side, widening: Widening, budget: { left: number }): Proof {
-  const nobody: Side = { callee: now.callee, entries: [] }
-  const asked = interview(nobody, now, now.callee.schemas, [widening])
+function proveStoppedBy(now: ComparedSide, widening: Widening, budget: { left: number }): Proof {
+  const nobody: ComparedSide = { callee: now.callee, entries: [] }
+  const asked = questionDomains(nobody, now, now.callee.schemas, [widening])
   const total = asked ? asked.questions.reduce((product, { answers }) => product * answers.length, 1) : 0
   const work = asked ? total * (asked.cost + 1) : 0
   if (!asked || total === 0 || work > Math.min(MAX_WORK, budget.left)) return { verdict: 'not_proven', leads: [] }
@@ -184,7 +198,7 @@ function proveStoppedBy(now: Side, widening: Widening, budget: { left: number })
   return { verdict: leads.length > 0 ? 'loosened' : 'equal', leads }
 }
 
-function combination(questions: readonly Question[], number: number): Lead {
+function combination(questions: readonly DomainQuestion[], number: number): Lead {
   let rest = number
   return new Map(
     questions.map((question) => {
@@ -195,11 +209,16 @@ function combination(questions: readonly Question[], number: number): Lead {
   )
 }
 
-function decideBoth(asked: Interview, lead: Lead, old: Side, now: Side): readonly [Decision, Decision] {
+function decideBoth(
+  asked: DomainInterview,
+  lead: Lead,
+  old: ComparedSide,
+  now: ComparedSide,
+): readonly [PolicyDecision, PolicyDecision] {
   const args: Record<string, JsonValue> = {}
   for (const [{ key }, { given }] of lead) if (given !== undefined) args[key] = given
-  const on = (set: Interview['before'], { callee }: Side): Decision =>
-    decide({ own: set, ancestors: [] }, ASKED, factsOf(callee, args), callee.sideEffectClass)
+  const on = (set: DomainInterview['before'], { callee }: ComparedSide): PolicyDecision =>
+    decideByPolicies({ own: set, ancestors: [] }, ASKED, factsOf(callee, args), callee.sideEffectClass)
   return [on(asked.before, old), on(asked.after, now)]
 }
 
@@ -208,15 +227,15 @@ function decideBoth(asked: Interview, lead: Lead, old: Side, now: Side): readonl
  * nor are they together with the same others. Undefined where that is not proven. A grant is no such policy where it lifts the
  * default of an irreversible action: what it does depends on all others.
  */
-function proveChanged(old: Side, now: Side): Proof | undefined {
+function proveChanged(old: ComparedSide, now: ComparedSide): Proof | undefined {
   const [before, after] = [new Set(old.entries.map(contentOf)), new Set(now.entries.map(contentOf))]
-  const common = (entry: Side['entries'][number]): boolean =>
+  const common = (entry: ComparedSide['entries'][number]): boolean =>
     before.has(contentOf(entry)) && after.has(contentOf(entry))
   // What both versions have decides alike only where it asks nothing that differs between them.
-  const kept = (entry: Side['entries'][number]): boolean => !common(entry) || asksWhoCalls(entry)
-  const [fewer, others] = [old, now].map((side): Side => ({ ...side, entries: side.entries.filter(kept) })) as [
-    Side,
-    Side,
+  const kept = (entry: ComparedSide['entries'][number]): boolean => !common(entry) || asksWhoCalls(entry)
+  const [fewer, others] = [old, now].map((side): ComparedSide => ({ ...side, entries: side.entries.filter(kept) })) as [
+    ComparedSide,
+    ComparedSide,
   ]
   if (fewer.entries.length === old.entries.length && others.entries.length === now.entries.length) return undefined
   const defaults = [old, now].some(({ callee }) => callee.sideEffectClass === 'irreversible_action')
@@ -227,27 +246,33 @@ function proveChanged(old: Side, now: Side): Proof | undefined {
 }
 
 /** Gates alone, whatever the class asks for. */
-function withoutDefault({ callee, entries }: Side): Side {
+function withoutDefault({ callee, entries }: ComparedSide): ComparedSide {
   const { sideEffectClass: _, ...rest } = callee
   return { callee: rest, entries }
 }
 
 /** Looks for a call that the later version lets through more easily: around every literal, then in combinations. */
 function findWitness(
-  before: Version,
-  after: Version,
-  sides: readonly [Side, Side],
+  before: ComparedVersion,
+  after: ComparedVersion,
+  sides: readonly [ComparedSide, ComparedSide],
   leads: readonly Lead[],
   widenings: readonly Widening[],
-): Witness | undefined {
+): WitnessCall | undefined {
   const cost = sides.reduce((sum, { entries }) => sum + entries.length, 1)
   const starts = leads.map((lead) => {
     const chosen = new Map<string, readonly ValueClass[]>()
     for (const [{ subject }, { classes }] of lead) if (subject) chosen.set(subject.text, classes)
     return chosen
   })
-  let second: Witness | undefined
-  for (const proposal of proposals(sides, after.callee.schemas, starts, widenings, Math.ceil(MAX_WORK / cost / 5))) {
+  let second: WitnessCall | undefined
+  for (const proposal of proposeWitnesses(
+    sides,
+    after.callee.schemas,
+    starts,
+    widenings,
+    Math.ceil(MAX_WORK / cost / 5),
+  )) {
     const witness = judge(before, after, proposal, widenings.length > 0)
     // A call that both versions accept shows best what their policies changed.
     if (witness && (witness.before !== 'refused' || widenings.length > 0)) return witness
@@ -257,10 +282,15 @@ function findWitness(
 }
 
 /** @param mayBeNew true where a call counts as well that is allowed and was refused by the earlier input schema */
-function judge(before: Version, after: Version, { args, context }: Proposal, mayBeNew: boolean): Witness | undefined {
+function judge(
+  before: ComparedVersion,
+  after: ComparedVersion,
+  { args, context }: ProposedCall,
+  mayBeNew: boolean,
+): WitnessCall | undefined {
   const told = Object.keys(context).length === 0 ? {} : { context }
   const call = { tool: after.callee.id, arguments: args, ...told, before: 'allow', after: 'allow' } as const
-  const [was, is] = [replay(before, call), replay(after, call)]
+  const [was, is] = [replayWitness(before, call), replayWitness(after, call)]
   const looser = isLooser(was, is)
   // Schemas are asked last: one with a pattern is checked under guard, which takes longer than many decisions.
   if (!looser && !(mayBeNew && is.decision === 'allow')) return undefined
@@ -271,7 +301,7 @@ function judge(before: Version, after: Version, { args, context }: Proposal, may
 }
 
 /** True where newly accepted calls count: what only reads, or asks another agent, is judged there. */
-const isWriting = (before: Version, after: Version): boolean =>
+const isWriting = (before: ComparedVersion, after: ComparedVersion): boolean =>
   after.callee.kind === 'tool' && [before, after].some(({ callee }) => callee.sideEffectClass !== 'read_only')
 
 function isRefused(schema: JsonSchema, args: JsonObject): boolean {

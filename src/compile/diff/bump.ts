@@ -1,27 +1,27 @@
 /** Version numbers and the changes they announce. Source: bundles, section 5. */
 import { gt, inc, parse } from 'semver'
-import type { Severity } from './change.ts'
+import type { ChangeSeverity } from './change.ts'
 
-const RANK: Readonly<Record<Severity, number>> = { patch: 1, minor: 2, major: 3 }
+const RANK: Readonly<Record<ChangeSeverity, number>> = { patch: 1, minor: 2, major: 3 }
 
 /** The smallest version after `latest` that may carry a change. For 0.x, minor stands for major. */
-export function leastVersion(latest: string, required: Severity): string {
+export function leastVersion(latest: string, required: ChangeSeverity): string {
   return inc(latest, requiredBump(latest, required)) ?? latest
 }
 
 /** The bump that a change asks of a version after `latest`: for 0.x, minor stands for major. */
-export const requiredBump = (latest: string, change: Severity): Severity =>
+export const requiredBump = (latest: string, change: ChangeSeverity): ChangeSeverity =>
   parse(latest)?.major === 0 && change === 'major' ? 'minor' : change
 
 /** The bump from one version to the next; null where it is none. */
-export function bumpBetween(latest: string, next: string): Severity | null {
+export function bumpBetween(latest: string, next: string): ChangeSeverity | null {
   const [from, to] = [parse(latest), parse(next)]
   if (!from || !to || !gt(to, from)) return null
   return to.major !== from.major ? 'major' : to.minor !== from.minor ? 'minor' : 'patch'
 }
 
 /** True when `next` announces a change of this weight. */
-export function announces(latest: string, next: string, required: Severity): boolean {
+export function announcesChange(latest: string, next: string, required: ChangeSeverity): boolean {
   const bump = bumpBetween(latest, next)
   return bump !== null && RANK[bump] >= RANK[requiredBump(latest, required)]
 }

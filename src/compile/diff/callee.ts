@@ -1,16 +1,16 @@
 /** What an agent version may call, and the facts under which its policies decide about it. */
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
-import type { Facts, Measure, Sets } from '../../policy/decision.ts'
-import { historyText } from '../../policy/history.ts'
-import { argumentAt } from '../../policy/path.ts'
+import type { CallFacts, HistoryMeasure, PolicySets } from '../../policy/condition/decision.ts'
+import { historyText } from '../../policy/condition/history.ts'
+import { argumentAt } from '../../policy/condition/path.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
-import type { BoundAgent, JsonSchema, Snapshot } from '../../spec/snapshot.ts'
-import type { Closure } from './closure.ts'
+import type { BoundAgent, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
+import type { ComparedClosure } from './closure.ts'
 
-export interface Callee {
-  readonly agent: Snapshot
+export interface ComparedCallee {
+  readonly agent: AgentSnapshot
   readonly kind: 'tool' | 'agent'
   readonly wire: string
   /** `namespace.name`. */
@@ -18,7 +18,7 @@ export interface Callee {
   readonly sideEffectClass?: SideEffectClass
   /** Arguments must satisfy each of these. */
   readonly schemas: readonly JsonSchema[]
-  readonly facts: Facts['tool']
+  readonly facts: CallFacts['tool']
   /** True for a late-bound edge: version and labels are only known when it is called. */
   readonly late: boolean
   /** True for a policy that is compared alone: whatever agent and tool it is for is the same for both versions, and not known. */
@@ -33,9 +33,9 @@ const MESSAGE: JsonSchema = {
   additionalProperties: false,
 }
 
-export function calleesOf(closure: Closure, agent: Snapshot): readonly Callee[] {
+export function calleesOf(closure: ComparedClosure, agent: AgentSnapshot): readonly ComparedCallee[] {
   return [
-    ...agent.tools.map((tool): Callee => ({
+    ...agent.tools.map((tool): ComparedCallee => ({
       agent,
       kind: 'tool',
       wire: tool.wire,
@@ -45,7 +45,7 @@ export function calleesOf(closure: Closure, agent: Snapshot): readonly Callee[] 
       facts: factsOfTool(tool),
       late: false,
     })),
-    ...agent.agents.map((bound): Callee => {
+    ...agent.agents.map((bound): ComparedCallee => {
       const child = bound.lateBound ? undefined : closure.agents.get(bound.id)
       return {
         agent,
@@ -60,13 +60,13 @@ export function calleesOf(closure: Closure, agent: Snapshot): readonly Callee[] 
   ]
 }
 
-function delegation({ inputSchema, lateBound }: BoundAgent, child: Snapshot | undefined): readonly JsonSchema[] {
+function delegation({ inputSchema, lateBound }: BoundAgent, child: AgentSnapshot | undefined): readonly JsonSchema[] {
   const schema = inputSchema ?? child?.inputContract
   return schema !== undefined ? [schema] : lateBound ? [] : [MESSAGE]
 }
 
 /** The policies that concern a call, those of ancestors included: their gates and lists apply below them, their grants do not. */
-export function entriesFor({ own, ancestors }: Sets, { wire, id }: Callee): readonly PolicyEntry[] {
+export function entriesFor({ own, ancestors }: PolicySets, { wire, id }: ComparedCallee): readonly PolicyEntry[] {
   const ids = new Set(own.index[wire])
   const found = new Map(own.entries.filter((entry) => ids.has(entry.id)).map((entry) => [entry.id, entry]))
   for (const { entries, inherited } of ancestors)
@@ -77,13 +77,13 @@ export function entriesFor({ own, ancestors }: Sets, { wire, id }: Callee): read
 }
 
 /** What else than the arguments a call depends on, by the path that names it; absent = the first call of a plain run. */
-export type Context = Readonly<Record<string, JsonValue>>
+export type CallContext = Readonly<Record<string, JsonValue>>
 
 /** A Monday, noon. */
 const NOON = Date.UTC(2026, 0, 5, 12)
 
 /** Facts of a call of `callee`, told for the policies of `callee.agent`. */
-export function factsOf({ agent, facts: tool }: Callee, args: JsonValue, context: Context = {}): Facts {
+export function factsOf({ agent, facts: tool }: ComparedCallee, args: JsonValue, context: CallContext = {}): CallFacts {
   const given = (path: string, otherwise: JsonValue): never =>
     // The table of domains gives each path values of its own type only.
     (Object.hasOwn(context, path) ? context[path] : otherwise) as never
@@ -129,7 +129,7 @@ export function factsOf({ agent, facts: tool }: Callee, args: JsonValue, context
 }
 
 /** What the first call of a run counts: itself. */
-function firstCall(measure: Measure, args: JsonValue): number | undefined {
+function firstCall(measure: HistoryMeasure, args: JsonValue): number | undefined {
   if (typeof measure === 'string') return measure === 'attempts' || measure === 'executed' ? 1 : 0
   const value = argumentAt(args, measure.total)
   return typeof value === 'number' ? value : undefined

@@ -1,28 +1,34 @@
 /** What changed about the calls of one agent: tools, sub-agents, and what is decided about them. */
 import { major } from 'semver'
-import { canonical } from '../../base/json.ts'
-import type { Sets } from '../../policy/decision.ts'
+import { canonicalJson } from '../../base/json.ts'
+import type { PolicySets } from '../../policy/condition/decision.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
-import type { Origin, PolicyEntry } from '../../spec/policy-set.ts'
-import { isTaintSource, type BoundAgent, type BoundTool, type JsonSchema, type Snapshot } from '../../spec/snapshot.ts'
-import { compareAuthority, type Authority, type Verdict } from './authority.ts'
-import { calleesOf, entriesFor, type Callee } from './callee.ts'
-import { change, type Change } from './change.ts'
-import type { Closure } from './closure.ts'
-import { accepts, compareSchemas } from './schema.ts'
+import type { PolicyOrigin, PolicyEntry } from '../../spec/policy-set.ts'
+import {
+  isTaintSource,
+  type BoundAgent,
+  type BoundTool,
+  type JsonSchema,
+  type AgentSnapshot,
+} from '../../spec/snapshot.ts'
+import { compareAuthority, type AuthorityComparison, type AuthorityVerdict } from './authority.ts'
+import { calleesOf, entriesFor, type ComparedCallee } from './callee.ts'
+import { versionChange, type VersionChange } from './change.ts'
+import type { ComparedClosure } from './closure.ts'
+import { acceptsAll, compareSchemas } from './schema.ts'
 import { sayEntry, sayTransition, sayWitness } from './words.ts'
 
 /** One agent in both versions. */
-export interface Pair {
-  readonly before: { readonly closure: Closure; readonly agent: Snapshot }
-  readonly after: { readonly closure: Closure; readonly agent: Snapshot }
+export interface AgentPair {
+  readonly before: { readonly closure: ComparedClosure; readonly agent: AgentSnapshot }
+  readonly after: { readonly closure: ComparedClosure; readonly agent: AgentSnapshot }
 }
 
-export function callChanges(pair: Pair): readonly Change[] {
+export function callChanges(pair: AgentPair): readonly VersionChange[] {
   const agent = pair.after.agent.id
   const [old, now] = [pair.before, pair.after].map(({ closure, agent }) => calleesOf(closure, agent)) as [
-    readonly Callee[],
-    readonly Callee[],
+    readonly ComparedCallee[],
+    readonly ComparedCallee[],
   ]
   const matched = match(old, now)
   const gone = old.filter((each) => !matched.some(([was]) => was === each))
@@ -30,7 +36,7 @@ export function callChanges(pair: Pair): readonly Change[] {
   return [
     ...added.map((each) => additionOf(agent, each, pair.after.agent)),
     ...gone.map((each) =>
-      change(each.kind === 'tool' ? 'tool.removed' : 'agent.removed', {
+      versionChange(each.kind === 'tool' ? 'tool.removed' : 'agent.removed', {
         agent,
         tool: each.id,
         from: each.id,
@@ -43,7 +49,7 @@ export function callChanges(pair: Pair): readonly Change[] {
 }
 
 /** Sources of `run.taint` that are gone, but whose MCP tool is still there under another name and is none any more. */
-const replacedSources = (gone: readonly Callee[], after: Snapshot): readonly Change[] =>
+const replacedSources = (gone: readonly ComparedCallee[], after: AgentSnapshot): readonly VersionChange[] =>
   gone.flatMap(({ agent, wire, id }) => {
     const was = agent.tools.find((tool) => tool.wire === wire)
     if (!was?.mcp || !isTaintSource(was)) return []
@@ -55,12 +61,16 @@ const replacedSources = (gone: readonly Callee[], after: Snapshot): readonly Cha
   })
 
 /** What became of a tool as a source of `run.taint`. */
-export function taintChange(told: Told, was: boolean, is: boolean, how = ''): readonly Change[] {
+export function taintChange(told: ChangePlace, was: boolean, is: boolean, how = ''): readonly VersionChange[] {
   if (was === is) return []
   return [
     is
-      ? change('taint_source.added', { ...told, to: 'untrusted', say: `${told.tool}: its results set run.taint now` })
-      : change('taint_source.dropped', {
+      ? versionChange('taint_source.added', {
+          ...told,
+          to: 'untrusted',
+          say: `${told.tool}: its results set run.taint now`,
+        })
+      : versionChange('taint_source.dropped', {
           ...told,
           from: 'untrusted',
           say: `${told.tool}${how}: its results no longer set run.taint, so gates on it no longer fire`,
@@ -69,23 +79,23 @@ export function taintChange(told: Told, was: boolean, is: boolean, how = ''): re
 }
 
 /** What an agent that was not there before brings along. */
-export const newAgentChanges = (closure: Closure, agent: Snapshot): readonly Change[] =>
+export const newAgentChanges = (closure: ComparedClosure, agent: AgentSnapshot): readonly VersionChange[] =>
   calleesOf(closure, agent).map((each) => additionOf(agent.id, each, agent))
 
-function additionOf(agent: string, callee: Callee, snapshot: Snapshot): Change {
+function additionOf(agent: string, callee: ComparedCallee, snapshot: AgentSnapshot): VersionChange {
   const policies = entriesFor({ own: snapshot.policies, ancestors: [] }, callee).map(({ policy }) => policy)
   const guarded = policies.length > 0 ? `policies ${[...new Set(policies)].sort().join(', ')}` : 'no policy'
   const told = { agent, tool: callee.id, to: callee.id }
   if (callee.kind === 'agent')
     return callee.late
-      ? change('agent.added', {
+      ? versionChange('agent.added', {
           ...told,
           widens: true,
           say: `sub-agent ${callee.id} added, late bound: what it may do is not known`,
         })
-      : change('agent.added', { ...told, say: `sub-agent ${callee.id} added` })
+      : versionChange('agent.added', { ...told, say: `sub-agent ${callee.id} added` })
   const sideEffects = callee.sideEffectClass ?? 'undeclared class'
-  return change('tool.added', {
+  return versionChange('tool.added', {
     ...told,
     widens: callee.sideEffectClass !== 'read_only',
     say: `${callee.id} added (${sideEffects}), ${guarded}`,
@@ -93,10 +103,13 @@ function additionOf(agent: string, callee: Callee, snapshot: Snapshot): Change {
 }
 
 /** The same thing in both versions: by id, and where one is bound several times, by wire name first. */
-function match(old: readonly Callee[], now: readonly Callee[]): readonly (readonly [Callee, Callee])[] {
+function match(
+  old: readonly ComparedCallee[],
+  now: readonly ComparedCallee[],
+): readonly (readonly [ComparedCallee, ComparedCallee])[] {
   const free = new Set(old)
-  const found = new Map<Callee, Callee>()
-  const take = (is: Callee, fits: (was: Callee) => boolean): void => {
+  const found = new Map<ComparedCallee, ComparedCallee>()
+  const take = (is: ComparedCallee, fits: (was: ComparedCallee) => boolean): void => {
     const was = found.has(is)
       ? undefined
       : [...free].find((each) => each.id === is.id && each.kind === is.kind && fits(each))
@@ -109,7 +122,7 @@ function match(old: readonly Callee[], now: readonly Callee[]): readonly (readon
   return [...found].map(([is, was]) => [was, is])
 }
 
-function authorityChanges(pair: Pair, was: Callee, is: Callee): readonly Change[] {
+function authorityChanges(pair: AgentPair, was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
   const agent = is.agent.id
   const told = { agent, tool: is.id }
   const ways = chainsOf(pair).map(
@@ -127,11 +140,11 @@ function authorityChanges(pair: Pair, was: Callee, is: Callee): readonly Change[
   const [fewer, more] = [without(above, below), without(below, above)]
   const [from, to] = [fewer, more].map((entries) => entries.map(sayEntry).sort().join('; ') || null)
   const path = pathOf([...more, ...fewer])
-  const changes: Change[] = []
+  const changes: VersionChange[] = []
   if (verdict === 'loosened' || verdict === 'not_proven') {
     const how = verdict === 'loosened' ? `looser; ${witness ? sayWitness(witness) : ''}` : 'not proven to be as strict'
     changes.push(
-      change('authority.widened', {
+      versionChange('authority.widened', {
         ...told,
         verdict,
         ...(witness && { witness }),
@@ -143,7 +156,7 @@ function authorityChanges(pair: Pair, was: Callee, is: Callee): readonly Change[
     )
   } else if (verdict === 'tightened')
     changes.push(
-      change('authority.narrowed', {
+      versionChange('authority.narrowed', {
         ...told,
         verdict,
         from: from!,
@@ -154,7 +167,7 @@ function authorityChanges(pair: Pair, was: Callee, is: Callee): readonly Change[
     )
   else if (fewer.length > 0 || more.length > 0)
     changes.push(
-      change('authority.equal', {
+      versionChange('authority.equal', {
         ...told,
         verdict,
         from: from!,
@@ -180,7 +193,7 @@ function authorityChanges(pair: Pair, was: Callee, is: Callee): readonly Change[
   )
   for (const policy of [...removed].sort())
     changes.push(
-      change('gate.removed', {
+      versionChange('gate.removed', {
         ...told,
         from: policy,
         path: pathOf(old.filter((entry) => entry.policy === policy)),
@@ -191,7 +204,7 @@ function authorityChanges(pair: Pair, was: Callee, is: Callee): readonly Change[
 }
 
 /** Removals of defaults and boundaries are told once for the agent; one that stood in for a boundary's policy is no policy. */
-const isTold = ({ kind, boundary }: Origin, boundaries: ReadonlySet<string>): boolean =>
+const isTold = ({ kind, boundary }: PolicyOrigin, boundaries: ReadonlySet<string>): boolean =>
   kind !== 'default' && kind !== 'synthetic' && (kind !== 'boundary' || boundaries.has(boundary!))
 
 const isGate = ({ effect }: PolicyEntry): boolean => effect !== 'grant'
@@ -210,21 +223,24 @@ function pathOf(entries: readonly PolicyEntry[]): string | null {
   return origin.line === undefined ? origin.path : `${origin.path}:${origin.line}`
 }
 
-const SERIOUS: readonly Verdict[] = ['loosened', 'not_proven', 'tightened', 'equal']
+const SERIOUS: readonly AuthorityVerdict[] = ['loosened', 'not_proven', 'tightened', 'equal']
 
-const worst = (all: readonly Authority[]): Authority =>
+const worst = (all: readonly AuthorityComparison[]): AuthorityComparison =>
   all.reduce((a, b) => (SERIOUS.indexOf(b.verdict) < SERIOUS.indexOf(a.verdict) ? b : a))
 
 /** Ways from the root to one agent that are compared; more of them repeat what these say. */
 const MAX_CHAINS = 8
 
-type Chain = readonly Snapshot[]
+type Chain = readonly AgentSnapshot[]
 
 /** The ancestors under which the agent runs in both versions, way by way. */
-function chainsOf({ before, after }: Pair): readonly (readonly [Sets['ancestors'], Sets['ancestors']])[] {
+function chainsOf({
+  before,
+  after,
+}: AgentPair): readonly (readonly [PolicySets['ancestors'], PolicySets['ancestors']])[] {
   const [old, now] = [chainsTo(before.closure, before.agent.id), chainsTo(after.closure, after.agent.id)]
   const text = (chain: Chain): string => chain.map(({ id }) => id).join(' ')
-  const policies = (chain: Chain): Sets['ancestors'] => chain.map((each) => each.policies)
+  const policies = (chain: Chain): PolicySets['ancestors'] => chain.map((each) => each.policies)
   const both = now.flatMap((chain) => {
     const same = old.find((each) => text(each) === text(chain))
     return same ? [[policies(same), policies(chain)] as const] : []
@@ -232,9 +248,9 @@ function chainsOf({ before, after }: Pair): readonly (readonly [Sets['ancestors'
   return both.length > 0 ? both : [[[], []]]
 }
 
-function chainsTo({ root, agents }: Closure, id: string): readonly Chain[] {
+function chainsTo({ root, agents }: ComparedClosure, id: string): readonly Chain[] {
   const found: Chain[] = []
-  const visit = (at: Snapshot, above: Chain): void => {
+  const visit = (at: AgentSnapshot, above: Chain): void => {
     if (found.length >= MAX_CHAINS || above.includes(at)) return
     if (at.id === id) found.push(above)
     for (const child of at.agents) {
@@ -246,12 +262,12 @@ function chainsTo({ root, agents }: Closure, id: string): readonly Chain[] {
   return found
 }
 
-function bindingChanges(was: Callee, is: Callee): readonly Change[] {
+function bindingChanges(was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
   const told = { agent: is.agent.id, tool: is.id }
-  const changes: Change[] = []
+  const changes: VersionChange[] = []
   if (was.wire !== is.wire)
     changes.push(
-      change('wire_name.changed', {
+      versionChange('wire_name.changed', {
         ...told,
         from: was.wire,
         to: is.wire,
@@ -268,45 +284,53 @@ function bindingChanges(was: Callee, is: Callee): readonly Change[] {
 }
 
 export function classChange(
-  told: Told,
+  told: ChangePlace,
   was: SideEffectClass | undefined,
   is: SideEffectClass | undefined,
-): readonly Change[] {
+): readonly VersionChange[] {
   const raised = rankOf(is) - rankOf(was)
   if (raised === 0) return []
   const [from, to] = [was ?? 'undeclared', is ?? 'undeclared']
   return [
-    change(raised > 0 ? 'class.raised' : 'class.lowered', { ...told, from, to, say: `${told.tool}: ${from} → ${to}` }),
+    versionChange(raised > 0 ? 'class.raised' : 'class.lowered', {
+      ...told,
+      from,
+      to,
+      say: `${told.tool}: ${from} → ${to}`,
+    }),
   ]
 }
 
-interface Told {
+interface ChangePlace {
   readonly agent: string
   readonly tool?: string
 }
 
 /** What became of an input. A new optional property narrows nothing, though an open object may have carried one by that name. */
-export function inputChanges(told: Told, before: JsonSchema, after: JsonSchema): readonly Change[] {
+export function inputChanges(told: ChangePlace, before: JsonSchema, after: JsonSchema): readonly VersionChange[] {
   const name = told.tool === undefined ? 'input' : `${told.tool}: input`
-  if (!accepts(after, before, true))
+  if (!acceptsAll(after, before, true))
     return [
-      change('input.narrowed', {
+      versionChange('input.narrowed', {
         ...told,
         say: `${name} accepts less than before, or is not proven to accept as much`,
       }),
     ]
-  if (!accepts(before, after)) return [change('input.widened', { ...told, say: `${name} accepts more than before` })]
-  return accepts(after, before) ? [] : [change('input.widened', { ...told, say: `${name} describes more than before` })]
+  if (!acceptsAll(before, after))
+    return [versionChange('input.widened', { ...told, say: `${name} accepts more than before` })]
+  return acceptsAll(after, before)
+    ? []
+    : [versionChange('input.widened', { ...told, say: `${name} describes more than before` })]
 }
 
-export function outputChanges(told: Told, before: JsonSchema, after: JsonSchema): readonly Change[] {
+export function outputChanges(told: ChangePlace, before: JsonSchema, after: JsonSchema): readonly VersionChange[] {
   const name = told.tool === undefined ? 'output' : `${told.tool}: output`
   const verdict = compareSchemas(before, after)
   if (verdict === 'equal') return []
   return verdict === 'narrowed'
-    ? [change('output.narrowed', { ...told, say: `${name} is stricter` })]
+    ? [versionChange('output.narrowed', { ...told, say: `${name} is stricter` })]
     : [
-        change('output.widened', {
+        versionChange('output.widened', {
           ...told,
           say: `${name} guarantees less than before, or is not proven to guarantee as much`,
         }),
@@ -327,7 +351,7 @@ const CLASSES: readonly (SideEffectClass | undefined)[] = [
 
 const rankOf = (sideEffects: SideEffectClass | undefined): number => CLASSES.indexOf(sideEffects)
 
-function toolChanges(told: Told, was: BoundTool, is: BoundTool): readonly Change[] {
+function toolChanges(told: ChangePlace, was: BoundTool, is: BoundTool): readonly VersionChange[] {
   const changes = [
     ...taintChange(told, isTaintSource(was), isTaintSource(is)),
     ...outputChanges(told, was.outputSchema ?? true, is.outputSchema ?? true),
@@ -336,11 +360,12 @@ function toolChanges(told: Told, was: BoundTool, is: BoundTool): readonly Change
     string,
     string,
   ]
-  if (from !== to) changes.push(change('tool.route', { ...told, from, to, say: `${told.tool}: ${from} → ${to}` }))
+  if (from !== to)
+    changes.push(versionChange('tool.route', { ...told, from, to, say: `${told.tool}: ${from} → ${to}` }))
   const [before, after] = [was.mcp?.integrity, is.mcp?.integrity]
   if (from === to && before !== undefined && before !== after)
     changes.push(
-      change(after === undefined ? 'mcp_tool.unpinned' : 'mcp_tool.changed', {
+      versionChange(after === undefined ? 'mcp_tool.unpinned' : 'mcp_tool.changed', {
         ...told,
         from: before,
         to: after ?? null,
@@ -349,7 +374,7 @@ function toolChanges(told: Told, was: BoundTool, is: BoundTool): readonly Change
     )
   if (was.version !== is.version)
     changes.push(
-      change('tool.version', {
+      versionChange('tool.version', {
         ...told,
         from: was.version,
         to: is.version,
@@ -357,10 +382,10 @@ function toolChanges(told: Told, was: BoundTool, is: BoundTool): readonly Change
       }),
     )
   if (was.description !== is.description)
-    changes.push(change('description.changed', { ...told, say: `${told.tool}: description` }))
-  if (canonical(was.labels) !== canonical(is.labels))
+    changes.push(versionChange('description.changed', { ...told, say: `${told.tool}: description` }))
+  if (canonicalJson(was.labels) !== canonicalJson(is.labels))
     changes.push(
-      change('metadata.changed', {
+      versionChange('metadata.changed', {
         ...told,
         from: { ...was.labels },
         to: { ...is.labels },
@@ -370,17 +395,17 @@ function toolChanges(told: Told, was: BoundTool, is: BoundTool): readonly Change
   return changes
 }
 
-function edgeChanges(told: Told, was: BoundAgent, is: BoundAgent): readonly Change[] {
-  const changes: Change[] = []
+function edgeChanges(told: ChangePlace, was: BoundAgent, is: BoundAgent): readonly VersionChange[] {
+  const changes: VersionChange[] = []
   if (was.lateBound !== is.lateBound)
     changes.push(
       is.lateBound
-        ? change('edge.late_bound', {
+        ? versionChange('edge.late_bound', {
             ...told,
             from: was.version ?? null,
             say: `sub-agent ${is.id} is late bound: what it may do is not known`,
           })
-        : change('edge.pinned', {
+        : versionChange('edge.pinned', {
             ...told,
             to: is.version ?? null,
             say: `sub-agent ${is.id} is pinned to ${is.version}`,
@@ -389,7 +414,7 @@ function edgeChanges(told: Told, was: BoundAgent, is: BoundAgent): readonly Chan
   else if (was.version !== undefined && is.version !== undefined && was.version !== is.version) {
     const kind = major(is.version) > major(was.version) ? 'child.major' : 'child.version'
     changes.push(
-      change(kind, {
+      versionChange(kind, {
         ...told,
         from: was.version,
         to: is.version,
@@ -399,7 +424,7 @@ function edgeChanges(told: Told, was: BoundAgent, is: BoundAgent): readonly Chan
   }
   if (was.result !== is.result)
     changes.push(
-      change('result.changed', {
+      versionChange('result.changed', {
         ...told,
         from: was.result,
         to: is.result,
@@ -407,6 +432,6 @@ function edgeChanges(told: Told, was: BoundAgent, is: BoundAgent): readonly Chan
       }),
     )
   if (was.description !== is.description)
-    changes.push(change('description.changed', { ...told, say: `sub-agent ${is.id}: description` }))
+    changes.push(versionChange('description.changed', { ...told, say: `sub-agent ${is.id}: description` }))
   return changes
 }

@@ -1,11 +1,11 @@
 /** What may change from one version to the next, and which bump of the version each change asks for. Source: bundles, section 5. */
 import type { JsonValue } from '../../base/json.ts'
-import type { Verdict, Witness } from './authority.ts'
+import type { AuthorityVerdict, WitnessCall } from './authority.ts'
 
-export type Severity = 'major' | 'minor' | 'patch'
+export type ChangeSeverity = 'major' | 'minor' | 'patch'
 
-interface Row {
-  readonly severity: Severity
+interface ChangeRow {
+  readonly severity: ChangeSeverity
   /** True where a version may do what its predecessor could not: publishing it needs `--allow-widen`. */
   readonly widens?: boolean
 }
@@ -59,21 +59,21 @@ export const CHANGES = {
   'description.changed': { severity: 'patch' },
   'metadata.changed': { severity: 'patch' },
   'content.changed': { severity: 'patch' },
-} satisfies Record<string, Row>
+} satisfies Record<string, ChangeRow>
 
 export type ChangeKind = keyof typeof CHANGES
 
-export interface Change {
+export interface VersionChange {
   readonly kind: ChangeKind
-  readonly severity: Severity
+  readonly severity: ChangeSeverity
   /** See `Row.widens`. */
   readonly widens: boolean
   /** `namespace.name` of the agent that changes; of the document where one stands alone. */
   readonly agent: string
   /** `namespace.name` of what is called. */
   readonly tool?: string
-  readonly verdict?: Verdict
-  readonly witness?: Witness
+  readonly verdict?: AuthorityVerdict
+  readonly witness?: WitnessCall
   readonly from: JsonValue
   readonly to: JsonValue
   /** `policies/limit.yaml:11`, where it is known. */
@@ -82,20 +82,21 @@ export interface Change {
   readonly say: string
 }
 
-export interface Difference {
+export interface VersionDifference {
   /** True when a change is major or widens authority. */
   readonly breaking: boolean
   readonly widens: boolean
   /** The smallest bump; undefined when nothing changed. */
-  readonly required?: Severity
-  readonly changes: readonly Change[]
+  readonly required?: ChangeSeverity
+  readonly changes: readonly VersionChange[]
 }
 
-type Told = Pick<Change, 'agent' | 'say'> & Partial<Omit<Change, 'kind' | 'severity' | 'agent' | 'say'>>
+type ChangeText = Pick<VersionChange, 'agent' | 'say'> &
+  Partial<Omit<VersionChange, 'kind' | 'severity' | 'agent' | 'say'>>
 
 /** @param told `widens` where it depends on more than the kind */
-export function change(kind: ChangeKind, told: Told): Change {
-  const row: Row = CHANGES[kind]
+export function versionChange(kind: ChangeKind, told: ChangeText): VersionChange {
+  const row: ChangeRow = CHANGES[kind]
   const { agent, tool, verdict, witness, from = null, to = null, path = null, say } = told
   const { severity, widens = false } = { ...row, ...(told.widens !== undefined && { widens: told.widens }) }
   return {
@@ -113,9 +114,9 @@ export function change(kind: ChangeKind, told: Told): Change {
   }
 }
 
-const ORDER: readonly Severity[] = ['major', 'minor', 'patch']
+const ORDER: readonly ChangeSeverity[] = ['major', 'minor', 'patch']
 
-export function differenceOf(changes: readonly Change[]): Difference {
+export function differenceOf(changes: readonly VersionChange[]): VersionDifference {
   const sorted = changes.toSorted((a, b) => weight(a) - weight(b))
   const required = ORDER.find((severity) => changes.some((each) => each.severity === severity))
   const widens = changes.some((each) => each.widens)
@@ -123,4 +124,4 @@ export function differenceOf(changes: readonly Change[]): Difference {
 }
 
 /** What widens first, then by bump. */
-const weight = ({ widens, severity }: Change): number => (widens ? 0 : 1 + ORDER.indexOf(severity))
+const weight = ({ widens, severity }: VersionChange): number => (widens ? 0 : 1 + ORDER.indexOf(severity))

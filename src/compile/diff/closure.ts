@@ -1,16 +1,16 @@
 /** What is compared: an agent version with every agent that it pins. */
-import type { CompiledBundle, Snapshot } from '../../spec/snapshot.ts'
+import type { CompiledBundle, AgentSnapshot } from '../../spec/snapshot.ts'
 
-export interface Closure {
-  readonly root: Snapshot
+export interface ComparedClosure {
+  readonly root: AgentSnapshot
   /** The root and every pinned agent below it, by `namespace.name`. */
-  readonly agents: ReadonlyMap<string, Snapshot>
+  readonly agents: ReadonlyMap<string, AgentSnapshot>
 }
 
 /** The closure of an agent of a compiled bundle. @throws Error when the bundle lacks a member, which compile never leaves out */
-export function closureIn({ agents }: Pick<CompiledBundle, 'agents'>, id: string): Closure {
-  const found = new Map<string, Snapshot>()
-  const visit = (at: string): Snapshot => {
+export function closureIn({ agents }: Pick<CompiledBundle, 'agents'>, id: string): ComparedClosure {
+  const found = new Map<string, AgentSnapshot>()
+  const visit = (at: string): AgentSnapshot => {
     const snapshot = agents.find((each) => each.id === at)
     if (!snapshot) throw new Error(`${at} is not in the bundle.`)
     if (!found.has(at)) {
@@ -24,9 +24,9 @@ export function closureIn({ agents }: Pick<CompiledBundle, 'agents'>, id: string
 
 /** The same from a place where versions are kept. @param load a pinned version; undefined = it is not there, and is left out */
 export async function closureOf(
-  root: Snapshot,
-  load: (id: string, version: string) => Promise<Snapshot | undefined>,
-): Promise<Closure> {
+  root: AgentSnapshot,
+  load: (id: string, version: string) => Promise<AgentSnapshot | undefined>,
+): Promise<ComparedClosure> {
   const agents = new Map([[root.id, root]])
   // A map iterates over what is added meanwhile.
   for (const snapshot of agents.values())

@@ -1,15 +1,15 @@
 /** What one version may do that another could not, and what else is different. Source: bundles, section 5; policies, section 7. */
 import { agentChanges } from './agent.ts'
 import { callChanges, newAgentChanges } from './calls.ts'
-import { change, differenceOf, type Change, type Difference } from './change.ts'
-import type { Closure } from './closure.ts'
+import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'
+import type { ComparedClosure } from './closure.ts'
 
 /** Compares two closures, agent by agent. Agents are the same when their ids are. */
-export function diffClosures(before: Closure, after: Closure): Difference {
-  const changes: Change[] = []
+export function diffClosures(before: ComparedClosure, after: ComparedClosure): VersionDifference {
+  const changes: VersionChange[] = []
   if (before.root.id !== after.root.id)
     changes.push(
-      change('agent.replaced', {
+      versionChange('agent.replaced', {
         agent: after.root.id,
         from: before.root.id,
         to: after.root.id,
@@ -29,7 +29,7 @@ export function diffClosures(before: Closure, after: Closure): Difference {
   const { root } = after
   if (changes.length === 0 && before.root.digest !== root.digest)
     changes.push(
-      change('content.changed', {
+      versionChange('content.changed', {
         agent: root.id,
         from: before.root.digest,
         to: root.digest,

@@ -1,17 +1,22 @@
 /** What changed about a Tool or Policy document that is published on its own. Source: bundles, section 5. */
-import { canonical } from '../../base/json.ts'
+import { canonicalJson } from '../../base/json.ts'
 import { sealSet } from '../../policy/policy-set.ts'
 import type { PolicyDocument, SideEffectClass, ToolDocument } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
-import { hasUntrustedContent, type JsonSchema, type PublishedDocument, type Snapshot } from '../../spec/snapshot.ts'
-import { entryOf } from '../policy-entry.ts'
-import { compareAccepted, compareAuthority, type Version } from './authority.ts'
+import {
+  hasUntrustedContent,
+  type JsonSchema,
+  type PublishedDocument,
+  type AgentSnapshot,
+} from '../../spec/snapshot.ts'
+import { entryOf } from '../stages/policy-entry.ts'
+import { compareAccepted, compareAuthority, type ComparedVersion } from './authority.ts'
 import { classChange, inputChanges, outputChanges, taintChange } from './calls.ts'
-import { change, differenceOf, type Change, type Difference } from './change.ts'
+import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'
 import { sayEntry, sayTransition, sayWitness } from './words.ts'
 
 /** Both are of the same kind and id. Publishing has checked their shape and put schemas in by value. */
-export const diffDocuments = (before: PublishedDocument, after: PublishedDocument): Difference =>
+export const diffDocuments = (before: PublishedDocument, after: PublishedDocument): VersionDifference =>
   differenceOf(
     after.kind === 'Tool'
       ? toolChanges(after.id, before.document as unknown as ToolDocument, after.document as unknown as ToolDocument)
@@ -26,9 +31,9 @@ function toolChanges(
   id: string,
   { spec: was, metadata: old }: ToolDocument,
   { spec: is, metadata: now }: ToolDocument,
-): readonly Change[] {
+): readonly VersionChange[] {
   const told = { agent: id, tool: id }
-  const changes: Change[] = [
+  const changes: VersionChange[] = [
     ...inputChanges(told, was.input_schema?.inline ?? true, is.input_schema?.inline ?? true),
     ...outputChanges(told, was.output_schema?.inline ?? true, is.output_schema?.inline ?? true),
     ...classChange(told, was.side_effect_class, is.side_effect_class),
@@ -37,18 +42,22 @@ function toolChanges(
     ...(was.default_policies ?? [])
       .filter((policy) => !is.default_policies?.includes(policy))
       .map((policy) =>
-        change('default_policy.removed', { ...told, from: policy, say: `${id}: default policy ${policy} removed` }),
+        versionChange('default_policy.removed', {
+          ...told,
+          from: policy,
+          say: `${id}: default policy ${policy} removed`,
+        }),
       ),
     ...(is.default_policies ?? [])
       .filter((policy) => !was.default_policies?.includes(policy))
       .map((policy) =>
-        change('authority.narrowed', { ...told, to: policy, say: `${id}: default policy ${policy} added` }),
+        versionChange('authority.narrowed', { ...told, to: policy, say: `${id}: default policy ${policy} added` }),
       ),
   ]
   if (was.description !== is.description)
-    changes.push(change('description.changed', { ...told, say: `${id}: description` }))
-  if (canonical(old.labels ?? {}) !== canonical(now.labels ?? {}))
-    changes.push(change('metadata.changed', { ...told, say: `${id}: labels` }))
+    changes.push(versionChange('description.changed', { ...told, say: `${id}: description` }))
+  if (canonicalJson(old.labels ?? {}) !== canonicalJson(now.labels ?? {}))
+    changes.push(versionChange('metadata.changed', { ...told, say: `${id}: labels` }))
   return changes
 }
 
@@ -60,15 +69,15 @@ function acceptedChanges(
   told: { readonly agent: string; readonly tool: string },
   was: ToolDocument['spec'],
   is: ToolDocument['spec'],
-): readonly Change[] {
+): readonly VersionChange[] {
   const [before, after] = [was, is].map(({ input_schema: schema, side_effect_class: sideEffects }) =>
     versionOf(told.tool, sideEffects, schema?.inline === undefined ? [] : [schema.inline]),
-  ) as [Version, Version]
+  ) as [ComparedVersion, ComparedVersion]
   const { verdict, witness } = compareAccepted(before, after)
   if (verdict === 'equal') return []
   const isKnown = witness !== undefined && (is.default_policies ?? []).length === 0
   return [
-    change('authority.widened', {
+    versionChange('authority.widened', {
       ...told,
       verdict: isKnown ? verdict : 'not_proven',
       ...(isKnown && { witness }),
@@ -77,7 +86,7 @@ function acceptedChanges(
   ]
 }
 
-function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument): readonly Change[] {
+function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument): readonly VersionChange[] {
   const [was, is] = [before, after].map((policy) => entryOf(id, policy)) as [
     PolicyEntry | undefined,
     PolicyEntry | undefined,
@@ -86,7 +95,9 @@ function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument
   const told = { agent: id, from, to }
   // A narrower scope takes a gate away from other tools.
   if (!was || !is || (was.scope !== is.scope && is.scope !== undefined))
-    return [change('authority.widened', { ...told, verdict: 'not_proven', say: `${id}: not proven to be as strict` })]
+    return [
+      versionChange('authority.widened', { ...told, verdict: 'not_proven', say: `${id}: not proven to be as strict` }),
+    ]
   // An irreversible action, since only there a grant does anything.
   const results = [undefined, 'irreversible_action' as const].map((effects) =>
     compareAuthority(alone(was, effects), alone(is, effects)),
@@ -97,13 +108,13 @@ function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument
   if (!found)
     return was.id === is.id
       ? []
-      : [change('authority.equal', { ...told, verdict: 'equal', say: `${id}: as strict as before` })]
+      : [versionChange('authority.equal', { ...told, verdict: 'equal', say: `${id}: as strict as before` })]
   const { verdict, witness } = found
   if (verdict === 'tightened')
-    return [change('authority.narrowed', { ...told, verdict, say: `${sayTransition(from!, to!)}, stricter` })]
+    return [versionChange('authority.narrowed', { ...told, verdict, say: `${sayTransition(from!, to!)}, stricter` })]
   const how = witness ? `looser; ${sayWitness(witness)}` : 'not proven to be as strict'
   return [
-    change('authority.widened', {
+    versionChange('authority.widened', {
       ...told,
       verdict,
       ...(witness && { witness }),
@@ -113,7 +124,7 @@ function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument
 }
 
 /** A call of some tool that only this policy is about. */
-const alone = (entry: PolicyEntry, sideEffectClass: 'irreversible_action' | undefined): Version =>
+const alone = (entry: PolicyEntry, sideEffectClass: 'irreversible_action' | undefined): ComparedVersion =>
   versionOf(entry.scope ?? 'any.tool', sideEffectClass, [], [entry])
 
 /** A tool that some agent binds, with these policies. */
@@ -122,7 +133,7 @@ function versionOf(
   sideEffectClass: SideEffectClass | undefined,
   schemas: readonly JsonSchema[],
   entries: readonly PolicyEntry[] = [],
-): Version {
+): ComparedVersion {
   const set = sealSet({
     v: 1,
     compiler: '1',
@@ -134,7 +145,13 @@ function versionOf(
   return {
     callee: {
       // What asks for the agent or the tool is a question of its own.
-      agent: { id: 'any.agent', version: '', classifications: [], labels: {}, policies: set } as unknown as Snapshot,
+      agent: {
+        id: 'any.agent',
+        version: '',
+        classifications: [],
+        labels: {},
+        policies: set,
+      } as unknown as AgentSnapshot,
       kind: 'tool',
       wire: 'call',
       id,

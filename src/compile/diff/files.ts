@@ -1,6 +1,6 @@
 /** Which files of a bundle are others than before. What that means for the agent is told by the other differences. */
 import { digestOf, type Digest } from '../../base/digest.ts'
-import type { Contents } from '../contents.ts'
+import type { BundleContents } from '../package/contents.ts'
 
 export interface FileChange {
   /** Relative to the bundle. */
@@ -12,8 +12,8 @@ export interface FileChange {
 }
 
 /** In the order of their paths. */
-export function diffFiles(before: Contents, after: Contents): readonly FileChange[] {
-  const digestIn = (files: Contents, path: string): Digest | null => {
+export function diffFiles(before: BundleContents, after: BundleContents): readonly FileChange[] {
+  const digestIn = (files: BundleContents, path: string): Digest | null => {
     const bytes = files.get(path)
     return bytes ? digestOf(bytes) : null
   }

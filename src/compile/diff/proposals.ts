@@ -1,32 +1,32 @@
 /** Calls that two versions may decide differently: values around everything that their policies name. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { readCondition, type Leaf } from '../../policy/condition.ts'
-import { isSpread, readArgumentPath, type Path, type Segment } from '../../policy/path.ts'
+import { readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
+import { isSpread, readArgumentPath, type ConditionPath, type PathSegment } from '../../policy/condition/path.ts'
 import { classesOf, EXACT, type ValueClass } from '../../policy/prove/classes.ts'
 import { argumentDomain, fieldDomain, namedIn } from '../../policy/prove/domains.ts'
 import { sampleOf } from '../../providers/sample.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import type { Context } from './callee.ts'
+import type { CallContext } from './callee.ts'
 import { candidatesOf, type Choice } from './candidates.ts'
-import { leavesIn, subjectText, subjectsOf, type Side } from './questions.ts'
+import { leavesIn, subjectText, subjectsOf, type ComparedSide } from './questions.ts'
 import type { Widening } from './widening.ts'
 
-export interface Proposal {
+export interface ProposedCall {
   readonly args: JsonObject
-  readonly context: Context
+  readonly context: CallContext
 }
 
 /** What is varied: a path, and the values that are tried there. */
 interface Pool {
   readonly text: string
-  readonly path: Path
+  readonly path: ConditionPath
   readonly choices: readonly Choice[]
   /** The values of one class. */
   choicesIn(each: ValueClass): readonly Choice[]
 }
 
-type Chosen = ReadonlyMap<string, Choice>
+type ChosenValues = ReadonlyMap<string, Choice>
 
 /** Ways in which one lead is tried. */
 const MAX_TRIES = 64
@@ -36,16 +36,16 @@ const MAX_TRIES = 64
  * @param starts classes of values by path under which a difference is expected
  * @param limit of proposals
  */
-export function* proposals(
-  sides: readonly Side[],
+export function* proposeWitnesses(
+  sides: readonly ComparedSide[],
   schemas: readonly JsonSchema[],
   starts: readonly ReadonlyMap<string, readonly ValueClass[]>[],
   widenings: readonly Widening[],
   limit: number,
-): Generator<Proposal> {
+): Generator<ProposedCall> {
   const base = baseOf(schemas)
   const pools = fitting(poolsOf(sides, schemas, widenings, base), schemas, base)
-  const make = (chosen: Chosen): Proposal => build(schemas, base, pools, chosen)
+  const make = (chosen: ChosenValues): ProposedCall => build(schemas, base, pools, chosen)
   let made = 0
   for (const start of [...starts.flatMap((lead) => triesOf(lead, pools)), new Map<string, Choice>()]) {
     yield make(start)
@@ -75,7 +75,7 @@ export function* proposals(
 }
 
 /** A lead with values of its classes: the first of each, then each of the others in turn, then all together where they are few. */
-function triesOf(lead: ReadonlyMap<string, readonly ValueClass[]>, pools: readonly Pool[]): readonly Chosen[] {
+function triesOf(lead: ReadonlyMap<string, readonly ValueClass[]>, pools: readonly Pool[]): readonly ChosenValues[] {
   const asked = pools.flatMap((pool) => {
     const classes = lead.get(pool.text)
     const choices = classes ? classes.flatMap((each) => pool.choicesIn(each)) : []
@@ -90,7 +90,7 @@ function triesOf(lead: ReadonlyMap<string, readonly ValueClass[]>, pools: readon
   return [first, ...others.slice(0, MAX_TRIES)]
 }
 
-function nth(pools: readonly Pool[], number: number): Chosen {
+function nth(pools: readonly Pool[], number: number): ChosenValues {
   let rest = number
   return new Map(
     pools.map(({ text, choices }) => {
@@ -129,13 +129,13 @@ function fitting(pools: readonly Pool[], schemas: readonly JsonSchema[], base: J
 }
 
 function poolsOf(
-  sides: readonly Side[],
+  sides: readonly ComparedSide[],
   schemas: readonly JsonSchema[],
   widenings: readonly Widening[],
   base: JsonObject,
 ): readonly Pool[] {
   const pools = new Map<string, Pool>()
-  const add = (text: string, path: Path, more: readonly Choice[]): void => {
+  const add = (text: string, path: ConditionPath, more: readonly Choice[]): void => {
     const known = pools.get(text)
     pools.set(text, {
       text,
@@ -181,15 +181,16 @@ function poolsOf(
 /** In place of a list. */
 const NO_LISTS: readonly Choice[] = [{ state: 'absent' }, { value: 'unreadable' }, { value: [] }]
 
-const isCovered = ({ op, path }: Leaf): boolean => EXACT.includes(op) && path.fn === undefined && !isSpread(path)
+const isCovered = ({ op, path }: ConditionLeaf): boolean =>
+  EXACT.includes(op) && path.fn === undefined && !isSpread(path)
 
 /** The path without its function: where the value is put. */
-function plain(path: Path): Path {
+function plain(path: ConditionPath): ConditionPath {
   const { fn, ...rest } = path
   return fn === undefined ? path : { ...rest, text: path.text.slice(fn.length + 1, -1) }
 }
 
-function usual(base: JsonObject, { root, segments }: Path): JsonValue | undefined {
+function usual(base: JsonObject, { root, segments }: ConditionPath): JsonValue | undefined {
   if (root !== 'args') return undefined
   return segments.reduce<JsonValue | undefined>(
     (at, segment) =>
@@ -199,7 +200,7 @@ function usual(base: JsonObject, { root, segments }: Path): JsonValue | undefine
 }
 
 /** Values for which a comparison probably comes out one way or the other. */
-function guesses({ path, op, value }: Leaf, schemas: readonly JsonSchema[]): readonly Choice[] {
+function guesses({ path, op, value }: ConditionLeaf, schemas: readonly JsonSchema[]): readonly Choice[] {
   if (path.root === 'time') return HOURS
   const literals = Array.isArray(value) ? value : [value]
   const values = literals.flatMap((literal) => around(path, op, literal))
@@ -213,7 +214,7 @@ const HOURS: readonly Choice[] = Array.from({ length: 24 * 4 }, (_, hour) => ({
   value: Date.UTC(2026, 0, 1, hour),
 }))
 
-function around({ fn }: Path, op: Leaf['op'], literal: JsonValue): readonly JsonValue[] {
+function around({ fn }: ConditionPath, op: ConditionLeaf['op'], literal: JsonValue): readonly JsonValue[] {
   if (fn === 'length') return typeof literal === 'number' ? lengths(literal) : []
   if (typeof literal === 'number') return [literal, literal - 1, literal + 1]
   if (typeof literal !== 'string') return [literal]
@@ -229,7 +230,12 @@ const lengths = (literal: number): readonly JsonValue[] =>
     .filter((each) => Number.isInteger(each) && each >= 0 && each <= 1000)
     .flatMap((each) => ['x'.repeat(each), Array.from({ length: each }, () => 'x')])
 
-function build(schemas: readonly JsonSchema[], base: JsonObject, pools: readonly Pool[], chosen: Chosen): Proposal {
+function build(
+  schemas: readonly JsonSchema[],
+  base: JsonObject,
+  pools: readonly Pool[],
+  chosen: ChosenValues,
+): ProposedCall {
   let args: JsonValue = base
   const context: Record<string, JsonValue> = {}
   for (const { text, path } of pools) {
@@ -247,7 +253,7 @@ function build(schemas: readonly JsonSchema[], base: JsonObject, pools: readonly
 function put(
   schemas: readonly JsonSchema[],
   at: JsonValue | undefined,
-  segments: readonly Segment[],
+  segments: readonly PathSegment[],
   choice: Choice,
   depth = 0,
 ): JsonValue {
@@ -271,7 +277,7 @@ function put(
 }
 
 /** A mapping that the schemas accept at a path, as far as one can be made up. */
-function madeUp(schemas: readonly JsonSchema[], segments: readonly Segment[]): JsonObject {
+function madeUp(schemas: readonly JsonSchema[], segments: readonly PathSegment[]): JsonObject {
   const found = argumentDomain(schemas, segments).schemas.find(({ schema }) => isJsonObject(schema))
   if (!found || !isJsonObject(found.root)) return {}
   const { $defs, definitions } = found.root

@@ -4,16 +4,16 @@
  * a question of its own: true, false, or unknown. The questions are independent, so there are more combinations than calls:
  * what holds for all combinations holds for all calls.
  */
-import { canonical, type JsonValue } from '../../base/json.ts'
-import { readCondition, writeCondition, type Condition, type Leaf } from '../../policy/condition.ts'
-import type { Facts } from '../../policy/decision.ts'
-import { evaluate } from '../../policy/evaluate.ts'
-import { inWindow } from '../../policy/history.ts'
-import { isSpread, readArgumentPath, type Path } from '../../policy/path.ts'
+import { canonicalJson, type JsonValue } from '../../base/json.ts'
+import { readCondition, writeCondition, type Condition, type ConditionLeaf } from '../../policy/condition/condition.ts'
+import type { CallFacts } from '../../policy/condition/decision.ts'
+import { evaluateConditions } from '../../policy/condition/evaluate.ts'
+import { inWindow } from '../../policy/condition/history.ts'
+import { isSpread, readArgumentPath, type ConditionPath } from '../../policy/condition/path.ts'
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import { factsOf, type Callee } from './callee.ts'
+import { factsOf, type ComparedCallee } from './callee.ts'
 import type { Widening } from './widening.ts'
 import { classesOf, EXACT, listText, type ValueClass } from '../../policy/prove/classes.ts'
 import { argumentDomain, fieldDomain, type ValueDomain } from '../../policy/prove/domains.ts'
@@ -21,20 +21,20 @@ import { argumentDomain, fieldDomain, type ValueDomain } from '../../policy/prov
 /** The name under which the rewritten policies are decided. */
 export const ASKED = 'asked'
 
-export interface Side {
-  readonly callee: Callee
+export interface ComparedSide {
+  readonly callee: ComparedCallee
   readonly entries: readonly PolicyEntry[]
 }
 
-export interface Question {
+export interface DomainQuestion {
   /** Name of the argument that carries the answer. */
   readonly key: string
   /** The path that is asked about; absent for a comparison that stands for itself. */
-  readonly subject?: Subject
-  readonly answers: readonly Answer[]
+  readonly subject?: QuestionSubject
+  readonly answers: readonly DomainAnswer[]
 }
 
-export interface Answer {
+export interface DomainAnswer {
   /** What the argument is; undefined = left out. */
   readonly given: JsonValue | undefined
   /** The classes of values for which all comparisons come out as for the given one. */
@@ -43,21 +43,21 @@ export interface Answer {
   readonly isNew: boolean
 }
 
-export interface Subject {
+export interface QuestionSubject {
   /** Path of an argument, or the key of what else a call depends on. */
   readonly text: string
-  readonly path: Path
-  readonly leaves: readonly Leaf[]
+  readonly path: ConditionPath
+  readonly leaves: readonly ConditionLeaf[]
   readonly lists: readonly (readonly string[])[]
   readonly domain: ValueDomain
   /** What the earlier schema refused here, where the later one may accept it. */
   readonly widenings: readonly Widening[]
 }
 
-export interface Interview {
+export interface DomainInterview {
   readonly before: PolicySet
   readonly after: PolicySet
-  readonly questions: readonly Question[]
+  readonly questions: readonly DomainQuestion[]
   /** Comparisons of one decision of each set. */
   readonly cost: number
 }
@@ -67,20 +67,20 @@ export interface Interview {
  * @param widenings where these may accept what the earlier ones refused; each is a question
  * @returns undefined where a condition cannot be read
  */
-export function interview(
-  before: Side,
-  after: Side,
+export function questionDomains(
+  before: ComparedSide,
+  after: ComparedSide,
   schemas: readonly JsonSchema[],
   widenings: readonly Widening[] = [],
-): Interview | undefined {
+): DomainInterview | undefined {
   const sides = [before, after].map((side) => ({ side, parts: side.entries.map(partOf) }))
   if (sides.some(({ parts }) => parts.some((part) => part === undefined))) return undefined
   const subjects = subjectsOf([before, after], schemas, widenings)
   const keys = new Map([...subjects.keys()].map((text, index) => [text, `s${index}`]))
-  const own = new Map<string, Question>()
+  const own = new Map<string, DomainQuestion>()
   let cost = 0
 
-  const rewrite = (condition: Condition, callee: Callee, name: string): Condition => {
+  const rewrite = (condition: Condition, callee: ComparedCallee, name: string): Condition => {
     if ('not' in condition) return { not: rewrite(condition.not, callee, name) }
     if ('all' in condition) return { all: condition.all.map((each) => rewrite(each, callee, name)) }
     if ('any' in condition) return { any: condition.any.map((each) => rewrite(each, callee, name)) }
@@ -92,7 +92,7 @@ export function interview(
   }
   const [first, second] = sides.map(({ side, parts }, index) =>
     setOf(
-      (parts as Part[]).map(({ entry, condition }) => {
+      (parts as VersionPart[]).map(({ entry, condition }) => {
         const key = entry.allow && keys.get(canonicalField(entry.allow.field))
         if (entry.allow && key === undefined) throw new Error(`${entry.allow.field} is no argument path.`)
         const { when: _, allow, ...rest } = entry
@@ -105,7 +105,7 @@ export function interview(
       }),
     ),
   ) as [PolicySet, PolicySet]
-  const asked = [...subjects.values()].map((subject): Question => {
+  const asked = [...subjects.values()].map((subject): DomainQuestion => {
     const key = keys.get(subject.text)!
     return { key, subject, answers: answersOf(subject, key) }
   })
@@ -114,13 +114,17 @@ export function interview(
 
 /** The paths that the policies of both sides compare exactly, and those of widenings, with all that is compared there. */
 export function subjectsOf(
-  sides: readonly Side[],
+  sides: readonly ComparedSide[],
   schemas: readonly JsonSchema[],
   widenings: readonly Widening[] = [],
-): ReadonlyMap<string, Subject> {
-  type Found = Pick<Subject, 'path'> & { leaves: Leaf[]; lists: (readonly string[])[]; widenings: Widening[] }
+): ReadonlyMap<string, QuestionSubject> {
+  type Found = Pick<QuestionSubject, 'path'> & {
+    leaves: ConditionLeaf[]
+    lists: (readonly string[])[]
+    widenings: Widening[]
+  }
   const found = new Map<string, Found>()
-  const at = (text: string, path: Path): Found => {
+  const at = (text: string, path: ConditionPath): Found => {
     const known = found.get(text) ?? { path, leaves: [], lists: [], widenings: [] }
     found.set(text, known)
     return known
@@ -142,26 +146,26 @@ export function subjectsOf(
   )
 }
 
-export const subjectText = (path: Path, windowMs: number | undefined): string => inWindow(path.text, windowMs)
+export const subjectText = (path: ConditionPath, windowMs: number | undefined): string => inWindow(path.text, windowMs)
 
-export function leavesIn(condition: Condition): readonly Leaf[] {
+export function leavesIn(condition: Condition): readonly ConditionLeaf[] {
   if ('leaf' in condition) return [condition.leaf]
   if ('not' in condition) return leavesIn(condition.not)
   return ('all' in condition ? condition.all : condition.any).flatMap(leavesIn)
 }
 
-interface Part {
+interface VersionPart {
   readonly entry: PolicyEntry
   readonly condition?: Condition
 }
 
-function partOf(entry: PolicyEntry): Part | undefined {
+function partOf(entry: PolicyEntry): VersionPart | undefined {
   if (entry.when === undefined) return { entry }
   const { condition } = readCondition(entry.when)
   return condition && { entry, condition }
 }
 
-const isExact = ({ path, op }: Leaf): boolean =>
+const isExact = ({ path, op }: ConditionLeaf): boolean =>
   EXACT.includes(op) &&
   path.fn === undefined &&
   (path.root === 'args' ? !isSpread(path) : fieldDomain(path) !== undefined)
@@ -169,18 +173,23 @@ const isExact = ({ path, op }: Leaf): boolean =>
 const canonicalField = (field: string): string => readArgumentPath(field)?.text ?? field
 
 /** A comparison as a question of its own, the same for both sides; what is known of a version is its side's alone. */
-function alone(questions: Map<string, Question>, leaf: Leaf, callee: Callee, side: string): string {
+function alone(
+  questions: Map<string, DomainQuestion>,
+  leaf: ConditionLeaf,
+  callee: ComparedCallee,
+  side: string,
+): string {
   const { root } = leaf.path
   const ofVersion = !callee.anyone && (root === 'agent' || root === 'tool')
   const known = ofVersion && !(root === 'tool' && callee.late)
-  const text = `${ofVersion ? side : ''}:${canonical(writeCondition({ leaf }))}`
+  const text = `${ofVersion ? side : ''}:${canonicalJson(writeCondition({ leaf }))}`
   const found = questions.get(text)
   if (found) return found.key
   const key = `q${questions.size}`
   // Elements of what is no list cannot be told, whatever is asked of them.
   const isTold = (leaf.op === 'exists' || leaf.op === 'type') && !isSpread(leaf.path)
   const answers = known
-    ? [TRUTHS[evaluate({ leaf }, factsOf(callee, {})).truth]]
+    ? [TRUTHS[evaluateConditions({ leaf }, factsOf(callee, {})).truth]]
     : isTold
       ? [TRUTHS.true, TRUTHS.false]
       : [TRUTHS.true, TRUTHS.false, TRUTHS.unknown]
@@ -192,7 +201,7 @@ function alone(questions: Map<string, Question>, leaf: Leaf, callee: Callee, sid
 const TRUTHS = { true: true, false: false, unknown: undefined } as const
 
 /** One answer for each way in which the comparisons of a subject come out. */
-function answersOf(subject: Subject, key: string): readonly Answer[] {
+function answersOf(subject: QuestionSubject, key: string): readonly DomainAnswer[] {
   const { leaves, lists, domain, widenings } = subject
   const outcomes = new Map<string, { given: JsonValue; classes: ValueClass[]; isNew: boolean }>()
   const tests = leaves.map((leaf): Condition => ({ leaf: moved(leaf, key) }))
@@ -203,12 +212,12 @@ function answersOf(subject: Subject, key: string): readonly Answer[] {
     widenings.flatMap(({ marks }) => marks),
   )) {
     const given = givenOf(each)
-    const facts = { args: { [key]: given } } as unknown as Facts
+    const facts = { args: { [key]: given } } as unknown as CallFacts
     const text = 'value' in each ? listText(each.value) : undefined
     const isNew = widenings.some((widening) => widening.admits(each))
     const outcome = JSON.stringify([
       isNew,
-      ...tests.map((test) => evaluate(test, facts).truth),
+      ...tests.map((test) => evaluateConditions(test, facts).truth),
       ...lists.map((list) => text !== undefined && list.includes(text)),
     ])
     const known = outcomes.get(outcome)
@@ -223,14 +232,14 @@ function givenOf(each: ValueClass): JsonValue {
   return each.kind === 'absent' ? {} : 'unreadable'
 }
 
-const moved = ({ op, value, ifMissing }: Leaf, key: string): Leaf => ({
+const moved = ({ op, value, ifMissing }: ConditionLeaf, key: string): ConditionLeaf => ({
   path: { text: `args.${key}.v`, root: 'args', segments: [{ key }, { key: 'v' }] },
   op,
   value,
   ...(ifMissing !== undefined && { ifMissing }),
 })
 
-const pathTo = (key: string): Path => ({ text: `args.${key}`, root: 'args', segments: [{ key }] })
+const pathTo = (key: string): ConditionPath => ({ text: `args.${key}`, root: 'args', segments: [{ key }] })
 
 const setOf = (entries: readonly PolicyEntry[]): PolicySet =>
   sealSet({

@@ -1,14 +1,14 @@
 /** Whether every value that one JSON Schema accepts is accepted by another. What cannot be proven is not so. */
-import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import { listed, pointedAt, typesOf, type PlacedSchema } from '../../policy/prove/domains.ts'
 
-export type Contract = 'equal' | 'narrowed' | 'widened' | 'changed'
+export type ContractChange = 'equal' | 'narrowed' | 'widened' | 'changed'
 
 /** What became of a contract: `changed` = neither side is proven to accept all that the other does. */
-export function compareSchemas(before: JsonSchema, after: JsonSchema): Contract {
-  const [kept, added] = [accepts(after, before), accepts(before, after)]
+export function compareSchemas(before: JsonSchema, after: JsonSchema): ContractChange {
+  const [kept, added] = [acceptsAll(after, before), acceptsAll(before, after)]
   if (kept && added) return 'equal'
   return kept ? 'widened' : added ? 'narrowed' : 'changed'
 }
@@ -31,7 +31,7 @@ export function acceptsPartValue({ schema, root }: PlacedSchema, value: JsonValu
  * True when `wide` is proven to accept every value that `narrow` accepts.
  * @param declared a property that only `wide` describes, and that `narrow` leaves open, is taken for one that was never sent
  */
-export function accepts(wide: JsonSchema, narrow: JsonSchema, declared = false): boolean {
+export function acceptsAll(wide: JsonSchema, narrow: JsonSchema, declared = false): boolean {
   return covers({ wideRoot: wide, narrowRoot: narrow, declared, open: new Set() }, wide, narrow)
 }
 
@@ -71,7 +71,7 @@ function covers(roots: Roots, wide: JsonValue, narrow: JsonValue): boolean {
   if (wide === false) return false
   if (!isJsonObject(wide) || (narrow !== true && !isJsonObject(narrow))) return false
   if (isElsewhere(wide, roots.wideRoot) || isElsewhere(narrow, roots.narrowRoot)) return false
-  const key = `${canonical(wide)} ${canonical(narrow)}`
+  const key = `${canonicalJson(wide)} ${canonicalJson(narrow)}`
   if (roots.open.has(key)) return true
   const known = roots.open.size
   roots.open.add(key)
@@ -98,7 +98,7 @@ function coversAll(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean 
 
 /** True for a part whose references begin at itself and not at the root. */
 const isElsewhere = (schema: JsonValue, root: JsonSchema): boolean =>
-  isJsonObject(schema) && schema !== root && typeof schema['$id'] === 'string' && REFERENCE.test(canonical(schema))
+  isJsonObject(schema) && schema !== root && typeof schema['$id'] === 'string' && REFERENCE.test(canonicalJson(schema))
 
 /** The values of an enumeration; undefined for any other schema. */
 function valuesOf(schema: JsonObject): readonly JsonValue[] | undefined {
@@ -127,7 +127,7 @@ function withDefinitions(schema: JsonObject, root: JsonSchema): JsonObject | und
     delete whole[key]
     if (root[key] !== undefined) whole[key] = root[key]
   }
-  const references = [...canonical(whole).matchAll(/"\$(?:ref|dynamicRef|recursiveRef)":"([^"]*)/g)]
+  const references = [...canonicalJson(whole).matchAll(/"\$(?:ref|dynamicRef|recursiveRef)":"([^"]*)/g)]
   return references.every(([, to]) => /^#\/(?:\$defs|definitions)\//.test(to!)) ? whole : undefined
 }
 
@@ -268,8 +268,11 @@ const isMultiple = (of: number | undefined, step: JsonValue): boolean =>
 
 /** The same text, and where it refers to something, to the same. */
 function alike({ wideRoot, narrowRoot }: Roots, a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  const text = canonical(a ?? null)
-  return text === canonical(b ?? null) && (!REFERENCE.test(text) || canonical(wideRoot) === canonical(narrowRoot))
+  const text = canonicalJson(a ?? null)
+  return (
+    text === canonicalJson(b ?? null) &&
+    (!REFERENCE.test(text) || canonicalJson(wideRoot) === canonicalJson(narrowRoot))
+  )
 }
 
 const REFERENCE = /"\$(?:ref|dynamicRef|recursiveRef)"/

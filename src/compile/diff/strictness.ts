@@ -1,24 +1,29 @@
 /** Which of two decisions lets through more. Source: policies, section 4. */
-import type { Decision } from '../../policy/decision.ts'
+import type { PolicyDecision } from '../../policy/condition/decision.ts'
 
-const RANK: Readonly<Record<Decision['decision'], number>> = { allow: 0, require_approval: 1, escalate: 2, deny: 3 }
+const RANK: Readonly<Record<PolicyDecision['decision'], number>> = {
+  allow: 0,
+  require_approval: 1,
+  escalate: 2,
+  deny: 3,
+}
 
 /** True when `after` is looser than `before` in any respect: a decision may be looser in one and stricter in another. */
-export function isLooser(before: Decision, after: Decision): boolean {
+export function isLooser(before: PolicyDecision, after: PolicyDecision): boolean {
   if (RANK[after.decision] < RANK[before.decision]) return true
   return before.obligations !== undefined && after.obligations !== undefined
     ? asksLess(before.obligations, after.obligations)
     : false
 }
 
-type Asked = NonNullable<Decision['obligations']>
+type AskedObligations = NonNullable<PolicyDecision['obligations']>
 
 /** From loose to strict. */
 const ON_REJECT = ['return_to_agent', 'fail']
 const ON_MODIFY = ['accept', 'revalidate', 'reject']
 const ON_TIMEOUT = ['allow', 'escalate', 'deny']
 
-function asksLess(before: Asked, after: Asked): boolean {
+function asksLess(before: AskedObligations, after: AskedObligations): boolean {
   const roles = rolesOf(after)
   return (
     after.approvals_required < before.approvals_required ||
@@ -31,9 +36,9 @@ function asksLess(before: Asked, after: Asked): boolean {
   )
 }
 
-const rolesOf = ({ approver_role: role }: Asked): readonly string[] => role?.split(' and ') ?? []
+const rolesOf = ({ approver_role: role }: AskedObligations): readonly string[] => role?.split(' and ') ?? []
 
-function endsLooser(before: Asked['timeout'], after: Asked['timeout']): boolean {
+function endsLooser(before: AskedObligations['timeout'], after: AskedObligations['timeout']): boolean {
   if (!after) return before !== undefined && before.default !== 'allow'
   if (!before) return after.default === 'allow'
   if (after.default !== before.default) return ON_TIMEOUT.indexOf(after.default) < ON_TIMEOUT.indexOf(before.default)

@@ -3,7 +3,7 @@
  * places at least, so a call that differs at none was accepted before. Source: bundles, section 5.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { readArgumentPath, type Path } from '../../policy/path.ts'
+import { readArgumentPath, type ConditionPath } from '../../policy/condition/path.ts'
 import { classesOf, type ValueClass } from '../../policy/prove/classes.ts'
 import {
   conjunctsOf,
@@ -23,13 +23,13 @@ import { acceptsPart, acceptsPartValue, isSilent } from './schema.ts'
 
 export interface Widening {
   /** Absent where the schemas differ in what is no matter of single arguments: any call may be new. */
-  readonly path?: Path
+  readonly path?: ConditionPath
   /** True where the earlier schema may have refused a value of this class, or its absence. */
   admits(each: ValueClass): boolean
   /** Values around which the two schemas differ. */
   readonly marks: readonly JsonValue[]
   /** Where a new value may be put to see the difference, and some that may be new. */
-  readonly hint?: { readonly path: Path; readonly values: readonly JsonValue[] }
+  readonly hint?: { readonly path: ConditionPath; readonly values: readonly JsonValue[] }
 }
 
 /** More places than this, or deeper ones, are not told apart. */
@@ -204,5 +204,5 @@ function anywhere(other: readonly string[] = []): Widening {
   return { admits: () => false, marks: [], ...(path && { hint: { path, values: ['x', 1] } }) }
 }
 
-const pathOf = (keys: readonly string[]): Path | undefined =>
+const pathOf = (keys: readonly string[]): ConditionPath | undefined =>
   keys.length === 0 ? undefined : readArgumentPath(`args${keys.map((key) => `[${JSON.stringify(key)}]`).join('')}`)

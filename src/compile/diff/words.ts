@@ -1,11 +1,11 @@
 /** Policies and calls in one line. */
-import { canonical } from '../../base/json.ts'
-import { readCondition } from '../../policy/condition.ts'
-import { describeCondition, describeValue } from '../../policy/describe.ts'
-import type { Effect, Obligations, PolicyEntry } from '../../spec/policy-set.ts'
-import type { Witness } from './authority.ts'
+import { canonicalJson } from '../../base/json.ts'
+import { readCondition } from '../../policy/condition/condition.ts'
+import { describeCondition, describeValue } from '../../policy/condition/describe.ts'
+import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../../spec/policy-set.ts'
+import type { WitnessCall } from './authority.ts'
 
-const EFFECTS: Readonly<Record<Effect, string>> = {
+const EFFECTS: Readonly<Record<PolicyEffect, string>> = {
   grant: 'allow',
   restrict: 'allow only',
   require_approval: 'require approval',
@@ -32,7 +32,7 @@ function sayObligations({
   separation_of_duties: separation,
   on_reject: rejected,
   on_modify: modified,
-}: Obligations): string[] {
+}: ApprovalObligations): string[] {
   const parts = [
     ...(approvals !== undefined && approvals > 1 ? [`${approvals} approvals`] : []),
     ...(comprehension ? ['comprehension'] : []),
@@ -63,11 +63,11 @@ export function sayTransition(from: string, to: string): string {
 const MAX_WORDS = 2
 
 /** `{"amount":250} was require_approval, is allow`. */
-export function sayWitness({ arguments: args, context, before, after }: Witness): string {
+export function sayWitness({ arguments: args, context, before, after }: WitnessCall): string {
   const where = Object.entries(context ?? {}).map(([path, value]) => `${path} ${describeValue(value)}`)
   const was = before === 'refused' ? 'refused by the input schema' : before
   const outcome = before === after ? `is still ${after}, with less asked for` : `was ${was}, is ${after}`
-  return `${shorten(canonical(args))}${where.length > 0 ? ` with ${where.join(', ')}` : ''} ${outcome}`
+  return `${shorten(canonicalJson(args))}${where.length > 0 ? ` with ${where.join(', ')}` : ''} ${outcome}`
 }
 
 /** Longer arguments are cut: the JSON has them whole. */

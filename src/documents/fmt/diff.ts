@@ -5,7 +5,7 @@ const CONTEXT = 3
 /** Changed lines up to which the shortest difference is looked for; beyond, everything between the common ends is shown as changed. */
 const MAX_CHANGES = 1000
 
-interface Line {
+interface DiffLine {
   readonly sign: ' ' | '-' | '+'
   readonly text: string
 }
@@ -36,7 +36,7 @@ function linesOf(text: string): string[] {
 }
 
 /** Ranges of lines to show: changes with what surrounds them, joined where they meet. */
-function hunks(lines: readonly Line[]): [number, number][] {
+function hunks(lines: readonly DiffLine[]): [number, number][] {
   const found: [number, number][] = []
   for (const [at, { sign }] of lines.entries()) {
     if (sign === ' ') continue
@@ -48,7 +48,7 @@ function hunks(lines: readonly Line[]): [number, number][] {
   return found
 }
 
-function compare(before: readonly string[], after: readonly string[]): Line[] {
+function compare(before: readonly string[], after: readonly string[]): DiffLine[] {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++
   let tail = 0
@@ -58,7 +58,7 @@ function compare(before: readonly string[], after: readonly string[]): Line[] {
     before[before.length - 1 - tail] === after[after.length - 1 - tail]
   )
     tail++
-  const same = (text: string): Line => ({ sign: ' ', text })
+  const same = (text: string): DiffLine => ({ sign: ' ', text })
   return [
     ...before.slice(0, head).map(same),
     ...shortest(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
@@ -67,7 +67,7 @@ function compare(before: readonly string[], after: readonly string[]): Line[] {
 }
 
 /** E. W. Myers, "An O(ND) difference algorithm and its variations": the furthest points reached by each number of changes. */
-function shortest(a: readonly string[], b: readonly string[]): Line[] {
+function shortest(a: readonly string[], b: readonly string[]): DiffLine[] {
   const trace: Map<number, number>[] = []
   let reached = new Map<number, number>([[1, 0]])
   for (let changes = 0; changes <= Math.min(a.length + b.length, MAX_CHANGES); changes++) {
@@ -81,15 +81,19 @@ function shortest(a: readonly string[], b: readonly string[]): Line[] {
     trace.push(reached)
     reached = next
   }
-  return [...a.map((text): Line => ({ sign: '-', text })), ...b.map((text): Line => ({ sign: '+', text }))]
+  return [...a.map((text): DiffLine => ({ sign: '-', text })), ...b.map((text): DiffLine => ({ sign: '+', text }))]
 }
 
 const goesDown = (reached: ReadonlyMap<number, number>, k: number, changes: number): boolean =>
   k === -changes || (k !== changes && (reached.get(k - 1) ?? -1) < (reached.get(k + 1) ?? -1))
 
 /** The way back from the end. `trace[n]` holds what n - 1 changes reached. */
-function retrace(a: readonly string[], b: readonly string[], trace: readonly ReadonlyMap<number, number>[]): Line[] {
-  const lines: Line[] = []
+function retrace(
+  a: readonly string[],
+  b: readonly string[],
+  trace: readonly ReadonlyMap<number, number>[],
+): DiffLine[] {
+  const lines: DiffLine[] = []
   let [x, y] = [a.length, b.length]
   for (let changes = trace.length - 1; changes >= 0; changes--) {
     const reached = trace[changes]!

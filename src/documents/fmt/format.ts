@@ -2,17 +2,17 @@
  * The canonical form of a document: keys in the order of the schema, two spaces of indentation, quotes only where they change the value.
  * Source: command line, `svc fmt`.
  */
-import type { Diagnostic } from '../diagnostic.ts'
-import { decode, type FileInput } from '../read.ts'
-import { brokenAs, createSource } from '../source.ts'
-import type { Node } from '../node.ts'
-import { readYaml } from '../yaml.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
+import { decodeUtf8, type FileInput } from '../workspace/read.ts'
+import { brokenAs, createSource } from '../text/source.ts'
+import type { YamlNode } from '../text/node.ts'
+import { readYaml } from '../text/yaml.ts'
 import { commentsOf } from './comments.ts'
 import { printJson } from './json.ts'
 import { printYaml } from './print.ts'
 
 /** The text in its canonical form, or why it stays as it is. */
-export type Formatted =
+export type FormattedText =
   | { readonly text: string; readonly changed: boolean }
   | { readonly findings: readonly Diagnostic[] }
   /** The form would lose a comment or change a value: a place where YAML allows comments and its editors do not. */
@@ -22,8 +22,8 @@ export type Formatted =
  * Formats the documents of a file. Values, comments, the order of documents and how lines are broken stay; formatting twice changes nothing more.
  * `.json` files become JSON, every other YAML.
  */
-export function format(file: FileInput): Formatted {
-  const { source, findings } = decode(file)
+export function formatDocuments(file: FileInput): FormattedText {
+  const { source, findings } = decodeUtf8(file)
   if (source === undefined) return { findings }
   const reading = readYaml(source)
   if (reading.findings.length > 0) return { findings: reading.findings }
@@ -53,7 +53,7 @@ function settled(written: string): string | { readonly kept: string } {
 }
 
 /** What one text says and the other does not. The form is checked on every file: a formatter must never lose a word. */
-function lossOf(before: readonly Node[], from: string, after: readonly Node[], to: string): string | undefined {
+function lossOf(before: readonly YamlNode[], from: string, after: readonly YamlNode[], to: string): string | undefined {
   if (before.length !== after.length || before.some((root, at) => !alike(root.value, after[at]!.value)))
     return 'a value would change'
   const kept = commentsOf(to)

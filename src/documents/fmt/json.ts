@@ -1,14 +1,14 @@
-import { memberOf, type Node } from '../node.ts'
+import { memberOf, type YamlNode } from '../text/node.ts'
 import { inOrder, keyOrderOf, type KeyOrder } from './order.ts'
 
 /** A value as JSON with two spaces of indentation. Numbers keep their spelling, which may have more digits than a number can. */
-export function printJson(root: Node | undefined, source: string): string {
+export function printJson(root: YamlNode | undefined, source: string): string {
   if (root === undefined) return ''
   return `${print(root, source, keyOrderOf(memberOf(root, 'kind')?.node.value), [], '')}\n`
 }
 
 function print(
-  node: Node,
+  node: YamlNode,
   source: string,
   order: KeyOrder,
   path: readonly (string | number)[],

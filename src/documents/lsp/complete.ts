@@ -1,14 +1,14 @@
 /** What may be written where the cursor stands. */
-import { OPERATORS } from '../../policy/operators.ts'
+import { OPERATORS } from '../../policy/condition/operators.ts'
 import { API_VERSION, KINDS } from '../../spec/document.ts'
-import type { Document } from '../document.ts'
-import { directoryOf, extensionOf, isUnder } from '../paths.ts'
-import { BUILTIN_TOOLS } from '../reference.ts'
-import type { Workspace } from '../workspace.ts'
-import { cursorAt, keysBelow, type Cursor } from './cursor.ts'
+import type { Document } from '../text/document.ts'
+import { directoryOf, extensionOf, isUnder } from '../text/paths.ts'
+import { BUILTIN_TOOLS } from '../text/reference.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { cursorAt, keysBelow, type DocumentCursor } from './cursor.ts'
 import { fieldAt, generalPath, holdsMore, keysAt, type Field } from './field.ts'
 
-export interface Completion {
+export interface OfferedCompletion {
   readonly label: string
   /** What is written in place of the word; the label when absent. */
   readonly insert?: string
@@ -18,40 +18,40 @@ export interface Completion {
   readonly documentation?: string
 }
 
-export interface Completions {
+export interface OfferedCompletions {
   /** Offsets of the text that a choice replaces. */
   readonly start: number
   readonly end: number
-  readonly items: readonly Completion[]
+  readonly items: readonly OfferedCompletion[]
 }
 
 /**
  * @param path of the file, whose text in the workspace may be older than `text`
  * @param providers names of the project configuration
  */
-export function complete(
+export function completeAt(
   workspace: Workspace,
   path: string,
   text: string,
   offset: number,
   providers: readonly string[] = [],
-): Completions {
+): OfferedCompletions {
   const cursor = cursorAt(text, offset)
   const { start, end, at } = cursor
-  const items: Completion[] = []
+  const items: OfferedCompletion[] = []
   if (at !== 'value') items.push(...keysOf(cursor))
   if (at !== 'key') items.push(...valuesOf(workspace, path, cursor, providers))
   return { start, end, items: path.endsWith('.json') ? items.map(asJson) : items }
 }
 
 /** Keys and texts stand in quotes. */
-function asJson(each: Completion): Completion {
+function asJson(each: OfferedCompletion): OfferedCompletion {
   const { label, insert = label, kind } = each
   if (kind === 'key') return { ...each, insert: `"${label}"${insert === label ? '' : ': '}` }
   return /^(?:true|false|-?\d+(?:\.\d+)?)$/.test(label) ? each : { ...each, insert: JSON.stringify(insert) }
 }
 
-function keysOf({ kind, path, siblings, at, key, isFlow }: Cursor): Completion[] {
+function keysOf({ kind, path, siblings, at, key, isFlow }: DocumentCursor): OfferedCompletion[] {
   if (kind === undefined)
     return path.length > 0
       ? []
@@ -71,7 +71,12 @@ function keysOf({ kind, path, siblings, at, key, isFlow }: Cursor): Completion[]
     }))
 }
 
-function valuesOf(workspace: Workspace, path: string, cursor: Cursor, providers: readonly string[]): Completion[] {
+function valuesOf(
+  workspace: Workspace,
+  path: string,
+  cursor: DocumentCursor,
+  providers: readonly string[],
+): OfferedCompletion[] {
   const { kind, key } = cursor
   const place = key === undefined ? cursor.path : [...cursor.path, key]
   if (place.length === 1 && key === 'kind') return KINDS.map(asValue)
@@ -90,21 +95,26 @@ function valuesOf(workspace: Workspace, path: string, cursor: Cursor, providers:
   ]
 }
 
-const asValue = (label: string): Completion => ({ label, kind: 'value' })
+const asValue = (label: string): OfferedCompletion => ({ label, kind: 'value' })
 
-const withDefault = (label: string, field: Field): Completion => ({
+const withDefault = (label: string, field: Field): OfferedCompletion => ({
   label,
   kind: 'value',
   ...(field.default === label && { detail: 'default' }),
 })
 
 /** What is named elsewhere: documents, files, secrets, servers; undefined where a value names nothing. */
-function namedElsewhere(workspace: Workspace, path: string, cursor: Cursor, place: string): Completion[] | undefined {
+function namedElsewhere(
+  workspace: Workspace,
+  path: string,
+  cursor: DocumentCursor,
+  place: string,
+): OfferedCompletion[] | undefined {
   const { documents } = workspace
   const base = bundleOf(workspace, path)
   const ofKind = (kind: Document['kind']): Document[] =>
     documents.filter((each) => each.kind === kind && each.identity !== undefined && each.path !== path)
-  const ids = (kind: Document['kind'], write: (document: Document) => string): Completion[] => [
+  const ids = (kind: Document['kind'], write: (document: Document) => string): OfferedCompletion[] => [
     ...new Map(
       ofKind(kind).map((each) => [
         write(each),
@@ -112,11 +122,11 @@ function namedElsewhere(workspace: Workspace, path: string, cursor: Cursor, plac
       ]),
     ).values(),
   ]
-  const files = (matches: (file: string) => boolean): Completion[] =>
+  const files = (matches: (file: string) => boolean): OfferedCompletion[] =>
     workspace.files.paths
       .filter((file) => isUnder(base, file) && file !== path && matches(file))
       .map((file) => ({ label: base === '' ? file : file.slice(base.length + 1), kind: 'file' }))
-  const documentFiles = (kind: Document['kind']): Completion[] => {
+  const documentFiles = (kind: Document['kind']): OfferedCompletion[] => {
     const paths = new Set(ofKind(kind).map((each) => each.path))
     return files((file) => paths.has(file))
   }
@@ -158,12 +168,12 @@ function namedElsewhere(workspace: Workspace, path: string, cursor: Cursor, plac
   }
 }
 
-const descriptionOf = (document: Document): Pick<Completion, 'documentation'> => {
+const descriptionOf = (document: Document): Pick<OfferedCompletion, 'documentation'> => {
   const [found] = [...document.texts('spec.description'), ...document.texts('spec.purpose')]
   return found === undefined ? {} : { documentation: found.value }
 }
 
-const boundaries = (documents: readonly Document[], at: string): Completion[] => [
+const boundaries = (documents: readonly Document[], at: string): OfferedCompletion[] => [
   ...new Map(
     documents
       .flatMap((document) => document.texts(at).map(({ value }) => ({ value, document })))

@@ -2,13 +2,13 @@
  * Where a cursor stands in a text that may be half written, read from its lines and their indentation: no parser understands
  * a line before it is finished.
  */
-import type { Kind } from '../../spec/document.ts'
+import type { DocumentKind } from '../../spec/document.ts'
 import { isKind } from './field.ts'
 import { readFlow, type FlowCursor } from './flow.ts'
 
-export interface Cursor {
+export interface DocumentCursor {
   /** What the document around it says it is. */
-  readonly kind: Kind | undefined
+  readonly kind: DocumentKind | undefined
   /** Keys above it, `*` for an item of a list; the mapping or list to which the line belongs. */
   readonly path: readonly string[]
   /** The key of the line, where it has one. */
@@ -32,7 +32,7 @@ interface Opener {
   readonly name: string
 }
 
-interface Line {
+interface CursorLine {
   readonly openers: readonly Opener[]
   /** What follows the last opener. */
   readonly rest: string
@@ -42,7 +42,7 @@ interface Line {
 
 const KEY = /^("[^"]*"|'[^']*'|[^\s#:"'{}[\],&*!|>%@`-][^:#{}[\],]*?)\s*:(?=\s|$)/
 
-export function cursorAt(text: string, offset: number): Cursor {
+export function cursorAt(text: string, offset: number): DocumentCursor {
   const before = text.slice(0, offset).split('\n')
   const all = text.split(/\r?\n/)
   const number = before.length - 1
@@ -140,14 +140,14 @@ function marginOf(lines: readonly string[]): number {
   return 0
 }
 
-const isAt = ({ openers: [first] }: Line, column: number, name: string): boolean =>
+const isAt = ({ openers: [first] }: CursorLine, column: number, name: string): boolean =>
   first?.column === column && first.name === name
 
 const ITEM = '*'
 
 const isBreak = (line: string): boolean => /^(?:---|\.\.\.)(?:\s|$)/.test(line)
 
-function kindIn(lines: readonly string[]): Kind | undefined {
+function kindIn(lines: readonly string[]): DocumentKind | undefined {
   const margin = marginOf(lines)
   for (const line of lines) {
     const read = readLine(line)
@@ -160,7 +160,7 @@ function kindIn(lines: readonly string[]): Kind | undefined {
   return isKind(found) ? found : undefined
 }
 
-function readLine(line: string): Line {
+function readLine(line: string): CursorLine {
   const openers: Opener[] = []
   let column = line.length - line.trimStart().length
   for (;;) {

@@ -1,18 +1,18 @@
 /** Where the thing is written that a reference names. */
-import { attachmentsOf, scopeOf } from '../attachments.ts'
-import { childOf, subAgentsOf, toolDocument, toolsOf } from '../bindings.ts'
-import type { Document, FoundText } from '../document.ts'
-import { pathsIn } from '../path-refs.ts'
-import type { Span } from '../source.ts'
-import type { Workspace } from '../workspace.ts'
+import { attachmentsOf, scopeOf } from '../facts/attachments.ts'
+import { childOf, subAgentsOf, toolDocument, toolsOf } from '../facts/bindings.ts'
+import type { Document, FoundText } from '../text/document.ts'
+import { pathsIn } from '../facts/path-refs.ts'
+import type { TextSpan } from '../text/source.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 
-export interface Definition {
+export interface DefinitionPlace {
   readonly path: string
-  readonly range: Span
+  readonly range: TextSpan
 }
 
 /** The document, file, secret or server behind the reference at an offset; empty where there is none. */
-export function define(workspace: Workspace, path: string, offset: number): Definition[] {
+export function definitionAt(workspace: Workspace, path: string, offset: number): DefinitionPlace[] {
   for (const document of workspace.documentsAt(path)) {
     const found = inDocument(workspace, document, offset)
     if (found.length > 0) return found
@@ -20,7 +20,7 @@ export function define(workspace: Workspace, path: string, offset: number): Defi
   return []
 }
 
-function inDocument(workspace: Workspace, document: Document, offset: number): Definition[] {
+function inDocument(workspace: Workspace, document: Document, offset: number): DefinitionPlace[] {
   const under = ({ range }: FoundText): boolean => range.start.offset <= offset && offset <= range.end.offset
   const here = (place: string): FoundText | undefined => document.texts(place).find(under)
 
@@ -59,10 +59,10 @@ function inDocument(workspace: Workspace, document: Document, offset: number): D
         .map(({ range }) => ({ path: document.path, range }))
 }
 
-const heads = (documents: readonly (Document | undefined)[]): Definition[] =>
+const heads = (documents: readonly (Document | undefined)[]): DefinitionPlace[] =>
   documents.flatMap((document) =>
     document === undefined ? [] : [{ path: document.path, range: document.placeOf('/metadata/name').range }],
   )
 
-const fileHead = (workspace: Workspace, path: string): Definition =>
+const fileHead = (workspace: Workspace, path: string): DefinitionPlace =>
   heads(workspace.documentsAt(path).slice(0, 1))[0] ?? { path, range: workspace.source(path).span(0, 0) }

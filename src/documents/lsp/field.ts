@@ -1,29 +1,30 @@
 /** What the schemas say about a field, for hover and completion. */
-import { KINDS, type Kind } from '../../spec/document.ts'
+import { KINDS, type DocumentKind } from '../../spec/document.ts'
 import { fields, type Field } from '../generated/fields.js'
 
 export type { Field }
 
-const tableOf = (kind: Kind): Readonly<Record<string, Field>> => fields[kind.toLowerCase() as Lowercase<Kind>]
+const tableOf = (kind: DocumentKind): Readonly<Record<string, Field>> =>
+  fields[kind.toLowerCase() as Lowercase<DocumentKind>]
 
 const parts = (path: string): string[] => (path === '' ? [] : path.split('.'))
 
 /** The path of the table that a path of a document means: names that authors choose become `*`. */
-export function generalPath(kind: Kind, path: readonly string[]): string | undefined {
+export function generalPath(kind: DocumentKind, path: readonly string[]): string | undefined {
   return Object.keys(tableOf(kind)).find((known) => {
     const wanted = parts(known)
     return wanted.length === path.length && wanted.every((part, at) => part === '*' || part === path[at])
   })
 }
 
-export function fieldAt(kind: Kind, path: readonly string[]): Field | undefined {
+export function fieldAt(kind: DocumentKind, path: readonly string[]): Field | undefined {
   const known = generalPath(kind, path)
   return known === undefined ? undefined : tableOf(kind)[known]
 }
 
 /** Keys that a mapping may have, in the order of the schema. */
 export function keysAt(
-  kind: Kind,
+  kind: DocumentKind,
   path: readonly string[],
 ): readonly { readonly key: string; readonly field: Field }[] {
   const known = generalPath(kind, path)
@@ -36,9 +37,9 @@ export function keysAt(
 }
 
 /** True where something may stand below: the editor goes on to the next line. */
-export const holdsMore = (kind: Kind, path: readonly string[]): boolean => {
+export const holdsMore = (kind: DocumentKind, path: readonly string[]): boolean => {
   const known = generalPath(kind, path)
   return known !== undefined && Object.keys(tableOf(kind)).some((each) => each.startsWith(`${known}.`))
 }
 
-export const isKind = (value: unknown): value is Kind => KINDS.some((each) => each === value)
+export const isKind = (value: unknown): value is DocumentKind => KINDS.some((each) => each === value)

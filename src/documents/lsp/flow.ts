@@ -13,7 +13,7 @@ export interface FlowCursor {
   readonly siblings: ReadonlySet<string>
 }
 
-interface Frame {
+interface FlowFrame {
   readonly isList: boolean
   readonly keys: Set<string>
   /** Set behind the colon. */
@@ -25,10 +25,10 @@ interface Frame {
  * @returns the cursor when the brackets are open there, else the offset at which they are closed
  */
 export function readFlow(text: string, from: number, cursor: number): FlowCursor | number {
-  const frames: Frame[] = []
+  const frames: FlowFrame[] = []
   let found: FlowCursor | undefined
   /** The mapping or list of the cursor, read to its end for the keys that follow. */
-  let around: Frame | undefined
+  let around: FlowFrame | undefined
   let last: string | undefined
   const see = (start: number, end: number, word?: string): void => {
     around = frames.at(-1)!

@@ -1,12 +1,12 @@
 /** What an editor tells about the word under the cursor, in Markdown. */
-import type { Diagnostic } from '../diagnostic.ts'
-import { findRule } from '../lint.ts'
-import type { Rule } from '../rule.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
+import { findRule } from '../lint/lint.ts'
+import type { LintRule } from '../facts/rule.ts'
 import { cursorAt } from './cursor.ts'
 import { fieldAt, type Field } from './field.ts'
 
 /** The page of the field, and of each rule that the place breaks; undefined where there is nothing to tell. */
-export function hover(text: string, offset: number, findings: readonly Diagnostic[]): string | undefined {
+export function hoverAt(text: string, offset: number, findings: readonly Diagnostic[]): string | undefined {
   const broken = findings.filter(
     ({ range }) => range.start.offset <= offset && offset <= Math.max(range.end.offset, range.start.offset + 1),
   )
@@ -32,7 +32,7 @@ function fieldPage(place: readonly string[], field: Field): string {
   ].join('\n\n')
 }
 
-function rulePage({ name, severity, law, fix, source, good }: Rule): string {
+function rulePage({ name, severity, law, fix, source, good }: LintRule): string {
   const examples = Object.entries(good).map(([path, text]) => `\`\`\`yaml\n# ${path}\n${text.trimEnd()}\n\`\`\``)
   return [
     `**${name}** ${severity}`,

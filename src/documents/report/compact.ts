@@ -1,5 +1,5 @@
 import { safeText } from '../../terminal/text.ts'
-import type { Diagnostic } from '../diagnostic.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
 import { severityWord } from './text.ts'
 
 /** One line for each finding. */

@@ -1,5 +1,5 @@
 /** The forms in which findings are printed, by the name that `--format` takes. */
-import type { Diagnostic } from '../diagnostic.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
 import { reportCompact } from './compact.ts'
 import { reportGithub } from './github.ts'
 import { reportGitlab } from './gitlab.ts'
@@ -9,7 +9,7 @@ import { reportSarif } from './sarif.ts'
 import type { ReportInput } from './summary.ts'
 import { reportText } from './text.ts'
 
-export const formats = {
+export const reportFormats = {
   text: reportText,
   json: reportJson,
   sarif: reportSarif,
@@ -19,4 +19,4 @@ export const formats = {
   compact: reportCompact,
 } satisfies Record<string, (findings: readonly Diagnostic[], input: ReportInput) => string>
 
-export type Format = keyof typeof formats
+export type ReportFormat = keyof typeof reportFormats

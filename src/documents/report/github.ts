@@ -1,5 +1,5 @@
 import { safeBlock } from '../../terminal/text.ts'
-import type { Diagnostic } from '../diagnostic.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
 
 const COMMANDS = { error: 'error', warning: 'warning', info: 'notice' } as const
 

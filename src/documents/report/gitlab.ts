@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../diagnostic.ts'
-import { fingerprint } from './fingerprint.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
+import { fingerprintFinding } from './fingerprint.ts'
 
 const SEVERITIES = { error: 'major', warning: 'minor', info: 'info' } as const
 
@@ -8,7 +8,7 @@ export function reportGitlab(findings: readonly Diagnostic[]): string {
   const issues = findings.map((finding) => ({
     description: finding.message,
     check_name: finding.rule,
-    fingerprint: fingerprint(finding),
+    fingerprint: fingerprintFinding(finding),
     severity: SEVERITIES[finding.severity],
     location: { path: finding.path, lines: { begin: finding.range.start.line, end: finding.range.end.line } },
   }))

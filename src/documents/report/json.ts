@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../diagnostic.ts'
-import { summarise, type ReportInput } from './summary.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
+import { summarizeFindings, type ReportInput } from './summary.ts'
 
 /** One document, its keys in the order of the command line's page. Source: command line, `svc lint`. */
 export function reportJson(findings: readonly Diagnostic[], { workspace }: ReportInput): string {
@@ -7,5 +7,5 @@ export function reportJson(findings: readonly Diagnostic[], { workspace }: Repor
     const { facts: _, ...shown } = each
     return shown
   })
-  return `${JSON.stringify({ ...summarise(findings, workspace), diagnostics })}\n`
+  return `${JSON.stringify({ ...summarizeFindings(findings, workspace), diagnostics })}\n`
 }

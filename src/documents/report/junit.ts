@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../diagnostic.ts'
-import { groupBy } from '../group.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
+import { groupBy } from '../text/group.ts'
 import { filesIn, type ReportInput } from './summary.ts'
 
 /** JUnit XML: a suite for each file, a case for each finding; errors and warnings are failures. A clean file has one passing case. */

@@ -1,6 +1,6 @@
-import type { Diagnostic, Place } from '../diagnostic.ts'
+import type { Diagnostic, FindingPlace } from '../text/diagnostic.ts'
 import { rules } from '../rules/index.ts'
-import { fingerprint } from './fingerprint.ts'
+import { fingerprintFinding } from './fingerprint.ts'
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const
 
@@ -22,7 +22,7 @@ export function reportSarif(findings: readonly Diagnostic[]): string {
             text: finding.fix === undefined ? finding.message : `${finding.message} ${finding.fix.description}`,
           },
           locations: [location(finding)],
-          partialFingerprints: { 'svcFault/v1': fingerprint(finding) },
+          partialFingerprints: { 'svcFault/v1': fingerprintFinding(finding) },
           ...(finding.related.length > 0 && {
             relatedLocations: finding.related.map((each, id) => ({
               id,
@@ -49,7 +49,7 @@ function describe(name: string): object {
   }
 }
 
-function location({ path, range: { start, end } }: Pick<Place, 'path' | 'range'>): object {
+function location({ path, range: { start, end } }: Pick<FindingPlace, 'path' | 'range'>): object {
   return {
     physicalLocation: {
       artifactLocation: { uri: path.split('/').map(encodeURIComponent).join('/') },

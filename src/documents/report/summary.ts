@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../diagnostic.ts'
-import { isUnder } from '../paths.ts'
-import type { Workspace } from '../workspace.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
+import { isUnder } from '../text/paths.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 
 /** What a report is made from, beside the findings. */
 export interface ReportInput {
@@ -9,7 +9,7 @@ export interface ReportInput {
   readonly color?: boolean
 }
 
-export interface Summary {
+export interface LintSummary {
   /** True without errors. */
   readonly ok: boolean
   /** How many hold documents, of those in focus. */
@@ -20,7 +20,7 @@ export interface Summary {
   readonly fixable: number
 }
 
-export function summarise(findings: readonly Diagnostic[], workspace: Workspace): Summary {
+export function summarizeFindings(findings: readonly Diagnostic[], workspace: Workspace): LintSummary {
   const count = (severity: Diagnostic['severity']): number =>
     findings.filter((each) => each.severity === severity).length
   return {

@@ -1,8 +1,8 @@
 import { isPlain, safeText, widthOf } from '../../terminal/text.ts'
-import { createTheme, type Style } from '../../terminal/theme.ts'
-import type { Diagnostic, Severity } from '../diagnostic.ts'
-import type { Span } from '../source.ts'
-import type { Workspace } from '../workspace.ts'
+import { createTheme, type TextStyle } from '../../terminal/theme.ts'
+import type { Diagnostic, LintSeverity } from '../text/diagnostic.ts'
+import type { TextSpan } from '../text/source.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { ReportInput } from './summary.ts'
 
 /** Columns of a line that are shown around a fault; longer lines are cut. */
@@ -14,14 +14,14 @@ const WINDOW = 120
  */
 export function reportText(findings: readonly Diagnostic[], { workspace, color = false }: ReportInput): string {
   const theme = createTheme(color ? 1 : 0)
-  const paints: Record<Severity, Style> = { error: theme.bad, warning: theme.warn, info: theme.dim }
+  const paints: Record<LintSeverity, TextStyle> = { error: theme.bad, warning: theme.warn, info: theme.dim }
   return findings.map((each) => block(each, workspace, paints[each.severity])).join('\n')
 }
 
 /** `error`, `warn` or `info`, as lists show it. */
-export const severityWord = (severity: Severity): string => (severity === 'warning' ? 'warn' : severity)
+export const severityWord = (severity: LintSeverity): string => (severity === 'warning' ? 'warn' : severity)
 
-function block(finding: Diagnostic, workspace: Workspace, paint: Style): string {
+function block(finding: Diagnostic, workspace: Workspace, paint: TextStyle): string {
   const { path, range, rule, severity, message, why, fix, related, docs } = finding
   const mends = fix !== undefined && fix.edits.length > 0 && !fix.unsafe ? ' (svc lint --fix)' : ''
   const advice = fix === undefined ? '' : `fix: ${lower(fix.description)}${mends}   `
@@ -34,7 +34,7 @@ function block(finding: Diagnostic, workspace: Workspace, paint: Style): string 
 }
 
 /** The line before, the line itself, and the underline. Empty where the file has no text to show. */
-function frame(workspace: Workspace, path: string, { start, end }: Span, paint: Style): string {
+function frame(workspace: Workspace, path: string, { start, end }: TextSpan, paint: TextStyle): string {
   const text = workspace.line(path, start.line)
   if (text.trim() === '') return ''
   const { shown, columns } = isPlain(text) ? PLAIN : ODD

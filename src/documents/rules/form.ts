@@ -1,10 +1,10 @@
 /** What reading a file itself finds (`yaml.ts`, `read.ts`, `shape.ts`, `suppress.ts`): no check runs for these. */
-import type { Rule } from '../rule.ts'
+import type { LintRule } from '../facts/rule.ts'
 
 const FORMAT = 'Authoring format, "Resources and their fields"'
 const SECURITY = 'Security, S10 and S26'
 
-export const formRules: readonly Rule[] = [
+export const formRules: readonly LintRule[] = [
   {
     name: 'doc/syntax',
     severity: 'error',

@@ -3,8 +3,8 @@
  * one of them. A class is left out only where a schema proves that it has no value, so what holds for all classes holds for all
  * values. Source: bundles, section 5, "How authority is compared".
  */
-import { canonical, type JsonValue } from '../../base/json.ts'
-import type { Leaf } from '../condition.ts'
+import { canonicalJson, type JsonValue } from '../../base/json.ts'
+import type { ConditionLeaf } from '../condition/condition.ts'
 import { finiteValues, mayBe, mayBeOf, namedIn, numbersFor, type ValueDomain } from './domains.ts'
 
 /** `value` stands for the class in comparisons; whether the schema allows that very value is another question. */
@@ -25,7 +25,18 @@ export type ValueClass =
   | { readonly kind: 'text' | 'long_text' | 'list' | 'mapping'; readonly value: JsonValue }
 
 /** Operators of which these classes are all the cases there are. */
-export const EXACT: readonly Leaf['op'][] = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', 'exists', 'type']
+export const EXACT: readonly ConditionLeaf['op'][] = [
+  'eq',
+  'ne',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'not_in',
+  'exists',
+  'type',
+]
 
 /** The first number beyond those that are compared. */
 const LIMIT = 2 ** 53
@@ -38,7 +49,7 @@ const TOO_LONG = 'x'.repeat(MAX_BYTES + 1)
  * @param marks values beside those of the comparisons around which classes are divided, such as bounds of another schema
  */
 export function classesOf(
-  leaves: readonly Leaf[],
+  leaves: readonly ConditionLeaf[],
   lists: readonly (readonly string[])[],
   domain: ValueDomain,
   marks: readonly JsonValue[] = [],
@@ -53,7 +64,7 @@ export function classesOf(
 
 /** The classes of a path whose values no schema lists. */
 function openClasses(
-  leaves: readonly Leaf[],
+  leaves: readonly ConditionLeaf[],
   lists: readonly (readonly string[])[],
   domain: ValueDomain,
   marks: readonly JsonValue[],
@@ -80,7 +91,7 @@ function openClasses(
 function readings(text: string): JsonValue[] {
   try {
     const value = JSON.parse(text) as JsonValue
-    return typeof value !== 'string' && canonical(value) === text ? [text, value] : [text]
+    return typeof value !== 'string' && canonicalJson(value) === text ? [text, value] : [text]
   } catch {
     return [text]
   }
@@ -170,7 +181,7 @@ function fresh(taken: ReadonlySet<string>, make: (count: number) => JsonValue): 
   return make(count)
 }
 
-const textOf = (value: JsonValue): string => canonical(value)
+const textOf = (value: JsonValue): string => canonicalJson(value)
 
 const unique = (values: readonly JsonValue[]): readonly JsonValue[] => [
   ...new Map(values.map((value) => [textOf(value), value])).values(),
@@ -179,5 +190,5 @@ const unique = (values: readonly JsonValue[]): readonly JsonValue[] => [
 /** A text as an allow list compares it: that of a string, or canonical; a number that readers may have rounded has none. */
 export function listText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value
-  return typeof value === 'number' && Math.abs(value) >= LIMIT ? undefined : canonical(value)
+  return typeof value === 'number' && Math.abs(value) >= LIMIT ? undefined : canonicalJson(value)
 }

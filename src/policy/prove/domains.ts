@@ -2,8 +2,8 @@
  * Which values can stand at a path of a call, as far as that is certain. What is not certain is possible: a domain may be
  * larger than the truth and never smaller, so what is proven over it is proven.
  */
-import { canonical, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { Path, Segment } from '../path.ts'
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { ConditionPath, PathSegment } from '../condition/path.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 
 export interface ValueDomain {
@@ -23,7 +23,7 @@ export interface PlacedSchema {
 const NOWHERE: ValueDomain = { schemas: [{ schema: false, root: false }], absent: true, unreadable: false }
 
 /** The domain of an argument path without `[*]`, of arguments that satisfy each of `schemas`. */
-export function argumentDomain(schemas: readonly JsonSchema[], segments: readonly Segment[]): ValueDomain {
+export function argumentDomain(schemas: readonly JsonSchema[], segments: readonly PathSegment[]): ValueDomain {
   let at: readonly PlacedSchema[] = schemas.flatMap((schema) => conjunctsOf({ schema, root: schema }))
   let [absent, unreadable] = [false, false]
   for (const [depth, segment] of segments.entries()) {
@@ -66,7 +66,7 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
 }
 
 /** The domain of a field that is no argument; undefined where there is no such field. */
-export function fieldDomain({ text, history }: Path): ValueDomain | undefined {
+export function fieldDomain({ text, history }: ConditionPath): ValueDomain | undefined {
   const of = (schema: JsonObject, absent: boolean, unreadable: boolean): ValueDomain => ({
     schemas: [{ schema, root: schema }],
     absent,
@@ -218,4 +218,4 @@ export function isOfType(value: JsonValue, type: string): boolean {
   return type === 'integer' ? Number.isInteger(value) : typeof value === type
 }
 
-const same = (a: JsonValue, b: JsonValue): boolean => canonical(a) === canonical(b)
+const same = (a: JsonValue, b: JsonValue): boolean => canonicalJson(a) === canonicalJson(b)

@@ -1,16 +1,16 @@
 /** What is published. */
-import { iso } from '../../base/clock.ts'
+import { toIsoText } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import type { AgentView } from '../../spec/operator.ts'
-import type { AgentRow, Version } from '../../store/store.ts'
-import type { Services } from '../services.ts'
-import type { Act } from './act.ts'
-import { absent, findAgent, findVersion } from './find.ts'
+import type { AgentRow, AgentVersion } from '../../store/store.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction } from './act.ts'
+import { notFoundFailure, findAgent, findVersion } from './find.ts'
 
 const DAY_MS = 86_400_000
 
-export const listAgents: Act<'GET /agents'> = async ({ services, query }) => {
+export const listAgents: OperatorAction<'GET /agents'> = async ({ services, query }) => {
   const agents = await services.store.agents(services.workspace.id)
   const usage = query.get('usage') === 'true'
   const items = await Promise.all(
@@ -23,7 +23,7 @@ export const listAgents: Act<'GET /agents'> = async ({ services, query }) => {
 }
 
 async function usageOf(
-  { store, clock }: Services,
+  { store, clock }: ServerServices,
   { id: agentId, workspaceId }: AgentRow,
 ): Promise<Required<Pick<AgentView, 'runsToday' | 'waiting' | 'lastRunAt'>>> {
   const filter = { workspaceId, agentId }
@@ -32,18 +32,18 @@ async function usageOf(
   const today = await store.runs({ ...filter, since: now - (now % DAY_MS) }, page)
   const waiting = await store.runs({ ...filter, waiting: true }, page)
   const [last] = (await store.runs(filter, page)).items
-  return { runsToday: today.total, waiting: waiting.total, lastRunAt: last ? iso(last.startedAt) : null }
+  return { runsToday: today.total, waiting: waiting.total, lastRunAt: last ? toIsoText(last.startedAt) : null }
 }
 
 /** Newest first. */
-export const listVersions: Act<'GET /versions'> = async ({ services, query }) => {
+export const listVersions: OperatorAction<'GET /versions'> = async ({ services, query }) => {
   const agent = await findAgent(services, query.get('agent') ?? '')
   const versions = [...(await services.store.versions(agent.id))].sort((a, b) => b.publishedAt - a.publishedAt)
   const items = versions.map(({ id, snapshot, publishedAt, publishedBy, yanked }) => ({
     agentVersionId: id,
     versionLabel: snapshot.version,
     digest: snapshot.digest,
-    publishedAt: iso(publishedAt),
+    publishedAt: toIsoText(publishedAt),
     publishedBy,
     deployed: id === agent.deployedVersionId,
     yanked,
@@ -51,11 +51,11 @@ export const listVersions: Act<'GET /versions'> = async ({ services, query }) =>
   return { items, total: items.length }
 }
 
-export const getSnapshot: Act<'GET /snapshot'> = async ({ services, query }) => {
+export const getSnapshot: OperatorAction<'GET /snapshot'> = async ({ services, query }) => {
   const digest = query.get('digest')
   if (digest !== null) {
     const version = await services.store.versionByDigest(services.workspace.id, digest as Digest)
-    if (!version) throw absent('snapshot')
+    if (!version) throw notFoundFailure('snapshot')
     return version.snapshot
   }
   const agent = await findAgent(services, query.get('agent') ?? '')
@@ -65,7 +65,7 @@ export const getSnapshot: Act<'GET /snapshot'> = async ({ services, query }) => 
   return version.snapshot
 }
 
-export const listDocuments: Act<'GET /documents'> = async ({ services, query }) => {
+export const listDocuments: OperatorAction<'GET /documents'> = async ({ services, query }) => {
   const kind = query.get('kind')
   if (kind !== 'Tool' && kind !== 'Policy')
     throw fail(
@@ -77,7 +77,7 @@ export const listDocuments: Act<'GET /documents'> = async ({ services, query }) 
   return { items, total: items.length }
 }
 
-async function toAgentView(services: Services, agent: AgentRow): Promise<AgentView> {
+async function toAgentView(services: ServerServices, agent: AgentRow): Promise<AgentView> {
   const { store, workspace } = services
   const deployed = await deployedOf(services, agent)
   const triggers = await store.triggers(workspace.id, agent.id)
@@ -92,5 +92,5 @@ async function toAgentView(services: Services, agent: AgentRow): Promise<AgentVi
   }
 }
 
-const deployedOf = async ({ store }: Services, agent: AgentRow): Promise<Version | undefined> =>
+const deployedOf = async ({ store }: ServerServices, agent: AgentRow): Promise<AgentVersion | undefined> =>
   agent.deployedVersionId === null ? undefined : store.version(agent.deployedVersionId)

@@ -2,36 +2,36 @@
 import { toNodeHandler } from 'h3/node'
 import type { OperatorRoutes } from '../../spec/operator.ts'
 import { fail } from '../../base/failure.ts'
-import type { NodeHandler } from '../listen.ts'
-import { readJson, type BodyLimits } from '../body.ts'
-import type { Reply } from '../reply.ts'
-import { serveRoutes, type Handler, type Method } from '../route.ts'
-import type { Services } from '../services.ts'
-import type { Act } from './act.ts'
+import type { NodeHandler } from '../http/listen.ts'
+import { readJson, type BodyLimits } from '../http/body.ts'
+import type { HttpReply } from '../http/reply.ts'
+import { serveRoutes, type RouteHandler, type HttpMethod } from '../http/route.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction } from './act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './agents.ts'
 import { listDecisions } from './decisions.ts'
 import { finalizeFile, getFile, listFiles, presignFile } from './files.ts'
-import { backup } from './backup.ts'
+import { backupRoute } from './backup.ts'
 import { streamLogs } from './logs.ts'
-import { identify } from './identify.ts'
+import { identifyOperator } from './identify.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './keys.ts'
-import { deploy, publish } from './publish.ts'
+import { deployVersion, publishClosure } from './publish.ts'
 import { listRestored, releaseRestored } from './restored.ts'
 import { cancelRun, getConversation, getRun, listRuns, sendMessage, startRun, streamRun } from './runs.ts'
 import { getSession, listSessions } from './sessions.ts'
 import { getStatus } from './status.ts'
 import { getTask, listTasks, probeTask } from './tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './triggers.ts'
-import { yank } from './yank.ts'
+import { yankVersion } from './yank.ts'
 
-const ROUTES: { readonly [R in keyof OperatorRoutes]: Act<R> } = {
-  'POST /publish': publish,
-  'POST /deploy': deploy,
+const ROUTES: { readonly [R in keyof OperatorRoutes]: OperatorAction<R> } = {
+  'POST /publish': publishClosure,
+  'POST /deploy': deployVersion,
   'GET /agents': listAgents,
   'GET /versions': listVersions,
   'GET /snapshot': getSnapshot,
   'GET /documents': listDocuments,
-  'POST /yank': yank,
+  'POST /yank': yankVersion,
   'POST /triggers': createTrigger,
   'PATCH /triggers/:id': updateTrigger,
   'DELETE /triggers/:id': deleteTrigger,
@@ -58,7 +58,7 @@ const ROUTES: { readonly [R in keyof OperatorRoutes]: Act<R> } = {
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /logs': streamLogs,
-  'POST /backup': backup,
+  'POST /backup': backupRoute,
   'GET /restored': listRestored,
   'POST /restored/release': releaseRestored,
   'GET /status': getStatus,
@@ -77,17 +77,22 @@ export interface OperatorApp {
   readonly handleNode: NodeHandler
 }
 
-export function createOperatorApp(services: Services): OperatorApp {
+export function createOperatorApp(services: ServerServices): OperatorApp {
   const { ids, clock, log, redactor, about } = services
   const guard = () => {
     if (about.closing) throw fail('shutting_down')
   }
   const routes = Object.entries(ROUTES).map(([line, act]) => {
-    const [method, path] = line.split(' ') as [Method, string]
+    const [method, path] = line.split(' ') as [HttpMethod, string]
     return {
       method,
       path,
-      handle: handlerOf(services, act as (asked: Parameters<Act<'GET /status'>>[0]) => Promise<unknown>, method, path),
+      handle: handlerOf(
+        services,
+        act as (asked: Parameters<OperatorAction<'GET /status'>>[0]) => Promise<unknown>,
+        method,
+        path,
+      ),
     }
   })
   const app = serveRoutes({ ids, clock, log, redactor, guard, logsReads: false }, routes)
@@ -95,13 +100,13 @@ export function createOperatorApp(services: Services): OperatorApp {
 }
 
 function handlerOf(
-  services: Services,
-  act: (asked: Parameters<Act<'GET /status'>>[0]) => Promise<unknown>,
-  method: Method,
+  services: ServerServices,
+  act: (asked: Parameters<OperatorAction<'GET /status'>>[0]) => Promise<unknown>,
+  method: HttpMethod,
   path: string,
-): Handler {
+): RouteHandler {
   return async (call) => {
-    const identity = await identify(services, call.request)
+    const identity = await identifyOperator(services, call.request)
     const answer = await act({
       services,
       ...identity,
@@ -110,6 +115,6 @@ function handlerOf(
       id: (call.params['id'] ?? '').toLowerCase(),
       call,
     })
-    return UNREAD.has(`${method} ${path}`) ? (answer as Reply) : { status: 200, json: answer }
+    return UNREAD.has(`${method} ${path}`) ? (answer as HttpReply) : { status: 200, json: answer }
   }
 }

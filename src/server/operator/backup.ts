@@ -1,9 +1,9 @@
-import type { Act } from './act.ts'
+import type { OperatorAction } from './act.ts'
 
 /** The archive; what it holds is in the headers too, for those who do not open it. */
-export const backup: Act<'POST /backup'> = async ({ services }) => {
+export const backupRoute: OperatorAction<'POST /backup'> = async ({ services }) => {
   // Packing archives is loaded by who asks for one.
-  const { createBackup } = await import('../backup.ts')
+  const { createBackup } = await import('../runtime/backup.ts')
   const { manifest, stream } = await createBackup(services)
   return {
     status: 200,

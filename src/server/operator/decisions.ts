@@ -1,21 +1,21 @@
 /** Policy decisions as they were recorded, for `policy explain` and `policy backtest`. */
-import { iso } from '../../base/clock.ts'
+import { toIsoText } from '../../base/clock.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { RecordedDecision } from '../../spec/operator.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
-import type { Snapshot } from '../../spec/snapshot.ts'
-import type { Step } from '../../spec/step.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, RunFilter } from '../../store/store.ts'
-import type { Services } from '../services.ts'
-import type { Act } from './act.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction } from './act.ts'
 import { findAgent, findRun } from './find.ts'
 import { parseSince } from './runs.ts'
 
 /** Runs that are read at once. */
 const PAGE = 500
 
-export const listDecisions: Act<'GET /decisions'> = async ({ services, query }) => {
+export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query }) => {
   const [run, agent, since] = [query.get('run'), query.get('agent'), query.get('since')]
   const from = since === null ? 0 : parseSince(since)
   const sessions =
@@ -34,7 +34,7 @@ export const listDecisions: Act<'GET /decisions'> = async ({ services, query }) 
   return { items: sorted, total: sorted.length }
 }
 
-async function sessionsOf({ store }: Services, filter: RunFilter): Promise<readonly Run['sessionId'][]> {
+async function sessionsOf({ store }: ServerServices, filter: RunFilter): Promise<readonly Run['sessionId'][]> {
   const found = new Set<Run['sessionId']>()
   for (let skip = 0; ; skip += PAGE) {
     const { items, total } = await store.runs(filter, { skip, take: PAGE })
@@ -44,7 +44,7 @@ async function sessionsOf({ store }: Services, filter: RunFilter): Promise<reado
 }
 
 async function decisionsOf(
-  { store }: Services,
+  { store }: ServerServices,
   session: Session,
   agent: string | null,
   from: number,
@@ -72,11 +72,11 @@ function above(run: Run, runs: readonly Run[]): readonly Run[] {
 }
 
 function toRecorded(
-  step: Step,
+  step: RunStep,
   session: Session,
   run: Run,
   call: CallRow,
-  snapshot: Snapshot,
+  snapshot: AgentSnapshot,
   ancestors: readonly Run[],
 ): RecordedDecision {
   const { content } = step
@@ -98,7 +98,7 @@ function toRecorded(
     decision: textOf(content['decision']),
     explanation: textOf(content['explanation']),
     policies: Array.isArray(content['policies']) ? content['policies'] : [],
-    recordedAt: iso(step.startedAt),
+    recordedAt: toIsoText(step.startedAt),
     history: objectOf(recorded['history']) as RecordedDecision['history'],
     facts: factsOf(recorded, session, run, call, tool, snapshot),
   }
@@ -111,7 +111,7 @@ function factsOf(
   run: Run,
   call: CallRow,
   wire: string,
-  snapshot: Snapshot,
+  snapshot: AgentSnapshot,
 ): JsonObject {
   const { id, version, riskTier, classifications, labels } = snapshot
   const bound = snapshot.tools.find((each) => each.wire === wire)

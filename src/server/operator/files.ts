@@ -1,28 +1,28 @@
 /** Files of the workspace. Source: command line, `svc files`. */
-import { iso } from '../../base/clock.ts'
+import { toIsoText } from '../../base/clock.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { FileView } from '../../spec/operator.ts'
-import { createFinalize, presign } from '../routes/files.ts'
-import { openBlobs, type Services } from '../services.ts'
-import { parsePage } from '../validate.ts'
-import type { Act } from './act.ts'
-import { absent } from './find.ts'
+import { createFinalize, presignUpload } from '../routes/files.ts'
+import { openBlobs, type ServerServices } from '../runtime/services.ts'
+import { parsePage } from '../http/validate.ts'
+import type { OperatorAction } from './act.ts'
+import { notFoundFailure } from './find.ts'
 
-export const presignFile: Act<'POST /file-library/presign'> = ({ services, body }) =>
-  presign(services, services.workspace.id, body)
+export const presignFile: OperatorAction<'POST /file-library/presign'> = ({ services, body }) =>
+  presignUpload(services, services.workspace.id, body)
 
-export const finalizeFile: Act<'POST /file-library/finalize'> = ({ services, body }) =>
+export const finalizeFile: OperatorAction<'POST /file-library/finalize'> = ({ services, body }) =>
   createFinalize(services)(services.workspace.id, body)
 
-export const listFiles: Act<'GET /files'> = async ({ services: { store, workspace }, query }) => {
+export const listFiles: OperatorAction<'GET /files'> = async ({ services: { store, workspace }, query }) => {
   const { items, total } = await store.files(workspace.id, parsePage(query))
   return { items: items.map(toFileView), total }
 }
 
-export const getFile: Act<'GET /files/content'> = async ({ services, query }) => {
+export const getFile: OperatorAction<'GET /files/content'> = async ({ services, query }) => {
   const file = await findFile(services, query.get('key') ?? '')
   const bytes = await (await openBlobs(services)).get(file.objectKey)
-  if (!bytes) throw absent('file')
+  if (!bytes) throw notFoundFailure('file')
   return {
     status: 200,
     stream: new Blob([new Uint8Array(bytes)]).stream(),
@@ -31,9 +31,9 @@ export const getFile: Act<'GET /files/content'> = async ({ services, query }) =>
 }
 
 /** By object key, or by its last part. */
-async function findFile({ store, workspace }: Services, key: string): Promise<StoredFile> {
+async function findFile({ store, workspace }: ServerServices, key: string): Promise<StoredFile> {
   const file = (await store.fileByKey(workspace.id, key)) ?? (await store.fileByName(workspace.id, key))
-  if (!file || file.finalizedAt === null) throw absent(`file "${key}"`)
+  if (!file || file.finalizedAt === null) throw notFoundFailure(`file "${key}"`)
   return file
 }
 
@@ -42,5 +42,5 @@ const toFileView = (file: StoredFile): FileView => ({
   filename: file.filename,
   mediaType: file.mediaType,
   sizeBytes: file.sizeBytes ?? 0,
-  finalizedAt: iso(file.finalizedAt ?? file.createdAt),
+  finalizedAt: toIsoText(file.finalizedAt ?? file.createdAt),
 })

@@ -3,12 +3,12 @@ import { fail, type Failure } from '../../base/failure.ts'
 import { agentIdOf, isUuid, type AgentId, type KeyId, type RunId, type TaskId, type TriggerId } from '../../base/ids.ts'
 import type { ApiKey, OperatorKey, Trigger } from '../../spec/key.ts'
 import type { Run } from '../../spec/run.ts'
-import type { UserTask } from '../../spec/task.ts'
-import type { AgentRow, Version } from '../../store/store.ts'
-import type { Services } from '../services.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import type { AgentRow, AgentVersion } from '../../store/store.ts'
+import type { ServerServices } from '../runtime/services.ts'
 
 /** @param reference id or `namespace.name` @throws Failure `not_found` */
-export async function findAgent({ store, workspace }: Services, reference: string): Promise<AgentRow> {
+export async function findAgent({ store, workspace }: ServerServices, reference: string): Promise<AgentRow> {
   const id = isUuid(reference) ? (reference.toLowerCase() as AgentId) : agentIdOf(workspace.name, reference)
   const agent = await store.agent(id)
   if (!agent || agent.workspaceId !== workspace.id) throw fail('not_found', { what: `agent "${reference}"` })
@@ -16,7 +16,7 @@ export async function findAgent({ store, workspace }: Services, reference: strin
 }
 
 /** @param label `metadata.version` @throws Failure `not_found` */
-export async function findVersion({ store }: Services, agent: AgentRow, label: string): Promise<Version> {
+export async function findVersion({ store }: ServerServices, agent: AgentRow, label: string): Promise<AgentVersion> {
   const found = (await store.versions(agent.id)).find(({ snapshot }) => snapshot.version === label)
   if (!found) throw fail('not_found', { what: `version "${agent.name}@${label}"` })
   return found
@@ -24,7 +24,7 @@ export async function findVersion({ store }: Services, agent: AgentRow, label: s
 
 /** @param reference id or name of one of the agent's triggers @throws Failure `not_found` */
 export async function findTriggerOf(
-  { store, workspace }: Services,
+  { store, workspace }: ServerServices,
   agent: AgentRow,
   reference: string,
 ): Promise<Trigger> {
@@ -34,33 +34,33 @@ export async function findTriggerOf(
   return found
 }
 
-export async function findTrigger({ store, workspace }: Services, id: string): Promise<Trigger> {
+export async function findTrigger({ store, workspace }: ServerServices, id: string): Promise<Trigger> {
   const trigger = isUuid(id) ? await store.trigger(id as TriggerId) : undefined
-  if (trigger?.workspaceId !== workspace.id) throw absent('trigger')
+  if (trigger?.workspaceId !== workspace.id) throw notFoundFailure('trigger')
   return trigger
 }
 
-export async function findKey({ store, workspace }: Services, id: string): Promise<ApiKey | OperatorKey> {
+export async function findKey({ store, workspace }: ServerServices, id: string): Promise<ApiKey | OperatorKey> {
   const keys = [...(await store.keys(workspace.id)), ...(await store.operatorKeys(workspace.id))]
   const key = keys.find((each) => each.id === (id as KeyId))
-  if (!key) throw absent('key')
+  if (!key) throw notFoundFailure('key')
   return key
 }
 
-export async function findRun({ store, workspace }: Services, id: string): Promise<Run> {
+export async function findRun({ store, workspace }: ServerServices, id: string): Promise<Run> {
   const run = isUuid(id) ? await store.run(id as RunId) : undefined
-  if (run?.workspaceId !== workspace.id) throw absent('run')
+  if (run?.workspaceId !== workspace.id) throw notFoundFailure('run')
   return run
 }
 
 /** Undefined when there is no such task in the workspace. */
 export async function taskById(
-  { store, workspace }: Services,
+  { store, workspace }: ServerServices,
   id: string,
-): Promise<{ readonly task: UserTask; readonly run: Run } | undefined> {
+): Promise<{ readonly task: TaskRecord; readonly run: Run } | undefined> {
   const task = isUuid(id) ? await store.task(id as TaskId) : undefined
   const run = task && (await store.run(task.runId))
   return task && run?.workspaceId === workspace.id ? { task, run } : undefined
 }
 
-export const absent = (what: string): Failure => fail('not_found', { what })
+export const notFoundFailure = (what: string): Failure => fail('not_found', { what })

@@ -5,17 +5,17 @@
 import { hashKey, isWellFormedKey } from '../../base/api-key.ts'
 import { fail } from '../../base/failure.ts'
 import { OPERATOR_KEY_HEADER } from '../../spec/operator.ts'
-import type { Services } from '../services.ts'
-import type { Asked } from './act.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorRequest } from './act.ts'
 
 /** How exact the last use of a credential is: a list that is watched must not write at every look. */
 const USE_MS = 10_000
 
 /** @throws Failure `invalid_operator_key` */
-export async function identify(
-  { store, clock, workspace, operator }: Services,
+export async function identifyOperator(
+  { store, clock, workspace, operator }: ServerServices,
   { headers }: Request,
-): Promise<Pick<Asked, 'operator' | 'proved'>> {
+): Promise<Pick<OperatorRequest, 'operator' | 'proved'>> {
   const secret = headers.get(OPERATOR_KEY_HEADER)
   const workspaceId = workspace.id
   if (secret === null) return { operator: { type: 'operator', id: operator, workspaceId, roles: [] }, proved: false }

@@ -3,21 +3,21 @@
  * Source: HTTP API, "API key"; command line, `svc keys`; security, S1.
  */
 import { createApiKeySecret, hashKey, prefixOf } from '../../base/api-key.ts'
-import { iso, isoOrNull, type Instant } from '../../base/clock.ts'
+import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ApiKey, OperatorKey } from '../../spec/key.ts'
 import type { KeyView, OperatorKeyView } from '../../spec/operator.ts'
-import type { Services } from '../services.ts'
-import { reader } from './reader.ts'
-import type { Act } from './act.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { readProperties } from './reader.ts'
+import type { OperatorAction } from './act.ts'
 import { findAgent, findKey, findTriggerOf } from './find.ts'
 import { nameOf } from './triggers.ts'
 
 /** Name of keys that a command makes for itself and revokes at its end; they are listed while they work. */
 const ONE_COMMAND = 'one command'
 
-export const createKey: Act<'POST /keys'> = async ({ services, operator, body }) => {
-  const check = reader(body)
+export const createKey: OperatorAction<'POST /keys'> = async ({ services, operator, body }) => {
+  const check = readProperties(body)
   const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
   const triggerReference = check.required('trigger', check.text('trigger', { min: 1, max: 100 }))
   const allowUploads = check.boolean('allowUploads') ?? false
@@ -47,8 +47,8 @@ export const createKey: Act<'POST /keys'> = async ({ services, operator, body })
   return { ...(await toKeyView(services, key)), secret }
 }
 
-export const createOperatorKey: Act<'POST /operator-keys'> = async ({ services, body }) => {
-  const check = reader(body)
+export const createOperatorKey: OperatorAction<'POST /operator-keys'> = async ({ services, body }) => {
+  const check = readProperties(body)
   const email = check.required('email', check.text('email', { min: 3, max: 254 }))
   if (email !== undefined && !EMAIL.test(email)) check.wrong('/email', 'must be an email address')
   const roles = check.list('roles', (role, at) =>
@@ -86,7 +86,7 @@ const newSecret = (secret: string, now: Instant, seconds: number | undefined) =>
   lastUsedAt: null,
 })
 
-export const listKeys: Act<'GET /keys'> = async ({ services, query }) => {
+export const listKeys: OperatorAction<'GET /keys'> = async ({ services, query }) => {
   const reference = query.get('agent')
   const agentId = reference === null ? undefined : (await findAgent(services, reference)).id
   const now = services.clock.now()
@@ -101,7 +101,7 @@ export const listKeys: Act<'GET /keys'> = async ({ services, query }) => {
 }
 
 /** Takes effect at once, on open streams too. */
-export const revokeKey: Act<'POST /keys/:id/revoke'> = async ({ services, id }) => {
+export const revokeKey: OperatorAction<'POST /keys/:id/revoke'> = async ({ services, id }) => {
   const { store, clock, readers } = services
   const key = await findKey(services, id)
   const revokedAt = key.revokedAt ?? clock.now()
@@ -115,7 +115,7 @@ export const revokeKey: Act<'POST /keys/:id/revoke'> = async ({ services, id }) 
   return toKeyView(services, { ...key, revokedAt })
 }
 
-async function toKeyView(services: Services, key: ApiKey): Promise<KeyView> {
+async function toKeyView(services: ServerServices, key: ApiKey): Promise<KeyView> {
   const trigger = await services.store.trigger(key.triggerId)
   return {
     keyId: key.id,
@@ -140,7 +140,7 @@ const toOperatorKeyView = (key: OperatorKey): OperatorKeyView => ({
 })
 
 const toTimes = (key: ApiKey | OperatorKey) => ({
-  createdAt: iso(key.createdAt),
+  createdAt: toIsoText(key.createdAt),
   expiresAt: isoOrNull(key.expiresAt),
   revokedAt: isoOrNull(key.revokedAt),
   lastUsedAt: isoOrNull(key.lastUsedAt),

@@ -1,14 +1,14 @@
 /** The log, filtered where it is: a line of JSON each. Source: command line, `svc logs`. */
 import { fail } from '../../base/failure.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { re2 } from '../../base/re2.ts'
-import { readLog } from '../read-log.ts'
-import type { Act } from './act.ts'
+import { loadRe2 } from '../../base/re2.ts'
+import { readLog } from '../log/read-log.ts'
+import type { OperatorAction } from './act.ts'
 import { parseSince } from './runs.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error']
 
-export const streamLogs: Act<'GET /logs'> = async ({ services: { directory, about }, query }) => {
+export const streamLogs: OperatorAction<'GET /logs'> = async ({ services: { directory, about }, query }) => {
   const wanted = filterOf(query)
   let read = query.get('follow') === 'true'
   const lines = directory === undefined ? none() : readLog(directory, () => read && !about.closing)
@@ -64,7 +64,7 @@ const matchesStatus = (wanted: string, status: unknown): boolean =>
 
 function patternOf(text: string): { test(text: string): boolean } {
   try {
-    const compiled = re2().compile(text)
+    const compiled = loadRe2().compile(text)
     return { test: (line) => compiled.matcher(line).find() }
   } catch (error) {
     throw invalid('/grep', `must be an RE2 pattern: ${(error as Error).message}`)

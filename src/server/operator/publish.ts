@@ -1,18 +1,18 @@
 /** Publishing and deploying. Source: bundles, section 4. */
-import { fail, type Detail } from '../../base/failure.ts'
+import { fail, type InvalidPlace } from '../../base/failure.ts'
 import { agentIdOf, versionIdOf } from '../../base/ids.ts'
 import { isJsonObject } from '../../base/json.ts'
 import { digestOfSet } from '../../policy/policy-set.ts'
-import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type Snapshot } from '../../spec/snapshot.ts'
-import type { AgentRow, Version } from '../../store/store.ts'
-import { reader } from './reader.ts'
-import type { Services } from '../services.ts'
-import type { Act, OperatorPrincipal } from './act.ts'
+import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type AgentSnapshot } from '../../spec/snapshot.ts'
+import type { AgentRow, AgentVersion } from '../../store/store.ts'
+import { readProperties } from './reader.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction, OperatorPrincipal } from './act.ts'
 import { findAgent, findVersion } from './find.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
-export const publish: Act<'POST /publish'> = async ({ services, operator, body }) => {
-  const check = reader(body)
+export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body }) => {
+  const check = readProperties(body)
   const given = check.required('bundle', check.object('bundle'))
   const wantsDeploy = check.boolean('deploy') ?? false
   check.text('message')
@@ -50,8 +50,8 @@ export const publish: Act<'POST /publish'> = async ({ services, operator, body }
 }
 
 /** Makes a version the active one: the one named, the newest that is not yanked, or the last deployed one that is not. */
-export const deploy: Act<'POST /deploy'> = async ({ services, operator, body }) => {
-  const check = reader(body)
+export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, operator, body }) => {
+  const check = readProperties(body)
   const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
   const label = check.text('version')
   const rollback = check.boolean('rollback') ?? false
@@ -77,22 +77,22 @@ export const deploy: Act<'POST /deploy'> = async ({ services, operator, body }) 
 }
 
 async function activate(
-  { store, clock }: Services,
+  { store, clock }: ServerServices,
   operator: OperatorPrincipal,
   agent: AgentRow,
-  versionId: Version['id'],
-): Promise<Version | undefined> {
+  versionId: AgentVersion['id'],
+): Promise<AgentVersion | undefined> {
   const { from } = await store.deploy(agent.id, versionId, clock.now(), operator.id)
   return from === null ? undefined : store.version(from)
 }
 
 /** @throws Failure `version_yanked` */
-function refuseYanked(version: Version | undefined, allowed: boolean): void {
+function refuseYanked(version: AgentVersion | undefined, allowed: boolean): void {
   if (version?.yanked === true && !allowed)
     throw fail('version_yanked', { id: version.snapshot.id, version: version.snapshot.version })
 }
 
-async function previous({ store }: Services, agent: AgentRow): Promise<Version> {
+async function previous({ store }: ServerServices, agent: AgentRow): Promise<AgentVersion> {
   const earlier = [agent.previousVersionId, ...(await store.deployedVersions(agent.id))]
   for (const id of earlier) {
     if (id === null || id === agent.deployedVersionId) continue
@@ -102,7 +102,7 @@ async function previous({ store }: Services, agent: AgentRow): Promise<Version> 
   throw fail('not_found', { what: `earlier deployment of ${agent.name} that is not yanked` })
 }
 
-async function newest({ store }: Services, agent: AgentRow): Promise<Version> {
+async function newest({ store }: ServerServices, agent: AgentRow): Promise<AgentVersion> {
   const usable = (await store.versions(agent.id)).filter(({ yanked }) => !yanked)
   const version = usable.sort((a, b) => b.publishedAt - a.publishedAt)[0]
   if (!version) throw fail('not_found', { what: `published version of ${agent.name}` })
@@ -111,7 +111,11 @@ async function newest({ store }: Services, agent: AgentRow): Promise<Version> {
 
 const OPEN = ['Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse']
 
-const countOpen = async ({ store, workspace }: Services, agent: AgentRow, version: Version): Promise<number> =>
+const countOpen = async (
+  { store, workspace }: ServerServices,
+  agent: AgentRow,
+  version: AgentVersion,
+): Promise<number> =>
   (
     await store.sessions(
       { workspaceId: workspace.id, agentId: agent.id, versionId: version.id, status: OPEN },
@@ -121,7 +125,7 @@ const countOpen = async ({ store, workspace }: Services, agent: AgentRow, versio
 
 /** The parts that are read here are checked; what a snapshot means is vouched for by its digest and its compiler. */
 function checkBundle(given: unknown): CompiledBundle {
-  const problems: Detail[] = []
+  const problems: InvalidPlace[] = []
   const bundle = given as CompiledBundle
   for (const name of ['agents', 'documents'] as const)
     if (!Array.isArray(bundle[name])) problems.push({ path: `/bundle/${name}`, message: 'must be an array' })
@@ -134,7 +138,7 @@ function checkBundle(given: unknown): CompiledBundle {
         problems.push({ path: at, message: 'is no snapshot' })
         return
       }
-      const { digest, ...content } = snapshot as Snapshot
+      const { digest, ...content } = snapshot as AgentSnapshot
       if (digestOfSnapshot(content) !== digest)
         problems.push({ path: `${at}/digest`, message: 'is not the digest of this snapshot' })
       else if (digestOfSet(snapshot.policies) !== snapshot.policies.digest)

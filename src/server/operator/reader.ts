@@ -1,7 +1,7 @@
 /** Bodies of the operator's interface, property by property. Those of the HTTP interface come from its document. */
-import type { Detail } from '../../base/failure.ts'
+import type { InvalidPlace } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import { refuse } from '../refuse.ts'
+import { refuseFindings } from '../http/refuse.ts'
 
 interface TextRules {
   readonly min?: number
@@ -12,8 +12,8 @@ interface TextRules {
  * Reads the properties of an object and collects what is wrong; `done` throws it all at once. A property that is wrong reads
  * as undefined.
  */
-export function reader(body: unknown) {
-  const problems: Detail[] = []
+export function readProperties(body: unknown) {
+  const problems: InvalidPlace[] = []
   if (!isJsonObject(body)) problems.push({ path: '', message: 'must be an object' })
   const source: JsonObject = isJsonObject(body) ? body : {}
   const wrong = (path: string, message: string): undefined => {
@@ -48,7 +48,7 @@ export function reader(body: unknown) {
       return typed(name, Array.isArray, 'must be an array')?.map((each, index) => parse(each, `/${name}/${index}`))
     },
     /** @throws Failure `validation_failed` */
-    done: () => refuse(problems, 'The body is not valid'),
+    done: () => refuseFindings(problems, 'The body is not valid'),
   }
 }
 

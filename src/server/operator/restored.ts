@@ -1,20 +1,20 @@
 /** What a restore holds: seen with what may repeat, and released. Source: reliability, "Restoring". */
-import { iso, isoOrNull } from '../../base/clock.ts'
+import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import type { SessionId, TriggerId } from '../../base/ids.ts'
-import { isSafe, toolNamed } from '../../engine/bindings.ts'
-import { idempotencyKeyOf } from '../../engine/draft.ts'
+import { isSafe, toolNamed } from '../../engine/session/bindings.ts'
+import { idempotencyKeyOf } from '../../engine/session/transaction.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { RepeatView, RestoredView } from '../../spec/operator.ts'
-import type { Call, Run } from '../../spec/run.ts'
-import type { Snapshot } from '../../spec/snapshot.ts'
-import { nextTick } from '../schedule.ts'
-import type { Services } from '../services.ts'
-import type { Act } from './act.ts'
+import type { ToolCall, Run } from '../../spec/run.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import { nextTick } from '../runtime/schedule.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction } from './act.ts'
 import { findAgent, findRun, findTrigger } from './find.ts'
-import { reader } from './reader.ts'
+import { readProperties } from './reader.ts'
 import { nameOf } from './triggers.ts'
 
-export const listRestored: Act<'GET /restored'> = async ({ services }) => {
+export const listRestored: OperatorAction<'GET /restored'> = async ({ services }) => {
   const { store, workspace } = services
   const { sessions, triggers } = await store.restored(workspace.id)
   const runs: RestoredView['runs'][number][] = []
@@ -23,8 +23,8 @@ export const listRestored: Act<'GET /restored'> = async ({ services }) => {
   return { runs, triggers: await Promise.all(held.map((trigger) => toHeldTrigger(services, trigger))) }
 }
 
-export const releaseRestored: Act<'POST /restored/release'> = async ({ services, body }) => {
-  const check = reader(body)
+export const releaseRestored: OperatorAction<'POST /restored/release'> = async ({ services, body }) => {
+  const check = readProperties(body)
   const text = (name: 'run' | 'agent' | 'trigger') => check.text(name, { min: 1, max: 300 })
   const [run, agent, trigger] = [text('run'), text('agent'), text('trigger')]
   check.done()
@@ -36,7 +36,7 @@ export const releaseRestored: Act<'POST /restored/release'> = async ({ services,
 }
 
 async function wanted(
-  services: Services,
+  services: ServerServices,
   given: Readonly<Record<'run' | 'agent' | 'trigger', string | undefined>>,
 ): Promise<{ readonly sessions: readonly SessionId[]; readonly triggers: readonly TriggerId[] }> {
   const { store, workspace } = services
@@ -57,7 +57,7 @@ async function wanted(
   }
 }
 
-async function toHeldRun(services: Services, id: SessionId): Promise<RestoredView['runs'][number]> {
+async function toHeldRun(services: ServerServices, id: SessionId): Promise<RestoredView['runs'][number]> {
   const { store } = services
   const runs = await store.runsOf(id)
   const mayRepeat: RepeatView[] = []
@@ -70,13 +70,13 @@ async function toHeldRun(services: Services, id: SessionId): Promise<RestoredVie
     runId: root.id,
     agent: root.agentName,
     status: root.status,
-    startedAt: iso(root.startedAt),
-    heldSince: iso((await store.restoredAt(id)) ?? services.clock.now()),
+    startedAt: toIsoText(root.startedAt),
+    heldSince: toIsoText((await store.restoredAt(id)) ?? services.clock.now()),
     mayRepeat,
   }
 }
 
-function repeatsOf({ id: runId, agentName: agent, state }: Run, snapshot: Snapshot): RepeatView[] {
+function repeatsOf({ id: runId, agentName: agent, state }: Run, snapshot: AgentSnapshot): RepeatView[] {
   const here = state.at === 'held' ? state.then : state
   if (here.at === 'thinking' || here.at === 'backing_off')
     return [{ runId, agent, what: 'completion', onRelease: state.at === 'held' ? 'asked' : 'made' }]
@@ -99,14 +99,14 @@ function repeatsOf({ id: runId, agentName: agent, state }: Run, snapshot: Snapsh
 }
 
 /** What becomes of a call once its run is released; undefined where nothing will. */
-function fateOf({ name, state: { at } }: Call, snapshot: Snapshot): RepeatView['onRelease'] | undefined {
+function fateOf({ name, state: { at } }: ToolCall, snapshot: AgentSnapshot): RepeatView['onRelease'] | undefined {
   if (at === 'awaiting' || at === 'unknown') return 'asked'
   // Nobody knows what became of it.
   if (at === 'sent') return isSafe(toolNamed(snapshot, name)?.sideEffectClass) ? 'made' : 'asked'
   return at === 'proposed' || at === 'ready' ? 'made' : undefined
 }
 
-const toHeldTrigger = async (services: Services, trigger: Trigger): Promise<RestoredView['triggers'][number]> => {
+const toHeldTrigger = async (services: ServerServices, trigger: Trigger): Promise<RestoredView['triggers'][number]> => {
   const next = trigger.type === 'schedule' && trigger.active ? nextTick(trigger, services.clock.now()) : Infinity
   return {
     triggerId: trigger.id,

@@ -1,24 +1,24 @@
 /** Runs of all agents, seen and driven with the operator's authority: nothing is redacted. */
-import { iso, isoOrNull } from '../../base/clock.ts'
+import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
-import { gather } from '../../engine/timeline.ts'
+import { collectTimeline } from '../../engine/session/timeline.ts'
 import type { RunView } from '../../spec/operator.ts'
 import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
-import { startLimits } from '../rates.ts'
+import { startLimits } from '../runtime/rates.ts'
 import { checkFiles, toAnswer } from '../routes/messages.ts'
 import { openStream } from '../routes/stream.ts'
-import type { Services } from '../services.ts'
-import { toRunStatus } from '../shape.ts'
-import { parseCancel, parseMessage, parsePage } from '../validate.ts'
-import { reader } from './reader.ts'
-import type { Act } from './act.ts'
-import { absent, findAgent, findRun } from './find.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { toRunStatus } from '../view/shape.ts'
+import { parseCancel, parseMessage, parsePage } from '../http/validate.ts'
+import { readProperties } from './reader.ts'
+import type { OperatorAction } from './act.ts'
+import { notFoundFailure, findAgent, findRun } from './find.ts'
 import { toEnding } from './ending.ts'
 
-export const startRun: Act<'POST /runs'> = async ({ services, operator, body }) => {
-  const check = reader(body)
+export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
+  const check = readProperties(body)
   const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
   const input = check.object('input') ?? {}
   const rehearsal = check.object('rehearsal')
@@ -40,14 +40,14 @@ export const startRun: Act<'POST /runs'> = async ({ services, operator, body }) 
   return start
 }
 
-function rehearse({ development, ids, rehearsals }: Services, body: JsonObject): SessionId {
+function rehearse({ development, ids, rehearsals }: ServerServices, body: JsonObject): SessionId {
   if (!development)
     throw fail(
       'validation_failed',
       { what: 'Only svc dev runs with another model, records or replays.' },
       { fix: 'Start svc dev.' },
     )
-  const check = reader(body)
+  const check = readProperties(body)
   const path = (name: 'record' | 'replay') => check.text(name, { min: 1, max: 4096 })
   const [model, record, replay] = [check.text('model', { min: 3, max: 300 }), path('record'), path('replay')]
   check.done()
@@ -60,7 +60,7 @@ function rehearse({ development, ids, rehearsals }: Services, body: JsonObject):
   return sessionId
 }
 
-export const listRuns: Act<'GET /runs'> = async ({ services, query }) => {
+export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query }) => {
   const { store, workspace } = services
   const ending = query.get('ending')
   if (ending !== null) {
@@ -86,22 +86,22 @@ export const listRuns: Act<'GET /runs'> = async ({ services, query }) => {
   return { items: await Promise.all(items.map((run) => toRunView(services, run))), total }
 }
 
-export const getRun: Act<'GET /runs/:id'> = async ({ services, id }) => {
+export const getRun: OperatorAction<'GET /runs/:id'> = async ({ services, id }) => {
   const run = await findRun(services, id)
   return toRunStatus(run, await services.store.restoredAt(run.sessionId))
 }
 
-export const getConversation: Act<'GET /runs/:id/conversation'> = async ({ services, id }) =>
-  gather(await services.engine.conversation((await findRun(services, id)).sessionId))
+export const getConversation: OperatorAction<'GET /runs/:id/conversation'> = async ({ services, id }) =>
+  collectTimeline(await services.engine.conversation((await findRun(services, id)).sessionId))
 
-export const streamRun: Act<'GET /runs/:id/stream'> = async ({ services, operator, id, call }) => {
+export const streamRun: OperatorAction<'GET /runs/:id/stream'> = async ({ services, operator, id, call }) => {
   const run = await findRun(services, id)
   const session = await services.store.session(run.sessionId)
-  if (!session) throw absent('run')
+  if (!session) throw notFoundFailure('run')
   return openStream(services, call, run, session, { owner: `operator:${operator.id}`, endsAt: null }, (event) => event)
 }
 
-export const cancelRun: Act<'POST /runs/:id/cancel'> = async ({ services, operator, id, body }) => {
+export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ services, operator, id, body }) => {
   const { reason } = parseCancel(body)
   const run = await findRun(services, id)
   const { status } = await services.engine.cancel(run.id, operator, reason)
@@ -112,9 +112,15 @@ export const cancelRun: Act<'POST /runs/:id/cancel'> = async ({ services, operat
  * The message's body; `runId` may be left out. `as` must be the identity that the request already has: approvers are counted
  * by their credential, and a name that anyone may type is none. Source: command line, `svc approve`.
  */
-export const sendMessage: Act<'POST /runs/:id/messages'> = async ({ services, operator, proved, id, body }) => {
+export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
+  services,
+  operator,
+  proved,
+  id,
+  body,
+}) => {
   const run = await findRun(services, id)
-  const check = reader(body)
+  const check = readProperties(body)
   const as = check.text('as', { min: 1, max: 300 })
   check.done()
   const message = parseMessage({ runId: run.id, ...(body as object) }, run.id)
@@ -127,7 +133,7 @@ export const sendMessage: Act<'POST /runs/:id/messages'> = async ({ services, op
   return services.engine.answer(run.id, toAnswer(message, same ? operator : { ...operator, id: as }))
 }
 
-export async function toRunView(services: Services, run: Run): Promise<RunView> {
+export async function toRunView(services: ServerServices, run: Run): Promise<RunView> {
   const { store } = services
   const session = await store.session(run.sessionId)
   const waitingOn = isWaiting(run.status) ? await waitOf(services, run) : undefined
@@ -140,17 +146,17 @@ export async function toRunView(services: Services, run: Run): Promise<RunView> 
     status: run.status,
     depth: run.depth,
     parentRunId: run.parentRunId,
-    startedAt: iso(run.startedAt),
+    startedAt: toIsoText(run.startedAt),
     finishedAt: isoOrNull(run.finishedAt),
     totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
     trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
     ...(waitingOn !== undefined && { waitingOn }),
-    ...(heldAt !== undefined && { hold: { reason: 'restored', since: iso(heldAt) } }),
+    ...(heldAt !== undefined && { hold: { reason: 'restored', since: toIsoText(heldAt) } }),
   }
 }
 
 /** The oldest pending task of the run, else of its session: an ancestor waits for what its descendant waits for. */
-async function waitOf({ store }: Services, run: Run): Promise<string | undefined> {
+async function waitOf({ store }: ServerServices, run: Run): Promise<string | undefined> {
   if (run.status === 'WaitingForResponse') return 'reply'
   const pending = (await store.tasksOfSession(run.sessionId)).filter(({ status }) => status === 'pending')
   const task = pending.find(({ runId }) => runId === run.id) ?? pending[0]
@@ -158,7 +164,7 @@ async function waitOf({ store }: Services, run: Run): Promise<string | undefined
 }
 
 function parseSession(text: string): SessionId {
-  if (!isUuid(text)) throw absent('session')
+  if (!isUuid(text)) throw notFoundFailure('session')
   return text.toLowerCase() as SessionId
 }
 

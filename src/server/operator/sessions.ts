@@ -1,14 +1,14 @@
 /** Sessions of all agents. Source: command line, `svc sessions`. */
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
-import { toSessionListItem } from '../shape.ts'
-import { parsePage } from '../validate.ts'
-import type { Act } from './act.ts'
+import { toSessionListItem } from '../view/shape.ts'
+import { parsePage } from '../http/validate.ts'
+import type { OperatorAction } from './act.ts'
 import { toEnding } from './ending.ts'
-import { absent, findAgent } from './find.ts'
+import { notFoundFailure, findAgent } from './find.ts'
 import { toRunView } from './runs.ts'
 
-export const listSessions: Act<'GET /sessions'> = async ({ services, query }) => {
+export const listSessions: OperatorAction<'GET /sessions'> = async ({ services, query }) => {
   const { store, workspace } = services
   const ending = query.get('ending')
   if (ending !== null) {
@@ -31,10 +31,10 @@ export const listSessions: Act<'GET /sessions'> = async ({ services, query }) =>
   return { items: items.map(agent === null ? toNamedItem : toSessionListItem), total }
 }
 
-export const getSession: Act<'GET /sessions/:id'> = async ({ services, id }) => {
+export const getSession: OperatorAction<'GET /sessions/:id'> = async ({ services, id }) => {
   const { store, workspace } = services
   const session = isUuid(id) ? await store.session(id as SessionId) : undefined
-  if (session?.workspaceId !== workspace.id) throw absent('session')
+  if (session?.workspaceId !== workspace.id) throw notFoundFailure('session')
   const runs = await store.runsOf(session.id)
   return { ...toNamedItem(session), runs: await Promise.all(runs.map((run) => toRunView(services, run))) }
 }

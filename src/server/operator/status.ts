@@ -1,13 +1,13 @@
-import { iso } from '../../base/clock.ts'
-import type { Act } from './act.ts'
+import { toIsoText } from '../../base/clock.ts'
+import type { OperatorAction } from './act.ts'
 
 /** Who answers here: a server with its addresses, or a command that opened the directory for itself. */
-export const getStatus: Act<'GET /status'> = async ({ services: { about, workspace }, operator }) => ({
+export const getStatus: OperatorAction<'GET /status'> = async ({ services: { about, workspace }, operator }) => ({
   version: about.version,
   pid: process.pid,
   url: about.url,
   uploadUrl: about.uploadUrl,
   workspace: workspace.name,
   operator: operator.id,
-  startedAt: iso(about.startedAt),
+  startedAt: toIsoText(about.startedAt),
 })

@@ -2,22 +2,22 @@
  * The inbox: user tasks, and runs that wait for a reply as if they were tasks.
  * Source: command line, 2.5; decisions, section 8.
  */
-import { iso, isoOrNull } from '../../base/clock.ts'
-import { approvalsOf, toTaskContent } from '../../engine/timeline.ts'
+import { toIsoText, isoOrNull } from '../../base/clock.ts'
+import { approvalsOf, toTaskContent } from '../../engine/session/timeline.ts'
 import { isUuid, type AgentId, type RunId } from '../../base/ids.ts'
 import type { InboxItem } from '../../spec/operator.ts'
 import type { Run } from '../../spec/run.ts'
-import { isOperatorOnly, type UserTask } from '../../spec/task.ts'
-import type { Services } from '../services.ts'
-import type { Act } from './act.ts'
-import { absent, findAgent, taskById } from './find.ts'
+import { isOperatorOnly, type TaskRecord } from '../../spec/task.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction } from './act.ts'
+import { notFoundFailure, findAgent, taskById } from './find.ts'
 import { toEnding } from './ending.ts'
 
 /** More than people answer; the total still tells how many there are. */
 const MOST = 1000
 
 /** Oldest deadline first, then oldest task. */
-export const listTasks: Act<'GET /tasks'> = async ({ services, query }) => {
+export const listTasks: OperatorAction<'GET /tasks'> = async ({ services, query }) => {
   const all = query.get('all') === 'true'
   const ending = query.get('ending')
   if (ending !== null) {
@@ -32,7 +32,8 @@ export const listTasks: Act<'GET /tasks'> = async ({ services, query }) => {
   const agentId = reference === null ? undefined : (await findAgent(services, reference)).id
   const kinds = query.get('kind')?.split(',')
   const operatorOnly = query.get('operator') === 'true'
-  const wanted = (kind: UserTask['kind']) => (!kinds || kinds.includes(kind)) && (!operatorOnly || isOperatorOnly(kind))
+  const wanted = (kind: TaskRecord['kind']) =>
+    (!kinds || kinds.includes(kind)) && (!operatorOnly || isOperatorOnly(kind))
   const filter = { workspaceId: services.workspace.id, ...(agentId !== undefined && { agentId }), all }
   const tasks = (await services.store.tasks(filter, { skip: 0, take: MOST })).items.filter(({ kind }) => wanted(kind))
   const replies = operatorOnly || (kinds && !kinds.includes('reply')) ? [] : await listReplies(services, agentId)
@@ -41,22 +42,22 @@ export const listTasks: Act<'GET /tasks'> = async ({ services, query }) => {
 }
 
 /** A task by its id; a run's id names the reply that it waits for. */
-export const getTask: Act<'GET /tasks/:id'> = async ({ services, id }) => {
+export const getTask: OperatorAction<'GET /tasks/:id'> = async ({ services, id }) => {
   const found = await taskById(services, id)
   if (found) return toInboxItem(found.task, found.run)
   const run = isUuid(id) ? await services.store.run(id as RunId) : undefined
   if (run?.workspaceId === services.workspace.id && run.status === 'WaitingForResponse') return toReply(run)
-  throw absent('user task')
+  throw notFoundFailure('user task')
 }
 
-export const probeTask: Act<'POST /tasks/:id/probe'> = async ({ services, operator, id, call }) => {
+export const probeTask: OperatorAction<'POST /tasks/:id/probe'> = async ({ services, operator, id, call }) => {
   const found = await taskById(services, id)
-  if (!found) throw absent('user task')
+  if (!found) throw notFoundFailure('user task')
   const { durationMs: _, ...probed } = await services.engine.probe(found.task.id, operator, call.request.signal)
   return { userTaskId: found.task.id, ...probed }
 }
 
-async function withRuns({ store }: Services, tasks: readonly UserTask[]): Promise<InboxItem[]> {
+async function withRuns({ store }: ServerServices, tasks: readonly TaskRecord[]): Promise<InboxItem[]> {
   const items: InboxItem[] = []
   for (const task of tasks) {
     const run = await store.run(task.runId)
@@ -65,7 +66,7 @@ async function withRuns({ store }: Services, tasks: readonly UserTask[]): Promis
   return items
 }
 
-async function listReplies({ store, workspace }: Services, agentId: AgentId | undefined): Promise<InboxItem[]> {
+async function listReplies({ store, workspace }: ServerServices, agentId: AgentId | undefined): Promise<InboxItem[]> {
   const filter = {
     workspaceId: workspace.id,
     ...(agentId !== undefined && { agentId }),
@@ -78,7 +79,7 @@ const byDeadline = (a: InboxItem, b: InboxItem): number =>
   compare(a.expiresAt ?? '~', b.expiresAt ?? '~') || compare(a.createdAt, b.createdAt)
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-function toInboxItem(task: UserTask, run: Run): InboxItem {
+function toInboxItem(task: TaskRecord, run: Run): InboxItem {
   const content = toTaskContent(task)
   return {
     userTaskId: task.id,
@@ -97,7 +98,7 @@ function toInboxItem(task: UserTask, run: Run): InboxItem {
       need: task.approvalsRequired ?? 1,
       by: task.votes.filter((vote) => vote.approved).map((vote) => vote.approver),
     },
-    createdAt: iso(task.createdAt),
+    createdAt: toIsoText(task.createdAt),
     expiresAt: isoOrNull(task.expiresAt),
     onTimeout: task.onTimeout ?? null,
     apiCompletable: content.completable_via.includes('api'),
@@ -107,7 +108,7 @@ function toInboxItem(task: UserTask, run: Run): InboxItem {
 }
 
 /** What stopped the call, in one line: the first policy that matched, with the values its condition saw. */
-function whyOf(task: UserTask): string {
+function whyOf(task: TaskRecord): string {
   const policy = task.policies?.find(({ matched }) => matched !== 'false')
   if (!policy) return task.prompt ?? task.title
   return `${policy.id}@${policy.version}: ${policy.condition ?? policy.decision}`
@@ -124,7 +125,7 @@ function toReply(run: Run): InboxItem {
     why: questionOf(run) ?? 'The run waits for a reply.',
     reason: null,
     approvals: { have: 0, need: 0, by: [] },
-    createdAt: iso(run.usage.waitingSince ?? run.startedAt),
+    createdAt: toIsoText(run.usage.waitingSince ?? run.startedAt),
     expiresAt: null,
     onTimeout: null,
     apiCompletable: true,

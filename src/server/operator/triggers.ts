@@ -1,21 +1,21 @@
 /** Triggers of agents. Source: decisions, section 15; command line, 2.2. */
 import { Cron } from 'croner'
-import { iso } from '../../base/clock.ts'
+import { toIsoText } from '../../base/clock.ts'
 import type { AgentId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { TriggerView } from '../../spec/operator.ts'
-import { isRange } from '../ip.ts'
-import { reader } from './reader.ts'
-import type { Services } from '../services.ts'
-import type { Act } from './act.ts'
+import { isRange } from '../http/ip.ts'
+import { readProperties } from './reader.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction } from './act.ts'
 import { findAgent, findTrigger } from './find.ts'
 
-type Reader = ReturnType<typeof reader>
+type TriggerReader = ReturnType<typeof readProperties>
 
 /** Without a name the trigger is called like its type, numbered from the second one on. */
-export const createTrigger: Act<'POST /triggers'> = async ({ services, body }) => {
-  const check = reader(body)
+export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services, body }) => {
+  const check = readProperties(body)
   const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
   const type = check.required('type', check.text('type'))
   if (type !== undefined && type !== 'api' && type !== 'schedule') check.wrong('/type', 'must be api or schedule')
@@ -53,8 +53,8 @@ export const createTrigger: Act<'POST /triggers'> = async ({ services, body }) =
   return toTriggerView(trigger, agent.name)
 }
 
-export const updateTrigger: Act<'PATCH /triggers/:id'> = async ({ services, id, body }) => {
-  const check = reader(body)
+export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ services, id, body }) => {
+  const check = readProperties(body)
   const active = check.boolean('active')
   const limits = readLimits(check, body)
   check.done()
@@ -67,7 +67,7 @@ export const updateTrigger: Act<'PATCH /triggers/:id'> = async ({ services, id, 
 }
 
 /** Its keys are revoked with it. */
-export const deleteTrigger: Act<'DELETE /triggers/:id'> = async ({ services, id }) => {
+export const deleteTrigger: OperatorAction<'DELETE /triggers/:id'> = async ({ services, id }) => {
   const trigger = await findTrigger(services, id)
   for (const key of await keysOf(services, trigger)) {
     if (key.revokedAt === null) await services.store.revokeKey(key.id, services.clock.now())
@@ -78,7 +78,7 @@ export const deleteTrigger: Act<'DELETE /triggers/:id'> = async ({ services, id 
   return { triggerId: trigger.id }
 }
 
-export const listTriggers: Act<'GET /triggers'> = async ({ services, query }) => {
+export const listTriggers: OperatorAction<'GET /triggers'> = async ({ services, query }) => {
   const reference = query.get('agent')
   const agentId = reference === null ? undefined : (await findAgent(services, reference)).id
   const triggers = await services.store.triggers(services.workspace.id, agentId)
@@ -88,10 +88,10 @@ export const listTriggers: Act<'GET /triggers'> = async ({ services, query }) =>
   return { items, total: items.length }
 }
 
-const keysOf = async ({ store, workspace }: Services, trigger: Trigger) =>
+const keysOf = async ({ store, workspace }: ServerServices, trigger: Trigger) =>
   (await store.keys(workspace.id)).filter((key) => key.triggerId === trigger.id)
 
-export const nameOf = async ({ store }: Services, agentId: AgentId): Promise<string> =>
+export const nameOf = async ({ store }: ServerServices, agentId: AgentId): Promise<string> =>
   (await store.agent(agentId))?.name ?? agentId
 
 function freeName(type: string, taken: readonly string[]): string {
@@ -100,7 +100,7 @@ function freeName(type: string, taken: readonly string[]): string {
   return name
 }
 
-function checkCron(check: Reader, cron: string | undefined, timeZone: string | undefined): void {
+function checkCron(check: TriggerReader, cron: string | undefined, timeZone: string | undefined): void {
   if (cron === undefined) return check.wrong('/cron', 'is required for a schedule')
   try {
     if (new Cron(cron, { paused: true, ...(timeZone !== undefined && { timezone: timeZone }) }).nextRun() === null)
@@ -110,14 +110,14 @@ function checkCron(check: Reader, cron: string | undefined, timeZone: string | u
   }
 }
 
-type Limits = Partial<
+type TriggerLimits = Partial<
   Pick<Trigger, 'exposeTimeline' | 'allowIps' | 'ratePerMinute' | 'ratePerDay' | 'maxConcurrentRuns'>
 >
 
 /** Only what the body has; a limit of null takes the limit away. */
-function readLimits(check: Reader, body: unknown): Limits {
+function readLimits(check: TriggerReader, body: unknown): TriggerLimits {
   const source: JsonObject = isJsonObject(body) ? body : {}
-  const limit = (name: 'ratePerMinute' | 'ratePerDay' | 'maxConcurrentRuns'): Limits => {
+  const limit = (name: 'ratePerMinute' | 'ratePerDay' | 'maxConcurrentRuns'): TriggerLimits => {
     if (source[name] === undefined) return {}
     if (source[name] === null) return { [name]: null }
     const value = check.bytes(name)
@@ -150,5 +150,5 @@ const toTriggerView = (trigger: Trigger, agent: string): TriggerView => ({
   maxConcurrentRuns: trigger.maxConcurrentRuns,
   cron: trigger.cron,
   timeZone: trigger.timeZone,
-  createdAt: iso(trigger.createdAt),
+  createdAt: toIsoText(trigger.createdAt),
 })

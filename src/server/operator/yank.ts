@@ -1,16 +1,16 @@
 /** Versions that are no longer chosen. Source: bundles, section 4. */
 import { agentIdOf } from '../../base/ids.ts'
 import { fail } from '../../base/failure.ts'
-import { reader } from './reader.ts'
-import type { Services } from '../services.ts'
-import type { Act } from './act.ts'
+import { readProperties } from './reader.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction } from './act.ts'
 import { findAgent, findVersion } from './find.ts'
 
 const KINDS = ['Agent', 'Tool', 'Policy'] as const
 
 /** Nothing is deleted, and nothing that runs or is deployed changes. */
-export const yank: Act<'POST /yank'> = async ({ services, body }) => {
-  const check = reader(body)
+export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body }) => {
+  const check = readProperties(body)
   const kind =
     KINDS.find((each) => each === check.text('kind')) ?? check.wrong('/kind', 'must be Agent, Tool or Policy')!
   const id = check.required('id', check.text('id', { min: 1, max: 300 }))!
@@ -24,14 +24,14 @@ export const yank: Act<'POST /yank'> = async ({ services, body }) => {
   return { kind, id, version, digest, yanked }
 }
 
-async function yankAgent(services: Services, id: string, label: string, yanked: boolean): Promise<string> {
+async function yankAgent(services: ServerServices, id: string, label: string, yanked: boolean): Promise<string> {
   const version = await findVersion(services, await findAgent(services, agentIdOf(services.workspace.name, id)), label)
   await services.store.setYanked(version.id, yanked)
   return version.snapshot.digest
 }
 
 async function yankDocument(
-  { store, workspace }: Services,
+  { store, workspace }: ServerServices,
   kind: 'Tool' | 'Policy',
   id: string,
   version: string,

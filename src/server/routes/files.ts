@@ -1,40 +1,42 @@
 /** Uploads: an address, then the bytes, then the registration. Source: HTTP API, "Upload and use flow"; decisions, section 11. */
-import { failpoint } from '../../base/failpoint.ts'
+import { dieAtFailpoint } from '../../base/failpoint.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Finalized, Presigned } from '../../spec/api.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
-import { withKey, type Caller } from '../auth.ts'
-import { apiBody, readJson } from '../body.ts'
-import { nameInHost } from '../hosts.ts'
-import { ok, type Reply } from '../reply.ts'
-import type { Call, Handler } from '../route.ts'
-import { openBlobs, type Services } from '../services.ts'
-import { parseFinalize, parsePresign } from '../validate.ts'
+import { withKey, type AuthenticatedCaller } from '../auth/auth.ts'
+import { apiBody, readJson } from '../http/body.ts'
+import { nameInHost } from '../http/hosts.ts'
+import { okReply, type HttpReply } from '../http/reply.ts'
+import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
+import { openBlobs, type ServerServices } from '../runtime/services.ts'
+import { parseFinalize, parsePresign } from '../http/validate.ts'
 
 const ADDRESS_LIFETIME_SECONDS = 900
 /** Largest file where the configuration names none. */
 const MAX_FILE_BYTES = 100 * 1024 * 1024
 
 /** POST /v1/file-library/presign: the quota is reserved now, and given back when the upload never comes. */
-export const presignFile = (services: Services): Handler =>
+export const presignFile = (services: ServerServices): RouteHandler =>
   withUploads(services, async (call, { principal }) => {
     const body = await readJson(call, apiBody(services.config))
-    return ok(await presign(services, principal.workspaceId, body, nameInHost(call.request.headers.get('host'))))
+    return okReply(
+      await presignUpload(services, principal.workspaceId, body, nameInHost(call.request.headers.get('host'))),
+    )
   })
 
 /** POST /v1/file-library/finalize: checks that the bytes are there and fit, then moves them where no address reaches. */
-export const finalizeFile = (services: Services): Handler => {
+export const finalizeFile = (services: ServerServices): RouteHandler => {
   const finalize = createFinalize(services)
   return withUploads(services, async (call, { principal }) =>
-    ok(await finalize(principal.workspaceId, await readJson(call, apiBody(services.config)))),
+    okReply(await finalize(principal.workspaceId, await readJson(call, apiBody(services.config)))),
   )
 }
 
 /** @param askedAs see `Blobs.presignPut` */
-export async function presign(
-  services: Services,
+export async function presignUpload(
+  services: ServerServices,
   workspaceId: WorkspaceId,
   given: unknown,
   askedAs?: string,
@@ -78,7 +80,9 @@ export async function presign(
   }
 }
 
-export function createFinalize(services: Services): (workspaceId: WorkspaceId, given: unknown) => Promise<Finalized> {
+export function createFinalize(
+  services: ServerServices,
+): (workspaceId: WorkspaceId, given: unknown) => Promise<Finalized> {
   const running = new Map<string, Promise<Finalized>>()
   return async (workspaceId, given) => {
     const { objectKey, maxContentLength } = parseFinalize(given)
@@ -100,7 +104,7 @@ export function createFinalize(services: Services): (workspaceId: WorkspaceId, g
 }
 
 async function register(
-  { store, clock }: Services,
+  { store, clock }: ServerServices,
   blobs: Blobs,
   file: StoredFile,
   maxContentLength: number,
@@ -117,12 +121,15 @@ async function register(
     throw fail('size_mismatch', { size: found.sizeBytes, limit })
   }
   if (staged) await blobs.move(file.stagingKey, file.objectKey)
-  failpoint('finalize.afterMove')
+  dieAtFailpoint('finalize.afterMove')
   await store.finalizeFile(file.id, found.sizeBytes, clock.now())
   return { ...told, sizeBytes: found.sizeBytes, alreadyFinalized: false }
 }
 
-const withUploads = (services: Services, handle: (call: Call, caller: Caller) => Promise<Reply>): Handler =>
+const withUploads = (
+  services: ServerServices,
+  handle: (call: HttpRequestContext, caller: AuthenticatedCaller) => Promise<HttpReply>,
+): RouteHandler =>
   withKey(services, (call, caller) => {
     if (!caller.principal.allowUploads) throw fail('uploads_not_allowed')
     return handle(call, caller)

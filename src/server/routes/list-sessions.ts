@@ -1,14 +1,14 @@
 import type { SessionList } from '../../spec/api.ts'
-import { withKey } from '../auth.ts'
-import { ok } from '../reply.ts'
-import type { Handler } from '../route.ts'
-import { agentInScope } from '../scope.ts'
-import type { Services } from '../services.ts'
-import { toSessionListItem } from '../shape.ts'
-import { parsePage } from '../validate.ts'
+import { withKey } from '../auth/auth.ts'
+import { okReply } from '../http/reply.ts'
+import type { RouteHandler } from '../http/route.ts'
+import { agentInScope } from '../auth/scope.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { toSessionListItem } from '../view/shape.ts'
+import { parsePage } from '../http/validate.ts'
 
 /** GET /v1/agents/{agentId}/sessions: newest first, those of all triggers of the agent. `?status=` is an extension. */
-export const listSessions = (services: Services): Handler =>
+export const listSessions = (services: ServerServices): RouteHandler =>
   withKey(services, async ({ url, params }, { principal }) => {
     const agent = await agentInScope(services, principal, params['agentId']!)
     const page = parsePage(url.searchParams)
@@ -24,5 +24,5 @@ export const listSessions = (services: Services): Handler =>
       page,
     )
     const list: SessionList = { items: items.map(toSessionListItem), total }
-    return ok(list)
+    return okReply(list)
   })

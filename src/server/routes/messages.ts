@@ -2,26 +2,26 @@ import { fail } from '../../base/failure.ts'
 import type { TaskId, WorkspaceId } from '../../base/ids.ts'
 import type { FileItem, MessageBody } from '../../spec/api.ts'
 import type { Principal } from '../../spec/key.ts'
-import type { Answer } from '../../spec/task.ts'
-import { withKey } from '../auth.ts'
-import { apiBody, readJson } from '../body.ts'
-import { accepted } from '../reply.ts'
-import type { Handler } from '../route.ts'
-import { runInScope } from '../scope.ts'
-import type { Services } from '../services.ts'
-import { parseMessage } from '../validate.ts'
+import type { GivenAnswer } from '../../spec/task.ts'
+import { withKey } from '../auth/auth.ts'
+import { apiBody, readJson } from '../http/body.ts'
+import { acceptedReply } from '../http/reply.ts'
+import type { RouteHandler } from '../http/route.ts'
+import { runInScope } from '../auth/scope.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { parseMessage } from '../http/validate.ts'
 
 /** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. What cannot be accepted is 202 with `error` and changes nothing. */
-export const sendMessage = (services: Services): Handler =>
+export const sendMessage = (services: ServerServices): RouteHandler =>
   withKey(services, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const body = parseMessage(await readJson(call, apiBody(services.config)), run.id)
     await checkFiles(services, principal.workspaceId, body.files ?? [])
-    return accepted(await services.engine.answer(run.id, toAnswer(body, principal), !principal.exposeTimeline))
+    return acceptedReply(await services.engine.answer(run.id, toAnswer(body, principal), !principal.exposeTimeline))
   })
 
 /** The body as a door of the engine takes it: `text` wins over `message`. */
-export const toAnswer = (body: MessageBody, by: Principal): Answer => ({
+export const toAnswer = (body: MessageBody, by: Principal): GivenAnswer => ({
   by,
   ...defined({
     taskId: body.userTaskId as TaskId | undefined,
@@ -44,7 +44,7 @@ const defined = <T extends object>(object: T): Defined<T> =>
 
 /** @throws Failure `file_not_found` for a file that is not finalized in the workspace */
 export async function checkFiles(
-  { store }: Services,
+  { store }: ServerServices,
   workspaceId: WorkspaceId,
   files: readonly FileItem[],
 ): Promise<void> {

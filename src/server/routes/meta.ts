@@ -1,16 +1,16 @@
 import { fail } from '../../base/failure.ts'
-import { readOpenApi } from '../openapi.ts'
-import { ok } from '../reply.ts'
-import type { Handler } from '../route.ts'
-import type { Services } from '../services.ts'
+import { readOpenApi } from '../http/openapi.ts'
+import { okReply } from '../http/reply.ts'
+import type { RouteHandler } from '../http/route.ts'
+import type { ServerServices } from '../runtime/services.ts'
 
 /** GET /v1/openapi.json (extension): the document of this interface; no key needed. */
-export const getOpenApi = (): Handler => async () => ok(await readOpenApi())
+export const getOpenApi = (): RouteHandler => async () => okReply(await readOpenApi())
 
 /** GET /v1/healthz (extension): 200 while requests are taken, 503 while not; no key needed. */
 export const getHealth =
-  ({ about }: Services): Handler =>
+  ({ about }: ServerServices): RouteHandler =>
   () => {
     if (about.closing) throw fail('shutting_down')
-    return ok({ status: 'ready' })
+    return okReply({ status: 'ready' })
   }

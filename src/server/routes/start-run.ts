@@ -1,16 +1,16 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import { withKey } from '../auth.ts'
-import { apiBody, readJson } from '../body.ts'
-import { startLimits, withRateHeaders } from '../rates.ts'
-import { accepted } from '../reply.ts'
-import type { Handler } from '../route.ts'
-import { agentInScope } from '../scope.ts'
-import type { Services } from '../services.ts'
-import { parseIdempotencyKey, parseStart } from '../validate.ts'
+import { withKey } from '../auth/auth.ts'
+import { apiBody, readJson } from '../http/body.ts'
+import { startLimits, withRateHeaders } from '../runtime/rates.ts'
+import { acceptedReply } from '../http/reply.ts'
+import type { RouteHandler } from '../http/route.ts'
+import { agentInScope } from '../auth/scope.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { parseIdempotencyKey, parseStart } from '../http/validate.ts'
 
 /** POST /v1/agents/{agentId}/runs: 202 once session, run and first work item are durable. */
-export const startRun = (services: Services): Handler =>
+export const startRun = (services: ServerServices): RouteHandler =>
   withKey(services, async (call, { principal, trigger }) => {
     if ((await services.store.restoredAt(trigger.id)) !== undefined) throw fail('trigger_held')
     const agent = await agentInScope(services, principal, call.params['agentId']!)
@@ -18,7 +18,7 @@ export const startRun = (services: Services): Handler =>
     const body = await readJson(call, apiBody(services.config))
     const { input = {} } = parseStart(body)
     try {
-      return accepted(
+      return acceptedReply(
         await services.engine.start({
           workspaceId: principal.workspaceId,
           agentId: agent.id,

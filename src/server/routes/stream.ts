@@ -3,23 +3,23 @@ import { Failure } from '../../base/failure.ts'
 import type { Run } from '../../spec/run.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
-import { withKey } from '../auth.ts'
-import { detailOf } from '../detail.ts'
-import { redactEvent } from '../redact.ts'
-import type { Reply } from '../reply.ts'
-import type { Call, Handler } from '../route.ts'
-import { runInScope } from '../scope.ts'
-import type { Services } from '../services.ts'
-import { STREAM_HEADERS, eventStream, type StreamOptions } from '../sse.ts'
-import { parseCursor } from '../validate.ts'
+import { withKey } from '../auth/auth.ts'
+import { detailOf } from '../http/detail.ts'
+import { redactEvent } from '../view/redact.ts'
+import type { HttpReply } from '../http/reply.ts'
+import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
+import { runInScope } from '../auth/scope.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { STREAM_HEADERS, eventStream, type EventStreamOptions } from '../http/sse.ts'
+import { parseCursor } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}/stream: everything from the session's first event, or after the cursor, then live. */
-export const streamRun = (services: Services): Handler =>
+export const streamRun = (services: ServerServices): RouteHandler =>
   withKey(services, async (call, { principal, expiresAt }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const session = (await services.store.session(run.sessionId))!
     if (services.readers.count(principal.id) >= MAX_STREAMS) throw tooManyStreams()
-    const view: StreamOptions['view'] = principal.exposeTimeline
+    const view: EventStreamOptions['view'] = principal.exposeTimeline
       ? (event) => event
       : (event) => redactEvent(event, session.rootRunId)
     return openStream(services, call, run, session, { owner: principal.id, endsAt: expiresAt }, view)
@@ -34,7 +34,7 @@ const tooManyStreams = (): Failure =>
   })
 
 /** What an open stream hangs on. */
-export interface Lease {
+export interface StreamLease {
   /** Whose streams end together, such as a key's id. */
   readonly owner: string
   /** When the right to read ends; null = never. */
@@ -42,13 +42,13 @@ export interface Lease {
 }
 
 export async function openStream(
-  services: Services,
-  { request, url }: Call,
+  services: ServerServices,
+  { request, url }: HttpRequestContext,
   run: Run,
   session: Session,
-  { owner, endsAt }: Lease,
-  view: StreamOptions['view'],
-): Promise<Reply> {
+  { owner, endsAt }: StreamLease,
+  view: EventStreamOptions['view'],
+): Promise<HttpReply> {
   const cursor = parseCursor(request.headers, url.searchParams, session.lastSeq)
   // 204 tells a standard EventSource to stop reconnecting.
   if (cursor !== undefined && isTerminal(run.status) && !(await endsAfter(services, run, session, cursor)))
@@ -90,7 +90,7 @@ const PAGE = 256
 const ENDINGS = ['completed', 'failed', 'cancelled']
 
 /** True when the terminal event of a run that has ended comes after the cursor: for the root, the session's. */
-async function endsAfter({ store }: Services, run: Run, session: Session, cursor: number): Promise<boolean> {
+async function endsAfter({ store }: ServerServices, run: Run, session: Session, cursor: number): Promise<boolean> {
   if (run.id === session.rootRunId) return cursor < session.lastSeq
   const endings = ENDINGS.map((each) => `engine.run.${each}`)
   for (let after = cursor; ;) {

@@ -1,35 +1,35 @@
 import type { Database } from 'better-sqlite3'
 import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { AgentRow, Store } from '../store.ts'
-import { createKept } from './kept.ts'
+import { createKept } from './database/row-cache.ts'
 
-export interface Counted {
+export interface AgentCounts {
   readonly n: number
   readonly sessions: number
   readonly runs: number
 }
 
-export interface Agents {
+export interface AgentTable {
   readonly reads: Pick<Store, 'agent' | 'agents'>
   /** Number of an agent, which is written down when it is met for the first time. */
   numberOf(id: AgentId, workspaceId: WorkspaceId, name: string): number
-  find(id: AgentId, workspaceId: WorkspaceId): Counted | undefined
+  find(id: AgentId, workspaceId: WorkspaceId): AgentCounts | undefined
   /** Sums over the agents of a workspace. */
-  totals(workspaceId: WorkspaceId): Omit<Counted, 'n'>
+  totals(workspaceId: WorkspaceId): Omit<AgentCounts, 'n'>
   countSession(n: number): void
   countRun(n: number): void
   /** To be called by whatever deploys a version: agents are kept in memory. */
   forget(): void
 }
 
-export function openAgents(db: Database): Agents {
-  const find = db.prepare<[string, string], Counted>(
+export function openAgents(db: Database): AgentTable {
+  const find = db.prepare<[string, string], AgentCounts>(
     'select n, sessions, runs from agent where id = ? and workspace_id = ?',
   )
   const insert = db.prepare<[string, string, string], { n: number }>(
     'insert into agent (id, workspace_id, name) values (?, ?, ?) returning n',
   )
-  const totals = db.prepare<[string], Omit<Counted, 'n'>>(
+  const totals = db.prepare<[string], Omit<AgentCounts, 'n'>>(
     `select coalesce(sum(sessions), 0) as sessions, coalesce(sum(runs), 0) as runs
      from agent
      where workspace_id = ?`,
@@ -37,9 +37,9 @@ export function openAgents(db: Database): Agents {
   const countSession = db.prepare<[number]>('update agent set sessions = sessions + 1 where n = ?')
   const countRun = db.prepare<[number]>('update agent set runs = runs + 1 where n = ?')
   const columns = 'id, workspace_id, name, deployed_version_id, previous_version_id'
-  const one = db.prepare<[string], Row>(`select ${columns} from agent where id = ?`)
+  const one = db.prepare<[string], StoredAgentRow>(`select ${columns} from agent where id = ?`)
   const kept = createKept((id) => one.get(id))
-  const all = db.prepare<[string], Row>(`select ${columns} from agent where workspace_id = ? order by name`)
+  const all = db.prepare<[string], StoredAgentRow>(`select ${columns} from agent where workspace_id = ? order by name`)
 
   return {
     reads: {
@@ -60,7 +60,7 @@ export function openAgents(db: Database): Agents {
   }
 }
 
-interface Row {
+interface StoredAgentRow {
   id: AgentId
   workspace_id: WorkspaceId
   name: string
@@ -68,7 +68,7 @@ interface Row {
   previous_version_id: VersionId | null
 }
 
-const toAgent = (row: Row): AgentRow => ({
+const toAgent = (row: StoredAgentRow): AgentRow => ({
   id: row.id,
   workspaceId: row.workspace_id,
   name: row.name,

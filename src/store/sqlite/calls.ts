@@ -2,16 +2,16 @@ import type { Database } from 'better-sqlite3'
 import type { Digest } from '../../base/digest.ts'
 import type { AgentId, RunId, SessionId } from '../../base/ids.ts'
 import type { CallRow, Store } from '../store.ts'
-import { allOf, statementCache } from './filter.ts'
-import { toValue } from './json-column.ts'
+import { allOf, statementCache } from './database/filter.ts'
+import { toValue } from './database/json-column.ts'
 
-export interface Calls {
+export interface CallTable {
   readonly reads: Pick<Store, 'calls'>
   /** Inserts a call or replaces it whole. */
   put(sessionN: number, runN: number, call: CallRow): void
 }
 
-export function openCalls(db: Database): Calls {
+export function openCalls(db: Database): CallTable {
   const prepared = statementCache(db)
   // The run's agent is the call's: an id alone would not say of which workspace.
   const put = db.prepare(
@@ -31,7 +31,9 @@ export function openCalls(db: Database): Calls {
           ['c.agent_n in (select n from agent where id = :agentId)', filter.agentId],
           ['c.at >= :since', filter.since],
         ])
-        return prepared<Row>(`${SELECT} where ${where} order by c.at, c.run_n, c.call_id`).all(values).map(toCall)
+        return prepared<StoredCallRow>(`${SELECT} where ${where} order by c.at, c.run_n, c.call_id`)
+          .all(values)
+          .map(toCall)
       },
     },
     put: (sessionN, runN, call) =>
@@ -59,7 +61,7 @@ const SELECT = `
     join run r on r.n = c.run_n
     join agent a on a.n = c.agent_n`
 
-interface Row {
+interface StoredCallRow {
   session_id: SessionId
   run_id: RunId
   call_id: string
@@ -73,7 +75,7 @@ interface Row {
   at: number
 }
 
-const toCall = (row: Row): CallRow => ({
+const toCall = (row: StoredCallRow): CallRow => ({
   sessionId: row.session_id,
   runId: row.run_id,
   callId: row.call_id,

@@ -7,13 +7,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import type { StoredEvent } from '../../spec/event.ts'
 import type { StepOwner } from '../../spec/timeline-item.ts'
 
-export interface Owner extends StepOwner {
+export interface EventOwner extends StepOwner {
   readonly sessionId: SessionId
   readonly runId: RunId
 }
 
 /** The data as it is, or in a list without what its owner says: data itself is never a list. */
-export function toColumn(event: StoredEvent, owner: Owner | undefined): JsonValue {
+export function toColumn(event: StoredEvent, owner: EventOwner | undefined): JsonValue {
   const { kind, data } = event
   const { sessionId, runId, ...rest } = data
   if (sessionId !== event.sessionId || runId !== event.runId) return data
@@ -33,7 +33,7 @@ export function toColumn(event: StoredEvent, owner: Owner | undefined): JsonValu
   return isOwned ? [item, own, more] : [rest]
 }
 
-export function fromColumn(column: JsonValue, owner: Owner): JsonObject {
+export function fromColumn(column: JsonValue, owner: EventOwner): JsonObject {
   if (!Array.isArray(column)) return column as JsonObject
   const { sessionId, runId } = owner
   if (column.length === 1) return { sessionId, runId, ...(column[0] as JsonObject) }

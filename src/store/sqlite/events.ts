@@ -6,22 +6,22 @@ import type { Run } from '../../spec/run.ts'
 import type { StepType } from '../../spec/step.ts'
 import { toTimelineItem } from '../../spec/timeline-item.ts'
 import type { Store, TurnEvent } from '../store.ts'
-import { toText } from './json-column.ts'
+import { toText } from './database/json-column.ts'
 import { toContent } from './results.ts'
-import { fromColumn, toColumn, type Owner } from './event-data.ts'
+import { fromColumn, toColumn, type EventOwner } from './event-data.ts'
 
-export interface Events {
+export interface EventTable {
   readonly reads: Pick<Store, 'events'>
   /** @param run the event's run, where the turn has it: what it says is then not written again */
   add(sessionN: number, runN: number, event: TurnEvent, run: Run | undefined): void
 }
 
-export function openEvents(db: Database): Events {
+export function openEvents(db: Database): EventTable {
   const insert = db.prepare(
     `insert into event (session_n, seq, run_n, ts, kind, subject, ordinal, data)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const after = db.prepare<{ sessionId: string; after: number; limit: number }, Row>(
+  const after = db.prepare<{ sessionId: string; after: number; limit: number }, EventRow>(
     `select e.seq, r.id as run_id, a.workspace_id, a.id as agent_id, r.version_id, e.ts, e.kind, e.subject, e.data, e.ordinal,
        t.id as step_id, t.sequence, t.type, t.content, l.result, t.tokens_used, t.error, t.started_at, t.finished_at
      from event e
@@ -49,7 +49,7 @@ export function openEvents(db: Database): Events {
   }
 }
 
-interface Row {
+interface EventRow {
   seq: number
   run_id: RunId
   workspace_id: WorkspaceId
@@ -71,8 +71,8 @@ interface Row {
   finished_at: number | null
 }
 
-function toEvent(sessionId: SessionId, row: Row): StoredEvent {
-  const owner: Owner = {
+function toEvent(sessionId: SessionId, row: EventRow): StoredEvent {
+  const owner: EventOwner = {
     sessionId,
     runId: row.run_id,
     workspaceId: row.workspace_id,
@@ -94,7 +94,7 @@ function toEvent(sessionId: SessionId, row: Row): StoredEvent {
 }
 
 /** The step as it was when the event was said: what began had no end yet. */
-function toItem(row: Row, ordinal: number, owner: Owner): JsonObject {
+function toItem(row: EventRow, ordinal: number, owner: EventOwner): JsonObject {
   const began = row.subject === 'engine.step.started'
   const item = toTimelineItem(
     {
@@ -115,7 +115,7 @@ function toItem(row: Row, ordinal: number, owner: Owner): JsonObject {
   return item as unknown as JsonObject
 }
 
-const ownerOf = ({ sessionId, id, workspaceId, agentId, agentVersionId }: Run): Owner => ({
+const ownerOf = ({ sessionId, id, workspaceId, agentId, agentVersionId }: Run): EventOwner => ({
   sessionId,
   runId: id,
   workspaceId,

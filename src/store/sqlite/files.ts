@@ -5,7 +5,7 @@ import type { FileId, WorkspaceId } from '../../base/ids.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { Store } from '../store.ts'
 
-export interface Files {
+export interface FileTable {
   readonly reads: Pick<Store, 'fileByKey' | 'fileByName' | 'files' | 'expiredUploads'>
   /** @throws Failure `storage_limit_exceeded` */
   presign(file: StoredFile, quota: number | null): void
@@ -15,7 +15,7 @@ export interface Files {
   delete(id: FileId): void
 }
 
-export function openFiles(db: Database): Files {
+export function openFiles(db: Database): FileTable {
   const insert = db.prepare(
     `insert into file (
        id, workspace_id, object_key, staging_key, filename, media_type, max_bytes, size_bytes, created_at, expires_at,
@@ -25,18 +25,18 @@ export function openFiles(db: Database): Files {
        :finalizedAt
      )`,
   )
-  const one = db.prepare<[string], Row>(`${SELECT} where id = ?`)
-  const byKey = db.prepare<[string, string], Row>(`${SELECT} where workspace_id = ? and object_key = ?`)
-  const byName = db.prepare<[string, string], Row>(
+  const one = db.prepare<[string], FileRow>(`${SELECT} where id = ?`)
+  const byKey = db.prepare<[string, string], FileRow>(`${SELECT} where workspace_id = ? and object_key = ?`)
+  const byName = db.prepare<[string, string], FileRow>(
     `${SELECT} where workspace_id = ? and filename = ? and finalized_at is not null`,
   )
-  const stored = db.prepare<[string, number, number], Row>(
+  const stored = db.prepare<[string, number, number], FileRow>(
     `${SELECT}
      where workspace_id = ? and finalized_at is not null
      order by finalized_at desc, n desc
      limit ? offset ?`,
   )
-  const expired = db.prepare<[number, number], Row>(
+  const expired = db.prepare<[number, number], FileRow>(
     `${SELECT} where staging_key <> '' and expires_at < ? order by expires_at, n limit ?`,
   )
   // A presigned address that has expired can bring no more bytes, so it reserves none.
@@ -107,7 +107,7 @@ const SELECT = `
     finalized_at
   from file`
 
-interface Row {
+interface FileRow {
   id: FileId
   workspace_id: WorkspaceId
   object_key: string
@@ -121,7 +121,7 @@ interface Row {
   finalized_at: number | null
 }
 
-const toFile = (row: Row): StoredFile => ({
+const toFile = (row: FileRow): StoredFile => ({
   id: row.id,
   workspaceId: row.workspace_id,
   objectKey: row.object_key,

@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import type { Digest } from '../../base/digest.ts'
 import type { Instant } from '../../base/clock.ts'
-import type { IdempotencyClaim, Started } from '../store.ts'
-import { toObject, toText } from './json-column.ts'
+import type { IdempotencyClaim, StartOutcome } from '../store.ts'
+import { toObject, toText } from './database/json-column.ts'
 
-type Answered = Extract<Started, { outcome: 'replayed' | 'key_reused' }>
+type Answered = Extract<StartOutcome, { outcome: 'replayed' | 'key_reused' }>
 
-export interface Idempotency {
+export interface IdempotencyTable {
   /** What an earlier start with this key was answered with. */
   find(principal: string, route: string, key: string, bodyDigest: Digest, now: Instant): Answered | undefined
   /** Keeps a claim, and drops some that have expired. */
@@ -16,7 +16,7 @@ export interface Idempotency {
 /** Expired claims deleted with each new one; more than one, so that they never pile up. */
 const SWEPT = 20
 
-export function openIdempotency(db: Database): Idempotency {
+export function openIdempotency(db: Database): IdempotencyTable {
   const find = db.prepare<[string, string, string, number], { body_digest: string; response: string }>(
     `select body_digest, response
      from idempotency

@@ -4,9 +4,9 @@ import { fail } from '../../base/failure.ts'
 import type { AgentId, KeyId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { ApiKey } from '../../spec/key.ts'
 import type { Store } from '../store.ts'
-import { createKept } from './kept.ts'
+import { createKept } from './database/row-cache.ts'
 
-export interface Keys {
+export interface KeyTable {
   readonly reads: Pick<Store, 'keyByHash' | 'keys' | 'touchKey'>
   insert(key: ApiKey): void
   /** Keeps the first moment when revoked twice. @throws Failure `not_found` */
@@ -20,7 +20,7 @@ export interface Keys {
 /** How long the last use of a key may be known to this process alone. */
 const USES_EVERY_MS = 10_000
 
-export function openKeys(db: Database): Keys {
+export function openKeys(db: Database): KeyTable {
   const insert = db.prepare(
     `insert into api_key (
        id, workspace_id, agent_id, trigger_id, name, person, prefix, hash, allow_uploads, created_at, expires_at,
@@ -30,9 +30,9 @@ export function openKeys(db: Database): Keys {
        :revokedAt, :lastUsedAt
      )`,
   )
-  const byHash = db.prepare<[string], Row>(`${SELECT} where hash = ?`)
+  const byHash = db.prepare<[string], KeyRow>(`${SELECT} where hash = ?`)
   const kept = createKept((hash) => byHash.get(hash))
-  const ofWorkspace = db.prepare<[string], Row>(`${SELECT} where workspace_id = ? order by created_at, rowid`)
+  const ofWorkspace = db.prepare<[string], KeyRow>(`${SELECT} where workspace_id = ? order by created_at, rowid`)
   const revoke = db.prepare<[number, string]>('update api_key set revoked_at = coalesce(revoked_at, ?) where id = ?')
   const use = db.prepare<[number, string]>('update api_key set last_used_at = ? where id = ?')
 
@@ -47,7 +47,7 @@ export function openKeys(db: Database): Keys {
     uses.clear()
     written = newest
   }
-  const toKey = (row: Row): ApiKey => ({
+  const toKey = (row: KeyRow): ApiKey => ({
     id: row.id,
     workspaceId: row.workspace_id,
     agentId: row.agent_id,
@@ -95,7 +95,7 @@ const SELECT = `
     revoked_at, last_used_at
   from api_key`
 
-interface Row {
+interface KeyRow {
   id: KeyId
   workspace_id: WorkspaceId
   agent_id: AgentId

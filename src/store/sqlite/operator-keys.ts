@@ -21,8 +21,10 @@ export function openOperatorKeys(db: Database): OperatorKeys {
        :id, :workspaceId, :email, :roles, :name, :prefix, :hash, :createdAt, :expiresAt, :revokedAt, :lastUsedAt
      )`,
   )
-  const byHash = db.prepare<[string], Row>(`${SELECT} where hash = ?`)
-  const ofWorkspace = db.prepare<[string], Row>(`${SELECT} where workspace_id = ? order by created_at, rowid`)
+  const byHash = db.prepare<[string], OperatorKeyRow>(`${SELECT} where hash = ?`)
+  const ofWorkspace = db.prepare<[string], OperatorKeyRow>(
+    `${SELECT} where workspace_id = ? order by created_at, rowid`,
+  )
   const revoke = db.prepare<[number, string]>(
     'update operator_key set revoked_at = coalesce(revoked_at, ?) where id = ?',
   )
@@ -49,7 +51,7 @@ const SELECT = `
   select id, workspace_id, email, roles, name, prefix, hash, created_at, expires_at, revoked_at, last_used_at
   from operator_key`
 
-interface Row {
+interface OperatorKeyRow {
   id: KeyId
   workspace_id: WorkspaceId
   email: string
@@ -63,7 +65,7 @@ interface Row {
   last_used_at: number | null
 }
 
-const toOperatorKey = (row: Row): OperatorKey => ({
+const toOperatorKey = (row: OperatorKeyRow): OperatorKey => ({
   id: row.id,
   workspaceId: row.workspace_id,
   email: row.email,

@@ -2,11 +2,11 @@ import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
-import type { Started, StartLimits } from '../store.ts'
+import type { StartOutcome, StartLimits } from '../store.ts'
 
-type Refusal = Extract<Started, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
+type Refusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
 
-export interface Quotas {
+export interface QuotaTable {
   /**
    * Counts a start, or says which limit refuses it: nothing is counted then. Rates and concurrency are the trigger's and do
    * not apply to a session without one; the plan is the workspace's.
@@ -19,9 +19,9 @@ export interface Quotas {
 
 const MINUTE = { name: 'minute', ms: 60_000 } as const
 const DAY = { name: 'day', ms: 86_400_000 } as const
-type Span = typeof MINUTE | typeof DAY
+type QuotaSpan = typeof MINUTE | typeof DAY
 
-export function openQuotas(db: Database): Quotas {
+export function openQuotas(db: Database): QuotaTable {
   const fullAt = db.prepare<[string, string], { full_at: number }>(
     'select full_at from rate_bucket where trigger_id = ? and span = ?',
   )
@@ -45,7 +45,7 @@ export function openQuotas(db: Database): Quotas {
   )
 
   /** A token bucket that holds `rate` starts and fills evenly over its span. */
-  const bucket = (triggerId: string, span: Span, rate: number | null, now: Instant) => {
+  const bucket = (triggerId: string, span: QuotaSpan, rate: number | null, now: Instant) => {
     if (rate === null) return undefined
     if (rate < 1) return { retryAfterSeconds: span.ms / 1000, rate, span, take() {} }
     // Rounded down, so that a bucket left alone for its span is full.

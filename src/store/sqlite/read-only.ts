@@ -6,8 +6,8 @@ import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
 import { fail, isFailure } from '../../base/failure.ts'
 import type { Store } from '../store.ts'
-import { connect } from './connect.ts'
-import { isMigrated } from './migrate.ts'
+import { connectSqlite } from './database/connect.ts'
+import { isMigrated } from './database/migrate.ts'
 import { createSqliteStore, openSqlite } from './open.ts'
 
 /**
@@ -43,7 +43,7 @@ export async function openSqliteReadOnly(path: string, clock: Clock): Promise<St
 function readable(path: string): Database | undefined {
   let db: Database | undefined
   try {
-    db = connect(path, { readonly: true, timeout: 5000 })
+    db = connectSqlite(path, { readonly: true, timeout: 5000 })
     db.pragma('trusted_schema = off')
     db.pragma('schema_version')
     return db

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
 import type { SessionId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { Store } from '../store.ts'
-import { openDatabase } from './database.ts'
+import { openDatabase } from './database/database.ts'
 
 export interface Restored {
   readonly reads: Pick<Store, 'restoredAt' | 'restored'>

@@ -2,18 +2,18 @@
 import type { Database } from 'better-sqlite3'
 import { digestOf, type Digest } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json.ts'
-import type { Step } from '../../spec/step.ts'
-import { toObject, toValue } from './json-column.ts'
+import type { RunStep } from '../../spec/step.ts'
+import { toObject, toValue } from './database/json-column.ts'
 
 /** A longer result is kept by its digest: it is written once, and what is next to it stays quick to read. */
 const LARGE_BYTES = 256 * 1024
 
-export interface Results {
+export interface ResultTable {
   /** The content of a step as text and, when its result is kept apart, the digest of that. */
-  put(step: Step): { readonly content: string; readonly resultDigest: Digest | null }
+  put(step: RunStep): { readonly content: string; readonly resultDigest: Digest | null }
 }
 
-export function openResults(db: Database): Results {
+export function openResults(db: Database): ResultTable {
   const keep = db.prepare<[string, string]>(
     'insert into large_result (digest, result) values (?, ?) on conflict do nothing',
   )

@@ -2,14 +2,14 @@ import type { Database } from 'better-sqlite3'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import { isTerminal, NOTHING_USED } from '../../spec/run.ts'
-import type { ErrorCode, Run, RunState, RunStatus, Usage } from '../../spec/run.ts'
+import type { ErrorCode, Run, RunState, RunStatusName, RunUsage } from '../../spec/run.ts'
 import type { RunFilter, Store } from '../store.ts'
-import type { Agents } from './agents.ts'
-import { allOf, listed, statementCache } from './filter.ts'
-import { toObject, toText, toValue } from './json-column.ts'
-import { endingRange, tailOf } from './tail.ts'
+import type { AgentTable } from './agents.ts'
+import { allOf, listClause, statementCache } from './database/filter.ts'
+import { toObject, toText, toValue } from './database/json-column.ts'
+import { endingRange, tailOf } from './database/tail.ts'
 
-export interface Runs {
+export interface RunTable {
   readonly reads: Pick<Store, 'run' | 'runs' | 'runsOf' | 'runsEndingWith'>
   numberOf(id: RunId): number | undefined
   ofSession(sessionN: number): readonly Run[]
@@ -17,10 +17,10 @@ export interface Runs {
   put(sessionN: number, run: Run): number
 }
 
-export function openRuns(db: Database, agents: Agents): Runs {
+export function openRuns(db: Database, agents: AgentTable): RunTable {
   const prepared = statementCache(db)
   const number = db.prepare<[string], number>('select n from run where id = ?').pluck()
-  const seen = db.prepare<[string], { n: number; status: RunStatus }>('select n, status from run where id = ?')
+  const seen = db.prepare<[string], { n: number; status: RunStatusName }>('select n, status from run where id = ?')
   const insert = db.prepare(
     `insert into run (
        id, tail, session_n, agent_n, agent_name, version_id, version_label, parent_run_id, parent_call_id, depth, input,
@@ -35,12 +35,12 @@ export function openRuns(db: Database, agents: Agents): Runs {
   // Apart, since to name a column of an index is to write its entry anew, and to name the status to build the lists that it is
   // checked against, which takes as long as all the rest; whether or not they differ.
   const turnOver = db.prepare(`update run set ${changes}, status = ?, finished_at = ? where n = ? and session_n = ?`)
-  const one = db.prepare<[string], Row>(`${SELECT} where r.id = ?`)
-  const ofSession = db.prepare<[number], Row>(`${SELECT} where r.session_n = ? order by r.n`)
-  const ofSessionId = db.prepare<[string], Row>(
+  const one = db.prepare<[string], RunRow>(`${SELECT} where r.id = ?`)
+  const ofSession = db.prepare<[number], RunRow>(`${SELECT} where r.session_n = ? order by r.n`)
+  const ofSessionId = db.prepare<[string], RunRow>(
     `${SELECT} where r.session_n = (select n from session where id = ?) order by r.n`,
   )
-  const ending = db.prepare<{ workspaceId: string; from: string; to: string; ending: string; limit: number }, Row>(
+  const ending = db.prepare<{ workspaceId: string; from: string; to: string; ending: string; limit: number }, RunRow>(
     `${SELECT}
      where r.tail >= :from and r.tail < :to
        and substr(replace(r.id, '-', ''), -length(:ending)) = :ending
@@ -62,13 +62,13 @@ export function openRuns(db: Database, agents: Agents): Runs {
           agent ? ['r.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
           // Said besides the statuses, for then the index of open runs answers.
           ['r.finished_at is null', onlyOpen(filter) || undefined],
-          ['r.status in (select value from json_each(:status))', listed(filter.status)],
+          ['r.status in (select value from json_each(:status))', listClause(filter.status)],
           [`r.status like 'WaitingFor%'`, filter.waiting === true || undefined],
           [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
           ['r.started_at >= :since', filter.since],
           ['r.session_n = (select n from session where id = :sessionId)', filter.sessionId],
         ])
-        const items = prepared<Row>(
+        const items = prepared<RunRow>(
           `${SELECT} where ${where} order by r.started_at desc, r.n desc limit :take offset :skip`,
         ).all({ ...values, take: page.take, skip: page.skip })
         const total = isFiltered(filter)
@@ -120,10 +120,10 @@ export function openRuns(db: Database, agents: Agents): Runs {
 }
 
 /** Most runs use few of the things that are counted: the others are not written down. */
-function used(usage: Usage): JsonObject {
+function used(usage: RunUsage): JsonObject {
   const found: JsonObject = {}
   for (const [name, value] of Object.entries(usage)) {
-    const isUsed = isJsonObject(value) ? Object.keys(value).length > 0 : value !== NOTHING_USED[name as keyof Usage]
+    const isUsed = isJsonObject(value) ? Object.keys(value).length > 0 : value !== NOTHING_USED[name as keyof RunUsage]
     if (isUsed) found[name] = value
   }
   return found
@@ -157,7 +157,7 @@ const SELECT = `
     r.state, r.status, r.usage, r.last_sequence, r.output, r.error, r.error_code, r.started_at, r.finished_at
   ${FROM}`
 
-interface Row {
+interface RunRow {
   id: RunId
   session_id: SessionId
   workspace_id: WorkspaceId
@@ -171,7 +171,7 @@ interface Row {
   depth: number
   input: string
   state: string
-  status: RunStatus
+  status: RunStatusName
   usage: string
   last_sequence: number
   output: string | null
@@ -181,7 +181,7 @@ interface Row {
   finished_at: number | null
 }
 
-const toRun = (row: Row): Run => ({
+const toRun = (row: RunRow): Run => ({
   id: row.id,
   sessionId: row.session_id,
   workspaceId: row.workspace_id,
@@ -196,7 +196,7 @@ const toRun = (row: Row): Run => ({
   input: toObject(row.input),
   state: JSON.parse(row.state) as RunState,
   status: row.status,
-  usage: { ...NOTHING_USED, ...(JSON.parse(row.usage) as Partial<Usage>) },
+  usage: { ...NOTHING_USED, ...(JSON.parse(row.usage) as Partial<RunUsage>) },
   lastSequence: row.last_sequence,
   output: toValue(row.output),
   error: row.error,

@@ -1,37 +1,37 @@
 import type { Database } from 'better-sqlite3'
 import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
-import type { RunStatus } from '../../spec/run.ts'
+import type { RunStatusName } from '../../spec/run.ts'
 import type { Session, TriggerType } from '../../spec/session.ts'
-import type { Store, Turn } from '../store.ts'
-import type { Agents } from './agents.ts'
-import { allOf, listed, statementCache } from './filter.ts'
-import { toObject, toText, toValue } from './json-column.ts'
+import type { Store, SessionUpdate } from '../store.ts'
+import type { AgentTable } from './agents.ts'
+import { allOf, listClause, statementCache } from './database/filter.ts'
+import { toObject, toText, toValue } from './database/json-column.ts'
 
 /** What a writer compares with before it writes. */
-export interface Seen {
+export interface SessionFence {
   readonly n: number
   readonly version: number
   readonly lastSeq: number
   readonly tokens: number
-  readonly status: RunStatus
+  readonly status: RunStatusName
   readonly busy: 0 | 1
 }
 
-export interface Sessions {
+export interface SessionTable {
   readonly reads: Pick<Store, 'session' | 'sessions' | 'sessionsEndingWith' | 'busySessions'>
   numberOf(id: SessionId): number | undefined
   get(id: SessionId): Session | undefined
-  seen(id: SessionId): Seen | undefined
+  seen(id: SessionId): SessionFence | undefined
   /** Writes a new session with version 1 and answers its number. */
-  insert(turn: Turn): number
-  update(seen: Seen, turn: Turn): void
+  insert(turn: SessionUpdate): number
+  update(seen: SessionFence, turn: SessionUpdate): void
 }
 
-export function openSessions(db: Database, agents: Agents): Sessions {
+export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const prepared = statementCache(db)
   const number = db.prepare<[string], number>('select n from session where id = ?').pluck()
-  const seen = db.prepare<[string], Seen>(
+  const seen = db.prepare<[string], SessionFence>(
     `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy
      from session
      where id = ?`,
@@ -53,9 +53,9 @@ export function openSessions(db: Database, agents: Agents): Sessions {
   // Apart, since to name a column of an index is to write its entry anew, and to name the status to build the lists that it is
   // checked against, which takes as long as all the rest; whether or not they differ.
   const turnOver = db.prepare(`update session set ${changes}, status = ?, finished_at = ?, busy = ? where n = ?`)
-  const one = db.prepare<[string], Row>(`${SELECT} where s.id = ?`)
+  const one = db.prepare<[string], SessionRow>(`${SELECT} where s.id = ?`)
   // People ask for one now and then: that is worth a scan, and no index that every start would have to keep.
-  const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, Row>(
+  const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, SessionRow>(
     `${SELECT}
      where substr(replace(s.id, '-', ''), -length(:ending)) = :ending and a.workspace_id = :workspaceId
      order by s.started_at desc, s.n desc
@@ -82,9 +82,9 @@ export function openSessions(db: Database, agents: Agents): Sessions {
         const { where, values } = allOf([
           agent ? ['s.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
           ['s.version_id = :versionId', filter.versionId],
-          ['s.status in (select value from json_each(:status))', listed(filter.status)],
+          ['s.status in (select value from json_each(:status))', listClause(filter.status)],
         ])
-        const items = prepared<Row>(
+        const items = prepared<SessionRow>(
           `${SELECT} where ${where} order by s.started_at desc, s.n desc limit :take offset :skip`,
         ).all({ ...values, take: page.take, skip: page.skip })
         const total =
@@ -164,7 +164,7 @@ const SELECT = `
     s.input, s.start_context, s.output, s.error, s.started_at, s.finished_at, s.version, s.last_seq, s.last_ordinal
   ${FROM}`
 
-interface Row {
+interface SessionRow {
   id: SessionId
   workspace_id: WorkspaceId
   agent_id: AgentId
@@ -178,7 +178,7 @@ interface Row {
   trigger_id: TriggerId | null
   trigger_name: string | null
   root_run_id: RunId
-  status: RunStatus
+  status: RunStatusName
   total_tokens_used: number
   run_count: number
   input: string
@@ -192,7 +192,7 @@ interface Row {
   last_ordinal: number
 }
 
-const toSession = (row: Row): Session => ({
+const toSession = (row: SessionRow): Session => ({
   id: row.id,
   workspaceId: row.workspace_id,
   agentId: row.agent_id,

@@ -1,17 +1,17 @@
 import type { Database } from 'better-sqlite3'
 import type { RunId, SessionId, StepId } from '../../base/ids.ts'
-import type { Step, StepType } from '../../spec/step.ts'
+import type { RunStep, StepType } from '../../spec/step.ts'
 import type { StepEnd, Store } from '../store.ts'
-import { toObject, toText } from './json-column.ts'
+import { toObject, toText } from './database/json-column.ts'
 import { openResults, toContent } from './results.ts'
 
-export interface Steps {
+export interface StepTable {
   readonly reads: Pick<Store, 'stepsOfRun' | 'stepsOfSession' | 'stepsAfter'>
-  add(sessionN: number, runN: number, step: Step): void
+  add(sessionN: number, runN: number, step: RunStep): void
   close(sessionN: number, end: StepEnd): void
 }
 
-export function openSteps(db: Database): Steps {
+export function openSteps(db: Database): StepTable {
   const results = openResults(db)
   const insert = db.prepare(
     `insert into step (
@@ -23,9 +23,9 @@ export function openSteps(db: Database): Steps {
      set finished_at = ?, error = ?
      where session_n = ? and ordinal = ? and finished_at is null`,
   )
-  const ofRun = db.prepare<[string], Row>(`${SELECT} where r.id = ? order by t.sequence`)
-  const ofSession = db.prepare<[string], Row>(`${SELECT} where s.id = ? order by t.ordinal`)
-  const after = db.prepare<[string, number, number], Row>(
+  const ofRun = db.prepare<[string], StepRow>(`${SELECT} where r.id = ? order by t.sequence`)
+  const ofSession = db.prepare<[string], StepRow>(`${SELECT} where s.id = ? order by t.ordinal`)
+  const after = db.prepare<[string, number, number], StepRow>(
     `${SELECT} where s.id = ? and t.ordinal > ? order by t.ordinal limit ?`,
   )
 
@@ -72,7 +72,7 @@ const SELECT = `
     join session s on s.n = t.session_n
     left join large_result l on l.digest = t.result_digest`
 
-interface Row {
+interface StepRow {
   id: StepId
   session_id: SessionId
   run_id: RunId
@@ -88,7 +88,7 @@ interface Row {
   finished_at: number | null
 }
 
-const toStep = (row: Row): Step => ({
+const toStep = (row: StepRow): RunStep => ({
   id: row.id,
   sessionId: row.session_id,
   runId: row.run_id,

@@ -1,18 +1,18 @@
 import type { Database } from 'better-sqlite3'
-import type { UserTask, Vote } from '../../spec/task.ts'
+import type { TaskRecord, TaskVote } from '../../spec/task.ts'
 import type { Store } from '../store.ts'
-import type { Agents } from './agents.ts'
-import { allOf, listed, statementCache } from './filter.ts'
-import { endingRange, tailOf } from './tail.ts'
+import type { AgentTable } from './agents.ts'
+import { allOf, listClause, statementCache } from './database/filter.ts'
+import { endingRange, tailOf } from './database/tail.ts'
 
-export interface Tasks {
+export interface TaskTable {
   readonly reads: Pick<Store, 'task' | 'tasks' | 'tasksOfSession' | 'tasksEndingWith'>
-  pendingOf(sessionN: number): readonly UserTask[]
+  pendingOf(sessionN: number): readonly TaskRecord[]
   /** @param runNumber the number of a task's run */
-  put(sessionN: number, tasks: readonly UserTask[], runNumber: (task: UserTask) => number): void
+  put(sessionN: number, tasks: readonly TaskRecord[], runNumber: (task: TaskRecord) => number): void
 }
 
-export function openTasks(db: Database, agents: Agents): Tasks {
+export function openTasks(db: Database, agents: AgentTable): TaskTable {
   const prepared = statementCache(db)
   const votes = openVotes(db)
   const update = db.prepare<Record<string, unknown>, { n: number }>(
@@ -26,14 +26,14 @@ export function openTasks(db: Database, agents: Agents): Tasks {
      values (:id, :tail, :sessionN, :runN, :kind, :status, :callId, :expiresAt, :createdAt, :body)
      returning n`,
   )
-  const one = db.prepare<[string], Row>('select n, body from user_task where id = ?')
-  const pending = db.prepare<[number], Row>(
+  const one = db.prepare<[string], TaskRow>('select n, body from user_task where id = ?')
+  const pending = db.prepare<[number], TaskRow>(
     `select n, body from user_task where session_n = ? and status = 'pending' order by n`,
   )
-  const ofSession = db.prepare<[string], Row>(
+  const ofSession = db.prepare<[string], TaskRow>(
     'select n, body from user_task where session_n = (select n from session where id = ?) order by n',
   )
-  const ending = db.prepare<{ workspaceId: string; from: string; to: string; ending: string; limit: number }, Row>(
+  const ending = db.prepare<{ workspaceId: string; from: string; to: string; ending: string; limit: number }, TaskRow>(
     `select t.n, t.body ${FROM}
      where t.tail >= :from and t.tail < :to
        and substr(replace(t.id, '-', ''), -length(:ending)) = :ending
@@ -41,8 +41,8 @@ export function openTasks(db: Database, agents: Agents): Tasks {
      order by t.created_at desc, t.n desc
      limit :limit`,
   )
-  const toTask = (row: Row): UserTask => ({
-    ...(JSON.parse(row.body) as Omit<UserTask, 'votes'>),
+  const toTask = (row: TaskRow): TaskRecord => ({
+    ...(JSON.parse(row.body) as Omit<TaskRecord, 'votes'>),
     votes: votes.of(row.n),
   })
 
@@ -59,10 +59,10 @@ export function openTasks(db: Database, agents: Agents): Tasks {
           ['a.workspace_id = :workspaceId', filter.workspaceId],
           ['a.n = :agentN', agent?.n],
           [`t.status = 'pending'`, filter.all ? undefined : true],
-          ['t.kind in (select value from json_each(:kinds))', listed(filter.kinds)],
+          ['t.kind in (select value from json_each(:kinds))', listClause(filter.kinds)],
         ])
         // What must be answered first comes first; what never expires and what is decided comes last.
-        const items = prepared<Row>(
+        const items = prepared<TaskRow>(
           `select t.n, t.body ${FROM} where ${where}
            order by t.status <> 'pending', t.expires_at nulls last, t.created_at, t.n
            limit :take offset :skip`,
@@ -80,7 +80,7 @@ export function openTasks(db: Database, agents: Agents): Tasks {
     pendingOf: (sessionN) => pending.all(sessionN).map(toTask),
     put(sessionN, tasks, runNumber) {
       // Changed ones first: a task that ends in this turn makes room for the next one of the same call.
-      const added: UserTask[] = []
+      const added: TaskRecord[] = []
       for (const task of tasks) {
         const known = update.get({ id: task.id, sessionN, ...changing(task) })
         if (known) votes.keep(known.n, task.votes)
@@ -103,7 +103,7 @@ export function openTasks(db: Database, agents: Agents): Tasks {
 
 const FROM = 'from user_task t cross join run r on r.n = t.run_n cross join agent a on a.n = r.agent_n'
 
-const changing = (task: UserTask) => ({
+const changing = (task: TaskRecord) => ({
   kind: task.kind,
   status: task.status,
   callId: task.callId ?? null,
@@ -111,7 +111,7 @@ const changing = (task: UserTask) => ({
   body: JSON.stringify({ ...task, votes: undefined }),
 })
 
-interface Row {
+interface TaskRow {
   n: number
   body: string
 }
@@ -126,9 +126,9 @@ function openVotes(db: Database) {
   )
   const voidOne = db.prepare<[number]>('update vote set voided = 1 where n = ?')
   return {
-    of: (taskN: number): readonly Vote[] => current.all(taskN).map(toVote),
+    of: (taskN: number): readonly TaskVote[] => current.all(taskN).map(toVote),
     /** Makes `votes` the ones that count: others are voided, new ones are added. */
-    keep(taskN: number, votes: readonly Vote[]): void {
+    keep(taskN: number, votes: readonly TaskVote[]): void {
       const kept = new Set<string>()
       const wanted = new Set(votes.map(identity))
       for (const row of current.all(taskN)) {
@@ -145,7 +145,7 @@ function openVotes(db: Database) {
   }
 }
 
-const identity = ({ approver, approved, at, comment }: Vote): string =>
+const identity = ({ approver, approved, at, comment }: TaskVote): string =>
   JSON.stringify([approver, approved, at, comment ?? null])
 
 interface VoteRow {
@@ -156,7 +156,7 @@ interface VoteRow {
   comment: string | null
 }
 
-const toVote = (row: VoteRow): Vote => ({
+const toVote = (row: VoteRow): TaskVote => ({
   approver: row.approver,
   approved: row.approved === 1,
   at: row.at,

@@ -1,13 +1,13 @@
 import type { Database } from 'better-sqlite3'
-import type { Store, Timer, TimerKey } from '../store.ts'
+import type { Store, SessionTimer, TimerKey } from '../store.ts'
 
-export interface Timers {
+export interface TimerTable {
   readonly reads: Pick<Store, 'dueTimers' | 'nextTimerAt'>
-  set(sessionN: number, runN: number, timer: Timer): void
+  set(sessionN: number, runN: number, timer: SessionTimer): void
   clear(sessionN: number, runN: number, key: TimerKey): void
 }
 
-export function openTimers(db: Database): Timers {
+export function openTimers(db: Database): TimerTable {
   const set = db.prepare(
     `insert into timer (session_n, run_n, kind, ref, at)
      values (:sessionN, :runN, :kind, :ref, :at)
@@ -16,7 +16,7 @@ export function openTimers(db: Database): Timers {
   const clear = db.prepare(
     'delete from timer where session_n = :sessionN and run_n = :runN and kind = :kind and ref = :ref',
   )
-  const due = db.prepare<{ now: number; limit: number }, Timer>(
+  const due = db.prepare<{ now: number; limit: number }, SessionTimer>(
     `select s.id as sessionId, r.id as runId, t.kind, t.ref, t.at
      from timer t
        join session s on s.n = t.session_n

@@ -4,11 +4,11 @@ import { fail } from '../../base/failure.ts'
 import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { Store } from '../store.ts'
-import { allOf, statementCache } from './filter.ts'
-import { createKept } from './kept.ts'
-import type { Quotas } from './quotas.ts'
+import { allOf, statementCache } from './database/filter.ts'
+import { createKept } from './database/row-cache.ts'
+import type { QuotaTable } from './quotas.ts'
 
-export interface Triggers {
+export interface TriggerTable {
   readonly reads: Pick<Store, 'trigger' | 'triggers' | 'ticks'>
   insert(trigger: Trigger): void
   /** @throws Failure `not_found` */
@@ -18,7 +18,7 @@ export interface Triggers {
   markTicks(marks: ReadonlyMap<TriggerId, Instant | null>): void
 }
 
-export function openTriggers(db: Database, quotas: Quotas): Triggers {
+export function openTriggers(db: Database, quotas: QuotaTable): TriggerTable {
   const prepared = statementCache(db)
   const insert = db.prepare(
     `insert into run_trigger (
@@ -37,7 +37,7 @@ export function openTriggers(db: Database, quotas: Quotas): Triggers {
      where id = :id`,
   )
   const remove = db.prepare<[string]>('delete from run_trigger where id = ?')
-  const one = db.prepare<[string], Row>(`${SELECT} where id = ?`)
+  const one = db.prepare<[string], TriggerRow>(`${SELECT} where id = ?`)
   const kept = createKept((id) => one.get(id))
   const mark = db.prepare('update run_trigger set ticked_at = :at where id = :id')
   const marked = db.prepare<[string], { id: TriggerId; at: Instant }>(
@@ -55,7 +55,7 @@ export function openTriggers(db: Database, quotas: Quotas): Triggers {
           ['workspace_id = :workspaceId', workspaceId],
           ['agent_id = :agentId', agentId],
         ])
-        return prepared<Row>(`${SELECT} where ${where} order by created_at, rowid`).all(values).map(toTrigger)
+        return prepared<TriggerRow>(`${SELECT} where ${where} order by created_at, rowid`).all(values).map(toTrigger)
       },
       async ticks(workspaceId) {
         return new Map(marked.all(workspaceId).map(({ id, at }) => [id, at]))
@@ -89,7 +89,7 @@ const toRow = (trigger: Trigger) => ({
   allowIps: JSON.stringify(trigger.allowIps),
 })
 
-interface Row {
+interface TriggerRow {
   id: TriggerId
   workspace_id: WorkspaceId
   agent_id: AgentId
@@ -106,7 +106,7 @@ interface Row {
   created_at: number
 }
 
-const toTrigger = (row: Row): Trigger => ({
+const toTrigger = (row: TriggerRow): Trigger => ({
   id: row.id,
   workspaceId: row.workspace_id,
   agentId: row.agent_id,

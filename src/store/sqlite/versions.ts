@@ -3,17 +3,17 @@ import type { Instant } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import { canonical, isJsonObject } from '../../base/json.ts'
+import { canonicalJson, isJsonObject } from '../../base/json.ts'
 import type { JsonObject } from '../../base/json.ts'
-import type { PublishedDocument, Snapshot } from '../../spec/snapshot.ts'
-import type { Publication, Published, Store, Version } from '../store.ts'
-import type { Agents } from './agents.ts'
-import { toObject, toText } from './json-column.ts'
+import type { PublishedDocument, AgentSnapshot } from '../../spec/snapshot.ts'
+import type { VersionPublication, StoredMember, Store, AgentVersion } from '../store.ts'
+import type { AgentTable } from './agents.ts'
+import { toObject, toText } from './database/json-column.ts'
 
-export interface Versions {
+export interface VersionTable {
   readonly reads: Pick<Store, 'version' | 'versionByDigest' | 'versions' | 'deployedVersions' | 'documents'>
   /** @throws Failure `version_exists` */
-  publish(publication: Publication): readonly Published[]
+  publish(publication: VersionPublication): readonly StoredMember[]
   /** @throws Failure `not_found` */
   deploy(agentId: AgentId, versionId: VersionId, at: Instant, by: string): { readonly from: VersionId | null }
   /** @throws Failure `not_found` */
@@ -29,16 +29,18 @@ export interface Versions {
 /** Snapshots kept parsed: every start asks for its own, and they never change. */
 const KEPT = 256
 
-export function openVersions(db: Database, agents: Agents): Versions {
+export function openVersions(db: Database, agents: AgentTable): VersionTable {
   const members = openMembers(db, agents)
-  const one = db.prepare<[string], Row>(`${SELECT} where v.id = ?`)
+  const one = db.prepare<[string], VersionRow>(`${SELECT} where v.id = ?`)
   const byDigest = db.prepare<[string, string], { id: VersionId }>(
     `select v.id
      from version v
        join agent a on a.n = v.agent_n
      where v.digest = ? and a.workspace_id = ?`,
   )
-  const ofAgent = db.prepare<[string], Row>(`${SELECT} where a.id = ? order by v.published_at desc, v.rowid desc`)
+  const ofAgent = db.prepare<[string], VersionRow>(
+    `${SELECT} where a.id = ? order by v.published_at desc, v.rowid desc`,
+  )
   const deployments = db.prepare<[string], { version_id: VersionId }>(
     `select d.version_id
      from deployment d
@@ -81,8 +83,8 @@ export function openVersions(db: Database, agents: Agents): Versions {
      values (:n, :versionId, :from, :at, :by)`,
   )
 
-  const kept = new Map<VersionId, Version>()
-  const version = (id: VersionId): Version | undefined => {
+  const kept = new Map<VersionId, AgentVersion>()
+  const version = (id: VersionId): AgentVersion | undefined => {
     const known = kept.get(id)
     if (known) return known
     const row = one.get(id)
@@ -161,7 +163,7 @@ export function openVersions(db: Database, agents: Agents): Versions {
 }
 
 /** Members of a publication: kept once. */
-function openMembers(db: Database, agents: Agents) {
+function openMembers(db: Database, agents: AgentTable) {
   const knownAgent = db.prepare<[number, string], { digest: Digest; snapshot: string }>(
     'select digest, snapshot from version where agent_n = ? and label = ?',
   )
@@ -177,12 +179,12 @@ function openMembers(db: Database, agents: Agents) {
      values (:workspaceId, :kind, :id, :version, :digest, :document, :at, :by)`,
   )
 
-  const knownOf = ({ workspaceId }: Publication, { agentId, snapshot }: Publication['agents'][number]) =>
+  const knownOf = ({ workspaceId }: VersionPublication, { agentId, snapshot }: VersionPublication['agents'][number]) =>
     knownAgent.get(agents.numberOf(agentId, workspaceId, snapshot.id), snapshot.version)
 
   return {
     /** Undefined where this version is new, or published with this content. */
-    takenByAgent(publication: Publication, agent: Publication['agents'][number]): Taken | undefined {
+    takenByAgent(publication: VersionPublication, agent: VersionPublication['agents'][number]): Taken | undefined {
       const known = knownOf(publication, agent)
       const { id, version, digest } = agent.snapshot
       if (!known || known.digest === digest) return undefined
@@ -190,14 +192,14 @@ function openMembers(db: Database, agents: Agents) {
       return { id, version, differs: say(differences(toObject(known.snapshot), content)) }
     },
     takenByDocument(
-      { workspaceId }: Publication,
+      { workspaceId }: VersionPublication,
       { kind, id, version, digest, document }: PublishedDocument,
     ): Taken | undefined {
       const known = knownDocument.get(workspaceId, kind, id, version)
       if (!known || known.digest === digest) return undefined
       return { id, version, differs: say(differences(toObject(known.document), document)) }
     },
-    publishAgent(publication: Publication, agent: Publication['agents'][number]): Published {
+    publishAgent(publication: VersionPublication, agent: VersionPublication['agents'][number]): StoredMember {
       const { workspaceId, at, by } = publication
       const { id, agentId, snapshot, closureDigest } = agent
       const { version, digest } = snapshot
@@ -209,9 +211,9 @@ function openMembers(db: Database, agents: Agents) {
       return { kind: 'Agent', id: snapshot.id, version, digest, already: known !== undefined }
     },
     publishDocument(
-      { workspaceId, at, by }: Publication,
+      { workspaceId, at, by }: VersionPublication,
       { kind, id, version, digest, document }: PublishedDocument,
-    ): Published {
+    ): StoredMember {
       const known = knownDocument.get(workspaceId, kind, id, version)
       if (!known) insertDocument.run({ workspaceId, kind, id, version, digest, document: toText(document), at, by })
       return { kind, id, version, digest, already: known !== undefined }
@@ -233,7 +235,7 @@ function differences(before: JsonObject, after: JsonObject, within = ''): string
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   return names.flatMap((name) => {
     const [a, b] = [before[name], after[name]]
-    if (name === 'digest' || canonical(a ?? null) === canonical(b ?? null)) return []
+    if (name === 'digest' || canonicalJson(a ?? null) === canonicalJson(b ?? null)) return []
     // Where policies were written plays no part.
     if (isJsonObject(a) && isJsonObject(b) && a['digest'] !== undefined && a['digest'] === b['digest']) return []
     if (within === '' && (name === 'spec' || name === 'metadata') && isJsonObject(a) && isJsonObject(b))
@@ -247,7 +249,7 @@ const SELECT = `
   from version v
     join agent a on a.n = v.agent_n`
 
-interface Row {
+interface VersionRow {
   id: VersionId
   agent_id: AgentId
   workspace_id: WorkspaceId
@@ -258,11 +260,11 @@ interface Row {
   yanked: number
 }
 
-const toVersion = (row: Row): Version => ({
+const toVersion = (row: VersionRow): AgentVersion => ({
   id: row.id,
   agentId: row.agent_id,
   workspaceId: row.workspace_id,
-  snapshot: JSON.parse(row.snapshot) as Snapshot,
+  snapshot: JSON.parse(row.snapshot) as AgentSnapshot,
   closureDigest: row.closure_digest,
   publishedAt: row.published_at,
   publishedBy: row.published_by,

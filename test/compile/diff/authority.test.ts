@@ -1,12 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts'
-import { compareAuthority, replay, type Authority, type Version } from '../../../src/compile/diff/authority.ts'
-import type { Callee, Context } from '../../../src/compile/diff/callee.ts'
+import {
+  compareAuthority,
+  replayWitness,
+  type AuthorityComparison,
+  type ComparedVersion,
+} from '../../../src/compile/diff/authority.ts'
+import type { ComparedCallee, CallContext } from '../../../src/compile/diff/callee.ts'
 import { isLooser } from '../../../src/compile/diff/strictness.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
 import type { PolicyEntry } from '../../../src/spec/policy-set.ts'
-import type { JsonSchema, Snapshot } from '../../../src/spec/snapshot.ts'
+import type { JsonSchema, AgentSnapshot } from '../../../src/spec/snapshot.ts'
 import { checkValue } from '../../../src/tools/check.ts'
 import { makeEntry, makeSet } from '../../policy/make.ts'
 
@@ -27,10 +32,10 @@ interface Made {
 function version(
   entries: readonly PolicyEntry[],
   { schema, sideEffectClass, version = '1.0.0', inherited }: Made = {},
-): Version {
-  const callee: Callee = {
+): ComparedVersion {
+  const callee: ComparedCallee = {
     // Only what policies can ask of an agent is read.
-    agent: { id: 'acme.desk', version, classifications: [], labels: {} } as unknown as Snapshot,
+    agent: { id: 'acme.desk', version, classifications: [], labels: {} } as unknown as AgentSnapshot,
     kind: 'tool',
     wire: 'refunds',
     id: 'acme.refunds',
@@ -158,7 +163,10 @@ describe('what a call depends on beside its arguments', () => {
 
   test('a version that policies ask for is known', () => {
     const entry = gate({ field: 'agent.version', op: 'semver', value: '<2' })
-    const [before, after] = ['1.0.0', '2.0.0'].map((each) => version([entry], { version: each })) as [Version, Version]
+    const [before, after] = ['1.0.0', '2.0.0'].map((each) => version([entry], { version: each })) as [
+      ComparedVersion,
+      ComparedVersion,
+    ]
     expect(compareAuthority(before, after).verdict).toBe('loosened')
     expect(compareAuthority(after, before).verdict).toBe('tightened')
   })
@@ -501,16 +509,16 @@ const call = fc
 
 /** What is wrong with a verdict, seen from calls that were not made up for it. */
 function faultsOf(
-  { verdict, witness }: Authority,
-  before: Version,
-  after: Version,
-  calls: readonly { args: JsonObject; context: Context }[],
+  { verdict, witness }: AuthorityComparison,
+  before: ComparedVersion,
+  after: ComparedVersion,
+  calls: readonly { args: JsonObject; context: CallContext }[],
 ): readonly string[] {
   const accepted = (args: JsonObject): boolean =>
     after.callee.schemas.every((schema) => checkValue(schema, args).length === 0)
-  const both = (args: JsonObject, context: Context = {}) => {
+  const both = (args: JsonObject, context: CallContext = {}) => {
     const asked = { tool: 'acme.refunds', arguments: args, context, before: 'allow', after: 'allow' } as const
-    return [replay(before, asked), replay(after, asked)] as const
+    return [replayWitness(before, asked), replayWitness(after, asked)] as const
   }
   if (witness) {
     const [was, is] = both(witness.arguments, witness.context)

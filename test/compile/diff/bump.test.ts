@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { announces, leastVersion } from '../../../src/compile/diff/bump.ts'
+import { announcesChange, leastVersion } from '../../../src/compile/diff/bump.ts'
 
 test.each([
   ['1.2.3', 'patch', '1.2.4'],
@@ -10,7 +10,7 @@ test.each([
   ['0.2.3', 'major', '0.3.0'],
 ] as const)('after %s a %s change is at least %s', (latest, required, least) => {
   expect(leastVersion(latest, required)).toBe(least)
-  expect(announces(latest, least, required)).toBe(true)
+  expect(announcesChange(latest, least, required)).toBe(true)
 })
 
 test.each([
@@ -25,5 +25,7 @@ test.each([
   ['1.1.0', '1.0.9', []],
   ['2.0.0', '1.9.0', []],
 ] as const)('%s to %s announces %j', (latest, next, announced) => {
-  expect((['patch', 'minor', 'major'] as const).filter((each) => announces(latest, next, each))).toEqual(announced)
+  expect((['patch', 'minor', 'major'] as const).filter((each) => announcesChange(latest, next, each))).toEqual(
+    announced,
+  )
 })

@@ -2,10 +2,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts'
-import { compareAuthority, type Authority, type Version } from '../../../src/compile/diff/authority.ts'
-import type { Callee } from '../../../src/compile/diff/callee.ts'
+import {
+  compareAuthority,
+  type AuthorityComparison,
+  type ComparedVersion,
+} from '../../../src/compile/diff/authority.ts'
+import type { ComparedCallee } from '../../../src/compile/diff/callee.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
-import type { JsonSchema, Snapshot } from '../../../src/spec/snapshot.ts'
+import type { JsonSchema, AgentSnapshot } from '../../../src/spec/snapshot.ts'
 import { makeEntry, makeSet } from '../../policy/make.ts'
 import { decideSlowly, isSlowlyLooser, type SlowDecision, type SlowPolicy } from './slow-decision.ts'
 
@@ -344,9 +348,9 @@ function callsOf(schema: JsonObject, drawn: readonly (readonly number[])[]): rea
 
 // What must hold
 
-function versionOf({ schema, sideEffectClass, policies }: Half): Version {
-  const callee: Callee = {
-    agent: { id: 'acme.desk', version: '1.0.0', classifications: [], labels: {} } as unknown as Snapshot,
+function versionOf({ schema, sideEffectClass, policies }: Half): ComparedVersion {
+  const callee: ComparedCallee = {
+    agent: { id: 'acme.desk', version: '1.0.0', classifications: [], labels: {} } as unknown as AgentSnapshot,
     kind: 'tool',
     wire: 'refunds',
     id: 'acme.refunds',
@@ -369,7 +373,7 @@ function versionOf({ schema, sideEffectClass, policies }: Half): Version {
   return { callee, sets: { own: makeSet(entries), ancestors: [] } }
 }
 
-export const compareHalves = ({ before, after }: Pair): Authority =>
+export const compareHalves = ({ before, after }: Pair): AuthorityComparison =>
   compareAuthority(versionOf(before), versionOf(after))
 
 type Accepts = (value: JsonValue) => boolean
@@ -393,7 +397,7 @@ let ajv: Ajv2020
 /** What is wrong with a verdict, seen from calls that were not made up for it; empty = nothing. */
 export function faultsOf(
   { before, after }: Pair,
-  authority: Authority,
+  authority: AuthorityComparison,
   drawn: readonly (readonly number[])[],
 ): readonly string[] {
   const [accepted, accepts] = [acceptorOf(before.schema), acceptorOf(after.schema)]
@@ -434,7 +438,7 @@ export function faultsOf(
 
 /** The property: whatever the pair and the calls, there is nothing wrong with the verdict. */
 export const everyVerdictHolds = (
-  onVerdict: (verdict: Authority['verdict'], isNewWitness: boolean) => void = () => undefined,
+  onVerdict: (verdict: AuthorityComparison['verdict'], isNewWitness: boolean) => void = () => undefined,
 ) =>
   fc.property(pairs, places, (pair, drawn) => {
     const authority = compareHalves(pair)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { isLooser } from '../../../src/compile/diff/strictness.ts'
-import type { Decision } from '../../../src/policy/decision.ts'
+import type { PolicyDecision } from '../../../src/policy/condition/decision.ts'
 
-type Asked = NonNullable<Decision['obligations']>
+type Asked = NonNullable<PolicyDecision['obligations']>
 
 const plain: Asked = {
   approvals_required: 1,
@@ -11,7 +11,7 @@ const plain: Asked = {
   on_modify: 'revalidate',
 }
 
-const decision = (outcome: Decision['decision'], obligations?: Partial<Asked>): Decision => ({
+const decision = (outcome: PolicyDecision['decision'], obligations?: Partial<Asked>): PolicyDecision => ({
   decision: outcome,
   policies: [],
   explanation: '',
@@ -57,8 +57,8 @@ test.each<[string, Partial<Asked>, Partial<Asked>]>([
 
 test('another role is looser both ways: nobody can tell which is the stricter', () => {
   const [finance, legal] = ['finance', 'legal'].map((role) => decision('escalate', { approver_role: role })) as [
-    Decision,
-    Decision,
+    PolicyDecision,
+    PolicyDecision,
   ]
   expect([isLooser(finance, legal), isLooser(legal, finance)]).toEqual([true, true])
 })

@@ -1,0 +1,59 @@
+import { fail } from '../../../base/failure.ts'
+import { diffClosures } from '../../../compile/diff/diff.ts'
+import type { VersionDifference } from '../../../compile/diff/change.ts'
+import { diffFiles, type FileChange } from '../../../compile/diff/files.ts'
+import { changeLines, countChanges, differenceBody, fileLine } from '../../release/changes.ts'
+import { closureAt, publishedClosure } from '../../release/closures.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { splitVersion } from '../../project/reference.ts'
+
+export async function bundleDiff(call: CommandContext): Promise<number> {
+  const { given, cwd } = call
+  const against = given.text('against')
+  const paths = given.rest(0)
+  if (against === undefined ? paths.length !== 2 : paths.length > 1)
+    throw fail('usage', {
+      what: 'Two bundles are compared: svc bundle diff A B, or svc bundle diff [A] --against ns.name@1.2.0.',
+    })
+  const project = await openProject(call)
+  const strict = given.text('fail-on') === 'breaking'
+  if (against !== undefined) {
+    const before = await withOperator(project, call, (operator) => publishedClosure(operator, against))
+    const after = await closureAt(call, project, paths[0] ?? cwd)
+    return await tell(call, diffClosures(before, after.closure), strict)
+  }
+  const [before, after] = [await closureAt(call, project, paths[0]!), await closureAt(call, project, paths[1]!)]
+  return await tell(call, diffClosures(before.closure, after.closure), strict, diffFiles(before.files, after.files))
+}
+
+/** `svc versions diff AGENT@A AGENT@B`. */
+export async function versionsDiff(call: CommandContext): Promise<number> {
+  const { given } = call
+  const [before, after] = [given.argument(0)!, given.argument(1)!]
+  for (const each of [before, after])
+    if (splitVersion(each).version === undefined)
+      throw fail('usage', { what: `"${each}" names no version; write namespace.name@1.2.0.` })
+  const difference = await withOperator(await openProject(call), call, async (operator) =>
+    diffClosures(await publishedClosure(operator, before), await publishedClosure(operator, after)),
+  )
+  return await tell(call, difference, given.text('fail-on') === 'breaking')
+}
+
+/** @param files absent where a version was published: a snapshot keeps what files meant, not their bytes */
+async function tell(
+  { mode, out, io }: CommandContext,
+  difference: VersionDifference,
+  strict: boolean,
+  files?: readonly FileChange[],
+): Promise<number> {
+  if (mode.json) await out.json({ ...differenceBody(difference), ...(files && { files }) })
+  else {
+    changeLines(difference.changes, io.stdout.isTTY).forEach(out.line)
+    files?.forEach((each) => out.line(fileLine(each, io.stdout.isTTY)))
+    const same = difference.changes.length === 0 && (files ?? []).length === 0
+    out.say(same ? 'no difference' : countChanges(difference))
+  }
+  return strict && difference.breaking ? 1 : 0
+}

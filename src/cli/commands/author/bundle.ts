@@ -1,0 +1,99 @@
+import { basename, resolve } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import { writeArchive } from '../../../compile/package/archive.ts'
+import { bundleTree, type TreeEdge, type TreeNode } from '../../../compile/view/tree.ts'
+import { packBundle } from '../../../compile/package/pack.ts'
+import { safeText } from '../../../terminal/text.ts'
+import { openArchiveAt } from '../../release/archives.ts'
+import { buildBundle, type BundleBuild } from '../../release/build.ts'
+import { buildAt } from '../../release/closures.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { documentsFailure, tellFindings } from '../../release/findings.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { hasRegistry } from '../../project/registry.ts'
+import { writeUserFile } from '../../files/write-file.ts'
+
+export async function bundleTreeCommand(call: CommandContext): Promise<void> {
+  const { given, mode, out, cwd } = call
+  const project = await openProject(call)
+  const { bundle, lock } = soundBuild(call, await buildAt(call, project, given.argument(0) ?? cwd))
+  const tree = bundleTree(bundle, lock)
+  if (mode.json) return await out.json(tree)
+  const nodeOf = (kind: string, id: string | null): TreeNode | undefined =>
+    tree.nodes.find((node) => node.id === id && node.kind === kind)
+  const draw = (id: string, lead: string, above: readonly string[]): void => {
+    const edges = tree.edges.filter(({ from }) => from === id)
+    edges.forEach((edge, index) => {
+      const last = index === edges.length - 1
+      out.line(safeText(`${lead}${last ? '└─' : '├─'} ${edgeText(edge, nodeOf(edge.kind, edge.to))}`))
+      if (edge.kind === 'agent' && !edge.lateBound && !above.includes(edge.to))
+        draw(edge.to, `${lead}${last ? '   ' : '│  '}`, [...above, edge.to])
+    })
+  }
+  const root = nodeOf('agent', tree.root) ?? tree.nodes[0]
+  if (root) out.line(safeText(nodeText(root)))
+  if (tree.root !== null) draw(tree.root, '', [tree.root])
+}
+
+function edgeText({ kind, to, lateBound, requested }: TreeEdge, node: TreeNode | undefined): string {
+  const wanted = requested === undefined ? '' : `  (wanted ${requested})`
+  if (lateBound || !node) return `${kind.padEnd(6)} ${to}${lateBound ? '  late bound, not in closure' : ''}${wanted}`
+  return `${kind.padEnd(6)} ${nodeText(node)}${wanted}`
+}
+
+const nodeText = ({ id, version, path, digest }: TreeNode): string =>
+  [`${id}${version === null ? '' : `@${version}`}`, ...(path === null ? [] : [path]), `${digest.slice(0, 15)}…`].join(
+    '  ',
+  )
+
+/** `svc bundle pack [bundle] -o FILE`. */
+export async function bundlePack(call: CommandContext): Promise<void> {
+  const { given, mode, out, io, cwd } = call
+  const project = await openProject(call)
+  const built = await buildAt(call, project, given.argument(0) ?? cwd)
+  const { lock, compiled } = soundBuild(call, built)
+  if (compiled.document === undefined) throw fail('usage', { what: 'There is nothing to pack.' })
+  const archive = packBundle(built.workspace, compiled.document, lock)
+  const { bytes, digest } = await writeArchive(archive)
+  const file =
+    given.text('output') ??
+    `${lock.bundle ? `${lock.bundle.id}-${lock.bundle.version}` : basename(compiled.document).replace(/\.[^.]+$/, '')}.tgz`
+  if (file === '-') {
+    if (!io.writeBytes) throw fail('usage', { what: 'Bytes cannot be written here.' })
+    io.writeBytes(bytes)
+  } else await writeUserFile(resolve(cwd, file), bytes)
+  const packed = { file, size: bytes.length, digest, documents: archive.files.size }
+  if (file === '-') return out.hint(`packed ${packed.documents} files, ${digest}`)
+  if (mode.json) return await out.json(packed)
+  out.line(`${safeText(file)}  ${bytes.length} bytes  ${packed.documents} files  ${digest}`)
+}
+
+/** `svc bundle verify FILE`: digests, shape and closure. */
+export async function bundleVerify(call: CommandContext): Promise<void> {
+  const { given, mode, out, cwd } = call
+  const file = given.argument(0)!
+  const project = await openProject(call)
+  const archive = await openArchiveAt(call, file === '-' ? file : resolve(cwd, file))
+  const options = { project, path: resolve(cwd, file), archive }
+  const built = hasRegistry(project)
+    ? await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
+    : await buildBundle(options)
+  const { bundle } = soundBuild(call, built)
+  const verified = {
+    ok: true,
+    file,
+    digest: archive.digest,
+    documents: archive.files.size,
+    root: bundle.root ?? null,
+    closureDigest: bundle.closureDigest,
+  }
+  if (mode.json) return await out.json(verified)
+  out.line(`${safeText(file)}  ok  ${archive.files.size} files  ${archive.digest}`)
+}
+
+function soundBuild(call: CommandContext, { workspace, findings, compiled }: BundleBuild) {
+  tellFindings(call, findings, workspace)
+  if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
+  return { bundle: compiled.bundle, lock: compiled.lock, compiled }
+}

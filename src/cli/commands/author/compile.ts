@@ -1,0 +1,100 @@
+import { join, resolve } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import { makeDirectory } from '../../../base/make-directory.ts'
+import { ancestorsOf } from '../../../compile/view/ancestors.ts'
+import { authorityMatrix, type MatrixRow } from '../../../compile/view/matrix.ts'
+import { summarizeCompile } from '../../../compile/view/summary.ts'
+import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
+import { createAskMcp } from '../../release/ask-mcp.ts'
+import { buildBundle } from '../../release/build.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { documentsFailure, tellFindings } from '../../release/findings.ts'
+import { answerScreen } from '../../shell/list.ts'
+import { checkDrift, saveLock } from '../../release/lock-file.ts'
+import { matrixLines } from '../../release/matrix-lines.ts'
+import { nearestWord } from '../../shell/nearest.ts'
+import { withOperator } from '../../project/operator.ts'
+import { concernLine, concernsOf } from '../../policy/concerns.ts'
+import { openProject, type Project } from '../../project/project.ts'
+import { hasRegistry } from '../../project/registry.ts'
+import { writeUserFile } from '../../files/write-file.ts'
+
+export async function compileCommand(call: CommandContext): Promise<void> {
+  const { given, mode, out, cwd } = call
+  const named = given.argument(0)
+  const project = await openProject(call, named === undefined ? undefined : resolve(cwd, named))
+  const path = named === undefined ? project.directory : resolve(cwd, named)
+  const update = given.text('update')
+  const built = await compileHere(call, project, path, update)
+  const { workspace, findings, compiled } = built
+  // What this very command writes, or tells more exactly below, is nothing to warn about.
+  tellFindings(call, compiled?.bundle ? findings.filter(({ rule }) => !ABOUT_LOCK.has(rule)) : findings, workspace)
+  if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
+  const { bundle, lock, locked } = compiled
+  if (update !== undefined && !locked?.members.some(({ id, origin }) => id === update && origin === 'registry'))
+    throw fail('usage', { what: `svc.lock pins no published member "${update}".` })
+  if (given.flag('check')) checkDrift(built, cwd)
+  else if (!onlyAsks(call)) await saveLock(built, lock)
+  const directory = given.text('out')
+  if (directory !== undefined) await writeSnapshots(resolve(cwd, directory), bundle)
+  const summary = summarizeCompile(bundle, workspace)
+  const boundary = given.text('explain')
+  const explained = boundary === undefined ? undefined : standFor(boundary, bundle)
+  const rowsOf = (agent: AgentSnapshot): readonly MatrixRow[] => authorityMatrix(agent, ancestorsOf(bundle, agent.id))
+  if (mode.json)
+    return await out.json({
+      ...summary,
+      ...(explained && { explained }),
+      ...(given.flag('matrix') && { matrix: bundle.agents.map((agent) => ({ agent: agent.id, rows: rowsOf(agent) })) }),
+    })
+  if (given.flag('matrix')) {
+    const screen = answerScreen(call)
+    for (const agent of bundle.agents)
+      matrixLines(screen, `${agent.id}@${agent.version}`, rowsOf(agent)).forEach(out.line)
+  }
+  explained?.forEach((each) => out.line(concernLine(each)))
+  const { boundaries, policies } = summary
+  out.say(
+    `${count(boundaries.length, 'boundary', 'boundaries')} → ${count(policies.length, 'policy', 'policies')}, digest ${bundle.closureDigest.slice(0, 15)}…`,
+  )
+}
+
+/** True where something is to be shown and nothing to be written. */
+const onlyAsks = ({ given }: CommandContext): boolean =>
+  (given.flag('matrix') || given.text('explain') !== undefined) &&
+  !given.flag('mcp') &&
+  given.text('update') === undefined &&
+  given.text('out') === undefined
+
+const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
+
+/** The policies that stand for a boundary, with each call that they concern. @throws Failure `not_found` */
+function standFor(boundary: string, bundle: CompiledBundle) {
+  const declared = [...new Set(bundle.agents.flatMap(({ boundaries }) => boundaries))]
+  const stands = [`boundary ${boundary}`, `synthetic ${boundary}`]
+  if (declared.includes(boundary))
+    return concernsOf(bundle).filter(({ because }) => because.some((each) => stands.includes(each)))
+  const near = nearestWord(boundary, declared)
+  throw fail('not_found', { what: `authority boundary ${boundary}` }, near ? { fix: `Did you mean ${near}?` } : {})
+}
+
+/** Published documents are asked for only where there may be any. */
+async function compileHere(call: CommandContext, project: Project, path: string, update: string | undefined) {
+  const options = {
+    project,
+    path,
+    strict: call.given.flag('strict'),
+    ...(call.given.flag('mcp') && { askMcp: await createAskMcp(call, project) }),
+    ...(update !== undefined && { update }),
+  }
+  if (!hasRegistry(project)) return await buildBundle(options)
+  return await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
+}
+
+async function writeSnapshots(directory: string, bundle: CompiledBundle): Promise<void> {
+  makeDirectory(directory)
+  for (const agent of bundle.agents)
+    await writeUserFile(join(directory, `${agent.id}.json`), `${JSON.stringify(agent, null, 2)}\n`)
+}
+
+const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`

@@ -1,0 +1,132 @@
+/** The whole product in one process: a server in memory, a scripted run, one approval, the policy that asked for it. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { silentLog } from '../../../base/log.ts'
+import {
+  answerTask,
+  isTerminal,
+  pendingTasks,
+  SvcClient,
+  type StreamEvent,
+  type UserTask,
+} from '../../../client/index.ts'
+import { createLiveTimeline, drawTimeline } from '../../../terminal/timeline.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { decideTask } from '../../runs/decide-task.ts'
+import { isToldAtStart } from '../../runs/follow.ts'
+import { answerScreen } from '../../shell/list.ts'
+import { createOperator, type OperatorClient } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { openServing } from '../../project/open-server.ts'
+import { explainTask } from '../../runs/why.ts'
+import { planTemplate, writeTemplate } from '../../pages/template.ts'
+import { publishPath } from '../ship/publish.ts'
+
+const AGENT = 'acme.refund-desk'
+const INPUT = { order: 'A-1042', amount: 180 }
+
+/** Between two lines at speed 1x, so that a reader can follow. */
+const PACE_MS = 400
+
+export async function demo(call: CommandContext): Promise<number> {
+  const { given, io, cwd } = call
+  const keep = given.text('keep')
+  const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'svc-demo-')) : resolve(cwd, keep)
+  try {
+    await writeTemplate(directory, await planTemplate('refund', directory))
+    const globals = { config: join(directory, 'svc.config.yaml') }
+    const project = await openProject({ cwd: directory, globals, io })
+    const server = await openServing(
+      { project, env: io.env, offline: false, log: silentLog },
+      { host: '127.0.0.1', port: 0 },
+    )
+    const operator = createOperator(
+      (request) => server.operator.fetch(request),
+      () => server.close(),
+    )
+    try {
+      call.out.hint(`1/4 started a local server          ${server.url}  (in memory)`)
+      const { answer } = await publishPath(call, { project, operator, path: directory, deploy: true, allowWiden: true })
+      const client = new SvcClient({ apiKey: await makeKey(operator), baseUrl: server.url, fetch: io.fetch })
+      return await play(call, client, answer!.deployed!.agentId, keep)
+    } finally {
+      await operator.close()
+    }
+  } finally {
+    if (keep === undefined) await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function makeKey(operator: OperatorClient): Promise<string> {
+  const trigger = await operator.call('POST /triggers', { body: { agent: AGENT, type: 'api', name: 'api' } })
+  return (await operator.call('POST /keys', { body: { agent: AGENT, trigger: trigger.triggerId } })).secret
+}
+
+async function play(
+  call: CommandContext,
+  client: SvcClient,
+  agentId: string,
+  keep: string | undefined,
+): Promise<number> {
+  const { mode, out, signal } = call
+  const screen = answerScreen(call)
+  const pace = paceOf(call)
+  out.hint(`2/4 running ${AGENT}        order ${INPUT.order}, EUR ${INPUT.amount}`)
+  const { runId } = await client.startRun(agentId, { input: INPUT }, { signal })
+  const timeline = createLiveTimeline(screen, runId)
+  for await (const event of client.streamRunEvents(runId, { signal })) {
+    if (mode.json) await out.ndjson(event)
+    else if (
+      event.kind === 'step' &&
+      event.data.step &&
+      isToldAtStart(event.data.step.type) === (event.subject === 'engine.step.started')
+    ) {
+      const lines = timeline.add(event.data.step)
+      lines.forEach(out.line)
+      if (lines.length > 0) await pace()
+    }
+    if (isPause(event, runId))
+      for (const task of await pendingTasks(client, runId, { signal })) await decide(call, client, runId, task)
+  }
+  const run = await client.getRun(runId, { signal })
+  if (!mode.json) {
+    const { items, runs } = await client.getConversation(runId, {}, { signal })
+    out.hint('3/4 the conversation')
+    drawTimeline(screen, items, runs).forEach(out.line)
+  }
+  out.hint(keep === undefined ? '4/4 keep it:  svc init -t refund' : `4/4 kept in ${keep}`)
+  if (mode.json) {
+    const { status, output, totalTokensUsed } = run
+    await out.ndjson({ type: 'result', runId, status, output, totalTokensUsed })
+  } else out.line([run.status.toLowerCase(), JSON.stringify(run.output)].join(screen.isTTY ? '  ' : '\t'))
+  return isTerminal(run.status) && run.status === 'Completed' ? 0 : 1
+}
+
+const isPause = ({ subject, data }: StreamEvent, runId: string): boolean =>
+  subject === 'engine.run.paused' && data.runId === runId
+
+/** A person decides where there is one; else the recorded decision is played: the refund is approved. */
+async function decide(call: CommandContext, client: SvcClient, runId: string, task: UserTask): Promise<void> {
+  const { mode, out } = call
+  if (!mode.json) {
+    out.line(`  why       ${task.content.reason ?? task.title}`)
+    explainTask(answerScreen(call), task.content).forEach(out.line)
+  }
+  const desk = { call, client, answering: client, agent: AGENT }
+  if (mode.interactive && !mode.json) {
+    // The demo ends with its run, so a task that is left is asked again.
+    while ((await decideTask(desk, runId, task, call.signal)) === 'later')
+      out.say('the demo goes on when you have decided')
+    return
+  }
+  await answerTask(client, runId, task, { approved: true, comment: 'recorded decision of the demo' })
+}
+
+function paceOf({ given, mode, signal }: CommandContext): () => Promise<void> {
+  const slow = (given.text('speed') ?? (mode.interactive ? '1x' : '0')) === '1x'
+  return async () => {
+    if (slow) await sleep(PACE_MS, undefined, { signal })
+  }
+}

@@ -1,0 +1,70 @@
+import { fail } from '../../../base/failure.ts'
+import { rules } from '../../../documents/rules/index.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { exitCodes } from '../../shell/exit-codes.ts'
+import { nearestWord } from '../../shell/nearest.ts'
+
+export async function explain({ given, mode, out }: CommandContext): Promise<void> {
+  const term = given.argument(0)!
+  const page = ruleOf(term) ?? statusOf(term) ?? exitOf(term)
+  if (!page) {
+    const near = nearestWord(term, [...rules.map(({ name }) => name), ...Object.keys(STATUSES)])
+    throw fail(
+      'not_found',
+      { what: `page "${term}"` },
+      { fix: near ? `Did you mean svc explain ${near}?` : 'Rules, statuses of runs and exit codes have pages.' },
+    )
+  }
+  if (mode.json) return await out.json({ term, ...page })
+  out.line(page.text)
+}
+
+interface ExplainPage {
+  readonly kind: 'rule' | 'status' | 'exit'
+  readonly text: string
+}
+
+function ruleOf(term: string): ExplainPage | undefined {
+  const rule = rules.find(({ name }) => name === term)
+  if (!rule) return undefined
+  const show = (files: Readonly<Record<string, string>>): string[] =>
+    Object.entries(files).flatMap(([path, text]) => [
+      `    # ${path}`,
+      ...text
+        .trimEnd()
+        .split('\n')
+        .map((line) => `    ${line}`),
+    ])
+  const lines = [
+    `${rule.name} (${rule.severity})  ${rule.law}`,
+    `  Source: ${rule.source}`,
+    '',
+    '  Bad',
+    ...show(rule.bad),
+    '',
+    '  Good',
+    ...show(rule.good),
+    '',
+    `  Fix     ${rule.fix}`,
+  ]
+  return { kind: 'rule', text: lines.join('\n') }
+}
+
+/** Source: decisions, section 5. */
+const STATUSES: Readonly<Record<string, string>> = {
+  Running: 'The run works: a model answers or tools are called.',
+  WaitingForHITL: 'The run, or a sub-agent run of it, waits for a person: svc inbox shows the task.',
+  WaitingForAITL: "A sub-agent run waits for its parent's model.",
+  WaitingForResponse: 'The run waits for a reply: svc send RUN TEXT.',
+  Completed: 'The run has ended with an output.',
+  Failed: 'The run has ended with an error.',
+  Cancelled: 'The run was cancelled; so were its sub-agent runs.',
+}
+
+const statusOf = (term: string): ExplainPage | undefined =>
+  Object.hasOwn(STATUSES, term) ? { kind: 'status', text: `${term}  ${STATUSES[term]}` } : undefined
+
+function exitOf(term: string): ExplainPage | undefined {
+  const code = exitCodes[Number(term)]
+  return code && { kind: 'exit', text: `${term}  ${code.meaning}${code.typical ? `: ${code.typical}` : ''}` }
+}

@@ -1,0 +1,75 @@
+/** A new project from a template of the package. Writes files only. Source: command line, 2.1. */
+import { relative, resolve } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import type { PipelineHost } from '../../pages/ci-files.ts'
+import { nearestWord } from '../../shell/nearest.ts'
+import { openProject } from '../../project/project.ts'
+import { aboutTemplate, planTemplate, templateNames, writeTemplate } from '../../pages/template.ts'
+
+const DEFAULT_TEMPLATE = 'refund'
+
+export async function init(call: CommandContext): Promise<void> {
+  const { given, mode, out, cwd, io, signal } = call
+  const templates = await templateNames()
+  if (given.flag('list')) return await list(templates, mode.json, out)
+  const asks = mode.interactive && !mode.json && !mode.yes && given.text('template') === undefined
+  const template = asks ? await askTemplate(call, templates) : (given.text('template') ?? DEFAULT_TEMPLATE)
+  if (!templates.includes(template)) {
+    const near = nearestWord(template, templates)
+    throw fail(
+      'usage',
+      { what: `There is no template "${template}".` },
+      { fix: near ? `Did you mean ${near}? svc init --list` : 'svc init --list' },
+    )
+  }
+  const directory = resolve(cwd, given.argument(0) ?? '.')
+  const ci = given.text('ci') as PipelineHost | 'none' | undefined
+  const files = await planTemplate(template, directory, {
+    name: given.text('name') ?? (asks ? await askName(call) : undefined),
+    force: given.flag('force'),
+    git: given.choice('git') !== false,
+    ...(ci !== undefined && ci !== 'none' && { ci }),
+  })
+  const shown = relative(cwd, directory) || '.'
+  if (asks) {
+    out.say([`${shown}/`, ...files.map(({ path }) => `  ${path}`)].join('\n'))
+    if (!(await io.prompts.confirm(`Write these ${files.length} files?`, signal))) return out.say('nothing was written')
+  }
+  const written = await writeTemplate(directory, files)
+  const next = [
+    ...(shown === '.' ? [] : [`cd ${shown}`]),
+    // What a pipeline is held to, committed with the documents.
+    ...(ci === undefined || ci === 'none' ? [] : ['npm install --ignore-scripts', 'svc compile']),
+    'svc dev',
+  ]
+  if (mode.json) return await out.json({ dir: directory, template, files: written, next })
+  const { describeInventory } = await import('../../project/inventory.ts')
+  const { config } = await openProject({ ...call, cwd: directory })
+  const created = written.filter(({ action }) => action === 'created').length
+  out.line(`created ${shown}/ (${created} files): ${await describeInventory(directory, config.include)}`)
+  out.hint(`next:  ${next.join(' && ')}          no API key needed, the model is scripted`)
+}
+
+async function askTemplate({ io, signal }: CommandContext, templates: readonly string[]): Promise<string> {
+  // The one that shows most comes first.
+  const names = [DEFAULT_TEMPLATE, ...templates.filter((name) => name !== DEFAULT_TEMPLATE)]
+  const choices = names.map(async (name) => ({ value: name, name: `${name.padEnd(10)} ${await aboutTemplate(name)}` }))
+  return await io.prompts.select('template:', await Promise.all(choices), signal)
+}
+
+async function askName({ io, signal }: CommandContext): Promise<string | undefined> {
+  const name = (await io.prompts.text('namespace.name of the agent (empty: as in the template):', signal)).trim()
+  return name === '' ? undefined : name
+}
+
+async function list(templates: readonly string[], json: boolean, out: CommandContext['out']): Promise<void> {
+  const items = await Promise.all(
+    templates.map(async (name) => ({
+      name,
+      about: await aboutTemplate(name),
+    })),
+  )
+  if (json) return await out.json({ items, total: items.length })
+  for (const { name, about } of items) out.line(`${name.padEnd(10)} ${about}`)
+}

@@ -1,0 +1,187 @@
+import { isAbsolute, relative, resolve } from 'node:path'
+import { fail, isFailure } from '../../../base/failure.ts'
+import type { Diagnostic } from '../../../documents/text/diagnostic.ts'
+import type { Document } from '../../../documents/text/document.ts'
+import type { FileContents } from '../../../documents/text/files.ts'
+import type { ReportFormat } from '../../../documents/report/formats.ts'
+import { summarizeFindings, type LintSummary } from '../../../documents/report/summary.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { countNoun } from '../../shell/counted.ts'
+import type { VirtualDocument } from '../../lint/lint-check.ts'
+import type { CheckedProject, FixedProject } from '../../lint/lint-fix.ts'
+import { wholeNumber } from '../../shell/numbers.ts'
+import { isPolicyTest } from '../../policy/test-path.ts'
+import type { Project } from '../../project/project.ts'
+import { needPaths, openDocuments, pathInProject } from '../../project/project-path.ts'
+import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
+
+export async function lint(call: CommandContext): Promise<number> {
+  const { given, cwd } = call
+  const paths = given.rest(0)
+  const stdin = paths.length === 1 && paths[0] === '-'
+  if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
+    throw fail('usage', { what: 'Standard input is read once: --watch and --changed need files.' })
+  if (!stdin) needPaths(cwd, paths)
+  const open = (): Promise<Project> =>
+    openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
+  const project = await open()
+  const input = stdin ? await standardInput(call, project) : undefined
+  if (!given.flag('watch')) return await once(call, project, input)
+  const last: Last = {}
+  let code = await once(call, project, input, last)
+  const again = async (): Promise<void> => {
+    try {
+      code = await once(call, await open(), input, last)
+    } catch (error) {
+      // A project file with a slip, or no documents for a moment: the next save may mend it.
+      if (!isFailure(error)) throw error
+      code = error.exit
+      if (last.told !== error.message) call.out.say(`error[${error.code}]: ${error.message}`)
+      last.told = error.message
+    }
+  }
+  const { watchFiles } = await import('../../files/watch.ts')
+  const watch = await watchFiles(project.directory, again, call.signal)
+  // What was saved after the first run and before the watch began.
+  await again()
+  await new Promise<void>((done) => {
+    if (call.signal.aborted) done()
+    else call.signal.addEventListener('abort', () => done(), { once: true })
+  })
+  await watch.close()
+  return code
+}
+
+/** A document without a name stands in for the file that holds the document of its id: it is no second one. */
+async function standardInput({ given, cwd, io }: CommandContext, project: Project): Promise<VirtualDocument> {
+  const [bytes, name] = [await stdinBytes(io), given.text('stdin-filename')]
+  const path = pathInProject(project, resolve(cwd, name ?? 'stdin.yaml'))
+  if (name !== undefined) return { path, bytes }
+  const [{ readDocuments }, { loadWorkspace }] = await Promise.all([
+    import('../../../documents/workspace/read.ts'),
+    import('../../../documents/workspace/load.ts'),
+  ])
+  const { documents } = readDocuments({ path, bytes }, { named: true })
+  const isMeant = ({ kind, identity }: Document): boolean =>
+    documents.some((each) => each.kind === kind && each.identity !== undefined && each.identity.id === identity?.id)
+  const { include } = project.config
+  const workspace = await loadWorkspace(project.directory, { ...(include && { include }) })
+  return { path: workspace.documents.find(isMeant)?.path ?? path, bytes }
+}
+
+/** What was told last; one save may be several changes of files. */
+interface Last {
+  told?: string
+}
+
+async function once(
+  call: CommandContext,
+  project: Project,
+  input: VirtualDocument | undefined,
+  last?: Last,
+): Promise<number> {
+  const { given, mode, out, io } = call
+  const maxWarnings = wholeNumber(given.text('max-warnings'), 'max-warnings')
+  const started = io.clock.monotonic()
+  const dry = given.flag('fix-dry-run')
+  const overlay = input === undefined ? {} : { [input.path]: input.bytes }
+  const { checkDocuments } = await import('../../lint/lint-check.ts')
+  const look = (texts: FileContents, isWritten = texts === overlay): Promise<CheckedProject> =>
+    checkDocuments(call, project, input, texts, isWritten)
+  const fixing = given.flag('fix') || dry ? await import('../../lint/lint-fix.ts') : undefined
+  let result: CheckedProject & Partial<FixedProject> = fixing
+    ? await fixing.fixProject(look, overlay)
+    : await look(overlay)
+  if (fixing && !dry && input === undefined && result.texts && Object.keys(result.texts).length > 0) {
+    await fixing.writeTexts(project.directory, result.texts)
+    // Once more, with what tests of policies see of the files as they are now.
+    if (result.workspace.files.paths.some(isPolicyTest)) result = { ...result, ...(await look(result.texts, true)) }
+  }
+  const summary = summarizeFindings(result.findings, result.workspace)
+  if (summary.files === 0) {
+    if (given.text('changed') === undefined)
+      throw fail('no_documents', { where: input ? 'standard input' : given.rest(0).join(', ') || project.directory })
+    if (!mode.json) out.hint('no document is affected')
+  }
+  if (fixing && result.texts && !mode.json && (dry || input !== undefined))
+    await showFixed(call, project, input, result.texts, dry)
+  const code = summary.errors > 0 || (maxWarnings !== undefined && summary.warnings > maxWarnings) ? 1 : 0
+  if (last) {
+    const telling = JSON.stringify([result.findings, summary])
+    if (last.told === telling) return code
+    last.told = telling
+  }
+  await tell(call, project, result, input !== undefined && fixing !== undefined && !dry)
+  if (!mode.json) out.hint(told(summary, io.clock.monotonic() - started, result.fixed))
+  return code
+}
+
+/** @param aside true where standard output has the fixed document */
+async function tell(
+  { given, mode, out, io }: CommandContext,
+  project: Project,
+  { workspace, findings }: CheckedProject,
+  aside: boolean,
+): Promise<void> {
+  const format = (mode.json ? 'json' : (given.text('format') ?? 'text')) as ReportFormat
+  const color = (aside ? mode.color.stderr : mode.color.stdout) > 0
+  const line = aside ? out.say : out.line
+  const isForGithub = given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true'
+  // A clean run, the usual one, has nothing to draw.
+  if (findings.length === 0 && format === 'text') return
+  const { reportFormats } = await import('../../../documents/report/formats.ts')
+  if (mode.json) return await out.json(JSON.parse(reportFormats.json(findings, { workspace, color })))
+  const placed = inRepository(findings, project.directory, io.env)
+  const text = reportFormats[format](OF_REPOSITORY.has(format) ? placed : findings, { workspace, color }).trimEnd()
+  if (text !== '') line(text)
+  if (isForGithub && findings.length > 0) line(reportFormats.github(placed).trimEnd())
+}
+
+/** Formats whose readers look for the files from the root of the repository. */
+const OF_REPOSITORY: ReadonlySet<ReportFormat> = new Set(['github', 'gitlab', 'sarif'])
+
+/** The findings with their paths from the root that the pipeline names, where the project lies below it. */
+function inRepository(
+  findings: readonly Diagnostic[],
+  directory: string,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Diagnostic[] {
+  const root = env['GITHUB_WORKSPACE'] || env['CI_PROJECT_DIR']
+  const below = root ? relative(resolve(root), directory).replaceAll('\\', '/') : ''
+  if (below === '' || below.startsWith('..') || isAbsolute(below)) return findings
+  const placed = <T extends { readonly path: string }>(each: T): T => ({ ...each, path: `${below}/${each.path}` })
+  return findings.map((each) => ({ ...placed(each), related: each.related.map(placed) }))
+}
+
+/** Standard input comes back mended; what a dry run would do to files is drawn as a difference. */
+async function showFixed(
+  { out, io }: CommandContext,
+  project: Project,
+  input: VirtualDocument | undefined,
+  texts: Readonly<Record<string, string>>,
+  dry: boolean,
+): Promise<void> {
+  const mended = input && texts[input.path]
+  if (input !== undefined && !dry)
+    return mended === undefined ? writeOut(io, input.bytes) : out.line(mended.replace(/\n$/, ''))
+  const [{ unifiedDiff }, { loadWorkspace }, { decodeUtf8 }] = await Promise.all([
+    import('../../../documents/fmt/diff.ts'),
+    import('../../../documents/workspace/load.ts'),
+    import('../../../documents/workspace/read.ts'),
+  ])
+  const before = await loadWorkspace(project.directory, {
+    focus: [],
+    ...(input && { overlay: { [input.path]: input.bytes } }),
+  })
+  for (const [path, text] of Object.entries(texts)) {
+    const { source } = decodeUtf8({ path, bytes: before.files.read(path) ?? new Uint8Array() })
+    if (source === undefined || source.text === text) out.line(`${path}: written as UTF-8 without a byte order mark`)
+    else out.line(unifiedDiff(path, source.text, text).trimEnd())
+  }
+}
+
+function told({ errors, warnings, files, fixable }: LintSummary, ms: number, fixed = 0): string {
+  const mended = fixed > 0 ? `${fixed} fixed; ` : ''
+  const more = fixable > 0 ? `; ${fixable} fixable with --fix` : ''
+  return `${mended}${countNoun(errors, 'error')}, ${countNoun(warnings, 'warning')} in ${countNoun(files, 'file')} (${Math.round(ms)} ms)${more}`
+}

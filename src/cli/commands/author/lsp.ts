@@ -1,0 +1,44 @@
+import { lintWorkspace, type LintOptions } from '../../../documents/lint/lint.ts'
+import { loadWorkspace } from '../../../documents/workspace/load.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import type { LspProject } from '../../lsp/folder.ts'
+import { serveLanguage } from '../../lsp/serve.ts'
+import { openProject, projectRoot } from '../../project/project.ts'
+import { createNotebook, hasRegistry } from '../../project/registry.ts'
+
+export async function lsp(call: CommandContext): Promise<void> {
+  const { createConnection } = await import('vscode-languageserver/node')
+  // The protocol owns both streams for as long as the process lives; the connection ends it as the protocol says.
+  const connection = createConnection(process.stdin, process.stdout)
+  serveLanguage(connection, (directory) => {
+    const cwd = directory === undefined || call.globals.cwd !== undefined ? call.cwd : directory
+    const at = { ...call, cwd }
+    return { root: projectRoot(at), check: checkOf(at) }
+  })
+  connection.listen()
+  await new Promise<void>((ended) => call.signal.addEventListener('abort', () => ended()))
+}
+
+/** The project file is read each time: it may be what is being edited. */
+function checkOf(call: CommandContext): LspProject['check'] {
+  const notebook = createNotebook()
+  return async (overlay) => {
+    const project = await openProject(call)
+    const { config, directory } = project
+    const workspace = await loadWorkspace(directory, { overlay, ...(config.include && { include: config.include }) })
+    const options: LintOptions = {
+      strict: config.lint?.profile === 'strict',
+      published: notebook,
+      ...(config.lint?.rules && { rules: config.lint.rules }),
+      ...(config.providers && { providers: config.providers }),
+      ...(config.guardrails && { guardrails: config.guardrails.map((path) => path.replace(/^\.\//, '')) }),
+    }
+    let findings = lintWorkspace(workspace, options)
+    if (notebook.wants && hasRegistry(project)) {
+      const { withOperator } = await import('../../project/operator.ts')
+      if (await withOperator(project, call, (operator) => notebook.fetch(operator)))
+        findings = lintWorkspace(workspace, options)
+    }
+    return { workspace, findings, providers: Object.keys(config.providers ?? {}) }
+  }
+}

@@ -1,0 +1,179 @@
+/** Recorded calls, decided again under other policies. Source: command line, 2.1; policies, section 7. */
+import { stat } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { toIsoText } from '../../../base/clock.ts'
+import { fail } from '../../../base/failure.ts'
+import type { Document } from '../../../documents/text/document.ts'
+import { loadWorkspace } from '../../../documents/workspace/load.ts'
+import type { Workspace } from '../../../documents/workspace/workspace.ts'
+import { describeVerdict } from '../../../policy/decide.ts'
+import type { CallFacts, PolicySets } from '../../../policy/condition/decision.ts'
+import { evaluatePolicies } from '../../../policy/evaluate-policies.ts'
+import type { RecordedDecision } from '../../../spec/operator.ts'
+import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
+import { drawTable } from '../../../terminal/table.ts'
+import { shortId } from '../../../terminal/time.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { answerScreen } from '../../shell/list.ts'
+import { parseMoment } from '../../shell/numbers.ts'
+import { withOperator, type OperatorClient } from '../../project/operator.ts'
+import { buildBundle } from '../../release/build.ts'
+import { documentsFailure, tellFindings } from '../../release/findings.ts'
+import { assumedLine, createSnapshots, factsOf, setsOf, type ReplayedFacts } from '../../policy/recorded.ts'
+import { policyDocuments, subjectOf, withPolicies } from '../../policy/subject.ts'
+import { openProject, type Project } from '../../project/project.ts'
+
+interface Flip {
+  readonly runId: string
+  readonly toolCallId: string
+  readonly tool: string
+  readonly was: string
+  readonly now: string
+  readonly by: string
+  /** Measures of history that were not asked for when the call was decided. */
+  readonly assumed?: readonly string[]
+}
+
+export async function policyBacktest(call: CommandContext): Promise<void> {
+  const { given, mode, out, cwd, io } = call
+  const paths = given.list('policies')
+  if (paths.length === 0)
+    throw fail(
+      'usage',
+      { what: 'Say which policies to decide under.' },
+      { fix: '--policies PATH, a bundle or Policy documents' },
+    )
+  const since = given.text('since')
+  const agent = given.text('agent')
+  const project = await openProject(call, resolve(cwd, paths[0]!))
+  await withOperator(project, call, async (operator) => {
+    const others = await readOthers(call, project, operator, paths)
+    const { items } = await operator.call('GET /decisions', {
+      query: {
+        ...(agent !== undefined && { agent }),
+        ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
+      },
+    })
+    const snapshots = createSnapshots(operator)
+    const flips: Flip[] = []
+    const assumed = new Set<string>()
+    for (const decision of items) {
+      const replayed = factsOf(decision, items)
+      const before = await setsOf(decision, snapshots)
+      const after = await setsOf(decision, snapshots, (snapshot) => others.policiesOf(snapshot))
+      const flip = flipOf(decision, before, after, replayed, others.classOf(decision))
+      if (flip) flips.push(flip)
+      replayed.assumed.forEach((each) => assumed.add(each))
+    }
+    if (mode.json)
+      return await out.json({
+        calls: items.length,
+        flips,
+        ...(assumed.size > 0 && { assumed: [...assumed].sort() }),
+      })
+    if (flips.length > 0) drawTable(answerScreen(call), columns, flips).forEach((line) => out.line(line))
+    out.say(`${items.length} ${items.length === 1 ? 'call' : 'calls'}, ${flips.length} would be decided otherwise`)
+    const told = assumedLine(assumed)
+    if (told !== undefined) out.say(told)
+  })
+}
+
+/** Undefined where nothing changes, or where the recorded decision had another reason than policies. */
+function flipOf(
+  recorded: RecordedDecision,
+  before: PolicySets,
+  after: PolicySets,
+  { facts, assumed }: ReplayedFacts,
+  newClass: CallFacts['tool']['side_effect_class'],
+): Flip | undefined {
+  const { runId, toolCallId, ref, tool, decision: was } = recorded
+  const changed = newClass === undefined ? facts : { ...facts, tool: { ...facts.tool, side_effect_class: newClass } }
+  const verdict = evaluatePolicies(after, tool, changed)
+  const now = verdict.decision
+  // What counted history alone would flip is no effect of the policies.
+  if (now === was || now === evaluatePolicies(before, tool, facts).decision) return undefined
+  const { policies, error } = describeVerdict(verdict)
+  const winner = policies[0]
+  const isByPolicy = winner !== undefined && winner.matched !== 'false' && !verdict.byDefault
+  return {
+    runId,
+    toolCallId,
+    tool: ref,
+    was,
+    now,
+    ...(assumed.size > 0 && { assumed: [...assumed].sort() }),
+    by: error ?? (isByPolicy ? `${winner.id}@${winner.version}` : 'default'),
+  }
+}
+
+interface Others {
+  policiesOf(snapshot: AgentSnapshot): AgentSnapshot['policies']
+  /** The class that a bundle gives the tool now. */
+  classOf(decision: RecordedDecision): CallFacts['tool']['side_effect_class']
+}
+
+/** Policy documents replace those of the same name, or are added; a bundle's agents replace the recorded ones whole. */
+async function readOthers(
+  call: CommandContext,
+  project: Project,
+  operator: OperatorClient,
+  paths: readonly string[],
+): Promise<Others> {
+  const agents = new Map<string, AgentSnapshot>()
+  const documents: Document[] = []
+  let workspace: Workspace | undefined
+  for (const path of paths) {
+    const bundle = await bundleIn(call, project, operator, resolve(call.cwd, path))
+    bundle?.agents.forEach((snapshot) => agents.set(snapshot.id, snapshot))
+    if (bundle) continue
+    const found = await policyDocuments(project, [path], call.cwd)
+    workspace = found.workspace
+    documents.push(...found.documents)
+  }
+  const policiesOf = (snapshot: AgentSnapshot): AgentSnapshot['policies'] => {
+    const current = agents.get(snapshot.id) ?? snapshot
+    if (!workspace) return current.policies
+    return withPolicies(subjectOf({ agents: [...agents.values()] }, current), workspace, documents).policies
+  }
+  const known = new Map<string, AgentSnapshot['policies']>()
+  return {
+    policiesOf(snapshot) {
+      const set = known.get(snapshot.digest) ?? policiesOf(snapshot)
+      known.set(snapshot.digest, set)
+      return set
+    },
+    classOf: ({ agent, tool }) => agents.get(agent)?.tools.find(({ wire }) => wire === tool)?.sideEffectClass,
+  }
+}
+
+/** The bundle at a path; undefined where there are Policy documents and no agent. */
+async function bundleIn(
+  call: CommandContext,
+  project: Project,
+  operator: OperatorClient,
+  path: string,
+): Promise<CompiledBundle | undefined> {
+  if (!(await stat(path).catch(() => undefined))) return undefined
+  const here = relative(project.directory, path).replaceAll('\\', '/')
+  const { documents } = await loadWorkspace(
+    project.directory,
+    project.config.include ? { include: project.config.include } : {},
+  )
+  const isRoot = ({ kind, path }: Document) =>
+    (kind === 'Agent' || kind === 'Bundle') && (here === '' || path === here || path.startsWith(`${here}/`))
+  if (!documents.some(isRoot)) return undefined
+  const { workspace, findings, compiled } = await buildBundle({ project, path, operator })
+  if (compiled?.bundle) return compiled.bundle
+  tellFindings(call, findings, workspace)
+  throw documentsFailure(findings, call)
+}
+
+const columns: readonly TableColumn<Flip>[] = [
+  { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
+  { title: 'CALL', cell: ({ toolCallId }) => toolCallId },
+  { title: 'TOOL', cell: ({ tool }) => tool },
+  { title: 'WAS', cell: ({ was }) => was },
+  { title: 'NOW', cell: ({ now }) => now },
+  { title: 'BY', cell: ({ by }) => by },
+]

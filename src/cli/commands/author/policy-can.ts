@@ -1,0 +1,64 @@
+/** Whether any call of a tool can pass its policies. Source: policies, section 7. */
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import { passableOf } from '../../../compile/diff/passable.ts'
+import { readCondition, type Condition } from '../../../policy/condition/condition.ts'
+import { describeCondition } from '../../../policy/condition/describe.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { bundleAt } from '../../policy/bundle.ts'
+import { factsOf } from '../../policy/situation.ts'
+import { agentOf, calleeOf, setsOf, subjectOf } from '../../policy/subject.ts'
+import { openProject } from '../../project/project.ts'
+
+export async function policyCan(call: CommandContext): Promise<number> {
+  const { given, mode, out, io, cwd } = call
+  const [agent, tool] = [given.argument(0)!, given.argument(1)!]
+  const at = resolve(cwd, agent)
+  const isPath = (await stat(at).catch(() => undefined)) !== undefined
+  const project = await openProject(call, isPath ? at : undefined)
+  const { bundle } = await bundleAt(call, project, isPath ? at : project.directory)
+  const subject = subjectOf(bundle, agentOf(bundle, isPath ? undefined : agent))
+  const callee = calleeOf(subject, tool)
+  const unattended = given.flag('unattended')
+  const where = whereOf(given.text('where'))
+  const { checkValue } = await import('../../../tools/check.ts')
+  const answer = passableOf({
+    sets: setsOf(subject),
+    callee: callee.tool,
+    schemas: callee.schemas,
+    unattended,
+    ...(where && { where }),
+    factsOf: (args, context) => factsOf({ subject, tool: callee.tool, args, context, now: io.clock.now() }),
+    accepts: (args) => callee.schemas.every((schema) => checkValue(schema, args).length === 0),
+  })
+  if (mode.json) await out.json(answer)
+  else {
+    const calls = `call of ${callee.tool.id}${where ? ` with ${describeCondition(where)}` : ''}`
+    const by = answer.by.length > 0 ? ` (${answer.by.join(', ')})` : ''
+    if (answer.can === 'never') out.line(`never: no ${calls} passes${unattended ? ' without a person' : ''}${by}`)
+    else if (answer.can === 'not_proven')
+      out.line(`not proven: a ${calls} that passes was not found, nor that there is none${by}`)
+    else {
+      const { arguments: args, context, decision } = answer.witness!
+      const told = Object.keys(context).length === 0 ? '' : ` --context '${quoted(context)}'`
+      out.line(`yes: ${JSON.stringify(args)} comes to ${decision}${by}`)
+      out.hint(`replay:  svc policy eval --agent ${agent} --tool ${tool} --args '${quoted(args)}'${told}`)
+    }
+  }
+  const expected = given.text('expect')
+  if (expected === undefined || expected === answer.can) return 0
+  out.say(`expected ${expected}`)
+  return 1
+}
+
+/** For single quotes of a shell. */
+const quoted = (value: object): string => JSON.stringify(value).replaceAll("'", String.raw`'\''`)
+
+/** @throws Failure `usage` */
+function whereOf(text: string | undefined): Condition | undefined {
+  if (text === undefined) return undefined
+  const { condition, problems } = readCondition({ when: text })
+  if (condition) return condition
+  throw fail('usage', { what: `--where: ${problems[0]!.message}` }, { fix: `--where 'args.amount > 100'` })
+}

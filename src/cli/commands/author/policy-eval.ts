@@ -1,0 +1,93 @@
+/** One hypothetical call before the real evaluator. Source: policies, section 7. */
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fail, type InvalidPlace } from '../../../base/failure.ts'
+import { isJsonObject, type JsonValue } from '../../../base/json.ts'
+import { explainDecision } from '../../../policy/explain/explain.ts'
+import { createTheme } from '../../../terminal/theme.ts'
+import { pathOfAgent } from '../../project/agent-path.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { parseJson, readText } from '../../runs/input.ts'
+import { bundleAt } from '../../policy/bundle.ts'
+import { placesOf, type LeafPlaces } from '../../policy/places.ts'
+import { factsOf } from '../../policy/situation.ts'
+import {
+  agentOf,
+  calleeOf,
+  policiesAlone,
+  policyDocuments,
+  setsOf,
+  subjectOf,
+  withPolicies,
+  type EvalCallee,
+  type EvalSubject,
+} from '../../policy/subject.ts'
+import { decisionLine, explanationLines, toJson } from '../../policy/told.ts'
+import { openProject } from '../../project/project.ts'
+
+export async function policyEval(call: CommandContext): Promise<number> {
+  const { given, mode, out, io } = call
+  const [tool, expected] = [given.text('tool'), given.text('expect')]
+  if (tool === undefined) throw fail('usage', { what: 'A decision is about a call.' }, { fix: '--tool ID --args JSON' })
+  const args = await readValue(call, given.text('args') ?? '{}', '--args')
+  const context = await readValue(call, given.text('context') ?? '{}', '--context')
+  if (!isJsonObject(context)) throw fail('usage', { what: '--context takes an object.' })
+  const { subject, places } = await subjectFor(call, tool)
+  const callee = calleeOf(subject, tool)
+  const facts = factsOf({ subject, tool: callee.tool, args, context, now: io.clock.now() })
+  const explanation = explainDecision(setsOf(subject), callee.tool.wire_name, facts)
+  const invalid = await problemsOf(args, callee)
+  if (mode.json) await out.json({ ...toJson(explanation, places), invalid })
+  else {
+    out.line(decisionLine(explanation))
+    if (given.flag('explain'))
+      explanationLines(explanation, places, createTheme(mode.color.stdout)).forEach((line) => out.line(line))
+    if (invalid.length > 0) out.say(`${tool} does not take these arguments; a run refuses the call before any policy:`)
+    for (const { path, message } of invalid) out.say(`  ${path === '' ? 'the arguments' : path}: ${message}`)
+  }
+  const { decision } = explanation.decision
+  if (expected === undefined || expected === decision) return 0
+  out.say(`expected ${expected}`)
+  return 1
+}
+
+/** Why a run would answer the call with an error, and ask no policy. Source: policies, section 1. */
+async function problemsOf(args: JsonValue, { schemas }: EvalCallee): Promise<readonly InvalidPlace[]> {
+  if (!isJsonObject(args)) return [{ path: '', message: 'must be a JSON object' }]
+  const { checkValue } = await import('../../../tools/check.ts')
+  return schemas.flatMap((schema) => checkValue(schema, args))
+}
+
+/** The agent's policies, with those of `--policy` in their place or beside them; without an agent, the latter alone. */
+async function subjectFor(
+  call: CommandContext,
+  tool: string,
+): Promise<{ readonly subject: EvalSubject; readonly places: LeafPlaces }> {
+  const { given, cwd } = call
+  const [agent, policies] = [given.text('agent'), given.list('policy')]
+  const path = agent !== undefined && (await isThere(resolve(cwd, agent))) ? resolve(cwd, agent) : undefined
+  const project = await openProject(call, path ?? (policies[0] === undefined ? undefined : resolve(cwd, policies[0])))
+  const more = policies.length > 0 ? await policyDocuments(project, policies, cwd) : undefined
+  if (agent === undefined && more)
+    return { subject: policiesAlone(more.workspace, more.documents, [tool]), places: placesOf(more.documents) }
+  const where = path ?? (await pathOfAgent(project, agent, cwd))
+  const { bundle, documents } = await bundleAt(call, project, where)
+  const subject = subjectOf(bundle, agentOf(bundle, path === undefined ? agent : undefined))
+  if (!more) return { subject, places: placesOf(documents) }
+  return {
+    subject: withPolicies(subject, more.workspace, more.documents),
+    places: placesOf([...more.documents, ...documents]),
+  }
+}
+
+const isThere = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined
+
+/** A number that no call can have may still be asked about: conditions on it are unknown. */
+const anyNumber = (text: string): JsonValue => JSON.parse(text) as JsonValue
+
+/** JSON, `@FILE`, or `-` for standard input. */
+async function readValue(call: CommandContext, text: string, what: string): Promise<JsonValue> {
+  const given =
+    text === '-' ? await call.io.stdin.text() : text.startsWith('@') ? await readText(text.slice(1), call) : text
+  return parseJson(given, what, anyNumber)
+}

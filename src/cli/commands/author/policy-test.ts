@@ -1,0 +1,236 @@
+/** Table tests of policies: calls and what must be decided about each. Source: command line, 2.1; policies, section 7. */
+import { stat } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { fail, isFailure } from '../../../base/failure.ts'
+import { safeText } from '../../../terminal/text.ts'
+import { formatDuration } from '../../../terminal/time.ts'
+import { createTheme } from '../../../terminal/theme.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { wholeNumber } from '../../shell/numbers.ts'
+import type { LeafPlaces } from '../../policy/places.ts'
+import { readPolicyTests, type PolicyCase } from '../../policy/case-file.ts'
+import { createCollector, type CoverageCollector, type PolicySetCoverage } from '../../policy/coverage.ts'
+import { rewriteCases } from '../../policy/rewrite.ts'
+import { createAsk, decideCase, type CasePreparer, type DecidedCase } from '../../policy/run-cases.ts'
+import { toJson } from '../../policy/told.ts'
+import { openProject } from '../../project/project.ts'
+import { filesBelow } from '../../scenario/find.ts'
+import { untilStopped } from '../../project/open-server.ts'
+import { reportJunit, reportTap, type TestCase } from '../../pages/test-report.ts'
+import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'
+import { readUserFile } from '../../files/read-file.ts'
+import { watchFiles } from '../../files/watch.ts'
+import { writeUserFile } from '../../files/write-file.ts'
+
+interface PolicyCaseResult extends TestCase {
+  /** Absent for a file that could not be read. */
+  readonly given?: PolicyCase
+  readonly decided?: DecidedCase
+  readonly places?: LeafPlaces
+}
+
+export async function policyTest(call: CommandContext): Promise<number> {
+  const { given, cwd, signal, out } = call
+  const project = await openProject(call)
+  const paths = given.rest(0).map((path) => resolve(cwd, path))
+  const wanted = paths.length > 0 ? paths : [project.directory]
+  const minimum = wholeNumber(given.text('coverage'), 'coverage')
+  if (!given.flag('watch')) return await testOnce(call, wanted, minimum)
+  const again = async (): Promise<void> => {
+    await testOnce(call, wanted, minimum).catch((error: unknown) => {
+      if (!isFailure(error)) throw error
+      out.say(error.message)
+    })
+  }
+  await again()
+  const watching = await watchFiles(project.directory, again, signal)
+  out.hint('waiting for changes; Ctrl-C ends')
+  await untilStopped(signal)
+  await watching.close()
+  return 0
+}
+
+async function testOnce(call: CommandContext, paths: readonly string[], minimum: number | undefined): Promise<number> {
+  const { given, io, mode, out } = call
+  const since = io.clock.monotonic()
+  const [ask, collector] = [createAsk(call), createCollector()]
+  const format = mode.json ? 'json' : (given.text('format') ?? 'text')
+  const filter = createTestFilter(given.text('filter'))
+  const results: PolicyCaseResult[] = []
+  for (const path of await findTests(paths)) {
+    const found = await testFile(call, ask, collector, filter, path)
+    results.push(...found)
+    if (format === 'text') tell(call, found)
+  }
+  if (results.length === 0) filter.settle()
+  const coverage = collector.result()
+  const failed = results.filter(({ ok }) => !ok).length
+  const isShort = minimum !== undefined && coverage.percent < minimum
+  if (format === 'json') await out.json(jsonOf(results, coverage, failed, isShort))
+  else if (format === 'junit') out.line(reportJunit(results, 'svc policy test'))
+  else if (format === 'tap') out.line(reportTap(results))
+  else
+    out.say(
+      told(results.length - failed, failed, io.clock.monotonic() - since, minimum === undefined ? undefined : coverage),
+    )
+  if (isShort) out.say(`coverage is ${coverage.percent}%, below ${minimum}%`)
+  return failed > 0 || isShort ? 1 : 0
+}
+
+/** @throws Failure `not_found` */
+async function findTests(paths: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const path of paths) {
+    const there = await stat(path).catch(() => undefined)
+    if (!there) throw fail('not_found', { what: path })
+    found.push(...(there.isDirectory() ? await filesBelow(path, /\.policytest\.ya?ml$/) : [path]))
+  }
+  if (found.length === 0)
+    throw fail(
+      'not_found',
+      { what: 'policy test' },
+      { fix: 'Write one as NAME.policytest.yaml; svc schema policytest tells how.' },
+    )
+  return [...new Set(found)]
+}
+
+async function testFile(
+  call: CommandContext,
+  ask: CasePreparer,
+  collector: CoverageCollector,
+  filter: TestFilter,
+  path: string,
+): Promise<readonly PolicyCaseResult[]> {
+  const { given, io, cwd } = call
+  const file = relative(cwd, path).replaceAll('\\', '/')
+  const text = (await readUserFile(path)).toString('utf8')
+  const { tests, findings } = readPolicyTests(text, file)
+  const wrong = findings.filter(({ severity }) => severity === 'error')
+  if (wrong.length > 0)
+    return [
+      broken(
+        file,
+        wrong.map(
+          ({ range, message, rule }) => `${file}:${range.start.line}:${range.start.column} ${message} (${rule})`,
+        ),
+      ),
+    ]
+  const results: PolicyCaseResult[] = []
+  const decisions: DecidedCase[][] = []
+  for (const test of tests) {
+    const asked = await ask.of(test, path).catch((error: unknown) => {
+      if (!isFailure(error)) throw error
+      return error
+    })
+    if (isFailure(asked)) {
+      results.push(
+        broken(file, [asked.message, ...(asked.extras.details ?? []).map((each) => `${each.path} ${each.message}`)]),
+      )
+      decisions.push([])
+      continue
+    }
+    collector.know(asked.subject.policies, asked.places)
+    const decided: DecidedCase[] = []
+    for (const each of test.calls) {
+      const since = io.clock.monotonic()
+      const answer = decideCase(asked, each, collector, io.clock.now())
+      decided.push(answer)
+      const name = each.name ?? `${each.tool} ${JSON.stringify(each.args ?? {})}`
+      if (!filter.chooses(file, name)) continue
+      const ms = Math.round(io.clock.monotonic() - since)
+      results.push({
+        file,
+        name,
+        ok: answer.failure.length === 0,
+        failure: answer.failure,
+        ms,
+        given: each,
+        decided: answer,
+        places: asked.places,
+      })
+    }
+    decisions.push(decided)
+  }
+  if (!given.flag('update')) return results
+  const updated = rewriteCases(
+    text,
+    decisions.map((decided) => decided.map(actualOf)),
+  )
+  if (updated !== text) await writeUserFile(path, updated)
+  // What was decided is what is expected now; only what could not be decided still fails.
+  return results.map((result) => (result.decided?.explanation ? { ...result, ok: true, failure: [] } : result))
+}
+
+const broken = (file: string, failure: readonly string[]): PolicyCaseResult => ({
+  file,
+  name: file,
+  ok: false,
+  failure,
+  ms: 0,
+})
+
+const actualOf = ({ explanation, by }: DecidedCase) =>
+  explanation && by !== undefined
+    ? {
+        decision: explanation.decision.decision,
+        by,
+        approvals: explanation.decision.obligations?.approvals_required ?? 0,
+      }
+    : undefined
+
+function tell({ out, mode }: CommandContext, results: readonly PolicyCaseResult[]): void {
+  const theme = createTheme(mode.color.stdout)
+  const passed = results.filter(({ ok }) => ok).length
+  const file = results[0]?.file
+  if (file !== undefined && passed > 0) out.line(`${safeText(file)}   ${theme.ok(`${passed} passed`)}`)
+  for (const { file, name, failure } of results.filter(({ ok }) => !ok)) {
+    const short = file
+      .split('/')
+      .at(-1)!
+      .replace(/\.policytest\.ya?ml$/, '')
+    out.line(`${theme.bad('FAIL')} ${safeText(name === file ? file : `${short} › ${name}`)}`)
+    failure.forEach((line) => out.line(`  ${safeText(line)}`))
+  }
+}
+
+function told(passed: number, failed: number, ms: number, coverage: PolicySetCoverage | undefined): string {
+  const counts = `${passed} passed${failed > 0 ? `, ${failed} failed` : ''} (${formatDuration(ms)})`
+  if (!coverage) return counts
+  const missing = coverage.policies.flatMap(({ id, leaves }) =>
+    leaves.flatMap(({ node, missing: truths }) => (truths.length > 0 ? `${id} ${node} ${truths.join('/')}` : [])),
+  )
+  return `${counts} · coverage ${coverage.percent}%${missing.length > 0 ? ` (uncovered: ${missing.join(', ')})` : ''}`
+}
+
+const jsonOf = (
+  results: readonly PolicyCaseResult[],
+  coverage: PolicySetCoverage,
+  failed: number,
+  isShort: boolean,
+): object => ({
+  ok: failed === 0 && !isShort,
+  passed: results.length - failed,
+  failed,
+  coverage,
+  cases: results.map(({ file, name, ok, failure, given, decided, places }) => ({
+    name,
+    file,
+    ok,
+    expected: given ? expectationOf(given) : null,
+    actual: decided?.explanation
+      ? {
+          decision: decided.explanation.decision.decision,
+          by: decided.by,
+          approvals: decided.explanation.decision.obligations?.approvals_required ?? null,
+        }
+      : null,
+    trace: decided?.explanation && places ? toJson(decided.explanation, places).trace : [],
+    failure,
+  })),
+})
+
+const expectationOf = ({ expect, by, approvals }: PolicyCase): object => ({
+  decision: expect,
+  ...(by !== undefined && { by }),
+  ...(approvals !== undefined && { approvals }),
+})

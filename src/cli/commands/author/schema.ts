@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { fail } from '../../../base/failure.ts'
+import type { JsonObject } from '../../../base/json.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { packageFile } from '../../project/package-file.ts'
+import { nearestWord } from '../../shell/nearest.ts'
+
+const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event']
+/** What precedes the command whose answer is meant. */
+const OUTPUT = 'output:'
+
+/** Where documents of a kind usually lie, for editors; each says its kind in its own header too. */
+const GLOBS: Readonly<Record<string, readonly string[]>> = {
+  agent: ['agent.yaml', 'agents/**/*.yaml'],
+  tool: ['tools/**/*.yaml'],
+  policy: ['policies/**/!(*.policytest).yaml'],
+  bundle: ['bundle.yaml'],
+  config: ['svc.config.yaml'],
+  scenario: ['**/*.scenario.yaml'],
+  policytest: ['**/*.policytest.yaml'],
+}
+
+export async function schema({ given, mode, out, manual }: CommandContext): Promise<void> {
+  if (given.flag('vscode')) {
+    const settings = Object.fromEntries(
+      Object.entries(GLOBS).map(([kind, globs]) => [`./.schemas/${kind}.schema.json`, globs]),
+    )
+    return out.line(JSON.stringify({ 'yaml.schemas': settings }, null, 2))
+  }
+  if (given.flag('types')) return out.line((await readFile(packageFile('dist/documents.d.ts'), 'utf8')).trimEnd())
+  const outputs = manual.commands.flatMap(({ path, json }) => (json === undefined ? [] : [`${OUTPUT}${path}`]))
+  const kinds = [...KINDS, ...outputs]
+  // The command may be written as words: svc schema output:policy eval.
+  const kind = given.rest(0).join(' ').toLowerCase()
+  if (kind === '') return mode.json ? await out.json({ items: kinds, total: kinds.length }) : out.line(kinds.join('\n'))
+  if (!kinds.includes(kind)) {
+    const near = nearestWord(kind, kinds)
+    throw fail(
+      'usage',
+      { what: `There is no schema "${kind}".` },
+      { fix: near ? `Did you mean ${near}?` : `Kinds: ${KINDS.join(', ')}, ${OUTPUT}<command>.` },
+    )
+  }
+  if (kind.startsWith(OUTPUT)) return await out.json(await schemaOfOutput(kind.slice(OUTPUT.length), manual.commands))
+  const text = await readFile(packageFile(`schemas/${kind}.schema.json`), 'utf8')
+  if (mode.json) return await out.json(JSON.parse(text))
+  out.line(text.trimEnd())
+}
+
+async function schemaOfOutput(path: string, commands: CommandContext['manual']['commands']): Promise<JsonObject> {
+  const { outputSchema, readComponents } = await import('../../pages/output-schema.ts')
+  const components = readComponents(await readFile(packageFile('schemas/openapi.yaml'), 'utf8'))
+  return outputSchema(
+    commands.find((each) => each.path === path)!,
+    commands,
+    components,
+  )!
+}

@@ -1,0 +1,239 @@
+/** Scenario tests: runs with doubles and written decisions, in memory and in virtual time. Source: command line, 2.1 and 4. */
+import { relative, resolve } from 'node:path'
+import { fail, isFailure } from '../../../base/failure.ts'
+import { safeText } from '../../../terminal/text.ts'
+import { formatDuration } from '../../../terminal/time.ts'
+import { createTheme } from '../../../terminal/theme.ts'
+import { drawTimeline } from '../../../terminal/timeline.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { answerScreen } from '../../shell/list.ts'
+import { openProject } from '../../project/project.ts'
+import { findScenarios } from '../../scenario/find.ts'
+import { findMismatches, observeRun, type ExpectationMismatch } from '../../scenario/expect.ts'
+import { playScenario, type PlayedScenario } from '../../scenario/play.ts'
+import { createPreparation, type PrepareScenario } from '../../scenario/prepare.ts'
+import { readScenarios, type Scenario } from '../../scenario/scenario.ts'
+import { rewriteExpectations, updateOf, type ExpectationUpdate } from '../../scenario/update.ts'
+import { reportJunit, reportTap, type TestCase } from '../../pages/test-report.ts'
+import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'
+import { untilStopped } from '../../project/open-server.ts'
+import { readUserFile } from '../../files/read-file.ts'
+import { watchFiles } from '../../files/watch.ts'
+import { writeUserFile } from '../../files/write-file.ts'
+
+interface ScenarioResult extends TestCase {
+  readonly scenario?: Scenario
+  readonly played?: PlayedScenario
+  readonly differences: readonly ExpectationMismatch[]
+  /** What would make the expectations true. */
+  readonly update?: ExpectationUpdate
+}
+
+export async function test(call: CommandContext): Promise<number> {
+  const { given, cwd, signal } = call
+  const project = await openProject(call)
+  const paths = given.rest(0).map((path) => resolve(cwd, path))
+  const wanted = paths.length > 0 ? paths : [project.directory]
+  if (given.flag('record') && given.flag('update'))
+    throw fail('usage', { what: 'A recording is made first and its scenario updated then: give --record or --update.' })
+  if (!given.flag('watch')) return await testOnce(call, wanted)
+  const again = async (): Promise<void> => {
+    await testOnce(call, wanted).catch((error: unknown) => {
+      if (!isFailure(error)) throw error
+      call.out.say(error.message)
+    })
+  }
+  await again()
+  const watching = await watchFiles(project.directory, again, signal)
+  call.out.hint('waiting for changes; Ctrl-C ends')
+  await untilStopped(signal)
+  await watching.close()
+  return 0
+}
+
+async function testOnce(call: CommandContext, paths: readonly string[]): Promise<number> {
+  const { given, io } = call
+  const filter = createTestFilter(given.text('filter'))
+  const files = await findScenarios(paths)
+  const directory = given.text('replay')
+  const prepare = createPreparation(call, {
+    record: given.flag('record'),
+    ...(directory !== undefined && { directory: resolve(call.cwd, directory) }),
+  })
+  const since = io.clock.monotonic()
+  const results: ScenarioResult[] = []
+  const format = call.mode.json ? 'json' : (given.text('format') ?? 'text')
+  for (const file of files) {
+    const text = (await readUserFile(file)).toString('utf8')
+    const updates: (ExpectationUpdate | undefined)[] = []
+    for (const { index, run } of testsOf(call, prepare, file, text, filter)) {
+      const done = given.flag('update') ? accepted(await run()) : await run()
+      updates[index] = done.update
+      results.push(done)
+      if (format === 'text') tell(call, done)
+      if (!done.ok && given.flag('bail')) return await finish(call, format, results, since)
+    }
+    if (given.flag('update') && updates.some(Boolean)) await writeUserFile(file, rewriteExpectations(text, updates))
+  }
+  if (results.length === 0) filter.settle()
+  return await finish(call, format, results, since)
+}
+
+/** What came of it is what is expected now; only what cannot be written down still fails. */
+const accepted = (result: ScenarioResult): ScenarioResult =>
+  result.update ? { ...result, ok: true, failure: [] } : result
+
+/** The tests of a file, not yet run. A file that cannot be read is one that fails. */
+function testsOf(
+  call: CommandContext,
+  prepare: PrepareScenario,
+  path: string,
+  text: string,
+  filter: TestFilter,
+): { readonly index: number; readonly run: () => Promise<ScenarioResult> }[] {
+  const file = relative(call.cwd, path).replaceAll('\\', '/')
+  const { scenarios, findings } = readScenarios(text, file)
+  const wrong = findings.filter(({ severity }) => severity === 'error')
+  if (wrong.length > 0) {
+    const failure = wrong.flatMap(({ range, rule, message, fix }) => [
+      `${file}:${range.start.line}:${range.start.column} ${message} (${rule})`,
+      ...(fix ? [`  fix:  ${fix.description}`] : []),
+    ])
+    return [{ index: 0, run: async () => ({ file, name: file, ok: false, failure, ms: 0, differences: [] }) }]
+  }
+  return scenarios
+    .map((scenario, index) => ({ scenario, index }))
+    .filter(({ scenario }) => filter.chooses(file, scenario.scenario))
+    .map(({ scenario, index }) => ({ index, run: () => testOne(call, prepare, { path, file, index }, scenario) }))
+}
+
+async function testOne(
+  { io, signal, ...call }: CommandContext,
+  prepare: PrepareScenario,
+  { path, file, index }: { readonly path: string; readonly file: string; readonly index: number },
+  scenario: Scenario,
+): Promise<ScenarioResult> {
+  const since = io.clock.monotonic()
+  const result = (
+    failure: readonly string[],
+    played?: PlayedScenario,
+    differences: readonly ExpectationMismatch[] = [],
+  ): ScenarioResult => ({
+    file,
+    name: scenario.scenario,
+    ok: failure.length === 0,
+    failure,
+    ms: Math.round(io.clock.monotonic() - since),
+    scenario,
+    ...(played && { played }),
+    differences,
+  })
+  try {
+    const prepared = await prepare(scenario, path, index)
+    const played = await playScenario(scenario, { ...prepared, env: io.env, signal })
+    const agents = [prepared.bundle, ...prepared.lateBound].flatMap((bundle) => bundle.agents)
+    const { expect = {} } = scenario
+    const differences = findMismatches(expect, played, agents)
+    const failure = failureOf({ ...call, io }, played, differences)
+    const update = failure.length > 0 && updateOf(expect, differences, observeRun(played, agents))
+    return { ...result(failure, played, differences), ...(update && { update }) }
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    const details = (error.extras.details ?? []).map((each) => `  ${each.path} ${each.message}`)
+    return result([error.message, ...details, ...(error.fix ? [`  fix:  ${error.fix}`] : [])])
+  }
+}
+
+/** What differs; what nobody decided, since that is mostly why; the conversation, which shows the rest. */
+function failureOf(
+  call: Pick<CommandContext, 'io' | 'mode'>,
+  played: PlayedScenario,
+  differences: readonly ExpectationMismatch[],
+): string[] {
+  if (differences.length === 0) return []
+  const { run, conversation, undecided, problem } = played
+  return [
+    ...differences.flatMap(({ what, expected, actual }) =>
+      what === 'run'
+        ? [`${what}: ${typeof actual === 'string' ? actual : shown(actual)}`]
+        : [`${what}: expected ${shown(expected)}`, `${' '.repeat(what.length)}       got ${shown(actual)}`],
+    ),
+    ...undecided.filter((name) => !problem?.includes(name)).map((name) => `undecided: ${name}`),
+    ...(run?.error === undefined ? [] : [`error: ${run.error}`]),
+    ...(conversation
+      ? drawTimeline(
+          answerScreen({ ...call, mode: { ...call.mode, color: PLAIN } }),
+          conversation.items,
+          conversation.runs,
+        )
+      : []),
+  ]
+}
+
+const PLAIN = { stdout: 0, stderr: 0 } as const
+
+const shown = (value: unknown): string => JSON.stringify(value)
+
+function tell({ out, io, mode }: CommandContext, { file, name, ok, failure, played }: ScenarioResult): void {
+  const theme = createTheme(mode.color.stdout)
+  const waited =
+    played && played.virtualMs >= 1000 ? `  ${theme.dim(`${formatDuration(played.virtualMs)} (virtual)`)}` : ''
+  const head = io.stdout.isTTY ? file.padEnd(38) : file
+  out.line(`${head}  ${ok ? theme.ok('✔') : theme.bad('✖')} ${safeText(name)}${waited}`)
+  for (const line of failure) out.line(`    ${safeText(line)}`)
+}
+
+async function finish(
+  call: CommandContext,
+  format: string,
+  results: readonly ScenarioResult[],
+  since: number,
+): Promise<number> {
+  const { out, io } = call
+  const failed = results.filter(({ ok }) => !ok).length
+  const passed = results.length - failed
+  const ms = io.clock.monotonic() - since
+  if (format === 'json') await out.json(toJson(results, passed, failed))
+  else if (format === 'junit') out.line(reportJunit(results, 'svc test'))
+  else if (format === 'tap') out.line(reportTap(results))
+  const tokens = results.reduce((sum, { played }) => sum + (played?.run?.totalTokensUsed ?? 0), 0)
+  if (format === 'text')
+    out.say(
+      `${passed} passed${failed > 0 ? `, ${failed} failed` : ''} in ${formatDuration(ms)}, ${call.given.flag('record') ? 'recorded' : '0 network calls'}, ${tokens} scripted tokens`,
+    )
+  return failed > 0 ? 1 : 0
+}
+
+const toJson = (results: readonly ScenarioResult[], passed: number, failed: number): object => ({
+  ok: failed === 0,
+  passed,
+  failed,
+  cases: results.map(({ file, name, ok, failure, ms, scenario, played, differences }) => ({
+    name,
+    file,
+    ok,
+    expected: scenario?.expect ?? {},
+    actual: played?.run
+      ? { status: played.run.status, output: played.run.output, error: played.run.error ?? null }
+      : null,
+    trace: failure,
+    differences,
+    undecided: played?.undecided ?? [],
+    events: played?.events ?? [],
+    virtualMs: played?.virtualMs ?? 0,
+    ms,
+  })),
+  runs: results.flatMap(({ file, played }) =>
+    played?.run
+      ? [
+          {
+            file,
+            runId: played.run.runId,
+            sessionId: played.run.sessionId,
+            status: played.run.status,
+            totalTokensUsed: played.run.totalTokensUsed,
+          },
+        ]
+      : [],
+  ),
+})

@@ -1,0 +1,125 @@
+import { basename, resolve } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import { fileItem, fileRef, type FileItem, type FileRef } from '../../../client/index.ts'
+import type { FileView } from '../../../spec/operator.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
+import { safeText } from '../../../terminal/text.ts'
+import { formatRelative } from '../../../terminal/time.ts'
+import { openUserFile } from '../../files/read-file.ts'
+import { sizeOf, readSize } from '../../files/size.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { printList } from '../../shell/list.ts'
+import { wholeNumber } from '../../shell/numbers.ts'
+import { OPERATOR_URL, withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { remoteError } from '../../shell/remote.ts'
+import { stdinBytes } from '../../files/stdin-bytes.ts'
+import { openTarget } from '../../project/target.ts'
+import { writeUserFile } from '../../files/write-file.ts'
+
+interface Uploaded {
+  readonly objectKey: string
+  readonly filename: string
+  readonly mediaType: string
+  readonly bytes: number
+  readonly inputRef: FileRef
+  readonly messageRef: FileItem
+}
+
+/** Presign, PUT, finalize; each file in its turn, so that what was told as uploaded is. */
+export async function filesUpload(call: CommandContext): Promise<void> {
+  const { given, mode, out, cwd, io, signal } = call
+  const [files, name, mediaType] = [given.rest(0), given.text('name'), given.text('media-type')]
+  const most = readSize(given.text('max-size'), 'max-size')
+  if (files.includes('-') && name === undefined)
+    throw fail('usage', { what: 'Standard input has no name.' }, { fix: '--name invoice.pdf' })
+  if (name !== undefined && files.length > 1)
+    throw fail('usage', { what: '--name is for one file.' }, { fix: 'Upload the others without it.' })
+  const about = { ...(name !== undefined && { filename: name }), ...(mediaType !== undefined && { mediaType }) }
+  const target = await openTarget(call, await openProject(call))
+  try {
+    const items: Uploaded[] = []
+    for (const file of files) {
+      const source =
+        file === '-' ? new Blob([new Uint8Array(await stdinBytes(io))]) : await openUserFile(resolve(cwd, file), file)
+      const bytes = source.size
+      if (most !== undefined && bytes > most)
+        throw fail('file_too_large', { limit: most }, { fix: `${file} has ${bytes} bytes.` })
+      const upload = await target.client.uploadWorkspaceFile(source, { ...about, signal })
+      const { objectKey, filename } = upload
+      items.push({
+        objectKey,
+        filename,
+        mediaType: upload.mediaType,
+        bytes,
+        inputRef: fileRef(upload),
+        messageRef: fileItem(upload),
+      })
+      if (mode.json) continue
+      const shown = safeText(name ?? basename(file))
+      out.line(
+        io.stdout.isTTY
+          ? `${shown}  ${upload.mediaType}  ${sizeOf(bytes)}  → ${objectKey}`
+          : [shown, upload.mediaType, bytes, objectKey].join('\t'),
+      )
+    }
+    if (mode.json) return await out.json({ items, total: items.length })
+    const [first] = items
+    if (first) out.hint(`use it:  svc run AGENT document:='${JSON.stringify(first.inputRef)}'`)
+  } finally {
+    await target.close()
+  }
+}
+
+export async function filesList(call: CommandContext): Promise<void> {
+  const { given, io } = call
+  const [skip, take] = [wholeNumber(given.text('skip'), 'skip'), wholeNumber(given.text('take'), 'take', 1)]
+  await withOperator(await openProject(call), call, async (operator) => {
+    const query = {
+      ...(skip !== undefined && { skip: String(skip) }),
+      ...(take !== undefined && { take: String(take) }),
+    }
+    await printList(
+      call,
+      await operator.call('GET /files', { query }),
+      columns(io.clock.now()),
+      'No files. svc files upload brings one.',
+    )
+  })
+}
+
+const columns = (now: number): readonly TableColumn<FileView>[] => [
+  { title: 'FILE', cell: ({ filename }) => filename, plain: ({ objectKey }) => objectKey },
+  { title: 'TYPE', cell: ({ mediaType }) => mediaType },
+  {
+    title: 'SIZE',
+    cell: ({ sizeBytes }) => sizeOf(sizeBytes),
+    plain: ({ sizeBytes }) => String(sizeBytes),
+    align: 'right',
+  },
+  {
+    title: 'UPLOADED',
+    cell: ({ finalizedAt }) => formatRelative(Date.parse(finalizedAt), now),
+    plain: ({ finalizedAt }) => finalizedAt,
+  },
+]
+
+/** The bytes, to a file or to stdout; a terminal gets none, since a file may hold anything. */
+export async function filesGet(call: CommandContext): Promise<void> {
+  const { given, mode, out, cwd, io } = call
+  const [key, to] = [given.argument(0)!, given.text('output') ?? '-']
+  if (to === '-' && io.stdout.isTTY)
+    throw fail('usage', { what: 'A file is not written to a terminal.' }, { fix: `-o ${basename(key)}` })
+  if (to === '-' && mode.json) throw fail('usage', { what: 'With --json the bytes go to a file.' }, { fix: '-o FILE' })
+  await withOperator(await openProject(call), call, async (operator) => {
+    const url = new URL('/files/content', OPERATOR_URL)
+    url.searchParams.set('key', key)
+    const response = await operator.send(new Request(url))
+    if (!response.ok) throw remoteError(response.status, 'GET /files/content', await response.text())
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    if (to === '-') return io.writeBytes?.(bytes)
+    await writeUserFile(resolve(cwd, to), bytes)
+    if (mode.json) return await out.json({ objectKey: key, file: to, bytes: bytes.length })
+    out.hint(`wrote ${to} (${sizeOf(bytes.length)})`)
+  })
+}

@@ -1,0 +1,207 @@
+import { resolve } from 'node:path'
+import { isWaiting, waitForRun, type RunStatus } from '../../../client/index.ts'
+import { toIsoText } from '../../../base/clock.ts'
+import { fail } from '../../../base/failure.ts'
+import type { OperatorList, RunView } from '../../../spec/operator.ts'
+import { safeJson, safeText } from '../../../terminal/text.ts'
+import { styleOfStatus } from '../../../terminal/theme.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
+import { formatDuration, formatRelative, shortDuration, shortId } from '../../../terminal/time.ts'
+import { drawTimeline } from '../../../terminal/timeline.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { toHtml, toMarkdown } from '../../conversation/page.ts'
+import { followRun } from '../../runs/follow.ts'
+import { readFollowOptions } from '../../runs/follow-options.ts'
+import { answerScreen, printList, printLong, printOne } from '../../shell/list.ts'
+import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
+import { withOperator } from '../../project/operator.ts'
+import { exitOfStatus, tellInterrupted, tellOutcome } from '../../runs/outcome.ts'
+import { openProject } from '../../project/project.ts'
+import { agentOf, runIdOf } from '../../project/reference.ts'
+import { openTarget, type ServerTarget } from '../../project/target.ts'
+import { watchList } from '../../shell/watch-list.ts'
+import { writeUserFile } from '../../files/write-file.ts'
+
+export async function runsList(call: CommandContext): Promise<void> {
+  const { given, io } = call
+  const [agent, since, session] = [given.text('agent'), given.text('since'), given.text('session')]
+  const status = given.list('status').join(',')
+  const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
+  const project = await openProject(call)
+  const read = (): Promise<OperatorList<RunView>> =>
+    withOperator(project, call, async (operator) =>
+      operator.call('GET /runs', {
+        query: {
+          take: String(limit),
+          ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+          ...(status !== '' && { status }),
+          ...(given.flag('waiting') && { waiting: 'true' }),
+          ...(session !== undefined && { session }),
+          ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
+        },
+      }),
+    )
+  if (!given.flag('watch')) return await printList(call, await read(), columns(io.clock.now()), NOTHING)
+  await watchList(call, {
+    look: async () => (await read()).items,
+    keyOf: ({ runId, status, waitingOn }) => `${runId} ${status} ${waitingOn ?? ''}`,
+    columns,
+    published: (run) => run,
+    nothing: NOTHING,
+    bell: false,
+  })
+}
+
+const NOTHING = 'No runs. svc run starts one.'
+
+const columns = (now: number): readonly TableColumn<RunView>[] => [
+  { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
+  { title: 'AGENT', cell: ({ agent }) => agent },
+  { title: 'STATUS', cell: ({ status }) => status, style: (theme, { status }) => styleOfStatus(theme, status) },
+  {
+    title: 'STARTED',
+    cell: ({ startedAt }) => formatRelative(Date.parse(startedAt), now),
+    plain: ({ startedAt }) => startedAt,
+  },
+  { title: 'TOOK', cell: (run) => took(run, now), plain: ({ finishedAt }) => finishedAt ?? '' },
+  { title: 'TOKENS', cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
+  { title: '', cell: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '')) },
+]
+
+const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
+  finishedAt === null
+    ? `${shortDuration(now - Date.parse(startedAt))}+`
+    : shortDuration(Date.parse(finishedAt) - Date.parse(startedAt))
+
+export async function runsGet(call: CommandContext): Promise<number> {
+  const { given, signal } = call
+  return await withTarget(call, async (target) => {
+    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const until = given.text('wait') as 'pause' | 'terminal' | undefined
+    const status = until
+      ? await waitForRun(target.client, runId, { until, signal })
+      : await target.client.getRun(runId, { signal })
+    await printOne(call, status, fieldsOf(status))
+    return given.flag('exit-status') ? exitOfStatus(status.status) : 0
+  })
+}
+
+const fieldsOf = (run: RunStatus) => [
+  { key: 'run', value: run.runId },
+  { key: 'status', value: run.status },
+  { key: 'held', value: run.hold && `${run.hold.reason}, since ${run.hold.since}` },
+  { key: 'version', value: run.versionLabel },
+  { key: 'output', value: run.output === null ? undefined : safeJson(run.output) },
+  { key: 'error', value: run.error === undefined ? undefined : safeText(run.error) },
+  { key: 'started', value: run.startedAt },
+  {
+    key: 'took',
+    value: run.finishedAt === null ? undefined : formatDuration(Date.parse(run.finishedAt) - Date.parse(run.startedAt)),
+  },
+  { key: 'tokens', value: String(run.totalTokensUsed) },
+]
+
+export async function runsWatch(call: CommandContext): Promise<number> {
+  const following = readFollowOptions(call)
+  return await withTarget(call, async (target) => {
+    const runId = await runToWatch(call, target)
+    const { status } = await target.client.getRun(runId, { signal: call.signal })
+    call.out.hint(`attached to ${shortId(runId)} (${status})${isWaiting(status) ? '; it waits for somebody' : ''}`)
+    const desk = {
+      call,
+      client: target.client,
+      answering: target.answering,
+      ...(target.operator && { operator: target.operator }),
+      agent: await agentOfRun(target, runId),
+    }
+    try {
+      return await tellOutcome(call, await followRun(desk, { ...following, runId }), following.events)
+    } catch (error) {
+      return tellInterrupted(call, runId, error)
+    }
+  })
+}
+
+/** The run that was named, or one that a person picks among those that are under way. */
+async function runToWatch(call: CommandContext, { operator }: ServerTarget): Promise<string> {
+  const { given, io, mode, signal } = call
+  const named = given.argument(0)
+  if (named !== undefined) return await runIdOf(named, operator)
+  if (!mode.interactive || !operator)
+    throw fail('usage', { what: 'Which run?' }, { fix: 'svc runs watch RUN, for example @last' })
+  for (;;) {
+    const { items } = await operator.call('GET /runs', { query: { take: '50', status: UNDER_WAY } })
+    if (items.length === 0) throw fail('not_found', { what: 'run under way' })
+    const now = io.clock.now()
+    const choices = items.map((run) => ({
+      value: run.runId,
+      name: safeText(
+        columns(now)
+          .map(({ cell }) => cell(run))
+          .join('  ')
+          .trim(),
+      ),
+    }))
+    const chosen = await io.prompts.select('watch:', [...choices, { value: '', name: 'look again' }], signal)
+    if (chosen !== '') return chosen
+  }
+}
+
+const UNDER_WAY = 'Running,WaitingForHITL,WaitingForAITL,WaitingForResponse'
+
+export async function runsCancel(call: CommandContext): Promise<void> {
+  const { given, mode, out } = call
+  const reason = given.text('reason')
+  await withOperator(await openProject(call), call, async (operator) => {
+    const ids: string[] = []
+    for (const text of given.rest(0)) ids.push(await runIdOf(text, operator))
+    const items = []
+    for (const id of ids)
+      items.push(await operator.call('POST /runs/:id/cancel', { id, body: reason === undefined ? {} : { reason } }))
+    if (mode.json) return await out.json({ items, total: items.length })
+    for (const { runId, before, after } of items)
+      out.line(
+        before === after ? `${shortId(runId)} is ${after} already` : `cancelled ${shortId(runId)} (was ${before})`,
+      )
+  })
+}
+
+export async function runsConversation(call: CommandContext): Promise<void> {
+  const { given, mode, out, signal } = call
+  const types = given.list('type')
+  const since = wholeNumber(given.text('since'), 'since') ?? 0
+  await withTarget(call, async (target) => {
+    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const stepContent = (given.text('step-content') ?? 'full') as 'full' | 'slim'
+    const whole = await target.client.getConversation(runId, { stepContent }, { signal })
+    const items = whole.items.filter(
+      ({ type, ordinal }) => ordinal > since && (types.length === 0 || types.includes(type)),
+    )
+    const conversation = { ...whole, items }
+    if (mode.json) return await out.json(conversation)
+    const file = given.text('html')
+    if (file !== undefined) {
+      await writeUserFile(resolve(call.cwd, file), toHtml(conversation))
+      return out.hint(`wrote ${file}`)
+    }
+    if (given.flag('markdown')) return await printLong(call, toMarkdown(conversation))
+    await printLong(call, drawTimeline(answerScreen(call), items, whole.runs))
+    if (whole.session.input === null && !target.operator)
+      out.say('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')
+  })
+}
+
+/** `namespace.name@version` of a run. */
+async function agentOfRun({ client }: ServerTarget, runId: string): Promise<string> {
+  const run = (await client.getConversation(runId)).runs.find(({ id }) => id === runId)
+  return run ? `${run.agentName}@${run.versionLabel}` : runId
+}
+
+async function withTarget<T>(call: CommandContext, work: (target: ServerTarget) => Promise<T>): Promise<T> {
+  const target = await openTarget(call, await openProject(call))
+  try {
+    return await work(target)
+  } finally {
+    await target.close()
+  }
+}

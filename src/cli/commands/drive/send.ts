@@ -1,0 +1,96 @@
+import { resolve } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import { fileItem, type FileItem, type RunMessage } from '../../../client/index.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { exitOfCode } from '../../shell/exit.ts'
+import { followRun } from '../../runs/follow.ts'
+import { metadataOf } from '../../project/metadata.ts'
+import { tellInterrupted, tellOutcome } from '../../runs/outcome.ts'
+import { openProject, type Project } from '../../project/project.ts'
+import { openUserFile } from '../../files/read-file.ts'
+import { runIdOf } from '../../project/reference.ts'
+import { RefusedAnswer } from '../../shell/remote.ts'
+import { openAgentTarget, openTarget, type ServerTarget } from '../../project/target.ts'
+
+export async function send(call: CommandContext): Promise<number> {
+  const { given, mode, out, signal } = call
+  const project = await openProject(call)
+  const target = await openTarget(call, project)
+  try {
+    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const files = await attach(call, project, target, runId)
+    const text = await textOf(call, files.length > 0)
+    const metadata = metadataOf(given.list('metadata'))
+    const message: RunMessage = {
+      ...(text !== undefined && { text }),
+      ...(files.length > 0 && { files }),
+      ...(metadata && { metadata }),
+    }
+    const accepted = await target.answering.sendRunMessage(runId, message, {
+      signal,
+      path: (given.text('path') ?? 'messages') as 'input' | 'messages',
+    })
+    if (accepted.error !== undefined) throw new RefusedAnswer(accepted, exitOfCode(accepted.code))
+    if (!given.flag('follow')) {
+      if (mode.json) await out.json(accepted)
+      out.hint('sent; the run continues')
+      return 0
+    }
+    out.hint('sent; the run continues')
+    const desk = {
+      call,
+      client: target.client,
+      answering: target.answering,
+      ...(target.operator && { operator: target.operator }),
+      agent: given.argument(0)!,
+    }
+    const onTask = mode.interactive ? 'prompt' : 'exit'
+    try {
+      return await tellOutcome(call, await followRun(desk, { runId, onTask, show: 'none', events: false }), false)
+    } catch (error) {
+      return tellInterrupted(call, runId, error)
+    }
+  } finally {
+    await target.close()
+  }
+}
+
+/** Uploads need a key, as the operator has no route for them: one is made where none was given. */
+async function attach(
+  call: CommandContext,
+  project: Project,
+  { client, operator }: ServerTarget,
+  runId: string,
+): Promise<FileItem[]> {
+  const paths = call.given.list('attach')
+  if (paths.length === 0) return []
+  const keyed = operator && (await openAgentTarget(call, project, (await client.getRun(runId)).agentId!))
+  try {
+    const files = []
+    for (const path of paths)
+      files.push(
+        fileItem(
+          await (keyed?.client ?? client).uploadWorkspaceFile(await openUserFile(resolve(call.cwd, path), path), {
+            signal: call.signal,
+          }),
+        ),
+      )
+    return files
+  } finally {
+    await keyed?.close()
+  }
+}
+
+/** The reply: the argument, standard input for `-`, else what a person types. Files may go without one. */
+async function textOf({ given, mode, io, signal }: CommandContext, hasFiles: boolean): Promise<string | undefined> {
+  const typed = given.argument(1)
+  if (typed === '-') return (await io.stdin.text()).trimEnd()
+  if (typed !== undefined || hasFiles) return typed
+  if (!mode.interactive)
+    throw fail(
+      'usage',
+      { what: 'There is no reply to send.' },
+      { fix: 'svc send RUN TEXT, or - to read standard input' },
+    )
+  return await io.prompts.text('Reply:', signal)
+}

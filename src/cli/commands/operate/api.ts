@@ -1,0 +1,140 @@
+import { fail } from '../../../base/failure.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import { safeBlock } from '../../../terminal/text.ts'
+import { openRaw, type RawApi } from '../../pages/raw-api.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { exitOfCode } from '../../shell/exit.ts'
+import { parseJson, readText } from '../../runs/input.ts'
+import { openProject } from '../../project/project.ts'
+import { remoteError } from '../../shell/remote.ts'
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+/** Pages that `--paginate` asks for. */
+const PAGE = 500
+
+/** The answer as it came, whatever its status: the exit code tells which it was. */
+export async function api(call: CommandContext): Promise<number> {
+  const { given, mode, out, io } = call
+  const method = given.argument(0)!.toUpperCase()
+  if (!METHODS.includes(method))
+    throw fail('usage', { what: `"${given.argument(0)}" is no method.` }, { fix: `One of ${METHODS.join(', ')}.` })
+  const path = pathOf(given.argument(1)!)
+  const request = await requestOf(call, method, path)
+  const raw = await openRaw(call, await openProject(call), request.path)
+  try {
+    const response = await raw.send(method, request.path, request.body)
+    if (given.flag('include')) out.line(headOf(response))
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) return await copyStream(call, response)
+    let text = await response.text()
+    if (given.flag('paginate') && response.ok) text = await followPages(raw, request.path, text)
+    if (text !== '') await print(call, text)
+    return exitOf(response, text, `${method} ${path}`)
+  } finally {
+    await raw.close()
+  }
+
+  async function print({ given: asked }: CommandContext, text: string): Promise<void> {
+    const filters = mode.jq !== undefined || mode.fields !== undefined
+    const value = readable(text)
+    if (value !== undefined && (filters || (io.stdout.isTTY && !asked.flag('include')))) return await out.json(value)
+    out.line((io.stdout.isTTY ? safeBlock(text) : text).replace(/\n$/, ''))
+  }
+}
+
+function pathOf(typed: string): string {
+  const path = typed.startsWith('/') ? typed : `/${typed}`
+  if (!/^\/v1(?:\/|$)/.test(path))
+    throw fail(
+      'usage',
+      { what: `${path} is no path of the API.` },
+      { fix: 'Its paths begin with /v1/; svc openapi lists them.' },
+    )
+  return path
+}
+
+/** Pairs are the query of a GET and the body of everything else. */
+async function requestOf(
+  call: CommandContext,
+  method: string,
+  path: string,
+): Promise<{ readonly path: string; readonly body?: string }> {
+  const { given } = call
+  const pairs = await Promise.all(given.rest(2).map((pair) => readPair(call, pair)))
+  const input = given.text('input')
+  const reads = method === 'GET' || method === 'HEAD'
+  if (reads) {
+    if (input !== undefined) throw fail('usage', { what: `A ${method} has no body for --input.` })
+    const url = new URL(path, 'http://api')
+    for (const [name, value] of pairs)
+      url.searchParams.set(name, typeof value === 'string' ? value : JSON.stringify(value))
+    return { path: url.pathname + url.search }
+  }
+  if (input !== undefined && pairs.length === 0) return { path, body: await readInput(call, input) }
+  const whole = input === undefined ? {} : parseJson(await readInput(call, input), `The input in ${input}`)
+  if (!isJsonObject(whole)) throw fail('usage', { what: 'Pairs go into an object; the input is none.' })
+  return { path, body: JSON.stringify({ ...whole, ...Object.fromEntries(pairs) }) }
+}
+
+const readInput = async (call: CommandContext, file: string): Promise<string> =>
+  file === '-' ? await call.io.stdin.text() : await readText(file, call)
+
+async function readPair(call: CommandContext, pair: string): Promise<readonly [string, JsonValue]> {
+  const match = /^([^=:@]+)(:=|=<|=)(.*)$/s.exec(pair)
+  if (!match)
+    throw fail('usage', { what: `"${pair}" is no parameter.` }, { fix: 'Write key=text, key:=json or key=<file.' })
+  const [, name, operator, text] = match as unknown as [string, string, string, string]
+  if (operator === ':=') return [name, parseJson(text, `The value of ${name}`)]
+  return [name, operator === '=<' ? await readText(text, call) : text]
+}
+
+async function copyStream({ io }: CommandContext, response: Response): Promise<number> {
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    const text = decoder.decode(chunk as Uint8Array, { stream: true })
+    io.stdout.write(io.stdout.isTTY ? safeBlock(text) : text)
+  }
+  return 0
+}
+
+/** One document with the items of all pages. */
+async function followPages(raw: RawApi, path: string, first: string): Promise<string> {
+  const page = readable(first)
+  if (!isJsonObject(page) || !Array.isArray(page['items'])) return first
+  const items = [...page['items']]
+  const url = new URL(path, 'http://api')
+  const start = Number(url.searchParams.get('skip') ?? 0)
+  for (let more = items.length > 0; more;) {
+    url.searchParams.set('skip', String(start + items.length))
+    url.searchParams.set('take', String(PAGE))
+    const response = await raw.send('GET', url.pathname + url.search)
+    const text = await response.text()
+    if (!response.ok) throw remoteError(response.status, `GET ${url.pathname}`, text)
+    const next = readable(text) as JsonObject
+    const found = Array.isArray(next['items']) ? next['items'] : []
+    items.push(...found)
+    more = found.length > 0
+  }
+  return JSON.stringify({ ...page, items })
+}
+
+const headOf = ({ status, statusText, headers }: Response): string =>
+  [`HTTP/1.1 ${status} ${statusText}`.trim(), ...[...headers].map(([name, value]) => `${name}: ${value}`), ''].join(
+    '\n',
+  )
+
+function readable(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+function exitOf(response: Response, text: string, request: string): number {
+  if (!response.ok) return remoteError(response.status, request, text).exit
+  const body = readable(text)
+  // An answer to a run that was not taken says so in its body. Elsewhere `error` tells of the run.
+  const answers = /^POST .*\/(?:input|messages)(?:\?|$)/.test(request)
+  if (!answers || !isJsonObject(body) || typeof body['error'] !== 'string') return 0
+  return exitOfCode(typeof body['code'] === 'string' ? body['code'] : undefined)
+}

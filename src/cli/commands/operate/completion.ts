@@ -1,0 +1,29 @@
+import { script } from '@bomb.sh/tab'
+import { fail } from '../../../base/failure.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { bashCompletion } from '../../shell/completion-bash.ts'
+
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
+
+/** The script that makes a shell ask `svc complete`. */
+export async function completion({ given, out }: CommandContext): Promise<void> {
+  const shell = given.argument(0)!
+  if (!(SHELLS as readonly string[]).includes(shell))
+    throw fail('usage', { what: `There is no completion for "${shell}".` }, { fix: `One of ${SHELLS.join(', ')}.` })
+  if (shell === 'bash') return out.line(bashCompletion)
+  out.line(printed(() => script(shell, 'svc', 'svc')).trimEnd())
+}
+
+/** The generator prints and gives nothing back. */
+function printed(work: () => void): string {
+  const { console: theirs } = globalThis
+  const { log } = theirs
+  const lines: string[] = []
+  theirs.log = (text: string) => void lines.push(text)
+  try {
+    work()
+  } finally {
+    theirs.log = log
+  }
+  return lines.join('\n')
+}

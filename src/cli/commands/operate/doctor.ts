@@ -1,0 +1,38 @@
+import { fail } from '../../../base/failure.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import type { DoctorChecks, DoctorFinding } from '../../doctor/finding.ts'
+import { machineChecks } from '../../doctor/machine.ts'
+import { networkChecks } from '../../doctor/network.ts'
+import { stateChecks } from '../../doctor/state.ts'
+import { answerScreen } from '../../shell/list.ts'
+import { nearestWord } from '../../shell/nearest.ts'
+import { openProject } from '../../project/project.ts'
+
+const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...networkChecks }
+
+/** A check that is named alone says nothing when all is well. */
+export async function doctor(call: CommandContext): Promise<number> {
+  const { given, mode, out } = call
+  const named = given.rest(0)
+  const unknown = named.find((each) => !Object.hasOwn(checks, each))
+  if (unknown !== undefined) {
+    const near = nearestWord(unknown, Object.keys(checks))
+    const fix = near ? `Did you mean ${near}?` : Object.keys(checks).join(', ')
+    throw fail('usage', { what: `There is no check "${unknown}".` }, { fix })
+  }
+  // A project that cannot be read is told by its own check.
+  const project = await openProject(call).catch(() => undefined)
+  const items: (DoctorFinding & { readonly check: string })[] = []
+  for (const name of named.length > 0 ? named : Object.keys(checks))
+    items.push({ check: name, ...(await checks[name]!(call, project)) })
+  const ok = items.every((each) => each.ok)
+  if (mode.json) await out.json({ ok, items })
+  else {
+    const { theme } = answerScreen(call)
+    for (const { ok: well, check, say, fix } of items) {
+      if (well && named.length === 0) out.line(`${theme.ok('✔')} ${check.padEnd(11)} ${say}`)
+      if (!well) out.line(`${theme.bad('✖')} ${check.padEnd(11)} ${say}${fix === undefined ? '' : `\n  fix: ${fix}`}`)
+    }
+  }
+  return ok ? 0 : 1
+}

@@ -1,0 +1,308 @@
+/** The development loop: serve, watch, and publish and deploy a snapshot on every clean save. */
+import { appendFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
+import { isJsonObject } from '../../../base/json.ts'
+import type { Log } from '../../../base/log.ts'
+import { makeDirectory } from '../../../base/make-directory.ts'
+import type { VersionChange } from '../../../compile/diff/change.ts'
+import { loadWorkspace } from '../../../documents/workspace/load.ts'
+import type { Workspace } from '../../../documents/workspace/workspace.ts'
+import { createTape, printExchange, readExchanges, type Cassette } from '../../../spec/cassette.ts'
+import type { CreatedKey, TriggerView } from '../../../spec/operator.ts'
+import { safeText } from '../../../terminal/text.ts'
+import { timeOfDay } from '../../../terminal/time.ts'
+import { changeLines } from '../../release/changes.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { openFront, type HttpsProxy } from '../../dev/https.ts'
+import { obeyKeys, type HotkeyContext } from '../../dev/hotkeys.ts'
+import { logRuns } from '../../dev/live-log.ts'
+import { makeTriggers } from '../../dev/triggers.ts'
+import { withDotEnv } from '../../project/dot-env.ts'
+import { exampleInput } from '../../runs/example-input.ts'
+import { tellFindings } from '../../release/findings.ts'
+import { lastWords, renderLastWords } from '../../shell/exit.ts'
+import { nextTimes } from '../../pages/next-times.ts'
+import { readText } from '../../runs/input.ts'
+import { createOperator, openOperator, type OperatorClient } from '../../project/operator.ts'
+import { answersOperator } from '../../project/operator-socket.ts'
+import { openProject, type Project } from '../../project/project.ts'
+import { forgetServer, readServerFile, writeServerFile, type FoundServerFile } from '../../project/server-file.ts'
+import { openNearby, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
+import { readTapes } from '../../scenario/rehearsal.ts'
+import { bundlesOf, saveSnapshot, type SavedSnapshots, type SnapshotSave } from '../../release/snapshots.ts'
+import { packageVersion } from '../../shell/version.ts'
+import { watchFiles } from '../../files/watch.ts'
+
+/** Name of the trigger that `dev` makes. */
+const TRIGGER = 'api'
+
+export async function dev(call: CommandContext): Promise<number> {
+  const { given, io, out, cwd, signal } = call
+  const named = given.argument(0)
+  const project = await openProject(call, named === undefined ? undefined : resolve(cwd, named))
+  const path = named === undefined ? project.directory : resolve(cwd, named)
+  const address = readAddress(call, project)
+  const first = given.flag('ephemeral') ? undefined : await readServerFile(project.dataDirectory)
+  if (first && (await answersOperator(project.dataDirectory))) return await attach(call, { project, path }, first)
+  // One object for as long as the server lives: secrets are looked up in it when they are needed.
+  const env: Record<string, string | undefined> = {}
+  const readEnv = async (workspace: Workspace): Promise<void> => {
+    const now = await withDotEnv(io.env, project.directory, workspace)
+    for (const name of Object.keys(env)) if (!(name in now)) delete env[name]
+    Object.assign(env, now)
+  }
+  await readEnv(await loadWorkspace(project.directory))
+  const ephemeral = given.flag('ephemeral') ? await mkdtemp(join(tmpdir(), 'svc-dev-')) : undefined
+  const dataDirectory = ephemeral ?? project.dataDirectory
+  const server = await openNearby(
+    {
+      project,
+      dataDirectory,
+      env,
+      offline: given.flag('offline'),
+      development: true,
+      log: quietLog(out),
+      cassette: await openCassette(call),
+    },
+    address,
+  )
+  const port = Number(new URL(server.url).port)
+  if (address.port !== 0 && port !== address.port)
+    out.say(`Port ${address.port} or the next is taken by another program; this server listens on ${port}.`)
+  const operator = createOperator(
+    (request) => server.operator.fetch(request),
+    async () => undefined,
+  )
+  let key: CreatedKey | undefined
+  let triggers: readonly TriggerView[] = []
+  let before: SnapshotSave | undefined
+  let front: HttpsProxy | undefined
+  let watching: { close(): Promise<void> } | undefined
+  // Beside the project even when the data is elsewhere: that is where commands look for the server.
+  const share = async (secret?: NonNullable<FoundServerFile['key']>): Promise<void> => {
+    const file = await readServerFile(dataDirectory)
+    if (file) await writeServerFile(project.dataDirectory, { ...file, ...(secret && { key: secret }) })
+  }
+  let broken = false
+  const save = async (): Promise<SnapshotSave & { readonly mended: boolean }> => {
+    const saving = await saveSnapshot(project, path, operator, before)
+    await readEnv(saving.build.workspace)
+    // What has errors was not deployed: the next save is compared with what was.
+    if (saving.saved) before = saving
+    if (saving.saved && !key) {
+      key = await makeKey(operator, saving.saved)
+      triggers = await makeTriggers(operator, project.config.triggers ?? [], saving.saved.agent)
+      await share({ secret: key.secret, agent: key.agent })
+    }
+    const mended = broken && saving.saved !== undefined
+    broken = saving.saved === undefined
+    return { ...saving, mended }
+  }
+  try {
+    if (ephemeral !== undefined) await share()
+    const saving = await save()
+    const differences = createDifferences(saving)
+    // Before the ready line: who waits for it may save a file at once.
+    if (given.choice('watch') !== false)
+      watching = await watchFiles(
+        project.directory,
+        (changed) => reload(call, project, save, differences, changed),
+        signal,
+      )
+    await announce(call, server, saving.saved, key, triggers)
+    if (given.flag('https') || given.flag('qr')) {
+      front = await openFront(server.url, address.host, given.flag('https'))
+      out.say(`  ${given.flag('https') ? 'HTTPS  ' : 'front  '}  ${front.url}`)
+      if (given.flag('qr') && io.stdout.isTTY && !call.mode.json) await front.showCode()
+    }
+    await tellDiagnostics(call, saving)
+    await stay({ call, project, path, operator })
+  } finally {
+    await watching?.close()
+    await front?.close()
+    if (key) await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
+    await server.close()
+    if (ephemeral !== undefined) {
+      await forgetServer(project.dataDirectory)
+      await rm(ephemeral, { recursive: true, force: true })
+    }
+  }
+  return 0
+}
+
+/** A second `dev` of a project: the first one serves and watches, and when it ends, so does this one. */
+async function attach(
+  call: CommandContext,
+  at: Pick<HotkeyContext, 'project' | 'path'>,
+  first: FoundServerFile,
+): Promise<number> {
+  const { mode, out, io } = call
+  const { pid, url, uploadUrl } = first
+  if (mode.json) await out.ndjson({ type: 'ready', url, uploadUrl, consoleUrl: null, pid })
+  else out.line(`ready ${url}`)
+  out.hint(`attached to the server of process ${pid}, which watches this project`)
+  const { dataDirectory } = at.project
+  const [ended, left] = [new AbortController(), new AbortController()]
+  const watching = untilGone(dataDirectory, left.signal).then(() => ended.abort())
+  let operator: OperatorClient | undefined
+  try {
+    operator = await openOperator(at.project, io)
+    await stay({ ...at, call, operator }, ended.signal)
+  } catch (error) {
+    // What was under way fails with the server; that is no fault of this process.
+    if (await answersOperator(dataDirectory)) throw error
+  } finally {
+    left.abort()
+    await watching
+    await operator?.close()
+  }
+  if (!call.signal.aborted && !(await answersOperator(dataDirectory)))
+    out.say(`The server of process ${pid} has ended, and so has this one. svc dev starts the next.`)
+  return 0
+}
+
+/** How often an attached `dev` asks whether the first one is still there. */
+const ASK_EVERY_MS = 500
+
+/** Resolves when no server answers any more, or when the signal fires. */
+async function untilGone(dataDirectory: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await answersOperator(dataDirectory)))
+    await after(ASK_EVERY_MS, undefined, { signal }).catch(() => undefined)
+}
+
+/** Tells what runs do and obeys keys, until Ctrl-C, SIGTERM or `q`, or until `ended` fires. */
+async function stay(bench: HotkeyContext, ended?: AbortSignal): Promise<void> {
+  const { call, operator } = bench
+  const stop = new AbortController()
+  const signal = AbortSignal.any([call.signal, stop.signal, ...(ended ? [ended] : [])])
+  const logging = call.mode.json ? undefined : logRuns(call, operator, signal)
+  try {
+    const obeys = call.mode.interactive && !call.mode.json
+    await Promise.race([obeys ? obeyKeys(bench, signal) : untilStopped(signal), ...(logging ? [logging] : [])])
+  } finally {
+    stop.abort()
+    await logging
+  }
+}
+
+const RECORDING = 'recording.ndjson'
+
+/** `--record DIR` keeps what models and tools answer, `--replay DIR` plays it. */
+async function openCassette(call: CommandContext): Promise<Cassette> {
+  const { cwd } = call
+  const { record, replay } = readTapes(call)
+  if (replay !== undefined) {
+    const text = await readText(join(replay, RECORDING), { cwd })
+    return { replay: createTape(readExchanges(text)) }
+  }
+  if (record === undefined) return {}
+  const directory = resolve(cwd, record)
+  makeDirectory(directory)
+  // At once and in order: a recording that lacks its end cannot be played.
+  return { record: (exchange) => appendFileSync(join(directory, RECORDING), printExchange(exchange), { mode: 0o600 }) }
+}
+
+/** Says what a save changes in what the agents may do, against the save before. */
+function createDifferences(first: SnapshotSave): (next: SnapshotSave) => Promise<readonly VersionChange[]> {
+  let last = first
+  return async (next) => {
+    if (!next.saved) return []
+    const before = last
+    last = next
+    const [{ closureIn }, { diffClosures }] = await Promise.all([
+      import('../../../compile/diff/closure.ts'),
+      import('../../../compile/diff/diff.ts'),
+    ])
+    const changes = bundlesOf(next).flatMap((is) => {
+      const was = bundlesOf(before).find(({ root }) => root === is.root)
+      return was && is.root !== undefined ? diffClosures(closureIn(was, is.root), closureIn(is, is.root)).changes : []
+    })
+    return changes.filter(({ severity, widens }) => widens || severity !== 'patch')
+  }
+}
+
+async function makeKey(operator: OperatorClient, { agent }: SavedSnapshots): Promise<CreatedKey> {
+  const { items } = await operator.call('GET /triggers', { query: { agent } })
+  const trigger =
+    items.find(({ type, name }) => type === 'api' && name === TRIGGER) ??
+    (await operator.call('POST /triggers', { body: { agent, type: 'api', name: TRIGGER } }))
+  return await operator.call('POST /keys', {
+    body: { agent, trigger: trigger.triggerId, allowUploads: true, name: 'svc dev' },
+  })
+}
+
+async function announce(
+  { mode, out, io }: CommandContext,
+  server: Parameters<typeof readyLine>[0],
+  saved: SavedSnapshots | undefined,
+  key: CreatedKey | undefined,
+  triggers: readonly TriggerView[],
+): Promise<void> {
+  if (mode.json) return await out.ndjson(readyLine(server))
+  if (!io.stdout.isTTY) out.line(`ready ${server.url}`)
+  const model = saved && `   model: ${saved.model}${saved.model.startsWith('scripted/') ? ' (no key needed)' : ''}`
+  out.say(`  svc ${packageVersion}   ${saved ? `${saved.agent}@${saved.version}${model}` : 'waiting for a clean save'}`)
+  out.say(`  API      ${server.url}${key ? `      key  ${key.prefix}…  (in server.json)` : ''}`)
+  out.say(`  uploads  ${server.uploadUrl}`)
+  for (const { name, cron, timeZone } of triggers) {
+    if (cron === null) continue
+    const [next] = await nextTimes(cron, timeZone ?? undefined, io.clock.now())
+    out.say(`  schedule ${safeText(name)}      next ${next} (${timeZone ?? 'UTC'})`)
+  }
+  if (saved)
+    out.hint(
+      `  try      svc run ${saved.agent}${exampleInput(isJsonObject(saved.inputContract) ? saved.inputContract : undefined)}`,
+    )
+}
+
+/** What was saved is published; what cannot be is told, and the version that is deployed stays. */
+async function reload(
+  call: CommandContext,
+  project: Project,
+  save: () => Promise<SnapshotSave & { readonly mended: boolean }>,
+  differences: (next: SnapshotSave) => Promise<readonly VersionChange[]>,
+  paths: readonly string[],
+): Promise<void> {
+  const { mode, out, io } = call
+  const since = io.clock.monotonic()
+  const changed = paths.map((path) => relative(project.directory, path).replaceAll('\\', '/'))
+  try {
+    const saving = await save()
+    await tellDiagnostics(call, saving)
+    if (changed.some((name) => DOT_ENV.test(name)))
+      out.say(`${timeOfDay(io.clock.now())}  read ${safeText(changed.join(', '))}; secrets count from the next call`)
+    if (saving.saved?.unchanged && saving.mended && !mode.json)
+      out.say(`${timeOfDay(io.clock.now())}  clean again; ${saving.saved.version} stays deployed`)
+    if (!saving.saved || saving.saved.unchanged) return
+    const { agent, version: deployed } = saving.saved
+    const ms = Math.round(io.clock.monotonic() - since)
+    // What was deployed waits for nobody; saying what it means may take longer.
+    const changes = await differences(saving)
+    if (mode.json) return await out.ndjson({ type: 'reload', changed, agent, version: deployed, ms, changes })
+    out.say(`${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))} → ${deployed} deployed in ${ms} ms`)
+    changeLines(changes, true).forEach((line) => out.say(`          ${line}`))
+  } catch (error) {
+    const words = lastWords(error)
+    if (!words) throw error
+    if (mode.json) await out.ndjson({ type: 'diagnostic', severity: 'error', rule: words.code, message: words.message })
+    else out.say(renderLastWords(words, false))
+  }
+}
+
+async function tellDiagnostics(call: CommandContext, { build: { findings, workspace } }: SnapshotSave): Promise<void> {
+  const worth = findings.filter(({ severity }) => severity !== 'info')
+  if (call.mode.json) for (const each of worth) await call.out.ndjson({ type: 'diagnostic', ...each })
+  else tellFindings(call, worth, workspace)
+}
+
+const DOT_ENV = /^\.env(?:\.local)?$/
+
+/** Only what goes wrong, without values: these lines pass no redactor. */
+const quietLog = (out: CommandContext['out']): Log => ({
+  write(level, message) {
+    if (level === 'warn' || level === 'error') out.say(`${level}: ${message}`)
+  },
+})

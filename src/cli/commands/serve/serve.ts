@@ -1,0 +1,81 @@
+import { resolve } from 'node:path'
+import { isFailure } from '../../../base/failure.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { tellUndeployed, type LateEdge } from '../../release/late-edges.ts'
+import { talkScreen } from '../../shell/list.ts'
+import { createOperator } from '../../project/operator.ts'
+import { answersOperator } from '../../project/operator-socket.ts'
+import { openProject, type Project } from '../../project/project.ts'
+import { prettyLog } from '../../runs/pretty-log.ts'
+import { openServing, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
+import { publishPath } from '../ship/publish.ts'
+
+/** The server for shared use. Logs are JSON on stderr; stdout gets one line, when requests are taken. */
+export async function serve(call: CommandContext): Promise<number> {
+  const { given, mode, out, io, cwd, signal } = call
+  const bundles = given.rest(0).map((path) => resolve(cwd, path))
+  const project = await openProject(call, bundles[0])
+  const address = readAddress(call, project)
+  const [storage, adminSocket] = [given.text('storage'), given.text('admin-socket')]
+  const server = await openWhenFree(call, project.dataDirectory, () =>
+    openServing(
+      {
+        project: storage === undefined ? project : withStorage(project, storage),
+        dataDirectory: project.dataDirectory,
+        env: io.env,
+        offline: given.flag('offline'),
+        otel: given.flag('otel'),
+        ...(given.text('log-format') === 'pretty' && { logTo: prettyLog(talkScreen(call)) }),
+        ...(adminSocket !== undefined && { adminSocket: resolve(cwd, adminSocket) }),
+      },
+      address,
+    ),
+  )
+  try {
+    const operator = createOperator(
+      (request) => server.operator.fetch(request),
+      async () => undefined,
+    )
+    const edges: LateEdge[] = []
+    for (const path of bundles) {
+      const { late = [] } = await publishPath(call, { project, operator, path, deploy: true })
+      edges.push(...late)
+    }
+    await tellUndeployed(call, operator, edges)
+    if (mode.json) await out.ndjson(readyLine(server))
+    else out.line(`ready ${server.url}`)
+    await untilStopped(signal)
+  } finally {
+    await server.close()
+  }
+  return 0
+}
+
+/** How long a store is waited for that a one-shot command holds, and how often it is tried. */
+const PATIENCE_MS = 10_000
+const TRY_AGAIN_MS = 100
+
+/** @throws Failure `store_locked` at once where another server holds the directory, else after ten seconds */
+async function openWhenFree<T>(
+  { out, io, signal }: CommandContext,
+  dataDirectory: string,
+  open: () => Promise<T>,
+): Promise<T> {
+  const until = io.clock.monotonic() + PATIENCE_MS
+  for (let told = false; ; told = true) {
+    try {
+      return await open()
+    } catch (error) {
+      if (!isFailure(error, 'store_locked') || io.clock.monotonic() > until || signal.aborted) throw error
+      if (await answersOperator(dataDirectory)) throw error
+      if (!told) out.say('another command holds the data directory; waiting up to 10 s for it')
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
+    }
+  }
+}
+
+/** The storage of the command line in place of the one that the project file names. */
+const withStorage = (project: Project, url: string): Project => ({
+  ...project,
+  config: { ...project.config, storage: { ...project.config.storage, url } },
+})

@@ -1,0 +1,68 @@
+import { isJsonObject } from '../../../base/json.ts'
+import type { AgentView } from '../../../spec/operator.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
+import { safeJson } from '../../../terminal/text.ts'
+import { formatRelative } from '../../../terminal/time.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { exampleInput, exampleObject } from '../../runs/example-input.ts'
+import { printList, printOne } from '../../shell/list.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { agentOf, splitVersion } from '../../project/reference.ts'
+
+const DEFAULT_URL = 'http://127.0.0.1:4310'
+
+export async function agentsList(call: CommandContext): Promise<void> {
+  await withOperator(await openProject(call), call, async (operator) => {
+    await printList(
+      call,
+      await operator.call('GET /agents', { query: { usage: 'true' } }),
+      columns(call.io.clock.now()),
+      'No agents. svc publish --deploy makes one.',
+    )
+  })
+}
+
+const columns = (now: number): readonly TableColumn<AgentView>[] => [
+  { title: 'AGENT', cell: ({ name }) => name },
+  { title: 'DEPLOYED', cell: ({ deployed }) => deployed?.versionLabel ?? '-' },
+  { title: 'TRIGGERS', cell: ({ triggers }) => triggers.join(', ') || '-' },
+  { title: 'WAITING', cell: ({ waiting = 0 }) => String(waiting), align: 'right' },
+  {
+    title: 'LAST RUN',
+    cell: ({ lastRunAt }) => (lastRunAt ? formatRelative(Date.parse(lastRunAt), now) : 'never'),
+    plain: ({ lastRunAt }) => lastRunAt ?? '',
+  },
+]
+
+/** What an agent takes, may do and is started by, with a line to run it and one to call it. */
+export async function agentsShow(call: CommandContext): Promise<void> {
+  await withOperator(await openProject(call), call, async (operator) => {
+    const { agentId } = await agentOf(splitVersion(call.given.argument(0)!).name, operator)
+    const { items } = await operator.call('GET /agents', { query: { usage: 'true' } })
+    const agent = items.find((each) => each.agentId === agentId)!
+    const { url } = await operator.call('GET /status', {})
+    const examples = examplesOf(agent, url ?? DEFAULT_URL)
+    await printOne(call, { ...agent, ...examples }, [
+      { key: 'agent', value: agent.name },
+      { key: 'id', value: agent.agentId },
+      { key: 'deployed', value: agent.deployed?.versionLabel ?? 'none' },
+      { key: 'triggers', value: agent.triggers.join(', ') || 'none' },
+      { key: 'tools', value: agent.tools.join(', ') || 'none' },
+      { key: 'input', value: agent.inputContract === undefined ? 'any object' : safeJson(agent.inputContract) },
+      { key: 'today', value: `${agent.runsToday} ${agent.runsToday === 1 ? 'run' : 'runs'}, ${agent.waiting} waiting` },
+      { key: 'run', value: examples.run },
+      { key: 'curl', value: examples.curl },
+    ])
+  })
+}
+
+function examplesOf({ name, agentId, inputContract }: AgentView, url: string): { run: string; curl: string } {
+  const contract = isJsonObject(inputContract) ? inputContract : undefined
+  const body = JSON.stringify({ input: exampleObject(contract) }).replaceAll("'", String.raw`'\''`)
+  const headers = '-H "X-API-Key: $SVC_API_KEY" -H "Content-Type: application/json"'
+  return {
+    run: `svc run ${name}${exampleInput(contract)}`,
+    curl: `curl ${headers} -d '${body}' ${url}/v1/agents/${agentId}/runs`,
+  }
+}

@@ -1,0 +1,53 @@
+import { compare } from 'semver'
+import type { CommandContext } from '../../shell/command.ts'
+import { publishedClosure } from '../../release/closures.ts'
+import { confirmLoss } from '../../shell/confirm.ts'
+import { lateEdgesOf, tellUndeployed } from '../../release/late-edges.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { agentOf, splitVersion } from '../../project/reference.ts'
+import { versionViews } from '../../project/registry.ts'
+
+export async function deploy(call: CommandContext): Promise<void> {
+  const { given, mode, out } = call
+  const { name, version } = splitVersion(given.argument(0)!)
+  const rollback = given.flag('rollback')
+  await withOperator(await openProject(call), call, async (operator) => {
+    const agent = await agentOf(name, operator)
+    const current = agent.deployed?.versionLabel
+    const yanked =
+      version !== undefined &&
+      (await versionViews(operator, agent.name)).some((each) => each.versionLabel === version && each.yanked)
+    let allowYanked = given.flag('allow-yanked')
+    if (yanked && !allowYanked && mode.interactive) {
+      allowYanked = await call.io.prompts.confirm(
+        `${agent.name}@${version} is yanked. Deploy it all the same?`,
+        call.signal,
+      )
+      if (!allowYanked) return out.say('nothing changed')
+    }
+    const older = version !== undefined && current !== undefined && compare(version, current, true) < 0
+    if (
+      (older || rollback) &&
+      !(await confirmLoss(
+        call,
+        `Deploy ${rollback ? 'the previous version' : version} of ${agent.name} again, instead of ${current}?`,
+      ))
+    )
+      return out.say('nothing changed')
+    const body = {
+      agent: agent.agentId,
+      ...(version !== undefined && { version }),
+      ...(rollback && { rollback }),
+      ...(allowYanked && { allowYanked }),
+    }
+    const deployed = await operator.call('POST /deploy', { body })
+    const { from, to, runningOnOld } = deployed
+    const keep =
+      runningOnOld > 0 ? ` (${runningOnOld} ${runningOnOld === 1 ? 'run keeps' : 'runs keep'} running on ${from})` : ''
+    if (mode.json) await out.json(deployed)
+    else out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${keep}`)
+    const { agents } = await publishedClosure(operator, `${agent.name}@${to}`)
+    await tellUndeployed(call, operator, lateEdgesOf([...agents.values()]))
+  })
+}

@@ -1,0 +1,154 @@
+import { fail } from '../../../base/failure.ts'
+import { isUuid } from '../../../base/ids.ts'
+import type { KeyView, OperatorKeyView } from '../../../spec/operator.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
+import { formatRelative, shortId } from '../../../terminal/time.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { confirmLoss } from '../../shell/confirm.ts'
+import { printList } from '../../shell/list.ts'
+import { durationMs } from '../../shell/numbers.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { agentOf } from '../../project/reference.ts'
+
+export async function keysList(call: CommandContext): Promise<void> {
+  const project = await openProject(call)
+  await withOperator(project, call, async (operator) => {
+    const agent = call.given.text('agent')
+    const list = await operator.call('GET /keys', {
+      query: {
+        ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+        ...(call.given.flag('all') && { all: 'true' as const }),
+      },
+    })
+    await printList(call, list, columns(call.io.clock.now(), list.items), 'No keys. svc keys create makes one.')
+  })
+}
+
+type AnyKey = KeyView | OperatorKeyView
+
+const columns = (now: number, keys: readonly AnyKey[]): readonly TableColumn<AnyKey>[] => [
+  { title: 'KEY', cell: ({ keyId }) => shortId(keyId), plain: ({ keyId }) => keyId },
+  { title: 'PREFIX', cell: ({ prefix }) => `${prefix}…`, plain: ({ prefix }) => prefix },
+  { title: 'NAME', cell: ({ name }) => name ?? '' },
+  { title: 'AGENT', cell: (key) => ('email' in key ? '' : key.agent) },
+  { title: 'TRIGGER', cell: (key) => ('email' in key ? '' : key.trigger) },
+  { title: 'UPLOADS', cell: (key) => ('email' in key ? '' : key.allowUploads ? 'yes' : 'no') },
+  ...(keys.some((key) => 'email' in key) ? [OPERATOR] : []),
+  { title: 'STATE', cell: (key) => stateOf(key, now) },
+  {
+    title: 'LAST USED',
+    cell: ({ lastUsedAt }) => (lastUsedAt ? formatRelative(Date.parse(lastUsedAt), now) : 'never'),
+    plain: ({ lastUsedAt }) => lastUsedAt ?? '',
+  },
+]
+
+const OPERATOR: TableColumn<AnyKey> = { title: 'OPERATOR', cell: (key) => ('email' in key ? personOf(key) : '') }
+
+const personOf = ({ email, roles }: OperatorKeyView): string =>
+  roles.length === 0 ? email : `${email} (${roles.join(', ')})`
+
+const stateOf = ({ revokedAt, expiresAt }: AnyKey, now: number): string =>
+  revokedAt ? 'revoked' : expiresAt && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
+
+/** The secret is all that stdout gets, so that `svc keys create … > .env.key` works. */
+export async function keysCreate(call: CommandContext): Promise<void> {
+  const { given, mode, out } = call
+  if (given.flag('operator')) return await createForPerson(call)
+  if (given.text('email') !== undefined || given.list('role').length > 0)
+    throw fail('usage', { what: '--email and --role are for operator credentials.' }, { fix: FOR_PERSON })
+  const [agent, trigger] = [given.text('agent'), given.text('trigger')]
+  if (agent === undefined || trigger === undefined)
+    throw fail(
+      'usage',
+      { what: 'A key is for one agent and one of its API triggers.' },
+      { fix: `svc keys create --agent AGENT --trigger TRIGGER   or   ${FOR_PERSON}` },
+    )
+  const expiresMs = durationMs(given.text('expires'), 'expires')
+  const name = given.text('name')
+  const project = await openProject(call)
+  await withOperator(project, call, async (operator) => {
+    const key = await operator.call('POST /keys', {
+      body: {
+        agent: (await agentOf(agent, operator)).agentId,
+        trigger,
+        allowUploads: given.flag('allow-uploads'),
+        ...(name !== undefined && { name }),
+        ...(expiresMs !== undefined && { expiresInSeconds: Math.ceil(expiresMs / 1000) }),
+      },
+    })
+    if (mode.json) return await out.json(key)
+    const uploads = key.allowUploads ? ', uploads allowed' : ''
+    out.say(`key ${shortId(key.keyId)} for ${key.agent} / ${key.trigger}${uploads}. Shown once:`)
+    out.line(key.secret)
+  })
+}
+
+const FOR_PERSON = 'svc keys create --operator --email EMAIL'
+
+/** A person's credential on the operator channel. */
+async function createForPerson(call: CommandContext): Promise<void> {
+  const { given, mode, out } = call
+  const [email, name] = [given.text('email'), given.text('name')]
+  if (given.text('agent') !== undefined || given.text('trigger') !== undefined || given.flag('allow-uploads'))
+    throw fail(
+      'usage',
+      { what: 'An operator credential is for a person, not for an agent and its trigger.' },
+      { fix: FOR_PERSON },
+    )
+  if (email === undefined)
+    throw fail('usage', { what: 'An operator credential is for one person.' }, { fix: FOR_PERSON })
+  const expiresMs = durationMs(given.text('expires'), 'expires')
+  await withOperator(await openProject(call), call, async (operator) => {
+    const key = await operator.call('POST /operator-keys', {
+      body: {
+        email,
+        roles: given.list('role'),
+        ...(name !== undefined && { name }),
+        ...(expiresMs !== undefined && { expiresInSeconds: Math.ceil(expiresMs / 1000) }),
+      },
+    })
+    if (mode.json) return await out.json(key)
+    out.say(`operator credential ${shortId(key.keyId)} for ${personOf(key)}. Shown once:`)
+    out.line(key.secret)
+  })
+}
+
+export async function keysRevoke(call: CommandContext): Promise<void> {
+  const { mode, out } = call
+  const project = await openProject(call)
+  await withOperator(project, call, async (operator) => {
+    const { items } = await operator.call('GET /keys', { query: {} })
+    const key = find(call.given.argument(0)!, items)
+    const used = key.lastUsedAt
+      ? `last used ${formatRelative(Date.parse(key.lastUsedAt), call.io.clock.now())}`
+      : 'never used'
+    if (
+      !(await confirmLoss(
+        call,
+        `Revoke key ${key.prefix}… of ${'email' in key ? key.email : `${key.agent} / ${key.trigger}`} (${used})?`,
+      ))
+    )
+      return out.say('kept')
+    const revoked = await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
+    if (mode.json) return await out.json(revoked)
+    out.line(`revoked ${key.prefix}…`)
+  })
+}
+
+function find(text: string, keys: readonly AnyKey[]): AnyKey {
+  const found = isUuid(text)
+    ? keys.filter((each) => each.keyId === text.toLowerCase())
+    : keys.filter(
+        (each) =>
+          each.keyId.endsWith(text.toLowerCase()) ||
+          (text.startsWith('svc_') && each.prefix.startsWith(text.replace(/…$/, ''))),
+      )
+  if (found.length === 0) throw fail('not_found', { what: `key ${text}` }, { fix: 'svc keys list shows them.' })
+  if (found.length > 1)
+    throw fail('ambiguous_reference', {
+      text,
+      candidates: found.map((each) => `${each.keyId} (${each.prefix}…)`).join(', '),
+    })
+  return found[0]!
+}

@@ -1,0 +1,232 @@
+import { join, resolve } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import type { ReadArchive } from '../../../compile/package/archive.ts'
+import type { OperatorRoutes, PublishedMember } from '../../../spec/operator.ts'
+import { shortId } from '../../../terminal/time.ts'
+import { isArchivePath, openArchiveAt } from '../../release/archives.ts'
+import { buildBundle, type BundleBuild, type BuildOptions } from '../../release/build.ts'
+import { bumpVersions, type ReleaseStep } from '../../release/bump.ts'
+import { changeLines, countChanges } from '../../release/changes.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { documentsFailure, tellFindings } from '../../release/findings.ts'
+import { lateEdgesOf, tellUndeployed, type LateEdge } from '../../release/late-edges.ts'
+import { answerScreen, talkScreen } from '../../shell/list.ts'
+import { checkDrift } from '../../release/lock-file.ts'
+import { matrixLines } from '../../release/matrix-lines.ts'
+import { withOperator, type OperatorClient } from '../../project/operator.ts'
+import { planOf, type PublishPlan } from '../../release/plan.ts'
+import { openProject, type Project } from '../../project/project.ts'
+import { writeUserFile } from '../../files/write-file.ts'
+
+type PublishAnswer = OperatorRoutes['POST /publish']['answer']
+
+export async function publish(call: CommandContext): Promise<void> {
+  const { given, mode, out, cwd } = call
+  const paths = given.rest(0).map((path) => (path === '-' ? path : resolve(cwd, path)))
+  const project = await openProject(
+    call,
+    paths.find((path) => path !== '-'),
+  )
+  const wanted = paths.length > 0 ? paths : [project.directory]
+  await withOperator(project, call, async (operator) => {
+    const published: PublishedMember[] = []
+    const changes: PublishPlan['changes'][number][] = []
+    const steps: PublishPlan['steps'][number][] = []
+    const firsts: PublishPlan['matrix'][number][] = []
+    let deployed: PublishAnswer['deployed']
+    const edges: LateEdge[] = []
+    let rootId: string | undefined
+    for (const path of wanted) {
+      const {
+        plan,
+        answer,
+        root,
+        late = [],
+      } = await publishPath(call, {
+        project,
+        operator,
+        path,
+        deploy: given.flag('deploy'),
+        strict: given.flag('strict'),
+        message: given.text('message'),
+        planOnly: given.flag('plan'),
+        showsFirst: true,
+        allowWiden: given.flag('allow-widen'),
+        bump: given.text('bump') as ReleaseStep | undefined,
+        locked: isSet(call.io.env['CI']),
+      })
+      changes.push(...plan.changes)
+      steps.push(...plan.steps)
+      firsts.push(...plan.matrix)
+      published.push(...(answer?.published ?? []))
+      deployed = answer?.deployed ?? deployed
+      rootId = root ?? rootId
+      edges.push(...late)
+    }
+    if (mode.json) {
+      const plan = {
+        breaking: changes.some(({ severity, widens }) => widens || severity === 'major'),
+        steps,
+        changes,
+        ...(firsts.length > 0 && { matrix: firsts }),
+      }
+      await out.json({ published, plan, ...(deployed && { deployed }) })
+      return await tellUndeployed(call, operator, edges)
+    }
+    published.forEach((each) => out.line(lineOf(each)))
+    const root = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed?.agentVersionId)
+    if (root) out.line(`deployed ${root.id}@${root.version}`)
+    const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
+    if (!deployed && agent && !(await isDeployed(operator, agent)))
+      out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
+    await tellUndeployed(call, operator, edges)
+  })
+}
+
+async function isDeployed(operator: OperatorClient, { agentId, agentVersionId }: PublishedMember): Promise<boolean> {
+  const { items } = await operator.call('GET /agents', { query: {} })
+  return items.find((each) => each.agentId === agentId)?.deployed?.agentVersionId === agentVersionId
+}
+
+interface Publishing {
+  readonly project: Project
+  readonly operator: OperatorClient
+  /** Absolute, or `-` for an archive on standard input. */
+  readonly path: string
+  readonly deploy: boolean
+  readonly strict?: boolean
+  readonly message?: string | undefined
+  /** Tells what would change and stores nothing. */
+  readonly planOnly?: boolean
+  /** Shows all that an agent may do which was never published before. */
+  readonly showsFirst?: boolean
+  /** Publishes wider authority without asking. */
+  readonly allowWiden?: boolean
+  readonly bump?: ReleaseStep | undefined
+  /** Nothing is published but what svc.lock says. */
+  readonly locked?: boolean
+}
+
+interface PublishResult {
+  readonly plan: PublishPlan
+  /** `namespace.name` of the root agent; absent for a document alone. */
+  readonly root?: string
+  /** Absent for a plan, and where a person said no. */
+  readonly answer?: PublishAnswer
+  /** Of what was deployed. */
+  readonly late?: readonly LateEdge[]
+}
+
+type PublishContext = Pick<CommandContext, 'mode' | 'out' | 'io' | 'signal' | 'cwd'>
+
+/**
+ * Builds what the path names, compares it with what was published, and stores it.
+ * @throws Failure `documents_have_errors`, `version_exists`, `authority_widened`, `version_too_small`, `compile/drift`, `usage` for a
+ * deployment without an agent
+ */
+export async function publishPath(call: PublishContext, publishing: Publishing): Promise<PublishResult> {
+  const { operator, path, deploy, message, planOnly = false, showsFirst = false } = publishing
+  const { built, texts } = await buildFor(call, publishing)
+  const { workspace, findings, compiled } = built
+  tellFindings(call, findings, workspace)
+  if (!compiled?.bundle) throw documentsFailure(findings, call)
+  const { bundle } = compiled
+  if (deploy && bundle.root === undefined)
+    throw fail('usage', { what: `${path} holds no agent that could be deployed.` })
+  const plan = await planOf(operator, bundle)
+  if (planOnly || plan.changes.length > 0 || (showsFirst && plan.matrix.length > 0)) tellPlan(call, plan, planOnly)
+  const root = bundle.root === undefined ? {} : { root: bundle.root }
+  if (planOnly) return { plan, ...root }
+  // The store refuses a version that is there with other content, and says what differs.
+  if (!plan.steps.some(({ taken }) => taken) && !(await mayPublish(call, publishing, plan))) {
+    call.out.say('nothing was published')
+    return { plan, ...root }
+  }
+  for (const [file, text] of Object.entries(texts)) await writeUserFile(join(workspace.root, file), text)
+  const body = { bundle, deploy, ...(message !== undefined && { message }) }
+  const answer = await operator.call('POST /publish', { body })
+  if (!deploy) return { plan, ...root, answer }
+  const documents = isArchivePath(path) ? undefined : { workspace, cwd: call.cwd }
+  return { plan, ...root, answer, late: lateEdgesOf(bundle.agents, documents) }
+}
+
+/** The build, after `--bump`; `texts` are the files that it rewrites. */
+async function buildFor(
+  call: PublishContext,
+  { project, operator, path, strict = false, bump: release, locked = false }: Publishing,
+): Promise<{ readonly built: BundleBuild; readonly texts: Readonly<Record<string, string>> }> {
+  const archive: ReadArchive | undefined = isArchivePath(path) ? await openArchiveAt(call, path) : undefined
+  const options: BuildOptions = { project, operator, path, strict, ...(archive && { archive }) }
+  const built = await buildBundle(options)
+  const bundle = built.compiled?.bundle
+  // A Tool or a Policy alone pins nothing. An archive is what it is, whatever happens to the documents.
+  if (locked && !archive && release === undefined && bundle?.root !== undefined) checkDrift(built, call.cwd)
+  if (release === undefined || !bundle) return { built, texts: {} }
+  if (archive) throw fail('usage', { what: 'An archive is not rewritten: --bump is for documents.' })
+  const { steps } = await planOf(operator, bundle)
+  // The root carries whatever changed below it; other members are raised where their version is taken, or too small a step.
+  const raised = new Set(
+    steps
+      .filter(({ id, taken, enough }) => taken || !enough || id === bundle.root)
+      .map(({ kind, id }) => `${kind} ${id}`),
+  )
+  const documents = built.workspace.documents.filter((each) => raised.has(`${each.kind} ${each.identity?.id}`))
+  const texts = bumpVersions(built.workspace, documents, release)
+  return { built: await buildBundle({ ...options, overlay: texts }), texts }
+}
+
+const isSet = (value: string | undefined): boolean =>
+  value !== undefined && value !== '' && value !== '0' && value !== 'false'
+
+async function mayPublish(
+  call: PublishContext,
+  { allowWiden = false }: Publishing,
+  plan: PublishPlan,
+): Promise<boolean> {
+  const wider = plan.changes.filter(({ widens }) => widens)
+  if (wider.length > 0 && !allowWiden && !call.mode.interactive)
+    throw fail(
+      'authority_widened',
+      { changes: wider.length },
+      { details: wider.map((each) => ({ path: each.agent, message: besideItsPath(each) })) },
+    )
+  const small = plan.steps.find(({ enough }) => !enough)
+  if (small)
+    throw fail(
+      'version_too_small',
+      { id: small.id, version: small.to, latest: small.from!, required: small.required!, least: small.least! },
+      {
+        details: plan.changes.map((each) => ({ path: each.agent, message: `${besideItsPath(each)} (${each.kind})` })),
+      },
+    )
+  if (wider.length === 0 || allowWiden) return true
+  return await call.io.prompts.confirm('Publish a version with wider authority?', call.signal)
+}
+
+/** What changed, where the path beside it names the document already. */
+const besideItsPath = ({ agent, say }: PublishPlan['changes'][number]): string =>
+  say.startsWith(`${agent}: `) ? say.slice(agent.length + 2) : say
+
+/** On stderr; the answer of a plan on stdout. */
+function tellPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: boolean): void {
+  if (mode.json) return
+  for (const { id, from, to, required, least, enough } of plan.steps) {
+    if (from === null && !asked) continue
+    const bumps = enough ? (required ?? 'first version') : `${required}: at least ${least}`
+    out.say(`plan  ${id} ${from === null ? to : `${from} → ${to}`}  ${bumps}`)
+  }
+  const lines = changeLines(plan.changes, io.stdout.isTTY)
+  lines.forEach(asked ? out.line : out.say)
+  // Nothing says what a first version changes: all that it may do is new.
+  const screen = asked ? answerScreen({ io, mode }) : talkScreen({ io, mode })
+  for (const { agent, rows } of plan.matrix) matrixLines(screen, agent, rows).forEach(asked ? out.line : out.say)
+  if (plan.changes.length > 0) out.say(countChanges(plan))
+  else if (plan.matrix.length === 0) out.say('nothing changes')
+}
+
+const lineOf = ({ kind, id, version, digest, agentId, agentVersionId, already }: PublishedMember): string =>
+  [
+    `${already ? 'already published' : 'published'} ${kind === 'Agent' ? '' : `${kind.toLowerCase()} `}${id}@${version}`,
+    `${digest.slice(0, 15)}…`,
+    ...(agentId && agentVersionId ? [`agent ${agentId}`, `version ${shortId(agentVersionId)}`] : []),
+  ].join('   ')

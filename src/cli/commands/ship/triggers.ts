@@ -1,0 +1,153 @@
+import { fail } from '../../../base/failure.ts'
+import { isUuid } from '../../../base/ids.ts'
+import type { OperatorRoutes, TriggerView } from '../../../spec/operator.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
+import { shortId } from '../../../terminal/time.ts'
+import type { CommandContext, TypedArguments } from '../../shell/command.ts'
+import { confirmLoss } from '../../shell/confirm.ts'
+import { printList, printOne } from '../../shell/list.ts'
+import { nextTimes } from '../../pages/next-times.ts'
+import { wholeNumber } from '../../shell/numbers.ts'
+import { withOperator, type OperatorClient } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { agentOf } from '../../project/reference.ts'
+
+export async function triggersList(call: CommandContext): Promise<void> {
+  await withOperator(await openProject(call), call, async (operator) => {
+    const agent = call.given.text('agent')
+    const list = await operator.call('GET /triggers', {
+      query: agent === undefined ? {} : { agent: (await agentOf(agent, operator)).agentId },
+    })
+    await printList(call, list, columns, 'No triggers. svc triggers create makes one.')
+  })
+}
+
+const columns: readonly TableColumn<TriggerView>[] = [
+  { title: 'TRIGGER', cell: ({ triggerId }) => shortId(triggerId), plain: ({ triggerId }) => triggerId },
+  { title: 'AGENT', cell: ({ agent }) => agent },
+  { title: 'TYPE', cell: ({ type }) => type },
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'ACTIVE', cell: ({ active }) => (active ? 'yes' : 'no') },
+  { title: 'TIMELINE', cell: ({ exposeTimeline }) => (exposeTimeline ? 'shown' : 'hidden') },
+  { title: 'LIMITS', cell: (trigger) => limitsOf(trigger) || '-' },
+  {
+    title: 'SCHEDULE',
+    cell: ({ cron, timeZone }) => (cron === null ? '-' : `${cron}${timeZone ? ` (${timeZone})` : ''}`),
+  },
+]
+
+const limitsOf = ({ ratePerMinute, ratePerDay, maxConcurrentRuns }: TriggerView): string =>
+  [
+    ratePerMinute !== null && `${ratePerMinute}/m`,
+    ratePerDay !== null && `${ratePerDay}/d`,
+    maxConcurrentRuns !== null && `${maxConcurrentRuns} at once`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+export async function triggersShow(call: CommandContext): Promise<void> {
+  await withOperator(await openProject(call), call, async (operator) => {
+    const trigger = await triggerOf(call.given.argument(0)!, operator)
+    const fields = Object.entries(trigger).map(([key, value]) => ({
+      key,
+      value: Array.isArray(value) ? value.join(', ') : String(value ?? '-'),
+    }))
+    await printOne(call, trigger, fields)
+  })
+}
+
+export async function triggersCreate(call: CommandContext): Promise<void> {
+  const { given, mode, out } = call
+  const type = (given.text('type') ?? 'api') as TriggerView['type']
+  const [cron, timeZone, name] = [given.text('cron'), given.text('tz'), given.text('name')]
+  if (type === 'schedule' && cron === undefined)
+    throw fail('usage', { what: 'A schedule needs --cron.' }, { fix: '--cron "0 9 * * 1-5" --tz Europe/Berlin' })
+  if (type === 'api' && (cron !== undefined || timeZone !== undefined))
+    throw fail('usage', { what: '--cron and --tz are for --type schedule.' })
+  const times = cron === undefined ? [] : await nextTimes(cron, timeZone, call.io.clock.now())
+  const changes = changesOf(given)
+  await withOperator(await openProject(call), call, async (operator) => {
+    const body = {
+      agent: (await agentOf(given.argument(0)!, operator)).agentId,
+      type,
+      ...(name !== undefined && { name }),
+      ...(cron !== undefined && { cron }),
+      ...(timeZone !== undefined && { timeZone }),
+      ...changes,
+    }
+    const trigger = await operator.call('POST /triggers', { body })
+    if (mode.json) return await out.json(trigger)
+    const next = times.length > 0 ? `; next: ${times.join(', ')}${timeZone ? ` (${timeZone})` : ''}` : ''
+    out.line(`created trigger ${shortId(trigger.triggerId)} ${trigger.name}${next}`)
+    if (!trigger.exposeTimeline) out.say(HIDDEN)
+    if (type === 'api') out.hint(`next:  svc keys create --agent ${trigger.agent} --trigger ${trigger.name}`)
+  })
+}
+
+const HIDDEN =
+  "warning: with the timeline hidden, approvals of this trigger's runs cannot be answered with an API key (svc inbox still can)"
+
+export async function triggersUpdate(call: CommandContext): Promise<void> {
+  const { given, mode, out } = call
+  const active = given.choice('active')
+  const body = { ...changesOf(given), ...(active !== undefined && { active }) }
+  if (Object.keys(body).length === 0)
+    throw fail('usage', { what: 'Nothing to change was named.' }, { fix: 'svc help triggers update' })
+  await withOperator(await openProject(call), call, async (operator) => {
+    const { triggerId } = await triggerOf(given.argument(0)!, operator)
+    const trigger = await operator.call('PATCH /triggers/:id', { id: triggerId, body })
+    if (given.choice('expose-timeline') === false) out.say(HIDDEN)
+    if (mode.json) return await out.json(trigger)
+    out.line(`updated trigger ${shortId(triggerId)}`)
+  })
+}
+
+export async function triggersDelete(call: CommandContext): Promise<void> {
+  const { mode, out } = call
+  await withOperator(await openProject(call), call, async (operator) => {
+    const trigger = await triggerOf(call.given.argument(0)!, operator)
+    if (!(await confirmLoss(call, `Delete trigger ${trigger.name} of ${trigger.agent}? Its keys stop working.`)))
+      return out.say('kept')
+    const deleted = await operator.call('DELETE /triggers/:id', { id: trigger.triggerId, body: undefined })
+    if (mode.json) return await out.json(deleted)
+    out.line(`deleted trigger ${shortId(trigger.triggerId)}`)
+  })
+}
+
+type TriggerChanges = Pick<
+  OperatorRoutes['POST /triggers']['body'],
+  'maxConcurrentRuns' | 'ratePerMinute' | 'ratePerDay' | 'allowIps' | 'exposeTimeline'
+>
+
+function changesOf(given: TypedArguments): TriggerChanges {
+  const maxConcurrentRuns = wholeNumber(given.text('max-concurrent'), 'max-concurrent', 1)
+  const allowIps = [...given.list('allow-ip')]
+  const exposeTimeline = given.choice('expose-timeline')
+  const rates: { ratePerMinute?: number; ratePerDay?: number } = {}
+  for (const text of given.list('rate')) {
+    const match = /^([1-9]\d*)\/([md])$/.exec(text)
+    if (!match) throw fail('usage', { what: `--rate takes a number per minute or day, 10/m or 100/d, not "${text}".` })
+    rates[match[2] === 'm' ? 'ratePerMinute' : 'ratePerDay'] = Number(match[1])
+  }
+  return {
+    ...rates,
+    ...(maxConcurrentRuns !== undefined && { maxConcurrentRuns }),
+    ...(allowIps.length > 0 && { allowIps }),
+    ...(exposeTimeline !== undefined && { exposeTimeline }),
+  }
+}
+
+/** By its id or the end of one. @throws Failure `not_found`, `ambiguous_reference` */
+export async function triggerOf(text: string, operator: OperatorClient): Promise<TriggerView> {
+  const { items } = await operator.call('GET /triggers', { query: {} })
+  const found = items.filter((each) =>
+    isUuid(text) ? each.triggerId === text.toLowerCase() : each.triggerId.endsWith(text.toLowerCase()),
+  )
+  if (found.length === 0) throw fail('not_found', { what: `trigger ${text}` }, { fix: 'svc triggers list shows them.' })
+  if (found.length > 1)
+    throw fail('ambiguous_reference', {
+      text,
+      candidates: found.map((each) => `${each.triggerId} (${each.agent} / ${each.name})`).join(', '),
+    })
+  return found[0]!
+}

@@ -1,0 +1,56 @@
+import { openAsBlob } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { fileFailure } from '../../base/file-error.ts'
+
+/** More than any text or archive that a command takes; devices such as `/dev/zero` never end. */
+const MOST_MIB = 64
+const CHUNK_BYTES = 64 * 1024
+
+/**
+ * The bytes of a file that the command line names: at most 64 MiB.
+ * @param path absolute
+ * @param named as the person named it
+ * @throws Failure `file_missing`, `file_unusable`
+ */
+export async function readUserFile(path: string, named = path): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    const file = await open(path)
+    try {
+      for (;;) {
+        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES))
+        if (bytesRead === 0) return Buffer.concat(chunks)
+        chunks.push(buffer.subarray(0, bytesRead))
+        length += bytesRead
+        if (length > MOST_MIB * 1024 * 1024)
+          throw fail('file_unusable', { path: named, doing: 'read', why: `it has more than ${MOST_MIB} MiB` })
+      }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    throw fileFailure(error, { path: named, doing: 'read' }) ?? error
+  }
+}
+
+/**
+ * A file to upload, which is read as it is sent.
+ * @param path absolute
+ * @param named as the person named it
+ * @throws Failure `file_missing`, `file_unusable`
+ */
+export async function openUserFile(path: string, named: string): Promise<File> {
+  try {
+    if ((await stat(path)).isFile()) {
+      // It is opened here for its error: a blob says only that it cannot be read.
+      await (await open(path)).close()
+      return new File([await openAsBlob(path)], basename(path))
+    }
+  } catch (error) {
+    throw fileFailure(error, { path: named, doing: 'read' }) ?? error
+  }
+  throw fail('file_unusable', { path: named, doing: 'read', why: 'it is no regular file' })
+}

@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { fileErrorOf, fileFailure } from '../../base/file-error.ts'
+
+/**
+ * Writes a file of the user. A full disk, which the system reports without saying where, is told with the path, and a missing
+ * directory as what is missing.
+ * @throws Failure `file_missing`, `file_unusable`
+ */
+export async function writeUserFile(path: string, content: string | Uint8Array): Promise<void> {
+  try {
+    await writeFile(path, content)
+  } catch (error) {
+    const directory = dirname(path)
+    if (fileErrorOf(error)?.isMissing && !existsSync(directory))
+      throw fail('file_missing', { path: directory, doing: 'written to' }, { cause: error })
+    throw fileFailure(error, { path, doing: 'written' }) ?? error
+  }
+}

@@ -1,0 +1,228 @@
+/** Loads and lints the documents of a project, with what a registry, MCP servers and policy tests add. */
+import { resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { Diagnostic } from '../../documents/text/diagnostic.ts'
+import type { FileContents } from '../../documents/text/files.ts'
+import { lintWorkspace as check, type LintOptions } from '../../documents/lint/lint.ts'
+import { loadWorkspace, selectFiles, type LoadOptions } from '../../documents/workspace/load.ts'
+import { isUnder } from '../../documents/text/paths.ts'
+import { rules } from '../../documents/rules/index.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { countNoun } from '../shell/counted.ts'
+import type { CheckedProject } from './lint-fix.ts'
+import { nearestWord } from '../shell/nearest.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import { isPolicyTest } from '../policy/test-path.ts'
+import { pathInProject } from '../project/project-path.ts'
+import type { Project } from '../project/project.ts'
+import { createNotebook, hasRegistry, isServerNamed, serverFacts, type RecordingRegistry } from '../project/registry.ts'
+
+/** A document that is no file. */
+export interface VirtualDocument {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * @param texts what stands in for files
+ * @param isWritten false for texts that the files do not have: tests of policies read files
+ */
+export async function checkDocuments(
+  call: CommandContext,
+  project: Project,
+  input: VirtualDocument | undefined,
+  texts: FileContents,
+  isWritten: boolean,
+): Promise<CheckedProject> {
+  const { given, io } = call
+  const workspace = await load(call, project, input, texts)
+  const notebook = createNotebook(true)
+  const env = given.flag('check-env')
+    ? await (await import('../project/dot-env.ts')).withDotEnv(io.env, project.directory, workspace)
+    : undefined
+  const options = { ...optionsOf(call, project), published: notebook, ...(env && { env }) }
+  const findings = check(workspace, options)
+  const facts = await factsFor(call, project, workspace, options, notebook, findings, isWritten)
+  return { workspace, findings: facts ? check(workspace, { ...options, ...facts }) : findings }
+}
+
+/** What is read, and what is told of. */
+function chosenBy(
+  { given, cwd }: Pick<CommandContext, 'given' | 'cwd'>,
+  project: Project,
+  input: VirtualDocument | undefined,
+  overlay: FileContents,
+): LoadOptions {
+  const paths = given.rest(0)
+  const named = paths.map((path) => pathInProject(project, resolve(cwd, path)))
+  const focus = input ? [input.path] : paths.length === 0 ? undefined : named
+  return { ...(project.config.include && { include: project.config.include }), overlay, ...(focus && { focus }) }
+}
+
+/** Everything of the project, of which the named paths are told; standard input stands in for a file. */
+async function load(
+  { given, cwd, out, mode }: CommandContext,
+  project: Project,
+  input: VirtualDocument | undefined,
+  overlay: FileContents,
+): Promise<Workspace> {
+  const wanted = chosenBy({ given, cwd }, project, input, overlay)
+  const base = given.text('changed')
+  if (base === undefined) return await loadWorkspace(project.directory, wanted)
+  const [{ changedSince }, { affectedBy }] = await Promise.all([
+    import('../files/git.ts'),
+    import('../../documents/facts/dependents.ts'),
+  ])
+  const { focus: _, ...options } = wanted
+  const whole = await loadWorkspace(project.directory, options)
+  const { focus } = selectFiles(whole.files, wanted)
+  const { paths: changed, before } = await changedSince(project.directory, base, (path) =>
+    /\.(?:ya?ml|json)$/.test(path),
+  )
+  // Who led to a document before is concerned when it is gone, or is called otherwise.
+  const former =
+    Object.keys(before).length > 0
+      ? await loadWorkspace(project.directory, { ...options, overlay: { ...overlay, ...before } })
+      : whole
+  const affected = [...new Set([former, whole].flatMap((each) => affectedBy(each, changed)))]
+    .sort()
+    .filter(
+      (path) =>
+        whole.files.has(path) && (focus === undefined || focus.some((each) => path === each || isUnder(each, path))),
+    )
+  const documents = affected.filter((path) => whole.read.includes(path))
+  if (!mode.json && Object.keys(overlay).length === 0)
+    out.hint(
+      `${documents.length} of ${whole.read.length} files affected by ${countNoun(changed.length, 'changed file')}`,
+    )
+  // A file that is no document is looked at through the documents that name it.
+  return { ...whole, focus: affected }
+}
+
+function optionsOf({ given }: CommandContext, { config }: Project): LintOptions {
+  return {
+    strict: given.flag('strict') || config.lint?.profile === 'strict',
+    rules: { ...configured(config.lint?.rules ?? {}), ...severities(given.list('rule')) },
+    crossFile: given.choice('cross-file') !== false,
+    ...(config.providers && { providers: config.providers }),
+    ...(config.guardrails && { guardrails: config.guardrails.map((path) => path.replace(/^\.\//, '')) }),
+  }
+}
+
+/** What more there is to know; undefined where that is nothing. */
+async function factsFor(
+  call: CommandContext,
+  project: Project,
+  workspace: Workspace,
+  options: LintOptions,
+  notebook: RecordingRegistry,
+  findings: readonly Diagnostic[],
+  isWritten: boolean,
+): Promise<Partial<LintOptions> | undefined> {
+  const registry = hasRegistry(project)
+    ? await askRegistry(call, project, workspace, options, notebook, findings)
+    : { known: findings, facts: await locksFor(project, workspace, options, findings) }
+  const live = call.given.flag('mcp-live')
+  const sound = isSound(options, registry.known)
+  const hasTests = workspace.files.paths.some(isPolicyTest)
+  const tests =
+    sound &&
+    options.rules?.['policy/untested'] !== 'off' &&
+    hasTests &&
+    isWritten &&
+    // What is wrong in files that nobody asked about is not told, but keeps tests from running.
+    isSound(options, workspace.focus === undefined ? registry.known : check(unfocused(workspace), options))
+  if (!live && !tests && options.strict !== true) return registry.facts
+  const { askServers, runPolicyTests } = await import('./lint-facts.ts')
+  return {
+    ...registry.facts,
+    ...(live && { mcp: await askServers(call, project, workspace) }),
+    ...(tests && { coverage: await runPolicyTests(call, project, workspace) }),
+    ...(!tests && sound && options.strict === true && (isWritten || !hasTests) && { coverage: new Map() }),
+  }
+}
+
+interface KnownFindings {
+  /** The findings in the light of what was published. */
+  readonly known: readonly Diagnostic[]
+  readonly facts: Partial<LintOptions>
+}
+
+/** Asking a registry needs the whole server or a connection to it. */
+async function askRegistry(
+  call: CommandContext,
+  project: Project,
+  workspace: Workspace,
+  options: LintOptions,
+  notebook: RecordingRegistry,
+  findings: readonly Diagnostic[],
+): Promise<KnownFindings> {
+  const [{ withOperator }, { loosenings }] = await Promise.all([
+    import('../project/operator.ts'),
+    import('./lint-facts.ts'),
+  ])
+  return await withOperator(project, call, async (operator) => {
+    const known = (await notebook.fetch(operator)) ? check(workspace, options) : findings
+    return {
+      known,
+      facts: {
+        ...(isServerNamed(call, project) && { server: await serverFacts(operator) }),
+        ...(isSound(options, known) && { loosened: await loosenings(project, workspace, operator) }),
+        ...(await locksFor(project, workspace, options, known, operator)),
+      },
+    }
+  })
+}
+
+function unfocused(workspace: Workspace): Workspace {
+  const { focus: _, ...whole } = workspace
+  return whole
+}
+
+/** Tests are run, and versions compared, on what compiles. */
+const isSound = (options: LintOptions, findings: readonly Diagnostic[]): boolean =>
+  options.crossFile !== false && !findings.some(({ severity }) => severity === 'error')
+
+/** How the locks that findings speak of are written anew, where nothing else is in the way. */
+async function locksFor(
+  project: Project,
+  workspace: Workspace,
+  options: LintOptions,
+  findings: readonly Diagnostic[],
+  operator?: OperatorClient,
+): Promise<Partial<LintOptions> | undefined> {
+  const stale = findings.filter(({ rule }) => ABOUT_LOCK.has(rule))
+  if (stale.length === 0 || findings.some(({ rule, severity }) => severity === 'error' && !ABOUT_LOCK.has(rule)))
+    return undefined
+  const { freshLocks } = await import('./lint-facts.ts')
+  return { locks: await freshLocks(project, workspace, stale, options.strict === true, operator) }
+}
+
+/** What writing the lock anew mends. */
+const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
+
+function configured(given: NonNullable<LintOptions['rules']>): NonNullable<LintOptions['rules']> {
+  for (const name of Object.keys(given)) known(name)
+  return given
+}
+
+function severities(given: readonly string[]): NonNullable<LintOptions['rules']> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const [name = '', severity = ''] = text.split('=')
+      if (severity !== 'off' && severity !== 'warn' && severity !== 'error')
+        throw fail('usage', { what: `--rule takes ID=off, ID=warn or ID=error, not "${text}".` })
+      known(name)
+      return [name, severity]
+    }),
+  )
+}
+
+/** @throws Failure `usage` for a name that no rule has */
+function known(name: string): void {
+  const names = rules.map((rule) => rule.name)
+  if ((names as readonly string[]).includes(name)) return
+  const near = nearestWord(name, names)
+  throw fail('usage', { what: `There is no rule "${name}".` }, near ? { fix: `Did you mean ${near}?` } : {})
+}

@@ -1,0 +1,126 @@
+/** What `svc lint` finds out beside the documents: MCP servers, policy tests, what was published before. */
+import { join } from 'node:path'
+import { isFailure } from '../../base/failure.ts'
+import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
+import type { Document } from '../../documents/text/document.ts'
+import type { LintOptions } from '../../documents/lint/lint.ts'
+import type { KnownLoosening, UnseenDocuments } from '../../documents/facts/rule.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
+import { isPolicyTest } from '../policy/test-path.ts'
+import type { McpServer } from '../../spec/document.ts'
+import type { ToolListing } from '../../tools/listed-tool.ts'
+import type { CommandContext } from '../shell/command.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import type { Project } from '../project/project.ts'
+
+/** Every server of every agent, asked as that agent would; all at once. */
+export async function askServers(
+  call: CommandContext,
+  project: Project,
+  workspace: Workspace,
+): Promise<NonNullable<LintOptions['mcp']>> {
+  const { createAskMcp } = await import('../release/ask-mcp.ts')
+  const { asKind } = await import('../../documents/text/document.ts')
+  const ask = await createAskMcp(call, project)
+  const asked = workspace.documents.map(async (document): Promise<[Document, Map<string, ToolListing>]> => {
+    const agent = asKind(document, 'Agent')
+    const { secrets = {}, spec } = agent ?? {}
+    const owner = { id: document.identity?.id ?? document.path, secrets }
+    const answers = (spec?.mcp_servers ?? []).map(
+      async (server: McpServer) => [server.name, await ask(owner, server)] as const,
+    )
+    return [document, new Map(await Promise.all(answers))]
+  })
+  return new Map(await Promise.all(asked))
+}
+
+/** Runs the policy tests of a project without errors, for what they have seen; those that cannot be run see nothing. */
+export async function runPolicyTests(
+  call: CommandContext,
+  project: Project,
+  { files }: Workspace,
+): Promise<ReadonlyMap<string, readonly UnseenDocuments[]>> {
+  const [{ readPolicyTests }, { createCollector }, { createAsk, decideCase }] = await Promise.all([
+    import('../policy/case-file.ts'),
+    import('../policy/coverage.ts'),
+    import('../policy/run-cases.ts'),
+  ])
+  const [ask, collector] = [createAsk(call), createCollector()]
+  const reached = new Set<string>()
+  for (const path of files.paths.filter(isPolicyTest)) {
+    const file = join(project.directory, path)
+    for (const test of readPolicyTests(new TextDecoder().decode(files.read(path)), path).tests)
+      try {
+        const asked = await ask.of(test, file)
+        collector.know(asked.subject.policies, asked.places)
+        for (const each of test.calls) {
+          const { explanation } = decideCase(asked, each, collector, call.io.clock.now())
+          for (const { policy, version } of explanation?.policies ?? []) reached.add(`${policy}@${version}`)
+        }
+      } catch (error) {
+        if (!isFailure(error)) throw error
+      }
+  }
+  const policies = collector.result().policies.filter(({ id }) => reached.has(id))
+  return new Map(policies.map(({ id, leaves }) => [id, leaves.filter(({ missing }) => missing.length > 0)]))
+}
+
+/** What publishing the bundles of the project would allow that the published versions do not. */
+export async function loosenings(
+  project: Project,
+  workspace: Workspace,
+  operator: OperatorClient,
+): Promise<readonly KnownLoosening[]> {
+  const [{ buildBundle }, { planOf }] = await Promise.all([import('../release/build.ts'), import('../release/plan.ts')])
+  const found: KnownLoosening[] = []
+  for (const { path } of workspace.documents.filter(({ kind }) => kind === 'Bundle')) {
+    const { compiled } = await buildBundle({ project, path: join(project.directory, path), operator })
+    if (!compiled?.bundle) continue
+    const { changes } = await planOf(operator, compiled.bundle)
+    for (const { widens, kind, agent, tool, say, path: place } of changes)
+      if (widens && LOOSER.test(kind))
+        found.push({
+          agent,
+          say: tool === undefined || say.includes(tool) ? say : `${tool}: ${say}`,
+          ...(place !== null && { place }),
+        })
+  }
+  return found
+}
+
+/** Changes of what is decided; what is new or of another class has rules of its own. */
+const LOOSER = /^(?:authority\.widened|gate\.removed|default_policy\.removed|boundary\.removed)$/
+
+/** The locks that findings ask for, as `svc compile` would write them. */
+export async function freshLocks(
+  project: Project,
+  workspace: Workspace,
+  findings: readonly Diagnostic[],
+  strict: boolean,
+  operator?: OperatorClient,
+): Promise<NonNullable<LintOptions['locks']>> {
+  const [{ compileClosure }, { writeLock }, { lookupOf }] = await Promise.all([
+    import('../../compile/compile.ts'),
+    import('../../compile/state/lock-file.ts'),
+    import('../project/registry.ts'),
+  ])
+  const guardrails = project.config.guardrails ?? []
+  const locks = new Map<string, FindingFix>()
+  for (const root of new Set(findings.map(({ path }) => path))) {
+    const { lock, lockPath } = await compileClosure({
+      workspace,
+      root,
+      published: lookupOf(operator),
+      guardrails,
+      strict,
+    })
+    if (lock === undefined || lockPath === undefined) continue
+    const source = workspace.source(lockPath)
+    const range = source.span(0, source.text.length)
+    locks.set(root, {
+      description: 'Write svc.lock as `svc compile` does.',
+      edits: [{ path: lockPath, range, text: writeLock(lock) }],
+    })
+  }
+  return locks
+}

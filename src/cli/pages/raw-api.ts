@@ -1,0 +1,80 @@
+/** The API for requests that are written by hand: with the key that was given, else with one for the thing in the path. */
+import { fail } from '../../base/failure.ts'
+import { isUuid } from '../../base/ids.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { openOperator, type OperatorClient } from '../project/operator.ts'
+import type { Project } from '../project/project.ts'
+import { baseUrl, givenKey, givenUrl, openKey, sendToOperator } from '../project/target.ts'
+
+export interface RawApi {
+  send(method: string, path: string, body?: string): Promise<Response>
+  close(): Promise<void>
+}
+
+/** Paths that ask for no key. */
+const OPEN = /^\/v1\/(?:healthz|openapi\.json)$/
+
+/** @param path with which the first request goes: it tells for which agent and trigger a key is made */
+export async function openRaw(call: CommandContext, project: Project, path: string): Promise<RawApi> {
+  const key = await givenKey(call, project)
+  const direct = async (secret: string | undefined): Promise<RawApi> => {
+    const base = await baseUrl(call, project)
+    return {
+      send: (method, to, body) => request(call, `${base}${to}`, method, secret, body),
+      close: async () => undefined,
+    }
+  }
+  if (key !== undefined || OPEN.test(path) || givenUrl(call, project) !== undefined) return await direct(key)
+  const operator = await openOperator(project, call.io)
+  try {
+    const { url } = await operator.call('GET /status', {})
+    const scope = url === null || project.target?.host !== undefined ? undefined : await scopeOf(path, operator)
+    if (!scope) {
+      // Nobody else is there to ask, or what is asked for belongs to no API trigger.
+      return { send: (method, to, body) => sendToOperator(operator, method, to, body), close: () => operator.close() }
+    }
+    const { secret, close } = await openKey(operator, scope.agent, scope.trigger)
+    return { ...(await direct(secret)), close }
+  } catch (error) {
+    await operator.close()
+    throw error
+  }
+}
+
+async function scopeOf(
+  path: string,
+  operator: OperatorClient,
+): Promise<{ agent: string; trigger: string } | undefined> {
+  const [, , room, id = ''] = path.split(/[/?]/)
+  const run = room === 'runs' && isUuid(id) ? await runView(operator, id) : undefined
+  if (room === 'runs' && !run) return undefined
+  const agent = run?.agent ?? (room === 'agents' ? id : undefined)
+  const { items } = await operator
+    .call('GET /triggers', { query: agent === undefined ? {} : { agent } })
+    .catch(() => ({ items: [] }))
+  const usable = items.filter(({ type, active }) => type === 'api' && active)
+  const found = run ? usable.find(({ name }) => name === run.trigger) : usable[0]
+  return found && { agent: found.agentId, trigger: found.triggerId }
+}
+
+const runView = async (operator: OperatorClient, id: string) =>
+  (await operator.call('GET /runs', { query: { ending: id } })).items[0]
+
+async function request(
+  { io, signal }: CommandContext,
+  url: string,
+  method: string,
+  secret?: string,
+  body?: string,
+): Promise<Response> {
+  const headers = {
+    ...(secret !== undefined && { 'x-api-key': secret }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  }
+  try {
+    return await io.fetch(url, { method, signal, headers, ...(body !== undefined && { body }) })
+  } catch (cause) {
+    if (signal.aborted) throw cause
+    throw fail('no_server', { url: new URL(url).origin }, { cause })
+  }
+}

@@ -1,0 +1,172 @@
+/** Templates of the package: what they are, and what one puts into a directory. Nothing is downloaded, nothing is run. */
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
+import { ciFiles, type PipelineHost } from './ci-files.ts'
+import { packageFile } from '../project/package-file.ts'
+
+/** Names in the templates that `--name` replaces. */
+const TEMPLATE_NAMESPACE = 'acme'
+const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
+  blank: 'assistant',
+  intake: 'intake',
+  monorepo: 'front-desk',
+  refund: 'refund-desk',
+  report: 'daily-report',
+  research: 'researcher',
+  support: 'support-desk',
+}
+
+const GITIGNORE = ['.svc/', '.env', '.env.*', '*.log']
+
+/** What a pipeline leaves behind where it is tried by hand. */
+const GITIGNORE_CI = [
+  'node_modules/',
+  'before.tgz',
+  'policy.xml',
+  'scenarios.xml',
+  'authority.txt',
+  'lint.sarif',
+  'gl-code-quality-report.json',
+]
+
+export const templateNames = async (): Promise<string[]> =>
+  (await readdir(packageFile('templates'), { withFileTypes: true }))
+    .filter((each) => each.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+
+/** The name of a template with what it is about. */
+export const aboutTemplate = async (name: string): Promise<string> =>
+  (await readFile(join(packageFile('templates'), name, 'README.md'), 'utf8')).split('\n')[0]!.replace(/^#+ */, '')
+
+export interface TemplateOptions {
+  readonly name?: string | undefined
+  readonly force?: boolean
+  /** False leaves the `.gitignore` out. */
+  readonly git?: boolean
+  readonly ci?: PipelineHost
+}
+
+interface WrittenFile {
+  readonly path: string
+  readonly action: 'created' | 'skipped'
+}
+
+interface TemplateFile {
+  /** Below the directory, with slashes. */
+  readonly path: string
+  readonly text: string
+}
+
+/**
+ * What a template puts into a directory. Nothing is written.
+ * @throws Failure `directory_not_empty`, `usage` for a name that is none
+ */
+export async function planTemplate(
+  template: string,
+  directory: string,
+  { name, force = false, git = true, ci }: TemplateOptions = {},
+): Promise<readonly TemplateFile[]> {
+  const rename = renamer(template, name)
+  const there = (await readdir(directory).catch(noFiles)).filter((name) => name !== '.git')
+  if (there.length > 0 && !force) throw fail('directory_not_empty', { directory })
+  const source = join(packageFile('templates'), template)
+  const paths = (await readdir(source, { recursive: true, withFileTypes: true }))
+    .filter((each) => each.isFile())
+    .map((each) => relative(source, join(each.parentPath, each.name)))
+    .sort()
+  const has = (ending: RegExp): boolean => paths.some((path) => ending.test(path))
+  const kept = paths.includes('.github/workflows/agents.yml') ? 'github' : undefined
+  const chosen = ci ?? kept
+  const pipeline = chosen
+    ? ciFiles(chosen, { policies: has(/\.policytest\.yaml$/), scenarios: has(/\.scenario\.yaml$/) }).filter(
+        ({ path }) => !paths.includes(path),
+      )
+    : []
+  const ignored = [...GITIGNORE, ...(chosen ? GITIGNORE_CI : [])]
+  const workspace = workspaceName(basename(directory))
+  const files = [
+    // npm leaves `.gitignore` files out of packages, so the template cannot hold it.
+    ...(git ? [{ path: '.gitignore', text: `${ignored.join('\n')}\n` }] : []),
+    ...pipeline,
+    ...(await Promise.all(
+      paths.map(async (path) => {
+        const text = rename(await readFile(join(source, path), 'utf8'))
+        return { path: rename(path), text: `${editorHeader(path, text)}${text}` }
+      }),
+    )),
+    ...(await Promise.all(
+      SCHEMAS.map(async (name) => ({
+        path: `${SCHEMA_DIRECTORY}/${name}`,
+        text: await readFile(packageFile(`schemas/${name}`), 'utf8'),
+      })),
+    )),
+  ]
+  return files.map(({ path, text }) => ({
+    path: path.replaceAll('\\', '/'),
+    text: path === 'svc.config.yaml' && workspace ? text.replace(/^workspace: .*$/m, `workspace: ${workspace}`) : text,
+  }))
+}
+
+/** Files that exist are never overwritten. */
+export async function writeTemplate(
+  directory: string,
+  files: readonly TemplateFile[],
+): Promise<readonly WrittenFile[]> {
+  const written: WrittenFile[] = []
+  for (const { path, text } of files) {
+    const file = join(directory, path)
+    makeDirectory(dirname(file))
+    const created = await writeFile(file, text, { flag: 'wx' }).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false
+        throw error
+      },
+    )
+    written.push({ path, action: created ? 'created' : 'skipped' })
+  }
+  return written
+}
+
+const noFiles = (error: NodeJS.ErrnoException): string[] => {
+  if (error.code === 'ENOENT') return []
+  throw error
+}
+
+/** Editors find the schemas here; lint looks into no directory that begins with a dot. */
+const SCHEMA_DIRECTORY = '.schemas'
+const SCHEMAS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest'].map(
+  (kind) => `${kind}.schema.json`,
+)
+
+/** The first line of a document, which tells an editor its schema; empty for every other file. */
+function editorHeader(path: string, text: string): string {
+  if (!/\.ya?ml$/.test(path)) return ''
+  const said = /^apiVersion: *svc\/v1$/m.test(text) ? /^kind: *(Agent|Tool|Policy|Bundle)$/m.exec(text)?.[1] : undefined
+  const kind =
+    basename(path) === 'svc.config.yaml'
+      ? 'config'
+      : (said?.toLowerCase() ?? /\.(scenario|policytest)\.yaml$/.exec(path)?.[1])
+  if (kind === undefined) return ''
+  const up = relative(dirname(path), '.').replaceAll('\\', '/')
+  const directory = up === '' ? `./${SCHEMA_DIRECTORY}` : `${up}/${SCHEMA_DIRECTORY}`
+  return `# yaml-language-server: $schema=${directory}/${kind}.schema.json\n`
+}
+
+/** The directory's name as a workspace's, where it can be one without quotes. */
+const workspaceName = (name: string): string | undefined => (/^[a-z][a-z0-9-]*$/.test(name) ? name : undefined)
+
+function renamer(template: string, name: string | undefined): (text: string) => string {
+  if (name === undefined) return (text) => text
+  const match = /^([a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*)\.([a-z][a-z0-9-]*)$/.exec(name)
+  if (!match) throw fail('usage', { what: `--name takes namespace.name in lower case, not "${name}".` })
+  const [, namespace, agent] = match as unknown as [string, string, string]
+  const old = TEMPLATE_AGENT[template]
+  return (text) => {
+    const renamed = text.replaceAll(new RegExp(`\\b${TEMPLATE_NAMESPACE}\\b(?!\\.example)`, 'g'), namespace)
+    return old === undefined ? renamed : renamed.replaceAll(new RegExp(`\\b${old}\\b`, 'g'), agent)
+  }
+}

@@ -1,0 +1,34 @@
+/** Which tests `--filter` chooses. Source: command line, 2.1. */
+import { fail } from '../../base/failure.ts'
+import { safeText } from '../../terminal/text.ts'
+
+export interface TestFilter {
+  chooses(file: string, name: string): boolean
+  /** @throws Failure `usage` where there were tests and none was chosen: nothing that was asked for has been tested */
+  settle(): void
+}
+
+/** More names than these are counted. */
+const SHOWN = 10
+
+/** @param text part of the file or the name, whatever the case; undefined chooses all */
+export function createTestFilter(text: string | undefined): TestFilter {
+  const others: string[] = []
+  let found = false
+  return {
+    chooses(file, name) {
+      if (text === undefined || `${file} ${name}`.toLowerCase().includes(text.toLowerCase())) return (found = true)
+      others.push(name)
+      return false
+    },
+    settle() {
+      if (found || others.length === 0) return
+      const more = others.length > SHOWN ? [`${others.length - SHOWN} more`] : []
+      throw fail(
+        'usage',
+        { what: `No test has "${text}" in its file or name.` },
+        { fix: `There are: ${[...others.slice(0, SHOWN).map(safeText), ...more].join('; ')}.` },
+      )
+    },
+  }
+}

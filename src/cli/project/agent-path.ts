@@ -1,0 +1,44 @@
+/** Which bundle of a project is meant where an agent is named by its id, or where nothing is named but a file. */
+import { join, relative } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { Document } from '../../documents/text/document.ts'
+import { loadWorkspace } from '../../documents/workspace/load.ts'
+import { directoryOf, isUnder } from '../../documents/text/paths.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
+import type { Project } from './project.ts'
+
+/**
+ * What is to be compiled, absolute: the nearest bundle above `near`, else the bundle of the agent, or its document where it has
+ * none; the project's directory where nothing of this is there.
+ * @param near where the agent is asked about, absolute
+ * @throws Failure `ambiguous_reference` for an id in several bundles, none of them above `near`
+ */
+export async function pathOfAgent(project: Project, agent: string | undefined, near: string): Promise<string> {
+  const { directory, config } = project
+  const workspace = await loadWorkspace(directory, config.include ? { include: config.include } : {})
+  const above = nearestBundle(workspace, relative(directory, near).replaceAll('\\', '/'))
+  if (above) return join(directory, above.path)
+  const id = agent?.split('@')[0]
+  const found = workspace.documents.filter(({ kind, identity }) => kind === 'Agent' && identity?.id === id)
+  const [meant, ...others] = [...new Set(found.map((each) => bundleAround(workspace, each) ?? each))]
+  if (meant && others.length > 0)
+    throw fail('ambiguous_reference', {
+      text: agent!,
+      candidates: [meant, ...others].map(({ path }) => path).join(', '),
+    })
+  return meant ? join(directory, meant.path) : directory
+}
+
+function bundleAround(workspace: Workspace, document: Document): Document | undefined {
+  const directory = workspace.bundleOf(document)
+  return workspace.documents.find(({ kind, path }) => kind === 'Bundle' && directoryOf(path) === directory)
+}
+
+/** Of a file that need not be a document; undefined for one outside of the project. */
+function nearestBundle(workspace: Workspace, path: string): Document | undefined {
+  if (path.startsWith('..')) return undefined
+  const [nearest] = workspace.documents
+    .filter((each) => each.kind === 'Bundle' && isUnder(directoryOf(each.path), path))
+    .sort((a, b) => directoryOf(b.path).length - directoryOf(a.path).length)
+  return nearest
+}

@@ -1,0 +1,42 @@
+/** What a project consists of, in the words of `svc init`. Source: command line, 2.1. */
+import { readdir } from 'node:fs/promises'
+import type { Document } from '../../documents/text/document.ts'
+import { loadWorkspace } from '../../documents/workspace/load.ts'
+import { readAgentRef } from '../../documents/text/reference.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
+
+/** `1 agent, 1 sub-agent, 2 tools, 2 policies, 1 bundle, 3 scenarios, svc.config.yaml`, without what there is none of. */
+export async function describeInventory(directory: string, include?: readonly string[]): Promise<string> {
+  const workspace = await loadWorkspace(directory, include && { include })
+  const files = await readdir(directory, { recursive: true })
+  const { documents } = workspace
+  const countOf = (kind: string): number => documents.filter((each) => each.kind === kind).length
+  const called = new Set(documents.flatMap((document) => calledBy(workspace, document)))
+  return [
+    count(countOf('Agent') - called.size, 'agent', 'agents'),
+    count(called.size, 'sub-agent', 'sub-agents'),
+    count(countOf('Tool'), 'tool', 'tools'),
+    count(countOf('Policy'), 'policy', 'policies'),
+    count(countOf('Bundle'), 'bundle', 'bundles'),
+    count(files.filter((path) => /\.scenario\.ya?ml$/.test(path)).length, 'scenario', 'scenarios'),
+    ...files.filter((path) => path === 'svc.config.yaml'),
+  ]
+    .filter((part) => part !== '')
+    .join(', ')
+}
+
+/** The agents of the workspace to which this document delegates. */
+const calledBy = (workspace: Workspace, document: Document): readonly Document[] =>
+  document.at('spec.agents.*.ref').flatMap(({ value }) => {
+    const ref = readAgentRef(typeof value === 'string' ? value : '')
+    if (ref.form === 'path') {
+      const resolved = workspace.resolve(document, ref.path)
+      return 'path' in resolved ? workspace.documentsAt(resolved.path).filter(({ kind }) => kind === 'Agent') : []
+    }
+    return 'id' in ref
+      ? workspace.documents.filter(({ kind, identity }) => kind === 'Agent' && identity?.id === ref.id)
+      : []
+  })
+
+const count = (number: number, one: string, many: string): string =>
+  number === 0 ? '' : `${number} ${number === 1 ? one : many}`

@@ -1,0 +1,14 @@
+import { fail } from '../../base/failure.ts'
+import type { JsonObject } from '../../base/json.ts'
+
+/** `key=value` pairs as an object of texts; undefined where there are none. */
+export function metadataOf(pairs: readonly string[]): JsonObject | undefined {
+  if (pairs.length === 0) return undefined
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw fail('usage', { what: `--metadata takes key=value, not "${pair}".` })
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
+}

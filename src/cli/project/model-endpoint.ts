@@ -1,0 +1,39 @@
+/** Where a model of a document is reached, as the server would reach it. */
+import type { ProjectConfig, ProviderType } from '../../spec/config.ts'
+import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
+
+export interface ModelEndpoint {
+  readonly type: ProviderType
+  /** Without a slash at its end. */
+  readonly baseUrl: string
+}
+
+const DEFAULT_URLS: Readonly<Partial<Record<ProviderType, string>>> = {
+  anthropic: 'https://api.anthropic.com',
+  openai: 'https://api.openai.com/v1',
+}
+
+/** Undefined for models that need no network, and where nothing tells the address. */
+export function modelEndpoint(
+  { provider, base_url: own }: { readonly provider: string; readonly base_url?: string | undefined },
+  { providers = {} }: ProjectConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): ModelEndpoint | undefined {
+  const mapped = mappingOf(provider, providers)
+  const type = typeOf(provider, providers)
+  if (OFFLINE_PROVIDERS.includes(type)) return undefined
+  const given = own ?? mapped?.base_url ?? env[`${type.toUpperCase()}_BASE_URL`] ?? DEFAULT_URLS[type]
+  return given === undefined ? undefined : { type, baseUrl: given.replace(/\/(?:chat\/completions)?\/?$/, '') }
+}
+
+/** True for models that need neither a key nor a network. */
+export const isOffline = (provider: string, { providers = {} }: ProjectConfig): boolean =>
+  OFFLINE_PROVIDERS.includes(typeOf(provider, providers))
+
+const typeOf = (provider: string, providers: NonNullable<ProjectConfig['providers']>): ProviderType =>
+  mappingOf(provider, providers)?.type ?? (canonicalProvider(provider) as ProviderType)
+
+const mappingOf = (provider: string, providers: NonNullable<ProjectConfig['providers']>) =>
+  [provider, ...providerSpellings(provider)].flatMap((name) =>
+    Object.hasOwn(providers, name) ? providers[name]! : [],
+  )[0]

@@ -1,0 +1,123 @@
+/** What `serve`, `dev` and `demo` share: the address, the running server, the end by a signal. */
+import { fail, isFailure } from '../../base/failure.ts'
+import type { Log } from '../../base/log.ts'
+import type { RunningServer } from '../../server/open.ts'
+import type { Cassette } from '../../spec/cassette.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { wholeNumber } from '../shell/numbers.ts'
+import type { Project } from './project.ts'
+import { packageVersion } from '../shell/version.ts'
+import { rememberWorkspace } from './workspace-file.ts'
+
+const DEFAULT_PORT = 4310
+
+/** Ports that `svc dev` tries before it gives up. */
+const PORTS_TRIED = 20
+
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+  /** The port was named by a person: no other will do. */
+  readonly named: boolean
+}
+
+/** @throws Failure `usage` for an address that others reach, unless `--allow-remote` */
+export function readAddress({ given }: Pick<CommandContext, 'given'>, project: Project): ListenAddress {
+  const host = given.text('host') ?? project.config.dev?.host ?? '127.0.0.1'
+  if (!LOOPBACK.test(host) && !given.flag('allow-remote'))
+    throw fail(
+      'usage',
+      { what: `${host} is reached by other machines.` },
+      { fix: 'Add --allow-remote if that is meant.' },
+    )
+  const port = wholeNumber(given.text('port'), 'port')
+  if (port !== undefined && port > 65_534)
+    throw fail('usage', { what: `--port takes a number up to 65534, not ${port}.` })
+  return { host, port: port ?? project.config.dev?.port ?? DEFAULT_PORT, named: port !== undefined }
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
+
+export interface OpenServerOptions {
+  readonly project: Project
+  /** Absent = everything in memory. */
+  readonly dataDirectory?: string
+  readonly env: CommandContext['io']['env']
+  readonly offline: boolean
+  /** See `HouseOptions.development`. */
+  readonly development?: boolean
+  /** JSON lines on stderr when absent. */
+  readonly log?: Log
+  readonly cassette?: Cassette
+  readonly otel?: boolean
+  readonly logTo?: { write(line: string): void }
+  /** Instead of `admin.sock` in the data directory. */
+  readonly adminSocket?: string
+}
+
+export async function openServing(
+  opening: OpenServerOptions,
+  { host, port }: Pick<ListenAddress, 'host' | 'port'>,
+): Promise<RunningServer> {
+  const { openServer } = await import('../../server/open.ts')
+  const {
+    project,
+    dataDirectory,
+    env,
+    offline,
+    development = false,
+    log,
+    logTo,
+    cassette,
+    adminSocket,
+    otel = false,
+  } = opening
+  if (dataDirectory !== undefined && project.config.workspace)
+    rememberWorkspace(dataDirectory, project.config.workspace)
+  return await openServer({
+    ...(dataDirectory !== undefined && { dataDirectory }),
+    workspace: project.workspace,
+    config: project.config,
+    configDirectory: project.directory,
+    env,
+    version: packageVersion,
+    offline,
+    development,
+    host,
+    port,
+    uploadPort: port === 0 ? 0 : port + 1,
+    ...(log && { log }),
+    otel,
+    ...(cassette && { cassette }),
+    ...(logTo && { logTo }),
+    ...(adminSocket !== undefined && { adminSocket }),
+  })
+}
+
+/** The next free pair of ports, unless the port was named. */
+export async function openNearby(opening: OpenServerOptions, address: ListenAddress): Promise<RunningServer> {
+  for (let tried = 0; ; tried++) {
+    try {
+      // In steps of three: the API, uploads, the console.
+      return await openServing(opening, { host: address.host, port: address.port === 0 ? 0 : address.port + 3 * tried })
+    } catch (error) {
+      if (address.named || !isFailure(error, 'port_taken') || tried === PORTS_TRIED) throw error
+    }
+  }
+}
+
+/** The one line that scripts wait for. */
+export const readyLine = ({ url, uploadUrl }: RunningServer) => ({
+  type: 'ready',
+  url,
+  uploadUrl,
+  consoleUrl: null,
+  pid: process.pid,
+})
+
+/** Resolves at Ctrl-C or SIGTERM. */
+export const untilStopped = (signal: AbortSignal): Promise<void> =>
+  new Promise((done) => {
+    if (signal.aborted) done()
+    else signal.addEventListener('abort', () => done(), { once: true })
+  })

@@ -1,0 +1,88 @@
+/** A server that is named, and how it is reached: `--profile`, `SVC_PROFILE`, `SVC_HOST`. Source: command line, 1.5. */
+import { join, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { statOf, textOf } from '../files/first-files.ts'
+import { nearestWord } from '../shell/nearest.ts'
+import { userDirectory } from './user-config.ts'
+
+/** Another server than the one of this data directory. */
+export interface RemoteProfile {
+  readonly url?: string
+  /** `ssh://…` of the operator channel. */
+  readonly host?: string
+  /** @throws Failure `usage` where the place that should hold the key is empty */
+  readonly key?: () => Promise<string | undefined>
+  /** The credential of its operator channel. */
+  readonly operatorKey?: () => Promise<string | undefined>
+}
+
+/** Undefined where nothing but this machine is meant. @throws Failure `usage` for a profile that nobody has written down */
+export function readProfile(
+  { globals, io: { env } }: Pick<CommandContext, 'globals' | 'io'>,
+  { profiles = {} }: ProjectConfig,
+  directory: string,
+): RemoteProfile | undefined {
+  const name = globals.profile ?? (env['SVC_PROFILE'] || undefined)
+  if (name === undefined) return env['SVC_HOST'] ? { host: env['SVC_HOST'] } : undefined
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+  if (!profile) {
+    const near = nearestWord(name, Object.keys(profiles))
+    throw fail(
+      'usage',
+      { what: `There is no profile "${name}".` },
+      { fix: near ? `Did you mean ${near}?` : `svc config set profiles.${name}.url https://… --user` },
+    )
+  }
+  // A profile that was named says more than what lies in the environment; one that lies there itself says less.
+  const host = globals.profile === undefined ? env['SVC_HOST'] || profile.host : profile.host
+  return {
+    ...(profile.url !== undefined && { url: profile.url }),
+    ...(host !== undefined && { host }),
+    key: async () => {
+      if (profile.key_file !== undefined) return keyOfFile(resolve(directory, profile.key_file))
+      if (profile.key_env !== undefined) return keyOfVariable(profile.key_env, env)
+      return keptKey(name, 'key', env)
+    },
+    operatorKey: async () => keptKey(name, 'operator_key', env),
+  }
+}
+
+/** @throws Failure `usage` where there is none */
+export function keyOfFile(file: string): string {
+  const text = textOf(file)
+  if (text.trim() === '') throw fail('usage', { what: `There is no key in ${file}.` })
+  return text.trim()
+}
+
+function keyOfVariable(name: string, env: CommandContext['io']['env']): string {
+  const key = env[name]?.trim()
+  if (!key) throw fail('usage', { what: `The environment variable ${name}, which should hold the key, is not set.` })
+  return key
+}
+
+/**
+ * `credentials.json` beside the user's configuration: `{"<profile>": {"key": "svc_…", "operator_key": "svc_…"}}`, for its
+ * owner's eyes only.
+ */
+function keptKey(profile: string, which: 'key' | 'operator_key', env: CommandContext['io']['env']): string | undefined {
+  const file = join(userDirectory(env), 'credentials.json')
+  const found = statOf(file)
+  if (!found) return undefined
+  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+    throw fail('usage', { what: `${file} can be read by others.` }, { fix: `chmod 600 ${file}` })
+  const kept = readJson(textOf(file), file)
+  const entry = isJsonObject(kept) && Object.hasOwn(kept, profile) ? kept[profile] : undefined
+  const key = isJsonObject(entry) ? entry[which] : undefined
+  return typeof key === 'string' ? key : undefined
+}
+
+function readJson(text: string, file: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch (error) {
+    throw fail('config_invalid', { what: `${file} is not valid JSON: ${(error as Error).message}.` })
+  }
+}

@@ -1,0 +1,101 @@
+/** Where a command acts: the project file, the data directory and what the environment says about both. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileFailure } from '../../base/file-error.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { statOf } from '../files/first-files.ts'
+import { createOperatorKey } from './operator-key.ts'
+import { readProfile, type RemoteProfile } from './profile.ts'
+import { configIn, mergeConfig, readUserConfig } from './user-config.ts'
+import { recallWorkspace } from './workspace-file.ts'
+
+export const CONFIG_FILE = 'svc.config.yaml'
+
+/** Workspace where neither the project file nor the data directory names one. */
+const DEFAULT_WORKSPACE = 'default'
+
+export interface Project {
+  /** Directory of the project file; where there is none, the one the command acts in. */
+  readonly directory: string
+  /** Absent where no project file was found. */
+  readonly file?: string
+  readonly config: ProjectConfig
+  readonly workspace: string
+  readonly dataDirectory: string
+  /**
+   * True where somebody said which data directory is meant: a project file, `--data`, a document to act on, or one that is
+   * there already. A command that is started anywhere else must not make one.
+   */
+  readonly anchored: boolean
+  /** Another server than the one of the data directory. */
+  readonly target?: RemoteProfile
+  /** The credential of the person at the operator channel; undefined = whoever the channel says. */
+  readonly operatorKey: () => Promise<string | undefined>
+}
+
+/**
+ * Reads the project file: `--config`, `SVC_CONFIG`, the nearest one upwards, else the nearest one above `near`.
+ * @param near a path the command was given, absolute
+ * @throws Failure `config_invalid`, `file_missing`, `file_unusable`
+ */
+export async function openProject(
+  { cwd, globals, io }: Pick<CommandContext, 'cwd' | 'globals' | 'io'>,
+  near?: string,
+): Promise<Project> {
+  const file = projectFile({ cwd, globals, io }, near)
+  const own = file ? await readProject(file) : {}
+  const config = mergeConfig((await readUserConfig(io.env)) as JsonObject, own as JsonObject) as ProjectConfig
+  const directory = file ? dirname(file) : near ? directoryOf(near) : cwd
+  const data = globals.data ?? io.env['SVC_DATA']
+  const dataDirectory = data ? resolve(cwd, data) : join(directory, '.svc')
+  const workspace = config.workspace ?? recallWorkspace(dataDirectory) ?? DEFAULT_WORKSPACE
+  const target = readProfile({ globals, io }, config, directory)
+  return {
+    directory,
+    ...(file && { file }),
+    config,
+    workspace,
+    dataDirectory,
+    anchored: Boolean(file ?? data ?? near) || existsSync(dataDirectory),
+    ...(target && { target }),
+    operatorKey: createOperatorKey({ cwd, globals, io }, target),
+  }
+}
+
+/** The directory of the project, whatever its file says. */
+export function projectRoot(call: Pick<CommandContext, 'cwd' | 'globals' | 'io'>): string {
+  const file = projectFile(call)
+  return file ? dirname(file) : call.cwd
+}
+
+function projectFile(
+  { cwd, globals, io }: Pick<CommandContext, 'cwd' | 'globals' | 'io'>,
+  near?: string,
+): string | undefined {
+  const named = globals.config ?? io.env['SVC_CONFIG']
+  return named ? resolve(cwd, named) : (nearest(cwd) ?? (near && nearest(near)))
+}
+
+async function readProject(file: string): Promise<ProjectConfig> {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw fileFailure(error, { path: file, doing: 'read' }) ?? error
+  }
+  return await configIn(text, file)
+}
+
+function nearest(from: string): string | undefined {
+  for (let at = directoryOf(from); ; at = dirname(at)) {
+    const file = join(at, CONFIG_FILE)
+    if (isFile(file)) return file
+    if (dirname(at) === at) return undefined
+  }
+}
+
+const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false
+
+const directoryOf = (path: string): string => (isFile(path) ? dirname(path) : path)

@@ -1,0 +1,123 @@
+/** What people type for a run, a task or an agent, turned into the id it names. Source: command line, 1.6. */
+import { fail } from '../../base/failure.ts'
+import { agentIdOf, isUuid } from '../../base/ids.ts'
+import type { AgentView, InboxItem, RunView } from '../../spec/operator.ts'
+import { nearestWord } from '../shell/nearest.ts'
+import type { OperatorClient } from './operator.ts'
+
+/** Runs that `@last-N` reaches back. */
+const LOOK_BACK = 100
+
+const ENDING = /^[0-9a-f-]{6,35}$/i
+
+/**
+ * A run's id from a UUID, a unique ending of six or more hexadecimal digits, `@last`, `@last-2` or `@waiting`.
+ * @param operator absent where only /v1 is spoken: a full id is needed then
+ */
+export async function runIdOf(text: string, operator: OperatorClient | undefined): Promise<string> {
+  if (isUuid(text)) return text.toLowerCase()
+  if (!operator) throw fail('usage', { what: `With an API key a run is named by its full id, not by "${text}".` })
+  const last = /^@last(?:-(\d{1,2}))?$/.exec(text)
+  if (last) {
+    const { items } = await operator.call('GET /runs', { query: { take: String(LOOK_BACK) } })
+    const found = items.filter((each) => each.parentRunId === null)[Number(last[1] ?? 0)]
+    if (!found) throw fail('not_found', { what: `run ${text}` })
+    return found.runId
+  }
+  if (text === '@waiting') {
+    const { items } = await operator.call('GET /runs', { query: { waiting: 'true' } })
+    return onlyRun(
+      text,
+      items.filter((each) => each.parentRunId === null),
+    )
+  }
+  if (!ENDING.test(text)) throw fail('usage', { what: `"${text}" names no run.` }, { fix: RUN_FORMS })
+  return onlyRun(text, (await operator.call('GET /runs', { query: { ending: text.toLowerCase() } })).items)
+}
+
+/** A session's id from a UUID, a unique ending, or what names the session of a run: `@last`, `@last-2`, `@waiting`. */
+export async function sessionIdOf(text: string, operator: OperatorClient): Promise<string> {
+  if (isUuid(text)) return text.toLowerCase()
+  if (text.startsWith('@')) {
+    const { sessionId } = await operator.call('GET /runs/:id', { id: await runIdOf(text, operator) })
+    return sessionId
+  }
+  if (!ENDING.test(text))
+    throw fail(
+      'usage',
+      { what: `"${text}" names no session.` },
+      { fix: 'Use an id, its last six or more digits, or @last; svc sessions list shows them.' },
+    )
+  const { items } = await operator.call('GET /sessions', { query: { ending: text.toLowerCase() } })
+  return only(text, 'session', items, (each) => `${each.id} (${each.agent}, ${each.status})`).id
+}
+
+const RUN_FORMS = 'Use an id, its last six or more digits, @last or @waiting; svc runs list shows them.'
+
+const onlyRun = (text: string, items: readonly RunView[]): string =>
+  only(text, 'run', items, (each) => `${each.runId} (${each.agent}, ${each.status})`).runId
+
+/** A pending or decided task, by id, ending or `@waiting`. */
+export async function taskOf(text: string, operator: OperatorClient): Promise<InboxItem> {
+  if (isUuid(text)) return await operator.call('GET /tasks/:id', { id: text.toLowerCase() })
+  if (text === '@waiting') return onlyTask(text, (await operator.call('GET /tasks', { query: {} })).items)
+  if (!ENDING.test(text))
+    throw fail(
+      'usage',
+      { what: `"${text}" names no task.` },
+      { fix: 'Use an id or its last six or more digits; svc inbox shows them.' },
+    )
+  return onlyTask(
+    text,
+    (await operator.call('GET /tasks', { query: { ending: text.toLowerCase(), all: 'true' } })).items,
+  )
+}
+
+const onlyTask = (text: string, items: readonly InboxItem[]): InboxItem =>
+  only(
+    text,
+    'task',
+    items.filter((each) => each.kind !== 'reply'),
+    (each) => `${each.userTaskId} (${each.kind}, ${each.agent})`,
+  )
+
+function only<T>(text: string, what: string, items: readonly T[], show: (item: T) => string): T {
+  if (items.length === 0) throw fail('not_found', { what: `${what} ${text}` })
+  if (items.length > 1) throw fail('ambiguous_reference', { text, candidates: items.map(show).join(', ') })
+  return items[0]!
+}
+
+/** `namespace.name` and what follows the `@`. */
+export function splitVersion(text: string): { readonly name: string; readonly version?: string } {
+  const at = text.lastIndexOf('@')
+  return at > 0 ? { name: text.slice(0, at), version: text.slice(at + 1) } : { name: text }
+}
+
+/**
+ * The agent that an id or a name means. A name that is nearly one that exists is told so.
+ * @throws Failure `not_found`
+ */
+export async function agentOf(text: string, operator: OperatorClient): Promise<AgentView> {
+  const { items } = await operator.call('GET /agents', { query: {} })
+  const found = items.find((each) => each.name === text || each.agentId === text.toLowerCase())
+  if (found) return found
+  const near = nearestWord(
+    text,
+    items.map((each) => each.name),
+  )
+  throw fail(
+    'not_found',
+    { what: `agent ${text}` },
+    {
+      fix: near
+        ? `Did you mean ${near}?`
+        : items.length === 0
+          ? 'svc publish --deploy makes one.'
+          : 'svc agents list shows them.',
+    },
+  )
+}
+
+/** An agent's id where only the API can be asked: ids are derived from names. */
+export const agentIdFrom = (text: string, workspace: string): string =>
+  isUuid(text) ? text.toLowerCase() : agentIdOf(workspace, text)

@@ -1,0 +1,186 @@
+/**
+ * The API as client commands reach it: an address and a key that were given; else, inside a project, the operator's own
+ * authority over the same routes, so that nobody has to make a key to look at a run. Source: command line, 1.1.
+ */
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, parseJson } from '../../base/json.ts'
+import { SvcClient } from '../../client/index.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { OPERATOR_URL, openOperator, type OperatorClient } from './operator.ts'
+import { keyIn } from './operator-key.ts'
+import type { Project } from './project.ts'
+import { agentOf, splitVersion } from './reference.ts'
+import { readServerFile } from './server-file.ts'
+
+/** How long a key lives that is made for one command. */
+const KEY_SECONDS = 24 * 60 * 60
+
+export interface ServerTarget {
+  readonly client: SvcClient
+  /** What people decide goes through this one: the operator's authority, else the key's. */
+  readonly answering: SvcClient
+  /** Absent where a key was given: nothing but /v1 is spoken then. */
+  readonly operator?: OperatorClient
+  close(): Promise<void>
+}
+
+/** Runs, conversations, streams and answers. */
+export async function openTarget(call: CommandContext, project: Project): Promise<ServerTarget> {
+  // A credential that the command was given says more than a key that lies in the environment.
+  const asOperator = call.globals.operatorKeyFile !== undefined && call.globals.keyFile === undefined
+  const key = asOperator ? undefined : await givenKey(call, project)
+  if (key !== undefined) {
+    const client = createClient(call, await baseUrl(call, project), key)
+    return { client, answering: client, close: async () => undefined }
+  }
+  if (givenUrl(call, project) !== undefined && project.target?.host === undefined)
+    throw fail('missing_api_key', undefined, { fix: 'Give the key of that address with SVC_API_KEY or --key-file.' })
+  if (!project.anchored && project.target?.host === undefined)
+    throw fail('missing_api_key', undefined, {
+      fix: 'Give a key with SVC_API_KEY or --key-file; inside a project, or with --data DIR, none is needed.',
+    })
+  return operatorTarget(await openOperator(project, call.io), call)
+}
+
+function operatorTarget(operator: OperatorClient, { io }: CommandContext): ServerTarget {
+  const client = operatorClient(operator, io.fetch)
+  return { client, answering: client, operator, close: () => operator.close() }
+}
+
+/**
+ * The API with a short-lived key for the agent's API trigger, since starts are counted and shown by trigger. An agent
+ * without one is started by the operator.
+ * @throws Failure `no_server`
+ */
+export async function openAgentTarget(call: CommandContext, project: Project, agent: string): Promise<ServerTarget> {
+  const elsewhere = !project.anchored || call.globals.url !== undefined || project.target?.host !== undefined
+  if ((await givenKey(call, project)) !== undefined || elsewhere) return openTarget(call, project)
+  const running = await readServerFile(project.dataDirectory)
+  const operator = await openOperator(project, call.io)
+  try {
+    const { url } = await operator.call('GET /status', {})
+    if (url === null) throw fail('no_server', { url: running?.url ?? project.dataDirectory })
+    const { items } = await operator.call('GET /triggers', { query: { agent } }).catch(async (error: unknown) => {
+      // Says which name was meant, where one is near.
+      await agentOf(splitVersion(agent).name, operator)
+      throw error
+    })
+    const trigger = items.find((each) => each.type === 'api' && each.active)
+    // A person who shows who he is starts the run himself: separation of duties must know him again.
+    if (!trigger || (await project.operatorKey()) !== undefined) return operatorTarget(operator, call)
+    const { secret, close } = await openKey(operator, agent, trigger.triggerId)
+    return {
+      client: createClient(call, url, secret),
+      answering: operatorClient(operator, call.io.fetch),
+      operator,
+      close,
+    }
+  } catch (error) {
+    await operator.close()
+    throw error
+  }
+}
+
+/** A key for the length of one command, in the name of the person who gives it. `close` ends the operator's channel too. */
+export async function openKey(
+  operator: OperatorClient,
+  agent: string,
+  trigger: string,
+): Promise<{ readonly secret: string; readonly close: () => Promise<void> }> {
+  const body = { agent, trigger, allowUploads: true, oneCommand: true, expiresInSeconds: KEY_SECONDS }
+  const { secret, keyId } = await operator.call('POST /keys', { body })
+  return {
+    secret,
+    async close() {
+      // A key that outlives its command would only be a risk. One that is gone already is no error.
+      await operator.call('POST /keys/:id/revoke', { id: keyId, body: undefined }).catch(() => undefined)
+      await operator.close()
+    },
+  }
+}
+
+function createClient(call: CommandContext, url: string, apiKey: string): SvcClient {
+  return new SvcClient({ apiKey, baseUrl: url, fetch: call.io.fetch })
+}
+
+/** The client's methods over the operator's routes: same paths without `/v1`, same bodies, never redacted. */
+export const operatorClient = (operator: OperatorClient, fetch: typeof globalThis.fetch): SvcClient =>
+  new SvcClient({
+    apiKey: 'operator',
+    baseUrl: OPERATOR_URL,
+    fetch: async (input, init) => {
+      // Files go to the storage itself, at the address that the operator application gave.
+      if (!input.startsWith(OPERATOR_URL)) return await fetch(input, init)
+      return await operator.send(await toOperator(new Request(input, init)))
+    },
+  })
+
+/** A request for a route of /v1, answered by the operator application. */
+export const sendToOperator = async (
+  operator: OperatorClient,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<Response> =>
+  await operator.send(
+    await toOperator(
+      new Request(new URL(path, OPERATOR_URL), {
+        method,
+        ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
+      }),
+    ),
+  )
+
+async function toOperator(request: Request): Promise<Request> {
+  const url = new URL(request.url)
+  const start = /^\/v1\/agents\/([^/]+)\/runs$/.exec(url.pathname)
+  const sessions = /^\/v1\/agents\/([^/]+)\/sessions$/.exec(url.pathname)
+  url.pathname = start ? '/runs' : url.pathname.replace(/^\/v1/, '').replace(/^(\/runs\/[^/]+)\/input$/, '$1/messages')
+  if (sessions) {
+    url.pathname = '/sessions'
+    url.searchParams.set('agent', sessions[1]!)
+  }
+  const seen = request.headers.get('last-event-id')
+  if (seen !== null) url.searchParams.set('after', seen)
+  const { method, headers, signal } = request
+  if (method !== 'POST') return new Request(url, { method, headers, signal })
+  const body = await request.text()
+  const given = start ? withAgent(body, start[1]!) : body
+  return new Request(url, { method, headers, signal, body: given })
+}
+
+/** What is no object stays as it is, for the one that is asked to refuse. */
+function withAgent(body: string, agent: string): string {
+  try {
+    const value = parseJson(body === '' ? '{}' : body)
+    return isJsonObject(value) ? JSON.stringify({ agent, input: {}, ...value }) : body
+  } catch {
+    return body
+  }
+}
+
+/** The base address that somebody named. */
+export const givenUrl = (
+  { globals, io }: Pick<CommandContext, 'globals' | 'io'>,
+  { target }: Project,
+): string | undefined => globals.url ?? (globals.profile === undefined ? io.env['SVC_URL'] || target?.url : target?.url)
+
+export async function baseUrl(call: Pick<CommandContext, 'globals' | 'io'>, project: Project): Promise<string> {
+  const given = givenUrl(call, project)
+  if (given !== undefined) return given
+  const running = await readServerFile(project.dataDirectory)
+  return running?.url ?? `http://127.0.0.1:${project.config.dev?.port ?? 4310}`
+}
+
+/** `--key-file`, `SVC_API_KEY`, `SVC_KEY_FILE`, then the profile's; a profile that was named by its flag comes before the environment. */
+export async function givenKey(
+  call: Pick<CommandContext, 'cwd' | 'globals' | 'io'>,
+  project: Project,
+): Promise<string | undefined> {
+  const { globals, io } = call
+  if (globals.keyFile !== undefined) return await keyIn(call, globals.keyFile)
+  if (globals.profile !== undefined && project.target?.key) return await project.target.key()
+  if (io.env['SVC_API_KEY']) return io.env['SVC_API_KEY']
+  const file = io.env['SVC_KEY_FILE']
+  return file ? await keyIn(call, file) : await project.target?.key?.()
+}

@@ -1,0 +1,45 @@
+/** What a person has set for all projects: `$XDG_CONFIG_HOME/svc/config.yaml`, under the project file. Source: command line, 1.5. */
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import { textOf } from '../files/first-files.ts'
+import type { Io } from '../shell/io.ts'
+
+/** `$XDG_CONFIG_HOME/svc`, else `~/.config/svc`. */
+export const userDirectory = (env: Io['env']): string =>
+  join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'svc')
+
+export const userConfigFile = (env: Io['env']): string => join(userDirectory(env), 'config.yaml')
+
+/** @throws Failure `config_invalid` */
+export async function readUserConfig(env: Io['env']): Promise<ProjectConfig> {
+  const file = userConfigFile(env)
+  const text = textOf(file)
+  return text === '' ? {} : await configIn(text, file)
+}
+
+/** The configuration in a file's text. @throws Failure `config_invalid` with the place of the first error */
+export async function configIn(text: string, file: string): Promise<ProjectConfig> {
+  // Where there is none, nothing is loaded that reads documents.
+  const { readConfig } = await import('../../documents/workspace/config.ts')
+  const { config, findings } = readConfig(text, file)
+  const first = findings.find((each) => each.severity === 'error')
+  if (config && !first) return config
+  throw fail('config_invalid', {
+    what: first
+      ? `${file}:${first.range.start.line}:${first.range.start.column}: ${first.message}`
+      : `${file} is no project file.`,
+  })
+}
+
+/** Objects key by key; everything else, lists too, is the upper one's. */
+export function mergeConfig(lower: JsonObject, upper: JsonObject): JsonObject {
+  const merged: JsonObject = { ...lower }
+  for (const [key, value] of Object.entries(upper)) {
+    const below = lower[key]
+    merged[key] = isJsonObject(below) && isJsonObject(value) ? mergeConfig(below, value) : value
+  }
+  return merged
+}

@@ -1,0 +1,18 @@
+/** MCP servers asked for their tools while documents are checked or compiled. Source: security, S14 and S16. */
+import type { AskMcp } from '../../tools/mcp-listing.ts'
+import type { CommandContext } from '../shell/command.ts'
+import type { Project } from '../project/project.ts'
+import { packageVersion } from '../shell/version.ts'
+
+/** For connecting and for listing, each: nobody waits longer at a prompt. */
+const TIMEOUT_MS = 10_000
+
+export async function createAskMcp({ io }: Pick<CommandContext, 'io'>, { config }: Project): Promise<AskMcp> {
+  const [{ listMcpTools }, { createEgress }] = await Promise.all([
+    import('../../tools/mcp-listing.ts'),
+    import('../../base/egress.ts'),
+  ])
+  const fetch = createEgress({ from: 'document', allowedHosts: config.network?.allowed_hosts ?? [] })
+  return (agent, server) =>
+    listMcpTools(agent, server, { env: io.env, fetch, version: packageVersion, timeoutMs: TIMEOUT_MS })
+}

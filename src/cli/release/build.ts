@@ -1,0 +1,149 @@
+/** From documents to a compiled bundle: load, lint, compile. The one way of `compile`, `publish`, `serve` and `dev`. */
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { UnpackedArchive } from '../../compile/package/archive.ts'
+import { compileClosure, type CompileResult } from '../../compile/compile.ts'
+import { concernsClosure } from '../../compile/scope.ts'
+import type { Diagnostic } from '../../documents/text/diagnostic.ts'
+import { lintWorkspace } from '../../documents/lint/lint.ts'
+import { loadFiles, loadWorkspace } from '../../documents/workspace/load.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
+import type { AskMcp } from '../../tools/mcp-listing.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import type { Project } from '../project/project.ts'
+import { createNotebook, lookupOf } from '../project/registry.ts'
+
+export interface BundleBuild {
+  readonly workspace: Workspace
+  /** What lint and compile found in the closure, sorted as they do. */
+  readonly findings: readonly Diagnostic[]
+  /** Absent when there is an error among the findings; with `despiteErrors` when that kept it from being compiled. */
+  readonly compiled?: CompileResult
+  /** The same documents, read and linted once, compiled as another prerelease, or from another root, a path in the workspace. */
+  readonly as?: (prerelease: string | undefined, root?: string) => Promise<BundleBuild>
+}
+
+export interface BuildOptions {
+  readonly project: Project
+  /** Absolute: a document, or a directory with one root. */
+  readonly path: string
+  /** Absent = nothing was published. */
+  readonly operator?: OperatorClient
+  readonly strict?: boolean
+  /** Appended to the versions of the documents: `dev.1` makes 1.2.0 into 1.2.0-dev.1. */
+  readonly prerelease?: string
+  /** Id of a registry member to choose anew in spite of the lock. */
+  readonly update?: string
+  /** Asks MCP servers what is to be pinned; absent = it stays as the lock has it. */
+  readonly askMcp?: AskMcp
+  /** Texts that stand in for files, by path in the workspace. */
+  readonly overlay?: Readonly<Record<string, string>>
+  /** Stands in for what is at `path`. */
+  readonly archive?: UnpackedArchive
+  /** Compiles in spite of errors that lint found, as far as the documents can be compiled: for questions, not for publishing. */
+  readonly despiteErrors?: boolean
+}
+
+/** @throws Failure `no_documents` */
+export async function buildBundle({
+  project,
+  path,
+  operator,
+  strict = false,
+  prerelease,
+  update,
+  askMcp,
+  overlay,
+  archive,
+  despiteErrors = false,
+}: BuildOptions): Promise<BundleBuild> {
+  const { workspace, inside, guardrails } = archive
+    ? await openArchive(project, archive)
+    : await openDirectory(project, path, overlay)
+  if (workspace.documents.length === 0 && workspace.findings.length === 0) throw fail('no_documents', { where: path })
+  const { config } = project
+  const notebook = createNotebook()
+  const options = {
+    strict: strict || config.lint?.profile === 'strict',
+    published: notebook,
+    ...(config.lint?.rules && { rules: config.lint.rules }),
+    ...(config.providers && { providers: config.providers }),
+    guardrails: guardrails.map((each) => each.replace(/^\.\//, '')),
+  }
+  let findings = lintWorkspace(workspace, options)
+  if (operator && notebook.wants && (await notebook.fetch(operator))) findings = lintWorkspace(workspace, options)
+  const compileAs = async (suffix: string | undefined, root = inside): Promise<BundleBuild> => {
+    const found = findings.filter(concernsClosure({ workspace, root, guardrails: options.guardrails }))
+    if (!despiteErrors && found.some(({ severity }) => severity === 'error')) return { workspace, findings: found }
+    const compiled = await compileClosure({
+      workspace,
+      root,
+      published: lookupOf(operator),
+      strict,
+      guardrails,
+      ...(suffix !== undefined && { prerelease: suffix }),
+      ...(update !== undefined && { update }),
+      ...(askMcp && { askMcp }),
+    })
+    // What both found at one place is told once, in the words of lint, which knows what was probably meant.
+    const told = new Set(found.map(keyOf))
+    const all = [...found, ...compiled.findings.filter((each) => !told.has(keyOf(each)))]
+    const isUsable = despiteErrors ? compiled.bundle !== undefined : !all.some(({ severity }) => severity === 'error')
+    return !isUsable ? { workspace, findings: all } : { workspace, findings: all, compiled, as: compileAs }
+  }
+  return await compileAs(prerelease)
+}
+
+const keyOf = ({ rule, severity, path, range }: Diagnostic): string =>
+  `${rule} ${severity} ${path} ${range.start.offset}`
+
+interface OpenedBundle {
+  readonly workspace: Workspace
+  /** Path in the workspace of what is compiled. */
+  readonly inside: string
+  readonly guardrails: readonly string[]
+}
+
+async function openDirectory(project: Project, path: string, overlay: BuildOptions['overlay']): Promise<OpenedBundle> {
+  const { include, guardrails = [] } = project.config
+  const { root, inside } = await rootOf(project, path)
+  const workspace = await loadWorkspace(root, {
+    ...(include && root === project.directory && { include }),
+    ...(overlay && { overlay }),
+  })
+  return { workspace, inside, guardrails }
+}
+
+/** An archive has no project around it, so the guardrails of the one that publishes it are put beside it. */
+async function openArchive({ directory, config }: Project, { root, files }: UnpackedArchive): Promise<OpenedBundle> {
+  const { guardrails = [] } = config
+  if (guardrails.length === 0) return { workspace: loadFiles(Object.fromEntries(files)), inside: root, guardrails }
+  const rules = await Promise.all(
+    guardrails.map(async (path) => [`guardrails/${path}`, await readGuardrail(directory, path)] as const),
+  )
+  const inner = [...files].map(([path, bytes]) => [`bundle/${path}`, bytes] as const)
+  return {
+    workspace: loadFiles(Object.fromEntries([...inner, ...rules])),
+    inside: `bundle/${root}`,
+    guardrails: rules.map(([path]) => path),
+  }
+}
+
+async function readGuardrail(directory: string, path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(join(directory, path))
+  } catch (cause) {
+    throw fail('config_invalid', { what: `guardrails names "${path}", which cannot be read.` }, { cause })
+  }
+}
+
+/** The workspace is the project's directory where the path lies in it, else the path's own directory. */
+async function rootOf(project: Project, path: string): Promise<{ readonly root: string; readonly inside: string }> {
+  const found = await stat(path).catch(() => undefined)
+  if (!found) throw fail('no_documents', { where: path })
+  const directory = found.isDirectory() ? path : dirname(path)
+  const fromProject = relative(project.directory, path)
+  const root = fromProject.startsWith('..') || resolve(fromProject) === fromProject ? directory : project.directory
+  return { root, inside: relative(root, path).replaceAll('\\', '/') }
+}

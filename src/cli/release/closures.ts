@@ -1,0 +1,56 @@
+/** Agent versions with all that they pin, from documents or from where they were published. */
+import { resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { BundleContents } from '../../compile/package/contents.ts'
+import { closureIn, closureOf, type ComparedClosure } from '../../compile/diff/closure.ts'
+import { packBundle } from '../../compile/package/pack.ts'
+import { isArchivePath, openArchiveAt } from './archives.ts'
+import { buildBundle, type BundleBuild } from './build.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { documentsFailure, tellFindings } from './findings.ts'
+import { withOperator, type OperatorClient } from '../project/operator.ts'
+import type { Project } from '../project/project.ts'
+import { agentOf, splitVersion } from '../project/reference.ts'
+import { hasRegistry, lookupOf, versionViews } from '../project/registry.ts'
+
+/** What a path means, built: a directory, a document, an archive, or `-`. Published documents are asked for where there may be any. */
+export async function buildAt(call: CommandContext, project: Project, path: string): Promise<BundleBuild> {
+  const archive = isArchivePath(path)
+    ? await openArchiveAt(call, path === '-' ? path : resolve(call.cwd, path))
+    : undefined
+  const options = { project, path: resolve(call.cwd, path), ...(archive && { archive }) }
+  if (!hasRegistry(project)) return await buildBundle(options)
+  return await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
+}
+
+/** The agent at a path with all that it pins, and the files that it was compiled from. */
+export interface LocalClosure {
+  readonly closure: ComparedClosure
+  readonly files: BundleContents
+}
+
+/** @throws Failure `documents_have_errors`, `usage` where there is no agent */
+export async function closureAt(call: CommandContext, project: Project, path: string): Promise<LocalClosure> {
+  const { workspace, findings, compiled } = await buildAt(call, project, path)
+  tellFindings(
+    call,
+    findings.filter(({ severity }) => severity === 'error'),
+    workspace,
+  )
+  if (!compiled?.bundle || !compiled.lock || compiled.document === undefined) throw documentsFailure(findings)
+  const { bundle, lock, document } = compiled
+  if (bundle.root === undefined) throw fail('usage', { what: `${path} holds no agent to compare.` })
+  return { closure: closureIn(bundle, bundle.root), files: packBundle(workspace, document, lock).files }
+}
+
+/** @param reference `namespace.name@1.2.0`; without a version the deployed one, else the newest @throws Failure `not_found` */
+export async function publishedClosure(operator: OperatorClient, reference: string): Promise<ComparedClosure> {
+  const { name, version } = splitVersion(reference)
+  const { agentId, deployed } = await agentOf(name, operator)
+  const newest = async () => (await versionViews(operator, agentId)).find(({ yanked }) => !yanked)?.versionLabel
+  const wanted = version ?? deployed?.versionLabel ?? (await newest())
+  const root = await operator.call('GET /snapshot', {
+    query: { agent: agentId, ...(wanted !== undefined && { version: wanted }) },
+  })
+  return await closureOf(root, (id, number) => lookupOf(operator).agent(id, number))
+}

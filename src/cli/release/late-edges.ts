@@ -1,0 +1,46 @@
+/** Delegations that are bound when they are called: until their agent is deployed, each such call is an error. */
+import { join, relative } from 'node:path'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import type { CommandContext } from '../shell/command.ts'
+import type { OperatorClient } from '../project/operator.ts'
+
+export interface LateEdge {
+  readonly from: string
+  /** `namespace.name` of the agent that is called. */
+  readonly to: string
+  /** Where its document is in the project, as people here name it. */
+  readonly path?: string
+}
+
+/** @param documents where the agents that are called may be, and the directory from which people see them */
+export const lateEdgesOf = (
+  agents: readonly AgentSnapshot[],
+  documents?: { readonly workspace: Workspace; readonly cwd: string },
+): readonly LateEdge[] =>
+  agents.flatMap(({ id: from, agents: edges }) =>
+    edges
+      .filter(({ lateBound }) => lateBound)
+      .map(({ id: to }) => {
+        const { workspace, cwd = '' } = documents ?? {}
+        const document = workspace?.documents.find(({ kind, identity }) => kind === 'Agent' && identity?.id === to)
+        return { from, to, ...(workspace && document && { path: relative(cwd, join(workspace.root, document.path)) }) }
+      }),
+  )
+
+/** Says which of the agents are not deployed, and how they would be. Source: bundles, section 1. */
+export async function tellUndeployed(
+  { out }: Pick<CommandContext, 'out'>,
+  operator: OperatorClient,
+  edges: readonly LateEdge[],
+): Promise<void> {
+  if (edges.length === 0) return
+  const { items } = await operator.call('GET /agents', { query: {} })
+  for (const { from, to, path } of edges) {
+    const agent = items.find(({ name }) => name === to)
+    if (agent?.deployed) continue
+    out.say(`${from} delegates to ${to}, which is bound late and not deployed: such a call is an error until it is`)
+    if (agent) out.hint(`next:  svc deploy ${to}`)
+    else if (path !== undefined) out.hint(`next:  svc publish ${path} --deploy`)
+  }
+}

@@ -1,0 +1,43 @@
+/** `svc.lock` of what was built. Source: bundles, section 3. */
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { fileFailure } from '../../base/file-error.ts'
+import { lockDrift, writeLock, type LockFile } from '../../compile/state/lock-file.ts'
+import type { BundleBuild } from './build.ts'
+import { textOf } from '../files/first-files.ts'
+
+/** Absolute. */
+export const lockFileOf = ({ workspace, compiled }: BundleBuild): string =>
+  join(workspace.root, compiled?.lockPath ?? 'svc.lock')
+
+/** Writes the lock whole or not at all, so that nobody reads half of it; one that says the same already is left alone. */
+export async function saveLock(built: BundleBuild, lock: LockFile): Promise<void> {
+  const [path, text] = [lockFileOf(built), writeLock(lock)]
+  if (textOf(path) === text) return
+  const draft = `${path}.${process.pid}-${performance.now()}`
+  try {
+    await writeFile(draft, text)
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    throw fileFailure(error, { path, doing: 'written' }) ?? error
+  }
+}
+
+/**
+ * The lock is what the documents compile to.
+ * @param built without errors
+ * @param cwd from which people see its path
+ * @throws Failure `compile/drift`, with each member that differs
+ */
+export function checkDrift(built: BundleBuild, cwd: string): void {
+  const { locked, lock } = built.compiled ?? {}
+  const path = relative(cwd, lockFileOf(built))
+  if (!locked) throw fail('compile/drift', { what: `There is no ${path}.` })
+  const drift = lock ? lockDrift(locked, lock) : []
+  if (!lock || drift.length === 0) return
+  const [was, is] = [locked, lock].map((each) => `${each.closure_digest.slice(0, 15)}…`)
+  const what = was === is ? 'is not what the documents compile to.' : `says ${was}, the documents compile to ${is}`
+  throw fail('compile/drift', { what: `${path} ${what}` }, { details: drift.map((message) => ({ path, message })) })
+}

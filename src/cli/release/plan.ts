@@ -1,0 +1,138 @@
+/** What publishing a bundle would change against what was published before. Source: bundles, section 5. */
+import { lte, prerelease, rcompare } from 'semver'
+import { ancestorsOf } from '../../compile/view/ancestors.ts'
+import { authorityMatrix, type MatrixRow } from '../../compile/view/matrix.ts'
+import {
+  differenceOf,
+  type VersionChange,
+  type VersionDifference,
+  type ChangeSeverity,
+} from '../../compile/diff/change.ts'
+import { announcesChange, bumpBetween, leastVersion, requiredBump } from '../../compile/diff/bump.ts'
+import { closureIn, closureOf } from '../../compile/diff/closure.ts'
+import { diffClosures } from '../../compile/diff/diff.ts'
+import { diffDocuments } from '../../compile/diff/document.ts'
+import type { CompiledBundle, PublishedDocument, AgentSnapshot } from '../../spec/snapshot.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import { lookupOf, versionViews } from '../project/registry.ts'
+
+/** A member whose content is not published yet. */
+export interface PlanStep {
+  readonly kind: 'Agent' | 'Tool' | 'Policy'
+  readonly id: string
+  /** The version it is compared with; null for the first. */
+  readonly from: string | null
+  readonly to: string
+  /** The smallest bump that the changes ask for; for 0.x, minor stands for major. */
+  readonly required: ChangeSeverity | null
+  /** The bump from `from` to `to`; null where the number does not rise. */
+  readonly given: ChangeSeverity | null
+  /** The smallest version that may carry them. */
+  readonly least: string | null
+  /** True where the version announces what changed. */
+  readonly enough: boolean
+  /** True where this very version is published with other content. */
+  readonly taken: boolean
+}
+
+export interface PublishPlan extends Pick<VersionDifference, 'breaking' | 'widens' | 'changes'> {
+  readonly steps: readonly PlanStep[]
+  /** All that agents may do which were never published before, and which no difference tells. */
+  readonly matrix: readonly { readonly agent: string; readonly rows: readonly MatrixRow[] }[]
+}
+
+export async function planOf(operator: OperatorClient, bundle: CompiledBundle): Promise<PublishPlan> {
+  const compared = [
+    ...(await Promise.all(rootFirst(bundle).map((agent) => agentStep(operator, bundle, agent)))),
+    ...(await Promise.all(bundle.documents.map((document) => documentStep(operator, document)))),
+  ].filter((each) => each !== undefined)
+  const documents = new Set(bundle.documents.map(({ id, kind }) => `${kind} ${id}`))
+  // What a document changes is told by the agents that use it; alone it speaks for itself.
+  const told = compared.filter(({ step }) => bundle.root === undefined || !documents.has(`${step.kind} ${step.id}`))
+  const { breaking, widens, changes } = differenceOf(
+    distinct(told.flatMap(({ difference }) => difference?.changes ?? [])),
+  )
+  return { breaking, widens, changes, steps: compared.map(({ step }) => step), matrix: firstMatrix(bundle, compared) }
+}
+
+interface Compared {
+  readonly step: PlanStep
+  readonly difference?: VersionDifference
+}
+
+const firstMatrix = (bundle: CompiledBundle, compared: readonly Compared[]): PublishPlan['matrix'] =>
+  rootFirst(bundle)
+    .filter(({ id }) => compared.some(({ step }) => step.kind === 'Agent' && step.id === id && step.from === null))
+    .map((agent) => ({ agent: agent.id, rows: authorityMatrix(agent, ancestorsOf(bundle, agent.id)) }))
+
+const rootFirst = ({ agents, root }: CompiledBundle): readonly AgentSnapshot[] => [
+  ...agents.filter(({ id }) => id === root),
+  ...agents.filter(({ id }) => id !== root),
+]
+
+/** Undefined for a version that is published as it is. */
+async function agentStep(
+  operator: OperatorClient,
+  bundle: CompiledBundle,
+  agent: AgentSnapshot,
+): Promise<Compared | undefined> {
+  const views = await versionViews(operator, agent.id)
+  const same = views.find(({ versionLabel }) => versionLabel === agent.version)
+  if (same?.digest === agent.digest) return undefined
+  const usable = views.filter(({ yanked }) => !yanked).map(({ versionLabel }) => versionLabel)
+  const from = same ? agent.version : predecessor(usable, agent.version)
+  const lookup = lookupOf(operator)
+  const before = from === undefined ? undefined : await lookup.agent(agent.id, from)
+  const difference =
+    before &&
+    diffClosures(await closureOf(before, (id, version) => lookup.agent(id, version)), closureIn(bundle, agent.id))
+  return { step: stepOf('Agent', agent, from, difference, same !== undefined), ...(difference && { difference }) }
+}
+
+async function documentStep(operator: OperatorClient, document: PublishedDocument): Promise<Compared | undefined> {
+  const { kind, id, version, digest } = document
+  const { items } = await operator.call('GET /documents', { query: { kind, id } })
+  const same = items.find((each) => each.version === version)
+  if (same?.digest === digest) return undefined
+  const usable = items.filter(({ yanked }) => yanked !== true).map((each) => each.version)
+  const from = same ? version : predecessor(usable, version)
+  const before = items.find((each) => each.version === from)
+  const difference = before && diffDocuments(before, document)
+  return { step: stepOf(kind, document, from, difference, same !== undefined), ...(difference && { difference }) }
+}
+
+function stepOf(
+  kind: PlanStep['kind'],
+  { id, version }: { readonly id: string; readonly version: string },
+  from: string | undefined,
+  difference: VersionDifference | undefined,
+  taken: boolean,
+): PlanStep {
+  // Other content is a change, though none that a list of changes names.
+  const change = difference ? (difference.required ?? 'patch') : null
+  const required = from !== undefined && change ? requiredBump(from, change) : null
+  return {
+    kind,
+    id,
+    from: from ?? null,
+    to: version,
+    required,
+    given: from === undefined ? null : bumpBetween(from, version),
+    least: from !== undefined && required ? leastVersion(from, required) : null,
+    enough: from === undefined || required === null || announcesChange(from, version, required),
+    taken,
+  }
+}
+
+/**
+ * The release before a version: the highest below it, else the highest of all, which the version then fails to follow.
+ * Prereleases are tries, and nobody's predecessor.
+ */
+function predecessor(versions: readonly string[], next: string): string | undefined {
+  const releases = versions.filter((each) => prerelease(each) === null).sort(rcompare)
+  return releases.find((each) => lte(each, next)) ?? releases[0]
+}
+
+const distinct = (changes: readonly VersionChange[]): readonly VersionChange[] => [
+  ...new Map(changes.map((each) => [JSON.stringify(each), each])).values(),
+]

@@ -1,0 +1,116 @@
+/** Publishing what is being written: every clean save becomes a version `-dev.N` of its own, and the deployed one. */
+import { fail } from '../../base/failure.ts'
+import { digestOfJson } from '../../base/digest.ts'
+import { sortDiagnostics } from '../../documents/text/diagnostic.ts'
+import type { VersionView } from '../../spec/operator.ts'
+import type { CompiledBundle } from '../../spec/snapshot.ts'
+import { buildBundle, type BundleBuild } from './build.ts'
+import { lateBoundOf, type LateBound } from './late-bound.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import type { Project } from '../project/project.ts'
+import { RemoteError } from '../shell/remote.ts'
+
+export interface SnapshotSave {
+  readonly build: BundleBuild
+  /** Absent when there are errors among the findings. */
+  readonly saved?: SavedSnapshots
+  /** Closures of the project's late-bound agents, deployed with it. */
+  readonly lateBound: readonly CompiledBundle[]
+  /** Of the documents as they are, without a number of ours. */
+  readonly digest?: string
+}
+
+export interface SavedSnapshots {
+  readonly agent: string
+  readonly version: string
+  /** Model of the root agent, `provider/name`. */
+  readonly model: string
+  readonly inputContract: unknown
+  /** The documents say what is deployed already. */
+  readonly unchanged: boolean
+}
+
+/**
+ * @param before what this process saved last, with which a save that changes nothing is known without compiling again
+ * @throws Failure `no_documents`, `usage` where there is no agent to run
+ */
+export async function saveSnapshot(
+  project: Project,
+  path: string,
+  operator: OperatorClient,
+  before?: SnapshotSave,
+): Promise<SnapshotSave> {
+  const plain = await buildBundle({ project, path, operator })
+  if (!plain.compiled?.bundle) return { build: plain, lateBound: [] }
+  const { root } = plain.compiled.bundle
+  if (root === undefined) throw fail('usage', { what: `${path} holds no agent to run.` })
+  const late = await lateBoundOf(plain)
+  if (late.findings.some(({ severity }) => severity === 'error'))
+    return withFindings({ build: { workspace: plain.workspace, findings: plain.findings }, lateBound: [] }, late)
+  const all = [plain.compiled.bundle, ...late.bundles]
+  const digest = digestOfJson(all.map(({ closureDigest }) => closureDigest))
+  if (before?.saved && before.digest === digest) return { ...before, saved: { ...before.saved, unchanged: true } }
+  const ids = [...new Set(all.flatMap(({ agents }) => agents.map(({ id }) => id)))]
+  const histories = new Map(await Promise.all(ids.map(async (id) => [id, await versionsOf(operator, id)] as const)))
+  const last = Math.max(
+    0,
+    ...[...histories.values()].flat().map(({ versionLabel }) => Number(/[-.]dev\.(\d+)$/.exec(versionLabel)?.[1] ?? 0)),
+  )
+  if (last > 0 && !before) {
+    const again = await numbered(plain, root, last)
+    if (again.saved && bundlesOf(again).every((bundle) => isDeployed(bundle, histories)))
+      return { ...again, digest, saved: { ...again.saved, unchanged: true } }
+  }
+  const next = await numbered(plain, root, last + 1)
+  // Its parts are in the snapshot by value: Tool and Policy documents are only published when a person says so.
+  // The late-bound first, so that nobody calls an agent that is not there yet.
+  for (const bundle of bundlesOf(next).reverse())
+    await operator.call('POST /publish', { body: { bundle: { ...bundle, documents: [] }, deploy: true } })
+  return { ...next, digest }
+}
+
+/** What is deployed together, the root's own closure first. */
+export const bundlesOf = ({ build: { compiled }, lateBound }: SnapshotSave): CompiledBundle[] => [
+  ...(compiled?.bundle ? [compiled.bundle] : []),
+  ...lateBound,
+]
+
+function isDeployed({ root, agents }: CompiledBundle, histories: ReadonlyMap<string, readonly VersionView[]>): boolean {
+  const snapshot = agents.find(({ id }) => id === root)
+  return (histories.get(root ?? '') ?? []).some((each) => each.deployed && each.digest === snapshot?.digest)
+}
+
+const withFindings = (saving: SnapshotSave, { findings }: LateBound): SnapshotSave => ({
+  ...saving,
+  build: { ...saving.build, findings: sortDiagnostics([...saving.build.findings, ...findings]) },
+})
+
+async function numbered(plain: BundleBuild, root: string, number: number): Promise<SnapshotSave> {
+  const built = (await plain.as?.(`dev.${number}`)) ?? plain
+  const snapshot = built.compiled?.bundle?.agents.find(({ id }) => id === root)
+  if (!snapshot) return { build: built, lateBound: [] }
+  const late = await lateBoundOf(built, `dev.${number}`)
+  return withFindings(
+    {
+      build: built,
+      lateBound: late.bundles,
+      saved: {
+        agent: root,
+        version: snapshot.version,
+        model: `${snapshot.model.provider}/${snapshot.model.name}`,
+        inputContract: snapshot.inputContract,
+        unchanged: false,
+      },
+    },
+    late,
+  )
+}
+
+async function versionsOf(operator: OperatorClient, agent: string): Promise<readonly VersionView[]> {
+  try {
+    return (await operator.call('GET /versions', { query: { agent } })).items
+  } catch (error) {
+    if (error instanceof RemoteError && error.status === 404) return []
+    throw error
+  }
+}

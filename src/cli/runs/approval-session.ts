@@ -1,0 +1,186 @@
+/**
+ * Where `approve`, `reject` and `answer` find tasks and bring their answers: the operator application, or the API where a key
+ * was given. Source: command line, 1.1.
+ */
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { pendingTasks, type SvcClient, type UserTask } from '../../client/index.ts'
+import type { MessageAccepted, TaskContent } from '../../spec/api.ts'
+import type { InboxItem, ProbeView } from '../../spec/operator.ts'
+import { safeJson, safeText } from '../../terminal/text.ts'
+import { shortId } from '../../terminal/time.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { exitOfCode } from '../shell/exit.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import { openProject } from '../project/project.ts'
+import { runIdOf, taskOf } from '../project/reference.ts'
+import { RefusedAnswer } from '../shell/remote.ts'
+import { openTarget } from '../project/target.ts'
+
+export interface AnswerReceipt {
+  readonly userTaskId: string
+  readonly status: string
+  readonly approvals: { readonly have: number; readonly need: number }
+  readonly runStatus: string
+}
+
+/** How an answer is told. */
+export interface AnswerReport {
+  /** The same was answered before by the same person; nothing changed. */
+  readonly again: boolean
+  /** False where nobody serves the data directory: the answer is kept, and the run goes on when somebody does. */
+  readonly served: boolean
+}
+
+export interface TaskDesk {
+  find(text: string): Promise<InboxItem>
+  /**
+   * Sends one answer. The digest of the arguments that were looked at goes along, so that an answer never reaches others.
+   * @throws RefusedAnswer
+   */
+  answer(
+    item: InboxItem,
+    answer: JsonObject,
+    metadata: JsonObject,
+  ): Promise<{ verdict: AnswerReceipt; told: AnswerReport }>
+  /** Looks whether the call of an `anomaly_review` happened. @throws Failure `usage` with an API key */
+  probe(item: InboxItem): Promise<ProbeView>
+}
+
+export async function withTaskDesk<T>(call: CommandContext, work: (desk: TaskDesk) => Promise<T>): Promise<T> {
+  const { given } = call
+  const target = await openTarget(call, await openProject(call))
+  try {
+    if (target.operator) return await work(operatorDesk(target.operator, given.text('as')))
+    const run = given.text('run')
+    if (run === undefined)
+      throw fail('usage', { what: 'With an API key a task is found in its run.' }, { fix: '--run RUN' })
+    if (given.text('as') !== undefined)
+      throw fail('usage', { what: '--as is for operators; with an API key the key is the approver.' })
+    return await work(apiDesk(target.client, await runIdOf(run, undefined)))
+  } finally {
+    await target.close()
+  }
+}
+
+function operatorDesk(operator: OperatorClient, as: string | undefined): TaskDesk {
+  return {
+    find: (text) => taskOf(text, operator),
+    probe: ({ userTaskId }) => operator.call('POST /tasks/:id/probe', { id: userTaskId, body: undefined }),
+    async answer(item, answer, metadata) {
+      const body = { ...bodyOf(item, answer, metadata), ...(as !== undefined && { as }) }
+      const { url } = await operator.call('GET /status', {})
+      const { status: runStatus, duplicate } = accepted(
+        await operator.call('POST /runs/:id/messages', { id: item.runId, body }),
+      )
+      const { status, approvals } = await operator.call('GET /tasks/:id', { id: item.userTaskId })
+      return {
+        verdict: {
+          userTaskId: item.userTaskId,
+          status,
+          approvals: { have: approvals.have, need: approvals.need },
+          runStatus,
+        },
+        told: { again: duplicate === true, served: url !== null },
+      }
+    },
+  }
+}
+
+function apiDesk(client: SvcClient, runId: string): TaskDesk {
+  return {
+    async find(text) {
+      const pending = await pendingTasks(client, runId)
+      const found =
+        text === '@waiting' ? pending : pending.filter(({ userTaskId }) => userTaskId.endsWith(text.toLowerCase()))
+      if (found.length === 0) throw fail('task_not_found')
+      if (found.length > 1)
+        throw fail('ambiguous_reference', {
+          text,
+          candidates: found.map(({ userTaskId, kind }) => `${userTaskId} (${kind})`).join(', '),
+        })
+      return toItem(found[0]!)
+    },
+    probe() {
+      throw fail('usage', { what: 'Only an operator looks whether a call happened.' }, { fix: 'svc inbox --operator' })
+    },
+    async answer(item, answer, metadata) {
+      const { status: runStatus, duplicate } = accepted(
+        await client.sendRunMessage(runId, bodyOf(item, answer, metadata)),
+      )
+      const { items } = await client.getConversation(runId)
+      const now = items
+        .map(({ content }) => content as unknown as TaskContent | null)
+        .find((each) => each?.user_task_id === item.userTaskId)
+      return {
+        verdict: {
+          userTaskId: item.userTaskId,
+          status: now?.status ?? 'completed',
+          approvals: { have: now?.approvals_received ?? 0, need: item.approvals.need },
+          runStatus,
+        },
+        told: { again: duplicate === true, served: true },
+      }
+    },
+  }
+}
+
+function bodyOf(item: InboxItem, answer: JsonObject, metadata: JsonObject): JsonObject {
+  const meaning = { ...metadata, ...(item.argsDigest !== undefined && { 'svc/arguments_digest': item.argsDigest }) }
+  return {
+    runId: item.runId,
+    userTaskId: item.userTaskId,
+    ...answer,
+    ...(Object.keys(meaning).length > 0 && { metadata: meaning }),
+  }
+}
+
+function accepted(answer: MessageAccepted): MessageAccepted {
+  if (answer.error === undefined) return answer
+  throw new RefusedAnswer(answer, exitOfCode(answer.code), FIXES[answer.code ?? ''])
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  acknowledgement_required: '--ack says that the arguments were read and understood.',
+  arguments_changed: 'svc inbox     look again, then answer',
+  digest_required: 'svc inbox     look again, then answer with --args-digest',
+  not_an_approver:
+    'SVC_OPERATOR_KEY or --operator-key-file says who you are; svc keys create --operator --email EMAIL --role ROLE makes one.',
+}
+
+const toItem = ({ userTaskId, kind, runId, apiCompletable, content }: UserTask): InboxItem => ({
+  userTaskId,
+  kind,
+  runId,
+  sessionId: content.session_id ?? '',
+  agent: '',
+  ...(content.tool && { tool: content.tool.ref }),
+  ...(content.arguments !== undefined && { args: content.arguments }),
+  ...(content.arguments_digest !== undefined && { argsDigest: content.arguments_digest }),
+  why: content.prompt ?? content.title,
+  reason: content.reason ?? null,
+  ...(content.options && { options: content.options }),
+  approvals: { have: content.approvals_received ?? 0, need: content.approvals_required ?? 1, by: [] },
+  createdAt: '',
+  expiresAt: content.expires_at ?? null,
+  onTimeout: null,
+  apiCompletable,
+  status: content.status,
+  task: content,
+})
+
+/** What the run does now, as the last words of an answer. */
+export const nextOf = ({ runId }: InboxItem, { served }: AnswerReport, then = 'continues'): string =>
+  served ? `run ${shortId(runId)} ${then}` : `run ${shortId(runId)} goes on when a server runs: svc dev or svc serve`
+
+/** What a look came to: the call in one line, the result in the next. */
+export const drawProbe = ({ name, arguments: given, result, isError }: ProbeView): [string, string] => [
+  safeText(`${name} ${JSON.stringify(given)}`),
+  `${isError ? 'failed: ' : ''}${safeJson(result)}`,
+]
+
+/** `acme.refunds amount 180`. */
+export function subjectOf({ tool, kind, args }: InboxItem): string {
+  const amount = isJsonObject(args) ? Object.entries(args).find(([, value]) => typeof value === 'number') : undefined
+  return safeText([tool ?? kind, ...(amount ? [amount[0], JSON.stringify(amount[1])] : [])].join(' '))
+}

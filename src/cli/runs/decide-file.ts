@@ -1,0 +1,58 @@
+/** The file of `svc run --decide`: a list of answers, as in `decide` of a scenario. Source: command line, 3.2. */
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { fail } from '../../base/failure.ts'
+import { createSpans } from '../../documents/text/document.ts'
+import { decodeUtf8 } from '../../documents/workspace/read.ts'
+import { checkShape } from '../../documents/workspace/shape.ts'
+import { readYaml } from '../../documents/text/yaml.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { readText } from './input.ts'
+import type { Project } from '../project/project.ts'
+import { createRulebook, ruleFindings, type DecisionRule, type ScriptedAnswers } from './decisions.ts'
+import { readServerFile } from '../project/server-file.ts'
+import type { ServerTarget } from '../project/target.ts'
+
+/**
+ * The rules of `--decide`, undefined where it was not given.
+ * @throws Failure `usage` for a file that holds none, and for a server that is not a `svc dev` of this project
+ */
+export async function readDecisions(
+  call: CommandContext,
+  project: Project,
+  target: ServerTarget,
+): Promise<ScriptedAnswers | undefined> {
+  const file = call.given.text('decide')
+  if (file === undefined) return undefined
+  const running = await readServerFile(project.dataDirectory)
+  if (!target.operator || running?.key === undefined)
+    throw fail(
+      'usage',
+      { what: '--decide answers for people, which only `svc dev` permits.' },
+      { fix: 'Start svc dev in this project, and give no key.' },
+    )
+  return createRulebook(readRules(await readText(file, call), file))
+}
+
+function readRules(text: string, path: string): readonly DecisionRule[] {
+  const { source } = decodeUtf8({ path, text })
+  const reading = source && readYaml(source)
+  const fault = reading?.findings[0]
+  if (fault) throw fail('usage', { what: `${path}:${fault.range.start.line}: ${fault.message}` })
+  const root = reading?.roots[0]
+  const rules = root?.value
+  if (!source || !root || !Array.isArray(rules) || !rules.every(isJsonObject))
+    throw fail('usage', { what: `${path} is no list of decisions.` })
+  // Shape and sense are those of a scenario's `decide`; its findings stand in that file, so they are told by position.
+  const [wrong] = rules.flatMap((rule, at) => problemsOf(rule).map((message) => `${path}: entry ${at + 1}: ${message}`))
+  if (wrong !== undefined) throw fail('usage', { what: wrong })
+  return rules as unknown as readonly DecisionRule[]
+}
+
+function problemsOf(rule: JsonObject): string[] {
+  const source = decodeUtf8({ path: '', text: JSON.stringify({ scenario: '-', decide: [rule] }) }).source!
+  const file = createSpans(source, readYaml(source).roots[0]!)
+  const wrong = checkShape('scenario', file)
+  return (wrong.length > 0 ? wrong : ruleFindings(file, [rule as unknown as DecisionRule], '/decide')).map(
+    ({ message }) => message,
+  )
+}

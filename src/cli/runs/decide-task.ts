@@ -1,0 +1,240 @@
+/** A task before a person: the card, the keys, and what they send. */
+import { fail, isFailure } from '../../base/failure.ts'
+import { InexactNumberError, isExactNumber } from '../../base/exact-number.ts'
+import { isJsonObject, parseJson as parse, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { answerTask, type TaskDecision, type SvcClient, type UserTask } from '../../client/index.ts'
+import type { MessageAccepted } from '../../spec/api.ts'
+import { drawApproval, keysOf } from '../../terminal/approval.ts'
+import { safeJson, safeText } from '../../terminal/text.ts'
+import { drawTimeline } from '../../terminal/timeline.ts'
+import { askAcknowledgement } from './acknowledge.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { parseJson } from './input.ts'
+import { talkScreen } from '../shell/list.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import { outputUnderReview } from './output-review.ts'
+import { readOption } from '../shell/options.ts'
+import { RemoteError } from '../shell/remote.ts'
+import { drawProbe } from './approval-session.ts'
+import { explainTask } from './why.ts'
+
+export interface ApprovalSession {
+  readonly call: CommandContext
+  readonly client: SvcClient
+  readonly answering: SvcClient
+  /** Absent where a key answers. */
+  readonly operator?: OperatorClient
+  /** `namespace.name@version` of the run that is followed, as far as it is known. */
+  readonly agent: string
+}
+
+/** `answered`: accepted; `later`: the person leaves it; `gone`: somebody else or the clock was faster. */
+export type DecisionEnd = 'answered' | 'later' | 'gone'
+
+/**
+ * Shows the task and asks until it is answered or left. Nothing is answered by default.
+ * @param signal fires when the task was closed elsewhere
+ */
+export async function decideTask(
+  desk: ApprovalSession,
+  runId: string,
+  task: UserTask,
+  signal: AbortSignal,
+): Promise<DecisionEnd> {
+  const { out } = desk.call
+  if (!task.apiCompletable && !desk.operator) {
+    out.say(`task ${task.userTaskId.slice(-6)} (${task.kind}) can only be completed by an operator: svc inbox`)
+    return 'later'
+  }
+  for (;;) {
+    const decision = await ask(desk, runId, task, signal)
+    if (decision === 'later') return 'later'
+    if (decision === 'again') continue
+    const answer = await answerTask(desk.answering, runId, task, decision)
+    if (answer.error === undefined) {
+      out.say(`  ${saidOf(decision)}`)
+      return 'answered'
+    }
+    out.say(`error[${answer.code ?? 'conflict'}]: ${safeText(answer.error)}`)
+    if (answer.code === 'not_an_approver')
+      out.hint('the run waits for somebody else, and goes on here when they have decided')
+    if (!MENDABLE.has(answer.code)) return 'gone'
+  }
+}
+
+/** Refusals after which the same person may try again. */
+const MENDABLE: ReadonlySet<MessageAccepted['code']> = new Set(['invalid_value', 'acknowledgement_required'])
+
+const saidOf = (decision: TaskDecision): string =>
+  decision.arguments
+    ? 'approved as edited; checked again by schema and policies'
+    : decision.approved === true
+      ? 'approved'
+      : decision.approved === false
+        ? 'rejected'
+        : 'answered'
+
+type PromptAnswer = TaskDecision | 'later' | 'again'
+
+async function ask(
+  { call, client, operator, agent }: ApprovalSession,
+  runId: string,
+  task: UserTask,
+  signal: AbortSignal,
+): Promise<PromptAnswer> {
+  const { io } = call
+  const screen = talkScreen(call)
+  const { content } = task
+  screen.lines(...drawApproval(screen, content, { now: io.clock.now(), agent, runId: task.runId }))
+  const key = await io.prompts.key(
+    '?',
+    keysOf(content).map((each) => each.key),
+    signal,
+  )
+  switch (key) {
+    case 'a':
+      return await askApproval(call, task, signal)
+    case 'r': {
+      const reason = (await io.prompts.text('Reason:', signal)).trim()
+      return { approved: false, ...(reason !== '' && { comment: reason }) }
+    }
+    case 'e':
+      return await askEdit(call, task, signal)
+    case 't':
+      return await askValue(call, task, signal)
+    case 'w':
+      screen.lines(...explainTask(screen, content))
+      return 'again'
+    case 'c': {
+      const { items, runs } = await client.getConversation(runId)
+      screen.lines(...drawTimeline(screen, items, runs))
+      return 'again'
+    }
+    case 'p':
+      screen.lines(...(await lookWith(operator, task)))
+      return 'again'
+    case 'l':
+      return 'later'
+    default: {
+      const option = content.options?.[Number(key) - 1]
+      if (!option) return 'again'
+      return task.kind === 'anomaly_review'
+        ? await askOutcome(call, task, option.id, signal)
+        : { selectedOptionId: option.id }
+    }
+  }
+}
+
+/** What the tool that the author named for looking says; why not, where it cannot be asked. */
+async function lookWith(operator: OperatorClient | undefined, { userTaskId }: UserTask): Promise<readonly string[]> {
+  try {
+    return drawProbe(await operator!.call('POST /tasks/:id/probe', { id: userTaskId, body: undefined }))
+  } catch (error) {
+    if (isFailure(error) || error instanceof RemoteError) return [safeText(error.message)]
+    throw error
+  }
+}
+
+async function askApproval(
+  { io, out }: CommandContext,
+  { content }: UserTask,
+  signal: AbortSignal,
+): Promise<PromptAnswer> {
+  const output = outputUnderReview(content)
+  if (output !== undefined) return { approved: true, textValue: (await io.prompts.edit(output, signal)).trim() }
+  if (content.comprehension_required !== true) return { approved: true }
+  if (await askAcknowledgement(content, io, signal)) return { approved: true, acknowledged: true }
+  out.say('that is not what the call says; nothing was approved')
+  return 'again'
+}
+
+async function askEdit(call: CommandContext, { content }: UserTask, signal: AbortSignal): Promise<PromptAnswer> {
+  const { io, out } = call
+  const before = JSON.stringify(content.arguments ?? {}, null, 2)
+  try {
+    const edited = parseJson(await io.prompts.edit(`${before}\n`, signal), 'What was saved')
+    if (!isJsonObject(edited)) throw fail('usage', { what: 'Arguments are an object.' })
+    if (JSON.stringify(edited, null, 2) === before) {
+      out.say('nothing was changed')
+      return 'again'
+    }
+    talkScreen(call).lines(...changesOf(content.arguments ?? {}, edited))
+    if ((await io.prompts.key('approve with these arguments?  [y]es  [n]o', ['y', 'n'], signal)) === 'n') return 'again'
+    if (content.comprehension_required !== true) return { approved: true, arguments: edited }
+    if (await askAcknowledgement({ ...content, arguments: edited }, io, signal))
+      return { approved: true, arguments: edited, acknowledged: true }
+    return 'again'
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    out.say(error.message)
+    return 'again'
+  }
+}
+
+/** What an edit takes away and what it puts in its place, argument by argument. */
+function changesOf(before: JsonValue, edited: JsonObject): string[] {
+  const old = isJsonObject(before) ? before : {}
+  const names = [...new Set([...Object.keys(old), ...Object.keys(edited)])]
+  const line = (mark: string, name: string, value: JsonValue | undefined): string[] =>
+    value === undefined ? [] : [`  ${mark} ${safeText(name)}  ${safeJson(value)}`]
+  return names
+    .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(edited[name]))
+    .flatMap((name) => [...line('-', name, old[name]), ...line('+', name, edited[name])])
+}
+
+/** Of a call whose outcome nobody knows: where it happened, what it answered is what the model is told. */
+async function askOutcome(
+  { io }: CommandContext,
+  { content }: UserTask,
+  optionId: string,
+  signal: AbortSignal,
+): Promise<TaskDecision> {
+  if (optionId !== 'happened') return { selectedOptionId: optionId }
+  const otherwise = content.context?.['probe'] === undefined ? 'none' : 'what a probe found'
+  const typed = (await io.prompts.text(`Its result, as JSON or text (empty: ${otherwise}):`, signal)).trim()
+  return { selectedOptionId: optionId, ...(typed !== '' && { metadata: { 'svc/result': jsonOrText(typed) } }) }
+}
+
+export function jsonOrText(typed: string): JsonValue {
+  try {
+    return parse(typed)
+  } catch (error) {
+    if (error instanceof InexactNumberError) throw fail('usage', { what: `The result is refused: ${error.message}.` })
+    return typed
+  }
+}
+
+/** A text or a number, or one of many options. An empty line leaves the task. */
+async function askValue(
+  { io, out }: CommandContext,
+  { kind, content }: UserTask,
+  signal: AbortSignal,
+): Promise<PromptAnswer> {
+  const typed = (await io.prompts.text('Answer (empty: later):', signal)).trim()
+  if (typed === '') return 'later'
+  try {
+    return valueOf(kind, content.options, typed)
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    out.say(error.message)
+    return 'again'
+  }
+}
+
+/**
+ * What was typed, read by the kind of the task.
+ * @throws Failure `usage`
+ */
+export function valueOf(kind: string, options: Readonly<UserTask['content']['options']>, typed: string): TaskDecision {
+  if (options && options.length > 0) return { selectedOptionId: readOption(options, typed).id }
+  if (kind === 'number') return { numberValue: readNumber(typed) }
+  return { textValue: typed }
+}
+
+function readNumber(typed: string): number {
+  const value = Number(typed)
+  if (typed.trim() === '' || !Number.isFinite(value))
+    throw fail('usage', { what: `"${typed}" is no number; use a point as decimal mark.` })
+  if (!isExactNumber(typed.trim())) throw fail('usage', { what: `The number ${typed.trim()} cannot be kept exactly.` })
+  return value
+}

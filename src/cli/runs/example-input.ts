@@ -1,0 +1,45 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+
+/** The pairs of `svc run` for the required properties of an input contract, each with a leading space. */
+export const exampleInput = (contract: JsonObject | undefined): string =>
+  required(contract)
+    .map(([name, schema]) => pairOf(name, schema))
+    .join('')
+
+/** The same as an object. */
+export const exampleObject = (contract: JsonObject | undefined): JsonObject =>
+  Object.fromEntries(
+    required(contract).map(([name, schema]) => {
+      const { type } = schema
+      const made = type === 'number' || type === 'integer' ? 1 : type === 'boolean' ? true : '…'
+      return [name, valueOf(schema) ?? made]
+    }),
+  )
+
+function required(contract: JsonObject | undefined): readonly (readonly [string, JsonObject])[] {
+  const { required: names, properties } = contract ?? {}
+  if (!Array.isArray(names) || !isJsonObject(properties)) return []
+  return names
+    .filter((name) => typeof name === 'string')
+    .map((name) => [name, isJsonObject(properties[name]) ? properties[name] : {}])
+}
+
+function valueOf(schema: JsonObject): JsonValue | undefined {
+  const { examples, enum: values } = schema
+  return (
+    schema['default'] ??
+    (Array.isArray(examples) ? examples[0] : undefined) ??
+    (Array.isArray(values) ? values[0] : undefined)
+  )
+}
+
+function pairOf(name: string, schema: JsonObject): string {
+  const { type } = schema
+  const given = valueOf(schema)
+  if (typeof given === 'string') return ` ${name}=${/\s/.test(given) ? JSON.stringify(given) : given}`
+  if (given !== undefined)
+    return ` ${name}:=${/[\s{["]/.test(JSON.stringify(given)) ? `'${JSON.stringify(given)}'` : JSON.stringify(given)}`
+  if (type === 'number' || type === 'integer') return ` ${name}:=1`
+  if (type === 'boolean') return ` ${name}:=true`
+  return ` ${name}=…`
+}

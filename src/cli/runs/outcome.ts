@@ -1,0 +1,86 @@
+/** The last words of a command that stayed with a run, and its exit code. Source: command line, 1.4 and 2.4. */
+import { isTerminal, isWaiting, type RunStatus } from '../../client/index.ts'
+import { safeBlock, safeText } from '../../terminal/text.ts'
+import { formatDuration } from '../../terminal/time.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { describeTask, type FollowEnd } from './follow.ts'
+import { Interrupted } from '../shell/io.ts'
+
+/** stdout gets the output and nothing else. */
+export async function tellOutcome(call: CommandContext, followed: FollowEnd, events: boolean): Promise<number> {
+  const { mode, out } = call
+  const { run, task, gaveUp } = followed
+  if (mode.json) {
+    const result = resultOf(call, followed)
+    await (events ? out.ndjson({ type: 'result', ...result }) : out.json(result))
+  }
+  const id = run.runId.slice(-6)
+  if (isTerminal(run.status)) {
+    if (run.status !== 'Completed') {
+      out.say(`error[${run.errorCode ?? 'failed'}]: ${safeText(run.error ?? `The run is ${run.status}.`)}`)
+      out.hint(`  see:  svc runs conversation ${id}`)
+      return 1
+    }
+    if (!mode.json) out.line(typeof run.output === 'string' ? safeOutput(call, run.output) : JSON.stringify(run.output))
+    out.hint(`completed in ${formatDuration(durationOf(call, run))} · ${run.totalTokensUsed} tokens`)
+    return 0
+  }
+  if (gaveUp) {
+    out.say(`gave up waiting; run ${id} goes on`)
+    out.hint(`  see:  svc runs watch ${id}`)
+    return 9
+  }
+  const short = task?.userTaskId.slice(-6)
+  if (task && (task.kind === 'approval' || task.kind === 'escalation'))
+    out.say(
+      `waiting for ${describeTask(task)}. Answer with: svc approve ${short}   or   svc reject ${short} --reason …`,
+    )
+  else if (task) out.say(`waiting for ${describeTask(task)}. Answer with: svc answer ${short} …`)
+  else if (run.status === 'WaitingForResponse') out.say(`waiting for a reply. Answer with: svc send ${id} "…"`)
+  else out.say(`waiting for a person, by a task that this key cannot see. Answer with: svc inbox`)
+  return 3
+}
+
+/** The exit code that a status stands for. */
+export const exitOfStatus = (status: string): number =>
+  status === 'Completed' ? 0 : isTerminal(status) ? 1 : isWaiting(status) ? 3 : 0
+
+/**
+ * What is left of a Ctrl-C while following: the run goes on, and how to come back. Anything else is thrown again.
+ * @param error a signal as it showed itself, or the key at a prompt, which is no signal in raw mode
+ */
+export function tellInterrupted(call: CommandContext, runId: string, error: unknown): number {
+  const reason: unknown = call.signal.aborted ? call.signal.reason : error
+  if (!(reason instanceof Interrupted)) throw reason
+  call.out.say(`run ${runId.slice(-6)} goes on; come back with: svc runs watch ${runId.slice(-6)}`)
+  return reason.signal === 'SIGINT' ? 130 : 143
+}
+
+function resultOf(call: CommandContext, { run, task }: FollowEnd): object {
+  const { runId, sessionId, status, output, error, totalTokensUsed } = run
+  return {
+    runId,
+    sessionId,
+    status,
+    output,
+    ...(error !== undefined && { error }),
+    totalTokensUsed,
+    durationMs: durationOf(call, run),
+    ...(task && {
+      task: {
+        userTaskId: task.userTaskId,
+        kind: task.kind,
+        ...(task.content.tool && { tool: task.content.tool.ref }),
+        ...(task.content.arguments !== undefined && { args: task.content.arguments }),
+        expiresAt: task.content.expires_at ?? null,
+      },
+    }),
+  }
+}
+
+/** Of a run that has not ended: so far. */
+const durationOf = ({ io }: CommandContext, { startedAt, finishedAt }: RunStatus): number =>
+  Math.max(0, (finishedAt === null ? io.clock.now() : Date.parse(finishedAt)) - Date.parse(startedAt))
+
+/** A pipe gets the text as the model wrote it; a terminal must not obey it. */
+const safeOutput = ({ io }: CommandContext, text: string): string => (io.stdout.isTTY ? safeBlock(text) : text)

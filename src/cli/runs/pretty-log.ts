@@ -1,0 +1,24 @@
+/** Lines of the server's log for people. Source: command line, `svc serve --log-format`. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { Screen } from '../../terminal/screen.ts'
+import { safeJson, safeText } from '../../terminal/text.ts'
+import { timeOfDay } from '../../terminal/time.ts'
+
+/** Takes the JSON lines of the log, which have passed the redactor. */
+export function prettyLog(screen: Screen): { write(line: string): void } {
+  return { write: (line) => screen.lines(drawLogLine(screen, line)) }
+}
+
+function drawLogLine({ theme }: Screen, line: string): string {
+  const value = JSON.parse(line) as JsonValue
+  const { time, level, msg, ...values } = (isJsonObject(value) ? value : {}) as JsonObject
+  const style = level === 'error' || level === 'fatal' ? theme.bad : level === 'warn' ? theme.waiting : theme.dim
+  return [
+    theme.dim(timeOfDay(Date.parse(textOf(time)))),
+    style(textOf(level).padEnd(5)),
+    safeText(textOf(msg)),
+    ...Object.entries(values).map(([key, each]) => theme.dim(`${safeText(key)}=${safeJson(each)}`)),
+  ].join('  ')
+}
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

@@ -1,0 +1,35 @@
+/** What stopped a call, policy by policy, with the values that were seen. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { TaskContent } from '../../spec/api.ts'
+import type { Canvas } from '../../terminal/screen.ts'
+import { padText, safeText, widthOf } from '../../terminal/text.ts'
+
+export const explainTask = (canvas: Canvas, task: TaskContent): string[] =>
+  explainPolicies(canvas, (task.policies ?? []) as readonly JsonValue[])
+
+/** A line for each policy that was considered: fired ones are marked, the others say why they did not matter. */
+export function explainPolicies({ theme, width }: Canvas, policies: readonly JsonValue[]): string[] {
+  const known = policies.filter(isJsonObject)
+  if (known.length === 0) return ['  no policy concerns this call; the side-effect class decides']
+  const rules = known.map((policy) => {
+    const version = textOf(policy, 'version')
+    return safeText(`${textOf(policy, 'id')}${version && `@${version}`}`)
+  })
+  const longest = Math.max(28, ...rules.map(widthOf))
+  return known.flatMap((policy, at) => {
+    const fired = textOf(policy, 'matched') !== 'false'
+    const mark = fired ? theme.waiting('✔') : theme.dim('·')
+    const head = [padText(rules[at]!, longest), padText(safeText(textOf(policy, 'decision')), 17)].join('  ')
+    const because = safeText(`${textOf(policy, 'condition')}  ${textOf(policy, 'matched')}`.trim())
+    const place = safeText(textOf(policy, 'source'))
+    const whole = `${head}  ${because}${place && `   ${place}`}`
+    if (widthOf(whole) + 4 <= width) return [`  ${mark} ${head}  ${because}${place && `   ${theme.dim(place)}`}`]
+    // Too narrow for one line: the condition and its place stand below.
+    return [`  ${mark} ${head.trimEnd()}`, `      ${because}`, ...(place ? [`      ${theme.dim(place)}`] : [])]
+  })
+}
+
+const textOf = (policy: JsonObject, name: string): string => {
+  const value = policy[name]
+  return typeof value === 'string' ? value : ''
+}

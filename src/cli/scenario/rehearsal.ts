@@ -1,0 +1,34 @@
+/** `--model`, `--record` and `--replay`. Source: command line, `svc run` and `svc dev`; decisions, section 13. */
+import { resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { RehearsalOptions } from '../../spec/operator.ts'
+import type { CommandContext } from '../shell/command.ts'
+
+/**
+ * What the server of `svc dev` must know before such a run starts; undefined for a run like any other.
+ * @throws Failure `usage`
+ */
+export function readRehearsal(call: Pick<CommandContext, 'given' | 'cwd'>): RehearsalOptions | undefined {
+  const { given, cwd } = call
+  const model = given.text('model')
+  const { record, replay } = readTapes(call)
+  if (model === undefined && record === undefined && replay === undefined) return undefined
+  if (given.text('idempotency-key') !== undefined)
+    throw fail('usage', { what: '--idempotency-key does not go with --model, --record and --replay.' })
+  return {
+    ...(model !== undefined && { model }),
+    ...(record !== undefined && { record: resolve(cwd, record) }),
+    ...(replay !== undefined && { replay: resolve(cwd, replay) }),
+  }
+}
+
+/** @throws Failure `usage` where both are given */
+export function readTapes({ given }: Pick<CommandContext, 'given'>): {
+  readonly record?: string
+  readonly replay?: string
+} {
+  const [record, replay] = [given.text('record'), given.text('replay')]
+  if (record !== undefined && replay !== undefined)
+    throw fail('usage', { what: 'What is played back cannot be recorded: give --record or --replay.' })
+  return { ...(record !== undefined && { record }), ...(replay !== undefined && { replay }) }
+}

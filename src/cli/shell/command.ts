@@ -1,0 +1,92 @@
+/** What a command is: data for the parser, the help, the reference and the tests, and an action that is loaded when it runs. */
+import type { Io } from './io.ts'
+import type { GlobalOptions, OutputMode } from './mode.ts'
+import type { CommandOutput } from './output.ts'
+
+export type CommandPlane = 'offline' | 'server' | 'client' | 'operator'
+export type CommandGroup = 'Author' | 'Ship' | 'Serve' | 'Drive' | 'Approve' | 'Operate'
+
+export interface ArgumentSpec {
+  /** As commander reads it: `<agent>` is required, `[paths...]` is optional and may repeat. */
+  readonly name: string
+  readonly say: string
+  /** Offered at TAB; what else is given is the command's to refuse. */
+  readonly choices?: readonly string[]
+}
+
+export interface OptionSpec {
+  /** As commander reads it: `-t, --template <name>`. */
+  readonly flags: string
+  readonly say: string
+  readonly choices?: readonly string[]
+  /** What the option means without a value: `--wait` is then `--wait=pause`. */
+  readonly bare?: string
+  /** As `bare`, but a word that follows is the value: `--changed origin/main`. */
+  readonly preset?: string
+  /** May be given several times. */
+  readonly many?: boolean
+}
+
+export interface CommandSpec {
+  /** Words after `svc`: `keys create`. */
+  readonly path: string
+  /** A second name: one word. Few and fixed. */
+  readonly alias?: string
+  readonly group: CommandGroup
+  readonly plane: CommandPlane
+  readonly summary: string
+  readonly arguments?: readonly ArgumentSpec[]
+  readonly options?: readonly OptionSpec[]
+  /** Complete command lines, each of which parses. */
+  readonly examples: readonly string[]
+  /** The shape of `--json`; absent where the output is text in every mode. */
+  readonly json?: string
+  /** Exit codes beyond 0, 2 and 70, with what they mean here. */
+  readonly exits?: Readonly<Record<number, string>>
+  /** Sees signals itself through `call.signal` and ends in its own time. */
+  readonly drains?: boolean
+  load(): Promise<CommandAction>
+}
+
+/** Answers the exit code; nothing means 0. */
+export type CommandAction = (call: CommandContext) => Promise<number | void>
+
+export interface CommandContext {
+  readonly given: TypedArguments
+  readonly globals: GlobalOptions
+  readonly mode: OutputMode
+  readonly io: Io
+  readonly out: CommandOutput
+  /** Where the command acts: `--cwd`, else where the process was started. */
+  readonly cwd: string
+  /** Fires at Ctrl-C, SIGTERM and when `--timeout` has passed. */
+  readonly signal: AbortSignal
+  readonly manual: CommandManual
+}
+
+/** What was typed, understood. */
+export interface ParsedCommand {
+  readonly spec: CommandSpec
+  readonly given: TypedArguments
+  readonly globals: GlobalOptions
+}
+
+/** All commands as data, for `svc help`. */
+export interface CommandManual {
+  readonly commands: readonly CommandSpec[]
+  readonly globalOptions: readonly OptionSpec[]
+  /** Prints the page of a command or a group, of `svc` for no words. False when there is none. */
+  readonly show: (words: readonly string[]) => boolean
+}
+
+/** Arguments and options as typed. A name that the command does not declare is a bug and throws. */
+export interface TypedArguments {
+  /** Argument by position; a repeated one is a list. */
+  argument(at: number): string | undefined
+  rest(at: number): readonly string[]
+  text(option: string): string | undefined
+  flag(option: string): boolean
+  /** For `--x` and `--no-x` in one: undefined when neither was given. */
+  choice(option: string): boolean | undefined
+  list(option: string): readonly string[]
+}

@@ -1,0 +1,77 @@
+/** What ends a command: the exit code and the last words. The only place where failures become either. */
+import { failures, isFailure, type FailureCode } from '../../base/failure.ts'
+import { fileFailure } from '../../base/file-error.ts'
+import { SvcConnectionError, SvcError, SvcTimeoutError } from '../../client/index.ts'
+import { safeText } from '../../terminal/text.ts'
+import { Interrupted } from './io.ts'
+import { RefusedAnswer, remoteError, RemoteError } from './remote.ts'
+
+/** An error as it is told: `{"error": …}` with `--json`, the anatomy of 1.7 otherwise. */
+export interface LastWords {
+  readonly exit: number
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  readonly details?: readonly { readonly path: string; readonly message: string }[]
+  readonly request?: string
+  readonly status?: number
+  readonly requestId?: string
+}
+
+/** Undefined for what nobody expected: a bug. */
+export function lastWords(error: unknown): LastWords | undefined {
+  if (error instanceof Interrupted)
+    return { exit: error.signal === 'SIGINT' ? 130 : 143, code: 'interrupted', message: 'Interrupted.' }
+  if (isFailure(error)) {
+    const { details } = error.extras
+    return {
+      exit: error.exit,
+      code: error.code,
+      message: error.message,
+      ...(error.fix !== undefined && { hint: error.fix }),
+      ...(details !== undefined && { details }),
+    }
+  }
+  const file = fileFailure(error)
+  if (file) return lastWords(file)
+  if (error instanceof RemoteError)
+    return {
+      exit: error.exit,
+      code: error.code,
+      message: error.message,
+      ...(error.fix !== undefined && { hint: error.fix }),
+      ...(error.details.length > 0 && { details: error.details }),
+      request: `${error.request} → ${error.status}`,
+      status: error.status,
+      ...(error.requestId !== undefined && { requestId: error.requestId }),
+    }
+  if (error instanceof RefusedAnswer)
+    return {
+      exit: error.exit,
+      code: error.code,
+      message: error.message,
+      ...(error.fix !== undefined && { hint: error.fix }),
+    }
+  if (error instanceof SvcError)
+    return lastWords(remoteError(error.status, `${error.method} ${error.path}`, error.body))
+  if (error instanceof SvcTimeoutError) return { exit: 9, code: 'timed_out', message: error.message }
+  if (error instanceof SvcConnectionError)
+    return { exit: 8, code: 'no_server', message: error.message, hint: failures.no_server.fix }
+  return undefined
+}
+
+/** Exit code of a code that came in a 202 body, as of any other. */
+export const exitOfCode = (code: string | undefined): number =>
+  code !== undefined && Object.hasOwn(failures, code) ? failures[code as FailureCode].exit : 6
+
+/** One line with `--json`, else what, where, why and how to go on. No line break at the end. */
+export function renderLastWords(words: LastWords, json: boolean): string {
+  const { exit: _, ...told } = words
+  if (json) return JSON.stringify({ error: told })
+  const lines = [`error[${words.code}]: ${safeText(words.message)}`]
+  for (const each of words.details ?? []) lines.push(`  ${safeText(each.path)}: ${safeText(each.message)}`)
+  if (words.request)
+    lines.push(`  request  ${safeText(words.request)}${words.requestId ? `   ${words.requestId}` : ''}`)
+  if (words.hint) lines.push(`  fix:  ${words.hint}`)
+  return lines.join('\n')
+}

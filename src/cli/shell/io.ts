@@ -1,0 +1,55 @@
+/** The world as a command sees it. Commands touch nothing else, so a test gives a recorded one. */
+import type { Clock } from '../../base/clock.ts'
+import type { OutputSink } from '../../terminal/screen.ts'
+
+export type ProcessSignal = 'SIGINT' | 'SIGTERM'
+
+/** Questions to a person, drawn on stderr. Each throws `Interrupted` on Ctrl-C and the abort reason when `signal` fires. */
+export interface Prompts {
+  confirm(question: string, signal?: AbortSignal): Promise<boolean>
+  text(question: string, signal?: AbortSignal): Promise<string>
+  /** One keypress out of `keys`; others are ignored. */
+  key(question: string, keys: readonly string[], signal?: AbortSignal): Promise<string>
+  /** One of the choices, with arrow keys; answers its value. */
+  select(
+    question: string,
+    choices: readonly { readonly value: string; readonly name: string }[],
+    signal?: AbortSignal,
+  ): Promise<string>
+  /** Opens the person's editor on the text and answers what was saved. Where none is set, the text is edited in one line. */
+  edit(text: string, signal?: AbortSignal): Promise<string>
+}
+
+export interface Io {
+  readonly stdout: OutputSink
+  readonly stderr: OutputSink
+  /** `bytes` reads what is no text; absent where only text is given. */
+  readonly stdin: { readonly isTTY: boolean; text(): Promise<string>; bytes?(): Promise<Uint8Array> }
+  /** Writes what is no text to stdout. */
+  readonly writeBytes?: (bytes: Uint8Array) => void
+  /** Shows text in the person's pager where it is longer than the screen; absent where there is no terminal. */
+  readonly page?: (text: string) => Promise<void>
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly clock: Clock
+  readonly fetch: typeof globalThis.fetch
+  /** Shows requests that do not go through `fetch`; absent unless `--debug`. */
+  readonly trace?: (send: (request: Request) => Promise<Response>) => (request: Request) => Promise<Response>
+  readonly prompts: Prompts
+  /** True under a continuous integration system or a coding agent, which nobody can answer for. */
+  readonly unattended: boolean
+  /** Calls `heard` for each signal until the returned function is called. */
+  onSignal(heard: (signal: ProcessSignal) => void): () => void
+  /** Ends the process at once, for a second Ctrl-C. */
+  exit(code: number): void
+}
+
+/** A person pressed Ctrl-C, or the process was asked to end. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+  readonly signal: ProcessSignal
+  constructor(signal: ProcessSignal) {
+    super(signal)
+    this.signal = signal
+  }
+}

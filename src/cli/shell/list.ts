@@ -1,0 +1,38 @@
+/** Lists and single objects in their three forms: for a terminal, for a pipe, for a program. Source: command line, 1.2. */
+import type { OperatorList } from '../../spec/operator.ts'
+import { drawCard, type CardField } from '../../terminal/card.ts'
+import { createScreen, type Screen } from '../../terminal/screen.ts'
+import { drawTable, type TableColumn } from '../../terminal/table.ts'
+import type { CommandContext } from './command.ts'
+
+/** @param nothing the sentence for people when the list is empty */
+export async function printList<T>(
+  call: CommandContext,
+  list: OperatorList<T>,
+  columns: readonly TableColumn<T>[],
+  nothing: string,
+): Promise<void> {
+  if (call.mode.json) return await call.out.json(list)
+  if (list.items.length > 0) return drawTable(answerScreen(call), columns, list.items).forEach(call.out.line)
+  if (call.io.stdout.isTTY) call.out.say(nothing)
+}
+
+/** One object: a card on a terminal, `key<TAB>value` lines in a pipe. */
+export async function printOne(call: CommandContext, value: object, fields: readonly CardField[]): Promise<void> {
+  if (call.mode.json) return await call.out.json(value)
+  drawCard(answerScreen(call), fields).forEach(call.out.line)
+}
+
+/** Lines that may be more than a screen holds. */
+export async function printLong({ io, mode, out }: CommandContext, lines: readonly string[]): Promise<void> {
+  if (io.page && mode.pager) await io.page(lines.map((line) => `${line}\n`).join(''))
+  else lines.forEach(out.line)
+}
+
+/** stdout, drawn on. */
+export const answerScreen = ({ io, mode }: Pick<CommandContext, 'io' | 'mode'>): Screen =>
+  createScreen(io.stdout, mode.color.stdout)
+
+/** stderr, drawn on. */
+export const talkScreen = ({ io, mode }: Pick<CommandContext, 'io' | 'mode'>): Screen =>
+  createScreen(io.stderr, mode.color.stderr)

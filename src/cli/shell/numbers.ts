@@ -1,0 +1,39 @@
+import { parseDuration } from '../../base/duration.ts'
+import { fail } from '../../base/failure.ts'
+
+/** A whole number of an option; undefined when it was not given. */
+export function wholeNumber(text: string | undefined, option: string, least = 0): number | undefined {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < least || !Number.isSafeInteger(value))
+    throw fail('usage', { what: `--${option} takes a whole number of at least ${least}, not "${text}".` })
+  return value
+}
+
+/** Milliseconds of an option that takes a duration. */
+export function durationMs(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined
+  const ms = parseDuration(text)
+  if (ms === undefined)
+    throw fail('usage', { what: `--${option} takes a duration such as 30s, 10m or 7d, not "${text}".` })
+  return ms
+}
+
+/** `10m` ago, a date, or a moment. Nothing else that `Date.parse` would take: `99` would be the year 1999. */
+export function parseMoment(text: string, now: number): number {
+  const ago = parseDuration(text)
+  const at = ago !== undefined ? now - ago : MOMENT.test(text) && isOfCalendar(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at))
+    throw fail('usage', { what: `"${text}" is no time; write 10m, 2026-11-20 or an RFC 3339 moment.` })
+  return at
+}
+
+/** A date, or a moment with its offset, as RFC 3339 has it. */
+const MOMENT = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/
+
+/** `Date.parse` makes the third of March of a thirtieth of February. */
+function isOfCalendar(text: string): boolean {
+  const day = text.slice(0, 10)
+  const at = Date.parse(day)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
+}

@@ -1,0 +1,62 @@
+/** Where results and talk go: the answer on stdout, everything else on stderr. Source: command line, 1.2. */
+import { fail } from '../../base/failure.ts'
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import type { OutputSink } from '../../terminal/screen.ts'
+import type { OutputMode } from './mode.ts'
+
+export interface CommandOutput {
+  /** A line of the answer. */
+  readonly line: (text: string) => void
+  /** The one JSON document of the answer; `--fields` and `--jq` apply. */
+  readonly json: (value: unknown) => Promise<void>
+  /** One line of JSON among several, written at once. */
+  readonly ndjson: (value: unknown) => Promise<void>
+  /** A line for people, on stderr. */
+  readonly say: (text: string) => void
+  /** As `say`, unless `--quiet`. */
+  readonly hint: (text: string) => void
+}
+
+export function createOutput(stdout: OutputSink, stderr: OutputSink, mode: OutputMode): CommandOutput {
+  const filtered = async (value: unknown): Promise<readonly unknown[]> => {
+    const chosen = mode.fields ? choose(value, mode.fields) : value
+    return mode.jq === undefined ? [chosen] : await jq(chosen, mode.jq)
+  }
+  return {
+    line: (text) => stdout.write(`${text}\n`),
+    json: async (value) => {
+      const indent = stdout.isTTY ? 2 : 0
+      for (const each of await filtered(value)) stdout.write(`${JSON.stringify(each, null, indent)}\n`)
+    },
+    ndjson: async (value) => {
+      for (const each of await filtered(value)) stdout.write(`${JSON.stringify(each)}\n`)
+    },
+    say: (text) => stderr.write(`${text}\n`),
+    hint: (text) => {
+      if (!mode.quiet) stderr.write(`${text}\n`)
+    },
+  }
+}
+
+/** Keeps the named fields: of each item of a list, else of the object itself. */
+function choose(value: unknown, fields: readonly string[]): unknown {
+  if (!isJsonObject(value)) return value
+  if (Array.isArray(value['items'])) return { ...value, items: value['items'].map((each) => pick(each, fields)) }
+  return pick(value, fields)
+}
+
+const pick = (value: JsonValue, fields: readonly string[]): JsonValue =>
+  isJsonObject(value)
+    ? Object.fromEntries(fields.filter((name) => Object.hasOwn(value, name)).map((name) => [name, value[name]!]))
+    : value
+
+async function jq(value: unknown, expression: string): Promise<readonly unknown[]> {
+  const { raw } = await import('jq-wasm')
+  const lines = await raw(JSON.stringify(value), expression, ['-c']).catch((error: unknown) => {
+    throw fail('usage', { what: `--jq: ${error instanceof Error ? error.message.trim() : String(error)}` })
+  })
+  return lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as unknown)
+}

@@ -1,0 +1,159 @@
+import { isAgent, isCI } from 'std-env'
+import { systemClock } from '../../base/clock.ts'
+import type { OutputSink } from '../../terminal/screen.ts'
+import { endWithoutOutput } from './lost-output.ts'
+import { Interrupted, type Io, type Prompts } from './io.ts'
+
+/** The world of this process. */
+export function processIo(): Io {
+  // Without a listener Node prints a stack trace and exits 1 when the reader of a pipe has gone.
+  process.stdout.on('error', endWithoutOutput)
+  process.stderr.on('error', () => undefined)
+  const { env } = process
+  return {
+    stdout: sinkOf(process.stdout, env['SVC_FORCE_TTY']),
+    stderr: sinkOf(process.stderr, env['SVC_FORCE_TTY']),
+    stdin: {
+      get isTTY() {
+        return process.stdin.isTTY
+      },
+      text: async () => (await readStdin()).toString('utf8'),
+      bytes: readStdin,
+    },
+    writeBytes: (bytes) => void process.stdout.write(bytes),
+    ...(process.stdout.isTTY && { page: (text: string) => page(text, env) }),
+    env,
+    cwd: process.cwd(),
+    clock: systemClock,
+    fetch: globalThis.fetch,
+    prompts: createPrompts(env),
+    unattended: isCI || isAgent,
+    onSignal(heard) {
+      // A terminal that is closed ends what runs in it, as orderly as SIGTERM does.
+      const heardAs = { SIGINT: 'SIGINT', SIGTERM: 'SIGTERM', SIGHUP: 'SIGTERM' } as const
+      const listeners = (Object.keys(heardAs) as (keyof typeof heardAs)[]).map(
+        (signal) => [signal, () => heard(heardAs[signal])] as const,
+      )
+      for (const [signal, listener] of listeners) process.on(signal, listener)
+      return () => listeners.forEach(([signal, listener]) => process.off(signal, listener))
+    },
+    exit: (code) => process.exit(code),
+  }
+}
+
+/** Source: command line, 1.5: only when longer than the screen, and `LESS=FRX` unless the person has set it. */
+async function page(text: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const command = env['SVC_PAGER'] ?? env['PAGER'] ?? 'less'
+  const [program, ...args] = command.split(' ').filter((word) => word !== '')
+  const short = text.split('\n').length < (process.stdout.rows || Infinity)
+  if (short || program === undefined || program === 'cat') {
+    process.stdout.write(text)
+    return
+  }
+  const { spawn } = await import('node:child_process')
+  await new Promise<void>((done) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit'], env: { LESS: 'FRX', ...env } })
+    child.on('error', () => {
+      process.stdout.write(text)
+      done()
+    })
+    child.on('close', () => done())
+    // Who leaves the pager early has read enough.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(text)
+  })
+}
+
+async function readStdin(): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+/** `SVC_FORCE_TTY=100`: as if a terminal of 100 columns were there. */
+function sinkOf(stream: NodeJS.WriteStream, force: string | undefined): OutputSink {
+  const forced = force === undefined ? undefined : Number(force)
+  return {
+    write: (text) => void stream.write(text),
+    isTTY: forced !== undefined || stream.isTTY,
+    get width() {
+      return forced !== undefined && forced > 0 ? forced : stream.columns || 80
+    },
+  }
+}
+
+function createPrompts(env: NodeJS.ProcessEnv): Prompts {
+  const context = (signal: AbortSignal | undefined) => ({ output: process.stderr, ...(signal && { signal }) })
+  const asked = async <T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+    try {
+      return await answer
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason
+      if (error instanceof Error && error.name === 'ExitPromptError') throw new Interrupted('SIGINT')
+      throw error
+    }
+  }
+  return {
+    async confirm(question, signal) {
+      const { confirm } = await import('@inquirer/prompts')
+      return await asked(confirm({ message: question, default: false }, context(signal)), signal)
+    },
+    async text(question, signal) {
+      const { input } = await import('@inquirer/prompts')
+      return await asked(input({ message: question }, context(signal)), signal)
+    },
+    key: readKey,
+    async select(question, choices, signal) {
+      const { select } = await import('@inquirer/prompts')
+      return await asked(select({ message: question, choices: [...choices] }, context(signal)), signal)
+    },
+    async edit(text, signal) {
+      const editor = env['VISUAL'] || env['EDITOR']
+      if (!editor) {
+        const { input } = await import('@inquirer/prompts')
+        const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
+        return await asked(input({ message: 'Edit:', default: line, prefill: 'editable' }, context(signal)), signal)
+      }
+      const { editText } = await import('./editor.ts')
+      return await editText(editor, text, signal)
+    },
+  }
+}
+
+/** One keypress in raw mode. The terminal is given back whatever happens. */
+function readKey(question: string, keys: readonly string[], signal?: AbortSignal): Promise<string> {
+  const { stdin, stderr } = process
+  // No question, no mark: what is told while the key is awaited begins its own line.
+  if (question !== '') stderr.write(`${question} `)
+  return new Promise((done, failed) => {
+    const close = () => {
+      stdin.off('data', onData)
+      stdin.off('end', onEnd)
+      signal?.removeEventListener('abort', onAbort)
+      if (stdin.isTTY) stdin.setRawMode(false)
+      stdin.pause()
+      stderr.write('\n')
+    }
+    const settle = (finish: () => void) => {
+      close()
+      finish()
+    }
+    const onAbort = () => settle(() => failed(signal?.reason as Error))
+    const onEnd = () => settle(() => failed(new Interrupted('SIGINT')))
+    const onData = (bytes: Buffer) => {
+      for (const typed of bytes.toString('utf8').toLowerCase()) {
+        // In raw mode the terminal no longer turns Ctrl-C and Ctrl-D into signals.
+        if (typed === '\u0003' || typed === '\u0004') return settle(() => failed(new Interrupted('SIGINT')))
+        if (!keys.includes(typed)) continue
+        stderr.write(typed)
+        return settle(() => done(typed))
+      }
+    }
+    if (signal?.aborted) return onAbort()
+    signal?.addEventListener('abort', onAbort)
+    if (stdin.isTTY) stdin.setRawMode(true)
+    stdin.on('data', onData)
+    stdin.on('end', onEnd)
+    stdin.resume()
+  })
+}

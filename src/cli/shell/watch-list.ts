@@ -1,0 +1,59 @@
+/** Lists that are watched: the same in `inbox --watch` and `runs list --watch`. Source: command line, 1.2. */
+import { setTimeout as after } from 'node:timers/promises'
+import { drawTable, type TableColumn } from '../../terminal/table.ts'
+import type { CommandContext } from './command.ts'
+import { answerScreen } from './list.ts'
+
+/** How often a list is looked at; each look is one query. */
+const LOOK_EVERY_MS = 1000
+
+export interface WatchedList<T> {
+  readonly look: () => Promise<readonly T[]>
+  /** Changes when the item has news. */
+  readonly keyOf: (item: T) => string
+  readonly columns: (now: number) => readonly TableColumn<T>[]
+  /** The item as `--json` has it. */
+  readonly published: (item: T) => unknown
+  readonly nothing: string
+  /** Rings the bell of the terminal for what is new. */
+  readonly bell: boolean
+}
+
+/**
+ * Repainted on a terminal; in a pipe a line, with `--json` an object, for each item that has news. Ends with the signal, and on
+ * a terminal with `q`.
+ */
+export async function watchList<T>(call: CommandContext, watched: WatchedList<T>): Promise<void> {
+  const { mode, io, signal } = call
+  if (!mode.interactive || mode.json || !io.stdout.isTTY) return await repaint(call, watched, signal)
+  const left = new AbortController()
+  const until = AbortSignal.any([signal, left.signal])
+  const painting = repaint(call, watched, until)
+  try {
+    await Promise.race([painting, io.prompts.key('', ['q'], until)])
+  } finally {
+    left.abort()
+    await painting.catch(() => undefined)
+  }
+}
+
+async function repaint<T>(call: CommandContext, watched: WatchedList<T>, signal: AbortSignal): Promise<never> {
+  const { mode, out, io } = call
+  const { look, keyOf, columns, published, nothing, bell } = watched
+  const screen = answerScreen(call)
+  const known = new Set<string>()
+  for (let first = true; ; first = false) {
+    signal.throwIfAborted()
+    const items = await look()
+    const fresh = items.filter((item) => !known.has(keyOf(item)))
+    fresh.forEach((item) => known.add(keyOf(item)))
+    if (mode.json) for (const item of fresh) await out.ndjson(published(item))
+    else if (io.stdout.isTTY) {
+      screen.status(...(items.length > 0 ? drawTable(screen, columns(io.clock.now()), items) : [nothing]))
+      if (bell && fresh.length > 0 && !first) io.stderr.write('\u0007')
+    } else if (fresh.length > 0) drawTable(screen, columns(io.clock.now()), fresh).forEach(out.line)
+    await after(LOOK_EVERY_MS, undefined, { signal }).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : error
+    })
+  }
+}

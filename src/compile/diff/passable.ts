@@ -1,0 +1,219 @@
+/**
+ * Whether any call of a tool can pass its policies: a proof that none can, or a call that does. The proof is that the
+ * conditions under which a call passes exclude each other; every witness was decided as a real call is.
+ * Source: policies, sections 4 and 7.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { domainsUnder } from '../../documents/prove/policy-domains.ts'
+import { isSatisfiable } from '../../documents/prove/reasoning.ts'
+import { leavesOf, readCondition, type Condition } from '../../policy/condition/condition.ts'
+import { decideByPolicies } from '../../policy/decide.ts'
+import type { PolicyDecision, CallFacts, PolicySets } from '../../policy/condition/decision.ts'
+import { evaluateConditions } from '../../policy/condition/evaluate.ts'
+import {
+  innerPathText,
+  isSpread,
+  readArgumentPath,
+  type ConditionPath,
+  type PathSegment,
+} from '../../policy/condition/path.ts'
+import type { PolicyEntry } from '../../spec/policy-set.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
+
+export interface PassQuestion {
+  readonly sets: PolicySets
+  readonly callee: CallFacts['tool']
+  /** Arguments satisfy each. */
+  readonly schemas: readonly JsonSchema[]
+  /** Without a person. */
+  readonly unattended: boolean
+  readonly where?: Condition
+  readonly factsOf: (args: JsonObject, context: JsonObject) => CallFacts
+  readonly accepts: (args: JsonObject) => boolean
+}
+
+export interface PassAnswer {
+  readonly can: 'never' | 'yes' | 'not_proven'
+  readonly witness?: {
+    readonly arguments: JsonObject
+    readonly context: JsonObject
+    readonly decision: PolicyDecision['decision']
+  }
+  /** Policies that were in the way, or that let the witness pass. */
+  readonly by: readonly string[]
+}
+
+export function passableOf(question: PassQuestion): PassAnswer {
+  const entries = entriesOf(question)
+  const needs = entries.flatMap((entry) => needOf(entry, question.unattended))
+  const schema: JsonObject = { allOf: question.schemas.map((each) => each as JsonValue) }
+  const domains = domainsUnder(question.schemas.length === 1 ? question.schemas[0]! : schema)
+  const clause = defaultClause(question, entries)
+  const all = [
+    ...needs.map(({ condition }) => condition),
+    ...(clause ? [clause] : []),
+    ...(question.where ? [question.where] : []),
+  ]
+  const together = (conditions: readonly Condition[]): boolean =>
+    !conditions.some(isNever) && (conditions.length === 0 || isSatisfiable({ all: conditions }, domains))
+  if (!together(all)) {
+    // One policy that alone shuts the door says more than all of them.
+    const rest = [...(clause ? [clause] : []), ...(question.where ? [question.where] : [])]
+    const alone = needs.filter(({ condition }) => !together([condition, ...rest]))
+    return { can: 'never', by: names((alone.length > 0 ? alone : needs).map(({ entry }) => entry)) }
+  }
+  return witnessOf(question, all) ?? { can: 'not_proven', by: names(needs.map(({ entry }) => entry)) }
+}
+
+const names = (entries: readonly PolicyEntry[]): readonly string[] =>
+  [...new Set(entries.map(({ policy, version }) => `${policy}@${version}`))].sort()
+
+/**
+ * What concerns the call wherever the agent runs. The gates of agents above it count for a witness, and for no proof: the agent
+ * may run alone.
+ */
+function entriesOf({ sets: { own }, callee }: PassQuestion): readonly PolicyEntry[] {
+  const ids = own.index[callee.wire_name] ?? []
+  return own.entries.filter(({ id }) => ids.includes(id))
+}
+
+/** Never true. */
+const NEVER: Condition = { any: [] }
+
+const isNever = (condition: Condition): boolean => 'any' in condition && condition.any.length === 0
+
+/** Such a task lets the call pass when its time is over: no person is needed. */
+const passesInTime = ({ obligations }: PolicyEntry): boolean => obligations.timeout?.default === 'allow'
+
+/** What must be true of a call for one policy not to stop it. */
+function needOf(
+  entry: PolicyEntry,
+  unattended: boolean,
+): readonly { readonly entry: PolicyEntry; readonly condition: Condition }[] {
+  const { effect, when, allow } = entry
+  const asks = effect === 'require_approval' || effect === 'escalate'
+  if (effect === 'grant' || (asks && (!unattended || passesInTime(entry)))) return []
+  const condition = when && readCondition(when).condition
+  // What cannot be read denies at run time.
+  if (when !== undefined && condition === undefined) return [{ entry, condition: NEVER }]
+  // A gate fires on unknown: it must be false.
+  const silent: readonly Condition[] = condition ? [{ not: condition }] : []
+  const path = allow && readArgumentPath(allow.field)
+  if (effect === 'restrict' && !path) return []
+  const listed: readonly Condition[] =
+    path && allow ? [{ leaf: { path, op: 'in', value: readings(allow.values) } }] : []
+  return [{ entry, condition: { any: [...silent, ...listed] } }]
+}
+
+/** Values of which the canonical text is in a list. */
+const readings = (values: readonly string[]): JsonValue[] =>
+  values.flatMap((text): JsonValue[] => {
+    try {
+      const value = JSON.parse(text) as JsonValue
+      return typeof value === 'string' ? [text] : [text, value]
+    } catch {
+      return [text]
+    }
+  })
+
+/** An irreversible action needs a grant to pass without a person. */
+function defaultClause({ unattended, callee }: PassQuestion, entries: readonly PolicyEntry[]): Condition | undefined {
+  if (!unattended || callee.side_effect_class !== 'irreversible_action') return undefined
+  // Where a policy asks, the default does not.
+  if (
+    entries.some((entry) => (entry.effect === 'require_approval' || entry.effect === 'escalate') && passesInTime(entry))
+  )
+    return undefined
+  const grants = entries.filter(({ effect }) => effect === 'grant')
+  if (grants.some(({ when }) => when === undefined)) return undefined
+  return { any: grants.flatMap(({ when }) => readCondition(when!).condition ?? []) }
+}
+
+/** So many calls are tried. */
+const MAX_CALLS = 4000
+
+/** Values around all that is compared and all that the schemas name, combined until a call passes. */
+function witnessOf(question: PassQuestion, conditions: readonly Condition[]): PassAnswer | undefined {
+  const { sets, callee, schemas, unattended, where, factsOf, accepts } = question
+  const subjects = new Map<string, { readonly path: ConditionPath; readonly values: Set<JsonValue> }>()
+  for (const leaf of conditions.flatMap(leavesOf)) {
+    if (isSpread(leaf.path) || leaf.path.root === 'time' || leaf.path.root === 'history') continue
+    const text = innerPathText(leaf.path)
+    const known = subjects.get(text) ?? { path: leaf.path, values: new Set() }
+    subjects.set(text, known)
+    for (const value of near(leaf.value)) known.values.add(value)
+  }
+  const base = schemas.reduce<JsonObject>((args, schema) => ({ ...args, ...exampleOf(schema) }), {})
+  const choices = [...subjects.values()].map(({ path, values }) => ({
+    path,
+    values: [undefined, ...valuesFor(path, schemas), ...values],
+  }))
+  const total = choices.reduce((count, { values }) => Math.min(count * values.length, MAX_CALLS), 1)
+  for (let at = 0; at < total; at++) {
+    let rest = at
+    let args = base
+    const context: Record<string, JsonValue> = {}
+    for (const { path, values } of choices) {
+      const value = values[rest % values.length]
+      rest = Math.floor(rest / values.length)
+      if (value === undefined) continue
+      if (path.root === 'args') args = put(args, path.segments, value)
+      else if (path.root !== 'tool' && path.root !== 'agent') context[innerPathText(path)] = value
+    }
+    if (!accepts(args)) continue
+    const facts = factsOf(args, context)
+    if (where && evaluateConditions(where, facts).truth !== 'true') continue
+    const { decision, policies, obligations } = decideByPolicies(sets, callee.wire_name, facts)
+    const needsPerson = decision !== 'allow' && obligations?.timeout?.default !== 'allow'
+    if (decision === 'deny' || (unattended && needsPerson)) continue
+    const by = policies.filter(({ matched }) => matched === 'true').map(({ id, version }) => `${id}@${version}`)
+    return { can: 'yes', witness: { arguments: args, context, decision }, by: [...new Set(by)].sort() }
+  }
+  return undefined
+}
+
+function near(literal: JsonValue): readonly JsonValue[] {
+  if (Array.isArray(literal)) return literal.flatMap(near)
+  if (typeof literal === 'number') return [literal, literal - 1, literal + 1]
+  return typeof literal === 'string' ? [literal, `${literal}x`] : [literal]
+}
+
+/** Values of a field that is no argument, as its domain lists them, or of an argument. */
+function valuesFor(path: ConditionPath, schemas: readonly JsonSchema[]): readonly JsonValue[] {
+  const domain = domainsUnder(schemas[0] ?? true)(path)
+  return domain?.values ?? [domain?.low?.at, domain?.high?.at].filter((each) => each !== undefined)
+}
+
+/** The arguments with a value at a path; as they are where something else is in the way. */
+function put(args: JsonObject, [first, ...rest]: readonly PathSegment[], value: JsonValue): JsonObject {
+  if (first === undefined || !('key' in first)) return args
+  const inner = Object.hasOwn(args, first.key) ? args[first.key] : {}
+  const below = rest.length === 0 ? value : isJsonObject(inner) ? put(inner, rest, value) : inner!
+  return { ...args, [first.key]: below }
+}
+
+/** A value for what a schema requires, where that is plain. */
+function exampleOf(schema: JsonValue): JsonObject {
+  if (!isJsonObject(schema) || !isJsonObject(schema['properties']) || !Array.isArray(schema['required'])) return {}
+  const { properties, required } = schema as { properties: JsonObject; required: JsonValue[] }
+  return Object.fromEntries(
+    required.filter((name) => typeof name === 'string').map((name) => [name, sampleOf(properties[name])]),
+  )
+}
+
+function sampleOf(schema: JsonValue | undefined): JsonValue {
+  if (!isJsonObject(schema)) return 'x'
+  const { enum: values, const: only, examples, default: usual, type, minimum, maximum, minLength } = schema
+  if (only !== undefined) return only
+  if (Array.isArray(values) && values.length > 0) return values[0]!
+  if (Array.isArray(examples) && examples.length > 0) return examples[0]!
+  if (usual !== undefined) return usual
+  const [named] = [type].flat()
+  if (named === 'integer' || named === 'number')
+    return typeof minimum === 'number' ? minimum : typeof maximum === 'number' ? Math.min(1, maximum) : 1
+  if (named === 'boolean') return false
+  if (named === 'null') return null
+  if (named === 'array') return []
+  if (named === 'object') return exampleOf(schema)
+  return 'x'.repeat(typeof minLength === 'number' ? Math.min(Math.max(minLength, 1), 1000) : 1)
+}

@@ -1,0 +1,50 @@
+/** What the files of a bundle may be: names, number and size. Source: bundles, section 2. */
+import { fail } from '../../base/failure.ts'
+import { checkPath, foldPath } from '../../documents/text/paths.ts'
+import { MAX_FILE_BYTES } from '../../documents/text/yaml.ts'
+
+export const MAX_BUNDLE_BYTES = 32 * 1024 * 1024
+export const MAX_FILES = 2000
+
+/** Bytes by path, relative and `/` separated. */
+export type BundleContents = ReadonlyMap<string, Uint8Array>
+
+/** What no bundle may have, under the rule of the linter that says the same. */
+export interface ContentsFault {
+  readonly rule: `${string}/${string}`
+  readonly what: string
+  readonly fix?: string
+}
+
+/** The first fault of some files: what is wrong with a name, or the limit that is exceeded. */
+export function faultOf(files: readonly (readonly [path: string, size: number])[]): ContentsFault | undefined {
+  const over = (what: string): ContentsFault => ({ rule: 'doc/too-large', what })
+  if (files.length > MAX_FILES) return over(`A bundle has at most ${MAX_FILES} files; this one has ${files.length}.`)
+  const folded = new Map<string, string>()
+  let total = 0
+  for (const [path, size] of files) {
+    const checked = checkPath(path)
+    if ('problem' in checked)
+      return { rule: 'bundle/path-escape', what: `"${path}" is no path of a bundle: ${checked.problem}.` }
+    if (checked.path !== path)
+      return { rule: 'bundle/path-escape', what: `"${path}" is not written as ${checked.path}.` }
+    const fold = foldPath(path)
+    const other = folded.get(fold)
+    if (other !== undefined)
+      return {
+        rule: 'bundle/case-collision',
+        what: other === path ? `"${path}" is there twice.` : `"${other}" and "${path}" differ by case only.`,
+      }
+    folded.set(fold, path)
+    if (size > MAX_FILE_BYTES) return over(`${path} has ${size} bytes; a file has at most ${MAX_FILE_BYTES}.`)
+    total += size
+  }
+  return total > MAX_BUNDLE_BYTES
+    ? over(`The bundle has ${total} bytes; at most ${MAX_BUNDLE_BYTES} are allowed.`)
+    : undefined
+}
+
+/** @throws Failure `bundle_invalid` */
+export function refuseFault(fault: ContentsFault | undefined): void {
+  if (fault) throw fail('bundle_invalid', { what: fault.what }, fault.fix === undefined ? {} : { fix: fault.fix })
+}

@@ -1,0 +1,57 @@
+/** Which files of a directory make up its bundle. Source: bundles, sections 1 and 4. */
+import { fail } from '../../base/failure.ts'
+import { lockPathOf } from '../../documents/facts/lock-file.ts'
+import { directoryOf, isUnder } from '../../documents/text/paths.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
+import type { UnpackedArchive } from './archive.ts'
+import { faultOf, refuseFault, type ContentsFault } from './contents.ts'
+import type { LockFile } from '../state/lock-file.ts'
+
+type Members = Pick<LockFile, 'members'>
+
+/**
+ * The files that a compilation read. Of a Bundle also every other document in its directory, since a policy that nothing
+ * attaches may stand for a boundary; its paths are made relative to that directory. Files that no document names are left out.
+ * @param root path of the document that was compiled
+ * @param lock of that compilation
+ * @throws Failure `bundle_invalid` for links, names and sizes that no bundle may have
+ */
+export function packBundle(workspace: Workspace, root: string, lock: Members): UnpackedArchive {
+  refuseFault(faultOfBundle(workspace, root, lock))
+  const { kept, inside } = filesOf(workspace, root, lock)
+  return { root: inside(root), files: new Map(kept.map((path) => [inside(path), workspace.bytes(path)])) }
+}
+
+/** Why a bundle may be neither compiled nor packed; undefined where it may. For the parameters see `packBundle`. */
+export function faultOfBundle(workspace: Workspace, root: string, lock: Members): ContentsFault | undefined {
+  const { kept, inside, links } = filesOf(workspace, root, lock)
+  const [link] = links
+  if (link !== undefined)
+    return {
+      rule: 'bundle/symlink',
+      what: `"${link}" is a symbolic link; a bundle has none.`,
+      fix: 'Copy what it leads to, or list it in .svcignore.',
+    }
+  return faultOf(kept.map((path) => [inside(path), workspace.files.size(path)]))
+}
+
+function filesOf(workspace: Workspace, root: string, { members }: Members) {
+  const documents = workspace.documentsAt(root)
+  const document = documents.find(({ kind }) => kind === 'Bundle') ?? documents[0]
+  if (!document) throw fail('no_documents', { where: root })
+  const whole = document.kind === 'Bundle'
+  const directory = whole ? directoryOf(root) : ''
+  const lockPath = lockPathOf(workspace, document)
+  const paths = new Set([
+    root,
+    ...(whole ? workspace.neighbours(document).map(({ path }) => path) : []),
+    ...members.flatMap(({ path }) => path ?? []),
+    ...(workspace.files.paths.includes(lockPath) ? [lockPath] : []),
+  ])
+  return {
+    // Guardrails are members too; they belong to the project around the bundle.
+    kept: [...paths].filter((path) => isUnder(directory, path)),
+    inside: (path: string): string => (directory === '' ? path : path.slice(directory.length + 1)),
+    links: whole ? workspace.files.links.filter((each) => isUnder(directory, each)) : [],
+  }
+}

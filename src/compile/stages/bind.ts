@@ -1,0 +1,116 @@
+/** Names on the wire, and what stands behind each. Source: decisions, section 14. */
+import { deriveWireName, WIRE_NAME } from '../../documents/text/reference.ts'
+import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../spec/document.ts'
+import type { BoundAgent, BoundTool } from '../../spec/snapshot.ts'
+import {
+  reportFinding,
+  type ResolvedTool,
+  type ResolvedSubAgent,
+  type BundleAgent,
+  type DocumentPlace,
+  type CompileState,
+} from '../state/state.ts'
+
+/** Tools that the engine offers beside the bound ones while sub-agents ask their parent. Source: decisions, section 9. */
+const RESERVED = ['ask_parent', 'answer_subagent', 'escalate_to_person']
+
+export function bindTools(work: CompileState): void {
+  for (const member of work.members) {
+    const taken = new Map<string, string>(RESERVED.map((name) => [name, 'the engine']))
+    for (const each of member.bindings) {
+      const wire = wireName(work, taken, each.binding.as, each.ref.name, each.binding.ref, each.at)
+      if (wire !== undefined) each.bound = boundTool(work, member, each, wire)
+    }
+    for (const each of member.edges) {
+      const wire = wireName(work, taken, each.binding.as, nameOf(each), each.binding.ref, each.at)
+      if (wire !== undefined) each.bound = boundAgent(each, wire)
+    }
+  }
+}
+
+function wireName(
+  work: CompileState,
+  taken: Map<string, string>,
+  as: string | undefined,
+  name: string,
+  ref: string,
+  at: DocumentPlace,
+): string | undefined {
+  const wire = as ?? deriveWireName(name)
+  const place = { document: at.document, pointer: `${at.pointer}/${as === undefined ? 'ref' : 'as'}` }
+  if (!WIRE_NAME.test(wire))
+    return reportFinding(
+      work,
+      'tool/wire-name-invalid',
+      place,
+      `"${wire}" is no name for a model: letters, digits, _ and -, at most 64.`,
+      {
+        fix: `Write as: ${deriveWireName(wire) || 'name'}.`,
+      },
+    )
+  const other = taken.get(wire)
+  if (other !== undefined)
+    return reportFinding(work, 'tool/wire-name-collision', place, `"${wire}" already names ${other} in this agent.`, {
+      fix: 'Give one of them another name with `as`.',
+    })
+  taken.set(wire, ref)
+  return wire
+}
+
+function nameOf({ target }: ResolvedSubAgent): string {
+  if (target.at === 'local') return target.member.agent.metadata.name
+  const id = target.at === 'late' ? target.id : target.snapshot.id
+  return id.slice(id.lastIndexOf('.') + 1)
+}
+
+function boundTool(
+  work: CompileState,
+  member: BundleAgent,
+  { binding, at, ref, contract, builtin, input }: ResolvedTool,
+  wire: string,
+): BoundTool {
+  const shown = input ?? contract?.input ?? builtin?.inputSchema
+  const schemas = [input, contract?.input ?? builtin?.inputSchema].filter((schema) => schema !== undefined)
+  const { mcp } = binding
+  if (mcp && !member.agent.spec.mcp_servers?.some(({ name }) => name === mcp.server))
+    reportFinding(
+      work,
+      'mcp/server-undeclared',
+      { document: at.document, pointer: `${at.pointer}/mcp/server` },
+      `No MCP server "${mcp.server}" is declared.`,
+    )
+  const output = contract?.output
+  const effective = stricter(
+    binding.side_effect_class,
+    contract ? contract.tool.spec.side_effect_class : builtin?.sideEffectClass,
+  )
+  return {
+    wire,
+    id: ref.id,
+    version: contract?.published.version ?? builtin?.version ?? '',
+    description: binding.description ?? contract?.tool.spec.description ?? builtin?.description ?? '',
+    ...(shown !== undefined && { inputSchema: shown }),
+    inputSchemas: schemas,
+    ...(output !== undefined && { outputSchema: output }),
+    ...(effective && { sideEffectClass: effective }),
+    labels: contract?.tool.metadata.labels ?? {},
+    ...(mcp && { mcp: { server: mcp.server, tool: mcp.tool ?? wire } }),
+    ...(builtin && { builtin: true }),
+  }
+}
+
+function boundAgent({ binding, target, input }: ResolvedSubAgent, wire: string): Omit<BoundAgent, 'digest'> {
+  const common = { wire, ...(input !== undefined && { inputSchema: input }), result: binding.result ?? 'summary' }
+  if (target.at === 'late') return { ...common, id: target.id, lateBound: true, description: binding.description ?? '' }
+  const [id, purpose] =
+    target.at === 'local'
+      ? [target.member.id, target.member.agent.spec.purpose]
+      : [target.snapshot.id, target.snapshot.purpose]
+  return { ...common, id, lateBound: false, description: binding.description ?? purpose }
+}
+
+/** The stricter of two classes; one that is not declared says nothing. */
+function stricter(a: SideEffectClass | undefined, b: SideEffectClass | undefined): SideEffectClass | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return SIDE_EFFECT_CLASSES[Math.max(SIDE_EFFECT_CLASSES.indexOf(a), SIDE_EFFECT_CLASSES.indexOf(b))]
+}

@@ -1,0 +1,65 @@
+/** The entries of one policy set while it is put together: the same rule is one entry, whoever asks for it. */
+import type { Digest } from '../../base/digest.ts'
+import { canonicalJson } from '../../base/json.ts'
+import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
+import type { PolicyOrigin, PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
+
+/** Changes with the meaning of compiled policies: sets of another compiler are other sets. */
+const COMPILER = '1'
+
+export type EntryContent = Omit<PolicyEntry, 'id' | 'origin'>
+
+export function createEntries(agent: string) {
+  const entries = new Map<
+    Digest,
+    { readonly content: EntryContent; readonly names: Set<string>; readonly origin: PolicyOrigin[] }
+  >()
+  const index = new Map<string, Set<Digest>>()
+  const inherited = new Set<Digest>()
+  return {
+    /** Adds an entry, or one more origin to it. */
+    add(content: EntryContent, origin: PolicyOrigin): Digest {
+      const id = entryIdOf({ ...content, origin: [] })
+      const known = entries.get(id) ?? { content, names: new Set(), origin: [] }
+      known.names.add(`${content.policy}\0${content.version}`)
+      known.origin.push(origin)
+      entries.set(id, known)
+      return id
+    },
+    /** Makes a wire name known, and an entry concern its calls. */
+    concern(wire: string, id?: Digest): void {
+      const ids = index.get(wire) ?? new Set()
+      if (id) ids.add(id)
+      index.set(wire, ids)
+    },
+    inherit: (id: Digest): void => void inherited.add(id),
+    seal: (): PolicySet =>
+      sealSet({
+        v: 1,
+        compiler: COMPILER,
+        agent,
+        entries: [...entries]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([id, { content, names, origin }]) => {
+            // One name for people, the same whichever document was read first.
+            const [policy = '', version = ''] = [...names].sort()[0]!.split('\0')
+            return { ...content, id, policy, version, origin: sortOrigins(origin) }
+          }),
+        index: Object.fromEntries(
+          [...index].sort(([a], [b]) => (a < b ? -1 : 1)).map(([wire, ids]) => [wire, [...ids].sort()]),
+        ),
+        inherited: [...inherited].sort(),
+      }),
+  }
+}
+
+/** Each origin once, in an order that paths do not influence. */
+function sortOrigins(origins: readonly PolicyOrigin[]): readonly PolicyOrigin[] {
+  const byIdentity = new Map<string, PolicyOrigin>()
+  for (const origin of origins) {
+    const { kind, boundary, doc, digest } = origin
+    const key = canonicalJson({ kind, boundary, doc, digest })
+    if (!byIdentity.has(key)) byIdentity.set(key, origin)
+  }
+  return [...byIdentity].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, origin]) => origin)
+}

@@ -1,0 +1,103 @@
+/** Agents as snapshots: everything by value, every child pinned by digest. Source: bundles, section 4. */
+import { digestOf, digestOfJson } from '../../base/digest.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { canonicalProvider, idOf, providerSpellings, type AgentDocument } from '../../spec/document.ts'
+import {
+  digestOfSnapshot,
+  type BoundAgent,
+  type CompiledBundle,
+  type AgentSnapshot,
+  type SnapshotModel,
+} from '../../spec/snapshot.ts'
+import { idOfDocument, type ResolvedSubAgent, type BundleAgent, type CompileState } from '../state/state.ts'
+
+/** Fills `member.snapshot`, children first. */
+export function freezeAgents(work: CompileState): void {
+  for (const member of work.members) member.snapshot = snapshotOf(work, member)
+}
+
+/** What is published: the closure of the subject. Registry members are in it too; publishing them again changes nothing. */
+export function bundleOf(work: CompileState): CompiledBundle {
+  const agents = [...work.members.flatMap(({ snapshot }) => snapshot ?? []), ...work.externals.values()]
+  const documents = [...work.contracts.values(), ...work.rulebooks.values()].map(({ published }) => published)
+  const order = (a: { id: string; version: string }, b: { id: string; version: string }) =>
+    key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0
+  const bundle = work.bundle?.value as { metadata: { namespace: string; name: string; version: string } } | undefined
+  const root = work.subject?.kind === 'Agent' ? idOfDocument(work.subject) : undefined
+  const sorted = documents.sort((a, b) => (a.kind === b.kind ? order(a, b) : a.kind < b.kind ? -1 : 1))
+  return {
+    ...(root !== undefined && { root }),
+    ...(bundle && { bundle: { id: idOf(bundle.metadata), version: bundle.metadata.version } }),
+    agents,
+    documents: sorted,
+    closureDigest: digestOfJson({
+      root: root ?? null,
+      agents: Object.fromEntries(agents.map(({ id, digest }) => [id, digest])),
+      documents: sorted.map(({ digest }) => digest),
+    }),
+  }
+}
+
+const key = ({ id, version }: { readonly id: string; readonly version: string }): string => `${id}\0${version}`
+
+function snapshotOf(work: CompileState, member: BundleAgent): AgentSnapshot {
+  const { agent, bindings, edges } = member
+  const { metadata, spec, output, secrets = {} } = agent
+  const { governance } = metadata
+  const whole: Omit<AgentSnapshot, 'digest'> = {
+    v: 1,
+    id: member.id,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    version: work.version(metadata.version),
+    ...(metadata.owner !== undefined && { owner: metadata.owner }),
+    labels: metadata.labels ?? {},
+    ...(governance?.risk_tier !== undefined && { riskTier: governance.risk_tier }),
+    classifications: governance?.classifications ?? [],
+    boundaries: governance?.authority_boundaries ?? [],
+    ...(governance?.frameworks && { frameworks: governance.frameworks }),
+    purpose: spec.purpose,
+    instructions: { text: member.instructions, digest: digestOf(member.instructions) },
+    model: modelOf(agent, member),
+    secrets,
+    mcpServers: spec.mcp_servers ?? [],
+    tools: bindings.flatMap(({ bound }) => bound ?? []),
+    agents: edges.flatMap(boundAgent),
+    limits: spec.limits ?? {},
+    ...(member.maxToolCalls !== undefined && { maxToolCalls: member.maxToolCalls }),
+    output: {
+      format: output?.format ?? 'text',
+      ...(member.outputSchema !== undefined && { schema: member.outputSchema }),
+      strict: output?.strict ?? false,
+      on_invalid: output?.on_invalid ?? 'retry',
+    },
+    ...(member.contract !== undefined && { inputContract: member.contract }),
+    // Every member was governed by an earlier stage.
+    policies: member.policySet!,
+  }
+  return { ...whole, digest: digestOfSnapshot(whole) }
+}
+
+function boundAgent({ bound, target }: ResolvedSubAgent): BoundAgent[] {
+  if (!bound) return []
+  if (target.at === 'late') return [bound]
+  // A local child stands before its parent among the members.
+  const { version, digest } = target.at === 'local' ? target.member.snapshot! : target.snapshot
+  return [{ ...bound, version, digest }]
+}
+
+function modelOf({ spec, secrets = {} }: AgentDocument, { script }: BundleAgent): SnapshotModel {
+  const { provider, secret, provider_options: options, ...rest } = spec.model
+  const key = secret ?? providerSpellings(provider).find((name) => Object.hasOwn(secrets, name))
+  const kept = script ? without(options ?? {}, 'script') : options
+  return {
+    ...rest,
+    provider: canonicalProvider(provider),
+    ...(kept && Object.keys(kept).length > 0 && { provider_options: kept }),
+    ...(key !== undefined && { secret: key }),
+    ...(script && { script }),
+  }
+}
+
+const without = (value: JsonObject, key: string): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => name !== key))

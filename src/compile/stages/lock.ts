@@ -1,0 +1,83 @@
+/** `svc.lock`: which versions a bundle was compiled with, and what came out. Source: bundles, section 3. */
+import { digestOfJson } from '../../base/digest.ts'
+import { canonicalJson } from '../../base/json.ts'
+import type { CompiledBundle } from '../../spec/snapshot.ts'
+import type { LockFile, LockedMember, McpPin } from '../state/lock-file.ts'
+import { idOfDocument, type CompileState } from '../state/state.ts'
+
+/** What a compilation chose. Paths are relative to the workspace. */
+export function lockOf(work: CompileState, bundle: CompiledBundle): LockFile {
+  const members: LockedMember[] = [
+    ...work.members.map(({ id, document, agent }): LockedMember => ({
+      kind: 'agent',
+      id,
+      version: agent.metadata.version,
+      origin: 'local',
+      path: document.path,
+      integrity: digestOfJson(document.value),
+    })),
+    ...[...work.externals.values()].map(({ id, version, digest }): LockedMember => ({
+      kind: 'agent',
+      id,
+      version,
+      origin: 'registry',
+      integrity: digest,
+    })),
+    ...[...work.contracts.values()].map(({ published, document, requested }): LockedMember => ({
+      kind: 'tool',
+      id: published.id,
+      version: published.version,
+      ...(document ? { origin: 'local', path: document.path } : { origin: 'registry' }),
+      ...(requested !== undefined && { requested }),
+      integrity: published.digest,
+    })),
+    ...[...work.rulebooks.values()].map(({ published, document }): LockedMember => ({
+      kind: 'policy',
+      id: published.id,
+      version: published.version,
+      ...(document ? { origin: 'local', path: document.path } : { origin: 'registry' }),
+      integrity: published.digest,
+    })),
+    ...[...work.files.values()].map(({ kind, path, version, integrity }): LockedMember => ({
+      kind,
+      id: path,
+      ...(version !== undefined && { version }),
+      origin: 'local',
+      path,
+      integrity,
+    })),
+  ]
+  const mcp = bundle.agents
+    .filter(({ id }) => work.members.some((member) => member.id === id))
+    .flatMap(({ id, tools }) =>
+      tools.flatMap(({ mcp }): McpPin[] =>
+        mcp?.integrity === undefined
+          ? []
+          : [{ agent: id, server: mcp.server, tool: mcp.tool, integrity: mcp.integrity }],
+      ),
+    )
+    .sort(byText)
+  return {
+    lockfile_version: 1,
+    bundle: bundle.bundle ?? null,
+    members: members.sort(byKind),
+    late_edges: work.members
+      .flatMap(({ document, edges }) =>
+        edges.flatMap(({ target, binding }) =>
+          target.at === 'late' ? [{ agent: idOfDocument(document), ref: binding.ref }] : [],
+        ),
+      )
+      .sort(byText),
+    ...(mcp.length > 0 && { mcp }),
+    compiled: Object.fromEntries(bundle.agents.map(({ id, digest }) => [id, digest])),
+    closure_digest: bundle.closureDigest,
+  }
+}
+
+const byKind = (a: LockedMember, b: LockedMember): number => {
+  const [left, right] = [a, b].map(({ kind, id, version = '' }) => `${kind}\0${id}\0${version}`) as [string, string]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+const byText = (a: object, b: object): number =>
+  canonicalJson(a) < canonicalJson(b) ? -1 : canonicalJson(a) > canonicalJson(b) ? 1 : 0

@@ -1,0 +1,50 @@
+/** A Policy document as an entry, without the place where it is attached: to compare it with another version of itself. */
+import type { JsonObject } from '../../base/json.ts'
+import { namedField } from '../../policy/allow-field.ts'
+import { readCondition, writeCondition } from '../../policy/condition/condition.ts'
+import { entryIdOf } from '../../policy/policy-set.ts'
+import type { PolicyDocument } from '../../spec/document.ts'
+import type { ApprovalObligations, PolicyEntry } from '../../spec/policy-set.ts'
+import { effectOf, obligationsOf } from './read-policy.ts'
+
+/** Stands for the argument that a list checks where only the tool's schema tells which. */
+const SOME_ARGUMENT = 'args.value'
+
+/** Undefined for a document that decides nothing or whose conditions cannot be read. */
+export function entryOf(policy: string, { metadata, spec }: PolicyDocument): PolicyEntry | undefined {
+  const { decision, conditions, allow, scope } = spec
+  if (!decision) return undefined
+  const when = conditions && canonicalCondition(conditions)
+  if (conditions && !when) return undefined
+  const effect = effectOf(decision.type, allow)
+  const message = decision.runtime?.['svc/message']
+  const content: Omit<PolicyEntry, 'id'> = {
+    policy,
+    version: metadata.version,
+    effect,
+    ...(when && { when }),
+    ...(effect === 'restrict' && {
+      allow: {
+        field: namedField(decision.runtime?.['svc/allow_field'] ?? null) ?? SOME_ARGUMENT,
+        values: [...new Set(allow)].sort(),
+      },
+    }),
+    // Published documents were checked: their words are ours.
+    obligations: obligationsOf(
+      decision,
+      decision.on_reject as ApprovalObligations['on_reject'],
+      decision.on_modify as ApprovalObligations['on_modify'],
+    ),
+    ...(decision.reason !== undefined && { reason: decision.reason }),
+    ...(typeof message === 'string' && { message }),
+    ...(decision.authority_ref !== undefined && { authority_ref: decision.authority_ref }),
+    ...(scope !== undefined && { scope: scope.replace(/^tool:/, '') }),
+    origin: [],
+  }
+  return { ...content, id: entryIdOf(content) }
+}
+
+function canonicalCondition(conditions: JsonObject): JsonObject | undefined {
+  const { condition } = readCondition(conditions)
+  return condition && writeCondition(condition)
+}

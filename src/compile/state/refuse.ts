@@ -1,0 +1,15 @@
+/** Why a path that a document names leads nowhere, in one sentence. */
+import type { PathResolution } from '../../documents/workspace/workspace.ts'
+
+export function whyNowhere(written: string, resolution: Exclude<PathResolution, { readonly path: string }>): string {
+  switch (resolution.problem) {
+    case 'bad-path':
+      return `"${written}" is no path inside the bundle: ${resolution.says}.`
+    case 'link':
+      return `"${written}" leads over the symbolic link ${resolution.link}.`
+    case 'ambiguous':
+      return `"${written}" could be ${resolution.candidates.join(' or ')}.`
+    default:
+      return `There is no file "${written}".${resolution.near === undefined ? '' : ` Did you mean "${resolution.near}"?`}`
+  }
+}

@@ -1,0 +1,222 @@
+/** What the stages of one compilation share: each fills in one part and may rely on those before it. */
+import type { Digest } from '../../base/digest.ts'
+import type { JsonObject } from '../../base/json.ts'
+import {
+  createFinding,
+  type Diagnostic,
+  type FindingPlace,
+  type FindingText,
+  type LintSeverity,
+} from '../../documents/text/diagnostic.ts'
+import { asKind, type Document } from '../../documents/text/document.ts'
+import type { LogicalRef } from '../../documents/text/reference.ts'
+import type { Workspace } from '../../documents/workspace/workspace.ts'
+import type {
+  AgentBinding,
+  AgentDocument,
+  AnyDocument,
+  DocumentKind,
+  PolicyDocument,
+  ToolBinding,
+  ToolDocument,
+} from '../../spec/document.ts'
+import type { ApprovalObligations, PolicyOrigin, PolicySet } from '../../spec/policy-set.ts'
+import type {
+  BoundAgent,
+  BoundTool,
+  JsonSchema,
+  PublishedDocument,
+  ScriptTurn,
+  AgentSnapshot,
+} from '../../spec/snapshot.ts'
+import type { AskMcp } from '../../tools/mcp-listing.ts'
+import type { LockFile } from './lock-file.ts'
+import type { PublishedLookup } from './published.ts'
+
+export interface CompileState {
+  readonly workspace: Workspace
+  /** Path of what is compiled, as it was given. */
+  readonly root: string
+  readonly published: PublishedLookup
+  /** Id of a registry member that is chosen anew. */
+  readonly update: string | undefined
+  readonly askMcp: AskMcp | undefined
+  /** Paths of Policy documents that concern every agent. */
+  readonly guardrails: readonly string[]
+  readonly strict: boolean
+  /** Version of a document of this workspace as it will be published. */
+  version(written: string): string
+  readonly findings: Diagnostic[]
+
+  // locate
+  /** The document that is compiled: the root agent, or a Tool or Policy alone. */
+  subject?: Document
+  bundle?: Document
+  /** Path in the workspace of the lock, whether or not it is there. */
+  lockPath?: string
+  /** The lock as it is read. */
+  locked?: LockFile
+  /** Versions that it chose from the registry, by `Kind id`. */
+  pins: ReadonlyMap<string, readonly string[]>
+  /** Digests of what it chose from the registry, by `Kind id@version`. */
+  pinned: ReadonlyMap<string, Digest>
+  /** Digests of what MCP servers said of their tools. */
+  mcpPins: ReadonlyMap<string, Digest>
+
+  // graph
+  /** The agents of the bundle, each after the agents it delegates to. */
+  members: BundleAgent[]
+  /** Published agents of the closure, by `id@version`. */
+  readonly externals: Map<string, AgentSnapshot>
+
+  // resolve, boundaries and inline
+  /** Tools and policies of the closure, by document or by `Kind id@version`. */
+  readonly contracts: Map<unknown, ToolContract>
+  readonly rulebooks: Map<unknown, ResolvedPolicy>
+  guards: ResolvedPolicy[]
+  /** Policies by the authority boundary that they stand for. */
+  readonly boundaries: Map<string, readonly ResolvedPolicy[]>
+  /** Texts and schemas that were read, by path. */
+  readonly files: Map<string, FileMember>
+}
+
+export interface FileMember {
+  readonly kind: 'instructions' | 'schema' | 'script'
+  readonly path: string
+  readonly version?: string
+  readonly integrity: Digest
+}
+
+/** A Tool document with its schemas by value, from the bundle or from the registry. */
+export interface ToolContract {
+  readonly published: PublishedDocument
+  readonly tool: ToolDocument
+  readonly input?: JsonSchema
+  readonly output?: JsonSchema
+  /** Absent for one from the registry. */
+  readonly document?: Document
+  readonly policies: AttachedPolicy[]
+  requested?: string
+}
+
+/** A Policy document, read. */
+export interface ResolvedPolicy {
+  /** `namespace.name`. */
+  readonly id: string
+  readonly version: string
+  readonly policy: PolicyDocument
+  readonly published: PublishedDocument
+  /** Absent for one from the registry. */
+  readonly document?: Document
+  readonly effect: 'grant' | 'restrict' | 'require_approval' | 'escalate' | 'deny'
+  readonly when?: JsonObject
+  readonly obligations: ApprovalObligations
+  /** Logical id that `scope` names. */
+  readonly scope?: string
+  readonly place: Pick<PolicyOrigin, 'path' | 'line' | 'pointer'>
+}
+
+/** A policy where it is attached. */
+export interface AttachedPolicy {
+  readonly rulebook: ResolvedPolicy
+  readonly at: DocumentPlace
+}
+
+/** A place in a document that a finding may point at. */
+export interface DocumentPlace {
+  readonly document: Document
+  readonly pointer: string
+}
+
+export interface ResolvedTool {
+  readonly binding: ToolBinding
+  readonly at: DocumentPlace
+  readonly ref: LogicalRef
+  /** Absent for an MCP tool without a Tool document and for built-in tools. */
+  contract?: ToolContract
+  builtin?: BoundTool
+  policies: AttachedPolicy[]
+  input?: JsonSchema
+  bound?: BoundTool
+}
+
+export type AgentTarget =
+  | { readonly at: 'local'; readonly member: BundleAgent }
+  | { readonly at: 'published'; readonly snapshot: AgentSnapshot }
+  | { readonly at: 'late'; readonly id: string }
+
+export interface ResolvedSubAgent {
+  readonly binding: AgentBinding
+  readonly at: DocumentPlace
+  readonly target: AgentTarget
+  policies: AttachedPolicy[]
+  input?: JsonSchema
+  bound?: Omit<BoundAgent, 'digest'>
+}
+
+/** An agent of the bundle on its way to a snapshot. */
+export interface BundleAgent {
+  readonly document: Document
+  readonly agent: AgentDocument
+  /** `namespace.name`. */
+  readonly id: string
+  readonly edges: ResolvedSubAgent[]
+  bindings: ResolvedTool[]
+  defaults: AttachedPolicy[]
+  instructions: string
+  script?: readonly ScriptTurn[]
+  contract?: JsonSchema
+  maxToolCalls?: number
+  outputSchema?: JsonSchema
+  policySet?: PolicySet
+  snapshot?: AgentSnapshot
+}
+
+/** A finding of compile, under the rule of the linter that says the same. */
+export function reportFinding(
+  work: CompileState,
+  rule: `${string}/${string}`,
+  at: DocumentPlace | FindingPlace,
+  message: string,
+  saying: FindingText & { readonly severity?: LintSeverity } = {},
+): undefined {
+  const place = 'document' in at ? at.document.placeOf(at.pointer) : at
+  work.findings.push(createFinding(rule, saying.severity ?? 'error', place, message, saying))
+}
+
+/** A published version is the one that the lock was written for: its content is, not only its number. */
+export function checkPinned(
+  work: CompileState,
+  kind: 'Agent' | 'Tool' | 'Policy',
+  { id, version, digest }: { readonly id: string; readonly version: string; readonly digest: Digest },
+  at: DocumentPlace,
+): void {
+  const pinned = work.pinned.get(`${kind} ${id}@${version}`)
+  if (pinned !== undefined && pinned !== digest)
+    reportFinding(
+      work,
+      'bundle/lock-drift',
+      at,
+      `svc.lock pins ${id}@${version} as ${pinned}; what is published under this version is ${digest}.`,
+      { fix: `Ask where the other was published, or svc compile --update ${id}.` },
+    )
+}
+
+/** The document as its kind's type. Where its shape is wrong, the findings that say so are reported. */
+export function typedDocument<K extends DocumentKind>(
+  work: CompileState,
+  document: Document,
+  kind: K,
+): Extract<AnyDocument, { readonly kind: K }> | undefined {
+  const value = asKind(document, kind)
+  if (value) return value
+  const faults = work.workspace.findings.filter((each) => each.path === document.path && each.severity === 'error')
+  work.findings.push(...faults)
+  if (faults.length === 0)
+    reportFinding(work, 'doc/schema', { document, pointer: '' }, `${document.path} is no ${kind} document.`)
+  return undefined
+}
+
+export const hasErrors = (work: CompileState): boolean => work.findings.some((each) => each.severity === 'error')
+
+export const idOfDocument = (document: Document): string => document.identity?.id ?? document.path

@@ -1,0 +1,76 @@
+/** Every call of an agent and what its policies make of it: `svc compile --matrix`. Source: policies, section 7. */
+import { readCondition } from '../../policy/condition/condition.ts'
+import { describeCondition } from '../../policy/condition/describe.ts'
+import type { PolicyEntry } from '../../spec/policy-set.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import { inheritedFor } from './ancestors.ts'
+
+export interface MatrixRow {
+  /** `namespace.name` of what is called. */
+  readonly tool: string
+  readonly wire: string
+  readonly kind: 'tool' | 'agent'
+  readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
+  /** `namespace.name@version` of the policy, or `default`. */
+  readonly by: string
+  /** The condition, the class where the default decides, `always`, or `otherwise`. */
+  readonly when: string
+}
+
+/** From strict to loose, as they would decide. */
+const ORDER = ['deny', 'restrict', 'escalate', 'require_approval', 'grant'] as const
+
+/** @param ancestors of the agent, whose gates concern its calls too */
+export function authorityMatrix(
+  snapshot: AgentSnapshot,
+  ancestors: readonly AgentSnapshot[] = [],
+): readonly MatrixRow[] {
+  const entries = new Map(snapshot.policies.entries.map((entry) => [entry.id, entry]))
+  const of = (wire: string, tool: string) => {
+    const own = (snapshot.policies.index[wire] ?? []).flatMap((id) => entries.get(id) ?? [])
+    return [...own, ...inheritedFor(ancestors, tool, own).map(({ entry }) => entry)]
+  }
+  return [
+    ...snapshot.tools.flatMap(({ wire, id, sideEffectClass }) =>
+      rowsOf(
+        { tool: id, wire, kind: 'tool' },
+        of(wire, id),
+        sideEffectClass ?? 'undeclared class',
+        sideEffectClass === 'irreversible_action',
+      ),
+    ),
+    ...snapshot.agents.flatMap(({ wire, id }) =>
+      rowsOf({ tool: id, wire, kind: 'agent' }, of(wire, id), 'delegation', false),
+    ),
+  ]
+}
+
+function rowsOf(
+  call: Pick<MatrixRow, 'tool' | 'wire' | 'kind'>,
+  entries: readonly PolicyEntry[],
+  byDefault: string,
+  irreversible: boolean,
+): MatrixRow[] {
+  const rows: MatrixRow[] = []
+  for (const effect of ORDER)
+    for (const entry of [...entries].filter((each) => each.effect === effect).sort(byName)) {
+      rows.push({ ...call, decision: decisionOf(entry), by: `${entry.policy}@${entry.version}`, when: whenOf(entry) })
+      // Behind a policy that always decides nothing else is ever reached.
+      if (entry.when === undefined && effect !== 'restrict') return rows
+    }
+  const decision = irreversible ? 'require_approval' : 'allow'
+  return [...rows, { ...call, decision, by: 'default', when: rows.length === 0 ? byDefault : 'otherwise' }]
+}
+
+const decisionOf = ({ effect }: PolicyEntry): MatrixRow['decision'] =>
+  effect === 'grant' ? 'allow' : effect === 'restrict' ? 'deny' : effect
+
+function whenOf({ when, allow }: PolicyEntry): string {
+  const condition = when && readCondition(when).condition
+  const list = allow && `${allow.field} not in ${JSON.stringify(allow.values)}`
+  const parts = [list, condition && describeCondition(condition)].filter((part) => part !== undefined)
+  return parts.length === 0 ? 'always' : parts.join(' and ')
+}
+
+const byName = (a: PolicyEntry, b: PolicyEntry): number =>
+  a.policy < b.policy ? -1 : a.policy > b.policy ? 1 : a.id < b.id ? -1 : 1

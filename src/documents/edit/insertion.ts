@@ -1,0 +1,100 @@
+import type { TextEdit } from '../text/diagnostic.ts'
+import type { DocumentSpans } from '../text/document.ts'
+import { segmentsOf } from '../text/pointer.ts'
+import { nodeAt } from './removal.ts'
+import { brokenAs } from '../text/source.ts'
+import { memberOf, type YamlMember } from '../text/node.ts'
+
+/**
+ * Edits that add a member to a mapping, on a line of its own where the mapping is written so. Mappings that are not there are
+ * added with it. Empty where that would touch more: another thing stands there, or the text is shared by an alias.
+ * @param pointer of the new member
+ * @param value its value as flow text, valid in YAML and JSON, or as lines to be indented below the key
+ * @param before key in front of which it stands; the first place when absent
+ */
+export function insertionOf(
+  { source, root }: DocumentSpans,
+  pointer: string,
+  value: string | readonly string[],
+  before?: string,
+): TextEdit[] {
+  const segments = segmentsOf(pointer)
+  const missing = [segments.pop()!]
+  let parent = nodeAt(root, segments)
+  while (parent === undefined && segments.length > 0) {
+    missing.unshift(segments.pop()!)
+    parent = nodeAt(root, segments)
+  }
+  const [key, ...inner] = missing
+  if (parent?.members === undefined || parent.alias || memberOf(parent, key!) !== undefined) return []
+  const isJson = source.path.endsWith('.json')
+  const quoted = (name: string): string => (isJson || !/^[A-Za-z_][\w-]*$/.test(name) ? JSON.stringify(name) : name)
+  const isFlow = source.text[parent.start] === '{'
+  const put = (at: number, text: string): TextEdit[] => [
+    { path: source.path, range: source.span(at, at), text: brokenAs(source, text) },
+  ]
+  const { members } = parent
+  const next = members.find((each) => each.key === before) ?? members[0]
+  if (isFlow) {
+    if (typeof value !== 'string') return []
+    const flow = `${quoted(key!)}: ${inner.reduceRight((text, name) => `{ ${quoted(name)}: ${text} }`, value)}`
+    if (next === undefined) return put(parent.start + 1, ` ${flow} `)
+    const before = source.text.slice(source.text.lastIndexOf('\n', next.start - 1) + 1, next.start)
+    return put(next.start, `${flow},${/^\s*$/.test(before) ? `\n${before}` : ' '}`)
+  }
+  if (next === undefined || isJson) return []
+  const indent = next.start - (source.text.lastIndexOf('\n', next.start - 1) + 1)
+  const depth = indent + 2 * missing.length
+  const last =
+    typeof value === 'string'
+      ? ` ${value}`
+      : value.map((line) => `\n${line === '' ? '' : ' '.repeat(depth) + line}`).join('')
+  const block = missing
+    .map((name, at) => `${at === 0 ? '' : `\n${' '.repeat(indent + 2 * at)}`}${quoted(name)}:`)
+    .join('')
+  return put(next.start, `${block}${last}\n${' '.repeat(indent)}`)
+}
+
+/** Edits that take a member out and put it, with its value as it is written, where it belongs. Empty as for both. */
+export function moveOf(
+  spans: DocumentSpans,
+  from: string,
+  to: string,
+  removal: readonly TextEdit[],
+  before?: string,
+): TextEdit[] {
+  const at = segmentsOf(from)
+  const holder = nodeAt(spans.root, at.slice(0, -1))
+  const member = holder && memberOf(holder, at.at(-1)!)
+  const outward = segmentsOf(to).length === 1 || spans.source.path.endsWith('.json')
+  const value = member && writtenValue(spans.source.text, member, outward)
+  const insertion = value === undefined || removal.length === 0 ? [] : insertionOf(spans, to, value, before)
+  return insertion.length === 0 ? [] : [...removal, ...insertion]
+}
+
+/**
+ * Flow text as it stands, a block as lines without their indentation; undefined for what cannot be moved so.
+ * @param outward true where the lines of brackets are indented enough for the place where they go
+ */
+function writtenValue(
+  text: string,
+  { node, end: keyEnd }: YamlMember,
+  outward: boolean,
+): string | readonly string[] | undefined {
+  const written = text.slice(node.start, node.end)
+  if (node.alias || /^[|>&*!]/.test(written)) return undefined
+  const isFlow = /^[[{]/.test(written)
+  const isBlock = (node.members !== undefined || node.items !== undefined) && !isFlow
+  if (!isBlock) return written.includes('\n') && !(isFlow && outward) ? undefined : written.replaceAll('\r\n', '\n')
+  const [beside = '', ...lines] = text
+    .slice(keyEnd, node.end)
+    .replace(/(?:\r?\n[ \t]*)+$/, '')
+    .split(/\r?\n/)
+  const comment = /^\s*:\s*(#.*)?$/.exec(beside)
+  if (comment === null) return undefined
+  // A block scalar that says its indentation, or keeps the lines at its end, means them; one without a break at its end would get one.
+  const isMeant = text.includes('\n', node.end) ? /[|>][-+\d]*[+\d][-+\d]*\s*(?:#.*)?$/ : /[|>][-+\d]*\s*(?:#.*)?$/
+  if (lines.some((line) => isMeant.test(line))) return undefined
+  const indent = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)))
+  return [...(comment[1] === undefined ? [] : [comment[1]]), ...lines.map((line) => line.slice(indent))]
+}

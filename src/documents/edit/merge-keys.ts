@@ -1,0 +1,87 @@
+/** Merge keys (`<<: *base`), which YAML 1.2 has not, written out. */
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import type { TextEdit } from '../text/diagnostic.ts'
+import type { DocumentSpans } from '../text/document.ts'
+import { memberOf, type YamlNode } from '../text/node.ts'
+import { segmentsOf } from '../text/pointer.ts'
+import { nodeAt } from './removal.ts'
+import { brokenAs } from '../text/source.ts'
+
+export const MERGE_KEY = '<<'
+
+/** Characters on one line that a person may still review. What stands in thousands of places is not written out in each of them. */
+const LONGEST = 500
+
+/** What a merge key at a pointer would add: of several, the first that has a key; nothing that the mapping has itself. */
+export function mergedAt({ root }: DocumentSpans, pointer: string): ReadonlyMap<string, JsonValue> {
+  const holder = nodeAt(root, segmentsOf(pointer).slice(0, -1))
+  const merged = holder && memberOf(holder, MERGE_KEY)?.node
+  const sources: readonly YamlNode[] = merged === undefined ? [] : (merged.items ?? [merged])
+  const added = new Map<string, JsonValue>()
+  for (const { value } of sources)
+    for (const [key, each] of Object.entries(isJsonObject(value) ? value : {}))
+      if (added.size < MOST_KEYS && memberOf(holder!, key) === undefined && !added.has(key)) added.set(key, each)
+  return added
+}
+
+/** Keys of one mapping that are told: so many are not written out, nor is one of them needed. */
+const MOST_KEYS = LONGEST / 4
+
+/** Edits that write these keys in its place. Empty for what adds nothing, or is merged itself. */
+export function writtenOut(spans: DocumentSpans, pointer: string): TextEdit[] {
+  const { source, root } = spans
+  const holder = nodeAt(root, segmentsOf(pointer).slice(0, -1))
+  const member = holder && memberOf(holder, MERGE_KEY)
+  const sources = member === undefined ? [] : (member.node.items ?? [member.node])
+  const isPlain = ({ value }: YamlNode): boolean => isJsonObject(value) && !Object.hasOwn(value, MERGE_KEY)
+  if (holder === undefined || member === undefined || holder.alias || !sources.every(isPlain)) return []
+  const added = membersText(mergedAt(spans, pointer), LONGEST)
+  if (added === undefined || added.length === 0) return []
+  const column = member.start - (source.text.lastIndexOf('\n', member.start - 1) + 1)
+  const between = source.text[holder.start] === '{' ? ', ' : `\n${' '.repeat(column)}`
+  return [
+    {
+      path: source.path,
+      range: source.span(member.start, member.node.end),
+      text: brokenAs(source, added.join(between)),
+    },
+  ]
+}
+
+/** A value on one line; undefined where it is longer than so many characters. */
+export function flowText(value: JsonValue, longest = LONGEST): string | undefined {
+  if (typeof value === 'string' && value.length > longest) return undefined
+  if (!isJsonObject(value) && !Array.isArray(value)) return JSON.stringify(value)
+  const inner = Array.isArray(value)
+    ? within(value, longest, (each, room) => flowText(each, room))
+    : membersText(Object.entries(value), longest)
+  if (inner === undefined) return undefined
+  if (Array.isArray(value)) return `[${inner.join(', ')}]`
+  return inner.length === 0 ? '{}' : `{ ${inner.join(', ')} }`
+}
+
+/** Each pair as a mapping has it on a line. */
+const membersText = (members: Iterable<readonly [string, JsonValue]>, longest: number): readonly string[] | undefined =>
+  within(members, longest, ([key, value], room) => {
+    const text = flowText(value, room)
+    return text === undefined ? undefined : `${keyText(key)}: ${text}`
+  })
+
+/** The texts of all; undefined as soon as there is no room for the next. */
+function within<T>(
+  all: Iterable<T>,
+  longest: number,
+  textOf: (each: T, room: number) => string | undefined,
+): readonly string[] | undefined {
+  const texts: string[] = []
+  let room = longest
+  for (const each of all) {
+    const text = textOf(each, room)
+    if (text === undefined || text.length > room) return undefined
+    texts.push(text)
+    room -= text.length + 2
+  }
+  return texts
+}
+
+const keyText = (key: string): string => (/^[A-Za-z_][\w-]*$/.test(key) ? key : JSON.stringify(key))

@@ -1,0 +1,86 @@
+import type { TextEdit } from '../text/diagnostic.ts'
+import type { DocumentSpans } from '../text/document.ts'
+import { segmentsOf } from '../text/pointer.ts'
+import { memberOf, type YamlNode } from '../text/node.ts'
+
+/**
+ * Edits that take a member out of its mapping, or an item out of its list, and leave every comment.
+ * Empty where that cannot be done without touching more: the last member of a mapping, or one whose text an alias shares.
+ * @param moved true where its text is written again elsewhere, with the comments in it
+ */
+export function removalOf(
+  { source, root }: DocumentSpans,
+  pointer: string,
+  { moved = false }: { readonly moved?: boolean } = {},
+): TextEdit[] {
+  const segments = segmentsOf(pointer)
+  const key = segments.pop()
+  const parent = key === undefined ? undefined : nodeAt(root, segments)
+  if (parent === undefined || key === undefined || parent.alias) return []
+  const entries = [
+    ...(parent.members ?? []),
+    ...(parent.items ?? []).map((node) => ({ key: '', start: node.start, node })),
+  ].map(({ start, node }) => ({ start, end: node.end, node }))
+  const at = parent.members === undefined ? Number(key) : parent.members.findIndex((each) => each.key === key)
+  const entry = entries[at]
+  if (entry === undefined || entries.length === 1 || entry.node.alias) return []
+  const cut = isFlow(source.text, parent)
+    ? flowCut(entries, at)
+    : blockCut(source.text, entry, parent.items !== undefined)
+  if (cut === undefined) return []
+  const [start, end] = cut
+  // A comment between two entries belongs to nobody that is told here: it stays, and so does the entry.
+  const beside = source.text.slice(start, entry.start) + source.text.slice(entry.end, end)
+  return beside.includes('#') || (!moved && COMMENT.test(source.text.slice(entry.start, entry.end)))
+    ? []
+    : [{ path: source.path, range: source.span(start, end), text: '' }]
+}
+
+/** The same; where nothing would be left beside it, with the mapping or list that holds it. */
+export function removalWithParent(spans: DocumentSpans, pointer: string): TextEdit[] {
+  const parent = pointer.slice(0, pointer.lastIndexOf('/'))
+  const holder = nodeAt(spans.root, segmentsOf(parent))
+  const size = (holder?.members ?? holder?.items)?.length ?? 0
+  return size === 1 && parent !== '' ? removalWithParent(spans, parent) : removalOf(spans, pointer)
+}
+
+/** A text with this in it loses its fix, no more. */
+const COMMENT = /(?:^|\s)#/
+
+interface RemovedEntry {
+  readonly start: number
+  readonly end: number
+}
+
+/** The value that the segments of a pointer lead to. */
+export function nodeAt(root: YamlNode, segments: readonly string[]): YamlNode | undefined {
+  let node: YamlNode | undefined = root
+  for (const segment of segments)
+    node =
+      node && (memberOf(node, segment)?.node ?? (/^\d+$/.test(segment) ? node.items?.[Number(segment)] : undefined))
+  return node
+}
+
+const isFlow = (text: string, node: YamlNode): boolean => text[node.start] === '{' || text[node.start] === '['
+
+/** From the end of the entry before to its own end; the first one up to the start of the next. */
+function flowCut(entries: readonly RemovedEntry[], at: number): readonly [number, number] {
+  const entry = entries[at]!
+  return at === 0 ? [entry.start, entries[1]!.start] : [entries[at - 1]!.end, entry.end]
+}
+
+/** The lines of the entry. Undefined where something else begins on its first line, or follows on its last. */
+function blockCut(text: string, entry: RemovedEntry, item: boolean): readonly [number, number] | undefined {
+  const { start } = entry
+  // The lines of a text end with their break.
+  const end = start + text.slice(start, entry.end).trimEnd().length
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  const before = text.slice(line, start)
+  const next = text.indexOf('\n', end)
+  const close = next < 0 ? text.length : next
+  const after = text.slice(end, close).trim()
+  if (!(item ? /^ *- *$/ : /^ *$/).test(before) || (after !== '' && !after.startsWith('#'))) return undefined
+  // A comment beside the entry stays on a line of its own.
+  if (after !== '') return item ? undefined : [start, text.indexOf('#', end)]
+  return [line, next < 0 ? close : next + 1]
+}

@@ -1,0 +1,87 @@
+/**
+ * What a tool can do to the secrecy of a run: bring private data, bring content of strangers, carry something out.
+ * Labels of the Tool document say so; where there are none, names are guessed from. Source: lint rules, "security".
+ */
+import { isJsonObject } from '../../base/json.ts'
+import { effectiveClass, textAt, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
+import type { Document } from '../text/document.ts'
+import { oncePerObject } from '../workspace/once.ts'
+import { memoizeByText } from '../text/remember.ts'
+
+export type CapabilityConfidence = 'label' | 'guess'
+
+export interface ToolCapabilities {
+  readonly private: CapabilityConfidence | undefined
+  readonly untrusted: CapabilityConfidence | undefined
+  readonly egress: CapabilityConfidence | undefined
+}
+
+export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): ToolCapabilities => {
+  const tool = toolDocument(workspace, use)
+  const has = sensesOf(
+    textAt(use.value, 'as') === undefined ? (use.ref?.id ?? '') : `${use.ref?.id ?? ''} ${textAt(use.value, 'as')}`,
+  )
+  const writes = effectiveClass(workspace, use) !== 'read_only'
+  const reads = !writes || has.reading
+  // Nobody here has read what a server without a Tool document answers.
+  const unread = use.value['mcp'] !== undefined && tool === undefined
+  return {
+    private: known(labelOf(tool, 'svc/data'), 'private', has.private && reads),
+    untrusted: known(labelOf(tool, 'svc/content'), 'untrusted', (has.strangers && reads) || unread),
+    egress: known(labelOf(tool, 'svc/egress'), 'external', has.sending && writes && !has.reading),
+  }
+})
+
+/** What some binding of an agent can do: most agents can do little of it. */
+export const abilitiesOf = oncePerObject(
+  (workspace, agent: Document): Readonly<Record<keyof ToolCapabilities, boolean>> => {
+    const can = { private: false, untrusted: false, egress: false }
+    for (const use of toolsOf(agent)) {
+      const each = capabilitiesOf(workspace, use)
+      if (each.private !== undefined) can.private = true
+      if (each.untrusted !== undefined) can.untrusted = true
+      if (each.egress !== undefined) can.egress = true
+    }
+    return can
+  },
+)
+
+/** What the words of a name speak of. */
+const sensesOf = memoizeByText((name) => {
+  if (!SPEAKING.test(name.toLowerCase())) return NO_SENSES
+  const words = wordsOf(name)
+  const has = (list: ReadonlySet<string>): boolean => words.some((word) => list.has(word))
+  return { private: has(PRIVATE), strangers: has(STRANGERS), sending: has(SENDING), reading: has(READING) }
+})
+
+/** The words of a name: `crm.readCustomer_v2` has crm, read, customer and v2. */
+export const wordsOf = memoizeByText((name): readonly string[] =>
+  name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== ''),
+)
+
+function known(label: string | undefined, meant: string, guess: boolean): CapabilityConfidence | undefined {
+  if (label !== undefined) return label === meant ? 'label' : undefined
+  return guess ? 'guess' : undefined
+}
+
+function labelOf(tool: Document | undefined, name: string): string | undefined {
+  const metadata = tool?.value['metadata']
+  const labels = isJsonObject(metadata) ? metadata['labels'] : undefined
+  return isJsonObject(labels) ? textAt(labels, name) || undefined : undefined
+}
+
+const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+const PRIVATE = set(
+  'crm customer customers patient patients payroll salary salaries hr employee employees contacts inbox mailbox medical vault',
+)
+const STRANGERS = set('web browser browse fetch scrape crawl rss inbox mailbox')
+const SENDING = set('send post publish upload forward tweet notify webhook share email mail sms')
+const READING = set('read get list search find lookup query fetch show view')
+
+/** Most names hold none of the words: one search tells, without writing these out. */
+const SPEAKING = new RegExp([...PRIVATE, ...STRANGERS, ...SENDING, ...READING].join('|'))
+const NO_SENSES = { private: false, strangers: false, sending: false, reading: false }

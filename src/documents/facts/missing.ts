@@ -1,0 +1,22 @@
+import type { FindingText } from '../text/diagnostic.ts'
+import type { FoundText } from '../text/document.ts'
+import type { PathResolution } from '../workspace/workspace.ts'
+
+/** How to say that a reference leads nowhere; undefined when it leads somewhere, or a rule about paths says it. */
+export function missingFile(
+  found: PathResolution,
+  ref: FoundText,
+): { readonly message: string; readonly saying: FindingText } | undefined {
+  if (!('problem' in found)) return undefined
+  if (found.problem === 'ambiguous')
+    return {
+      message: `"${ref.value}" could be ${found.candidates.join(' or ')}.`,
+      saying: { fix: 'Keep one of the files, or name it in full.' },
+    }
+  if (found.problem !== 'missing') return undefined
+  if (found.near === undefined) return { message: `There is no file "${ref.value}".`, saying: {} }
+  return {
+    message: `There is no file "${ref.value}". Did you mean "${found.near}"?`,
+    saying: { fix: `Write ${found.near}.`, meant: found.near },
+  }
+}

@@ -1,0 +1,28 @@
+import type { Document, FoundText } from '../text/document.ts'
+import { readAgentRef } from '../text/reference.ts'
+import { INPUT_SCHEMA } from '../schemas/schemas.ts'
+
+const PLACES = [
+  'spec.root',
+  'spec.instructions.ref',
+  'output.schema.ref',
+  'spec.tools.*.input_schema.ref',
+  'spec.agents.*.input_schema.ref',
+  'spec.input_schema.ref',
+  'spec.output_schema.ref',
+  'spec.default_policies.*.ref',
+  'spec.tools.*.policies.*.ref',
+  'spec.agents.*.policies.*.ref',
+  'spec.model.provider_options.script',
+]
+
+/** Every path that a document names. */
+export const pathsIn = (document: Document): readonly FoundText[] => document.once(readPaths)
+
+function readPaths(document: Document): readonly FoundText[] {
+  const agents = document.texts('spec.agents.*.ref').filter(({ value }) => /path/.test(readAgentRef(value).form))
+  const contract = document
+    .texts('metadata.annotations.*')
+    .filter(({ key }) => document.kind === 'Agent' && key === INPUT_SCHEMA)
+  return [...PLACES.flatMap((place) => document.texts(place)), ...agents, ...contract]
+}

@@ -1,0 +1,101 @@
+/** All findings of all files in one run. The rules are listed in `rules/index.ts`. */
+import type { ProjectConfig } from '../../spec/config.ts'
+import { createFinding, sortDiagnostics, type Diagnostic, type LintSeverity } from '../text/diagnostic.ts'
+import type { Document } from '../text/document.ts'
+import { withoutFollowUps } from './follow-ups.ts'
+import { isUnder } from '../text/paths.ts'
+import type { LintProject, PublishedRegistry, ReportFault, LintRule, RuleName, ServerFacts } from '../facts/rule.ts'
+import { rules } from '../rules/index.ts'
+import { suppressFindings, suppressionsIn } from './suppress.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+
+export interface LintOptions {
+  /** The profile `strict`. */
+  readonly strict?: boolean
+  /** Severity by rule, over the rule's own. */
+  readonly rules?: Readonly<Record<string, 'off' | 'warn' | 'error'>>
+  /** False leaves out the rules that look at other files. */
+  readonly crossFile?: boolean
+  /** Documents of the registry; none when absent. */
+  readonly published?: PublishedRegistry
+  /** Provider names of the project configuration. */
+  readonly providers?: ProjectConfig['providers']
+  /** Paths of the operator's own Policy documents. */
+  readonly guardrails?: readonly string[]
+  /** The environment, where its variables are to be checked. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** What is known of the server. */
+  readonly server?: ServerFacts
+  /** What MCP servers say of their tools. */
+  readonly mcp?: NonNullable<LintProject['mcp']>
+  /** What the tests of policies have not seen. */
+  readonly coverage?: NonNullable<LintProject['coverage']>
+  /** What agents may do that their published predecessors might not. */
+  readonly loosened?: NonNullable<LintProject['loosened']>
+  /** How locks are written anew. */
+  readonly locks?: NonNullable<LintProject['locks']>
+}
+
+/** Sorted by file and position; of the files in focus when the workspace has one. Never throws for what is in a document. */
+export function lintWorkspace(workspace: Workspace, options: LintOptions = {}): Diagnostic[] {
+  const ruled = checkDocuments(workspace, options)
+  const graded = [...workspace.findings, ...ruled].flatMap((each) => {
+    const severity = severityOf(each, options)
+    return severity === 'off' ? [] : [each.severity === severity ? each : { ...each, severity }]
+  })
+  const sources = new Map(workspace.documents.map(({ source }) => [source.path, source]))
+  const skipped = new Set(rules.filter((rule) => !isRun(rule, options)).map(({ name }) => name))
+  const ran = (name: string): boolean => !skipped.has(name as RuleName) && options.rules?.[name] !== 'off'
+  const kept = suppressFindings([...sources.values()].flatMap(suppressionsIn), unique(graded), ran)
+  const reported = kept.filter(({ rule, path }) => options.rules?.[rule] !== 'off' && inFocus(workspace, path))
+  return sortDiagnostics(withoutFollowUps(workspace, reported))
+}
+
+/** What the rules find, document by document. Every finding has its rule's own severity. */
+function checkDocuments(workspace: Workspace, options: LintOptions): Diagnostic[] {
+  const found: Diagnostic[] = []
+  const { published = { versions: () => [] }, providers = {}, guardrails = [] } = options
+  const project: LintProject = { ...options, workspace, published, providers, guardrails }
+  const active = rules.filter((rule) => isRun(rule, options))
+  for (const document of workspace.documents)
+    for (const rule of active)
+      if (rule.kinds?.includes(document.kind) !== false)
+        rule.check?.(document, reporter(rule, document, found), project)
+  return found
+}
+
+/** Names of all rules, for configuration and `svc explain`. */
+export const findRule = (name: string): LintRule | undefined => rules.find((rule) => rule.name === name)
+
+function isRun(rule: LintRule, options: LintOptions): boolean {
+  const chosen = options.rules?.[rule.name]
+  if (chosen === 'off' || (options.crossFile === false && rule.crossFile)) return false
+  return rule.strictOnly !== true || options.strict === true || chosen !== undefined
+}
+
+const reporter =
+  (rule: LintRule, document: Document, found: Diagnostic[]): ReportFault =>
+  (at, message, { severity = rule.severity, ...saying } = {}) => {
+    const place = typeof at === 'string' ? document.placeOf(at) : at
+    found.push(createFinding(rule.name, severity, place, message, saying))
+  }
+
+function severityOf(found: Diagnostic, options: LintOptions): LintSeverity | 'off' {
+  const chosen = options.rules?.[found.rule]
+  if (chosen !== undefined) return chosen === 'warn' ? 'warning' : chosen
+  const rule = options.strict === true ? findRule(found.rule) : undefined
+  // A rule that called a case harmless (a loopback host) keeps its word.
+  return rule?.strict !== undefined && found.severity === rule.severity ? rule.strict : found.severity
+}
+
+/** Without repetitions: a closure that is reached from two roots is checked twice. */
+function unique(findings: readonly Diagnostic[]): Diagnostic[] {
+  const seen = new Set<string>()
+  return findings.filter(({ rule, path, range, pointer, message }) => {
+    const key = JSON.stringify([rule, path, range.start.offset, pointer, message])
+    return !seen.has(key) && seen.add(key)
+  })
+}
+
+const inFocus = ({ focus }: Workspace, path: string): boolean =>
+  focus === undefined || focus.some((each) => path === each || isUnder(each, path))

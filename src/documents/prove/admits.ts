@@ -1,0 +1,272 @@
+/**
+ * Whether some value of a domain makes comparisons true or false together. "No" is proven; what is not proven is possible.
+ * Source: policies, section 2.
+ */
+import type { JsonValue } from '../../base/json.ts'
+import type { ConditionLeaf } from '../../policy/condition/condition.ts'
+import { operatorRow, type ConditionOperator } from '../../policy/condition/operators.ts'
+import { innerPathText, isSpread, type ConditionPath } from '../../policy/condition/path.ts'
+import { toUsable } from '../../policy/condition/subject.ts'
+import { UnusableValue, type SubjectValue } from '../../policy/condition/truth.ts'
+import { domainAfter } from './function-domain.ts'
+import { literalPattern } from './pattern-fit.ts'
+import { ANY_VALUE, mayBe, typeOf, type Bound, type Domain, type ValueType } from './value-domain.ts'
+
+/** A leaf that is to be true, or to be false. Neither is what it is where it is unknown. */
+export interface Literal {
+  readonly leaf: ConditionLeaf
+  readonly holds: boolean
+}
+
+/** Literals about the same value share this name; undefined for one that speaks of many values. */
+export function subjectName({ leaf: { path, windowMs } }: Literal): string | undefined {
+  if (isSpread(path)) return undefined
+  const inner = innerPathText(path)
+  return windowMs === undefined ? inner : `${inner} ${windowMs}`
+}
+
+/**
+ * @param group about one value, with or without functions of it
+ * @param domain of the value itself; undefined = nothing is known, of functions neither
+ */
+export function admits(group: readonly Literal[], domain: Domain | undefined): boolean {
+  // Some value makes any one comparison true, and some other value makes it false.
+  if (domain === undefined && group.length === 1) return true
+  const [{ leaf }] = group as [Literal]
+  if (isSpread(leaf.path)) return admitsElement(group[0]!, domain ?? ANY_VALUE)
+  const tests = group.map(testOf)
+  const passes = (value: SubjectValue): boolean => tests.every((test) => test(value))
+  const { absent, unreadable, values } = domain ?? ANY_VALUE
+  if ((absent && passes(undefined)) || (unreadable && passes(new UnusableValue()))) return true
+  const own = group.filter(({ leaf: { path } }) => path.fn === undefined)
+  const listing = own.map(listed).find((each) => each !== undefined)
+  const candidates = listing?.filter((value) => mayBe(domain ?? ANY_VALUE, value)) ?? values
+  if (candidates !== undefined) return candidates.some(passes)
+  const functions = new Set(group.map(({ leaf: { path } }) => path.fn))
+  return [...functions].every((fn) =>
+    admitsAmong(
+      group.filter(({ leaf: { path } }) => path.fn === fn),
+      domain === undefined ? ANY_VALUE : domainAfter(fn, domain),
+    ),
+  )
+}
+
+/** True where the leaf is unknown for every value that is there. */
+export function isAlwaysUnknown(leaf: ConditionLeaf, domain: Domain): boolean {
+  if (leaf.op === 'exists' || leaf.op === 'type') return false
+  const { values, types } = domain
+  if (types.length === 0 || values?.length === 0) return false
+  const after = domainAfter(leaf.path.fn, domain)
+  if (values !== undefined) {
+    const [yes, no] = [testOf({ leaf, holds: true }), testOf({ leaf, holds: false })]
+    return values.every((value) => !yes(value) && !no(value))
+  }
+  return !after.types.some((type) => isComparable(leaf, type))
+}
+
+/** True where some value that is there, of each type that it may have, is one that the leaf compares. */
+export function isAlwaysCompared(leaf: ConditionLeaf, { values, types }: Domain): boolean {
+  const [yes, no] = [testOf({ leaf, holds: true }), testOf({ leaf, holds: false })]
+  if (values !== undefined) return values.every((value) => yes(value) || no(value))
+  return types.length === 1 && types[0] !== 'array' && types[0] !== 'object' && isComparable(leaf, types[0]!)
+}
+
+function admitsElement(literal: Literal, domain: Domain): boolean {
+  const { leaf, holds } = literal
+  // `any` of an empty list is false.
+  if (leaf.each === 'any' && !holds) return true
+  const { op, value, ifMissing } = leaf
+  const path: ConditionPath = { ...leaf.path, segments: [] }
+  return admits([{ leaf: { path, op, value, ...(ifMissing !== undefined && { ifMissing }) }, holds }], domain)
+}
+
+/** The function of the path is taken of the value. */
+function testOf({ leaf, holds }: Literal): (value: SubjectValue) => boolean {
+  const { path, op, value: literal, ifMissing } = leaf
+  const judge = operatorRow(op).judge(literal, ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false')
+  const clear = toUsable(path)
+  return (value) => judge(clear(value)) === (holds ? 'true' : 'false')
+}
+
+/** The values that alone can make it hold. */
+function listed({ leaf: { op, value }, holds }: Literal): readonly JsonValue[] | undefined {
+  if (op === (holds ? 'eq' : 'ne')) return [value]
+  if (op === 'matches' && holds) {
+    const pattern = literalPattern(value as string)
+    return pattern?.start && pattern.end ? [pattern.text] : undefined
+  }
+  return op === (holds ? 'in' : 'not_in') ? (value as JsonValue[]) : undefined
+}
+
+/** The same, of what a function returns: literals are about that. */
+function admitsAmong(group: readonly Literal[], domain: Domain): boolean {
+  const { values, unreadable, types } = domain
+  const bare = group.map(({ leaf, holds }): Literal => ({ leaf: { ...leaf, path: withoutFunction(leaf.path) }, holds }))
+  const tests = bare.map(testOf)
+  const passes = (value: SubjectValue): boolean => tests.every((test) => test(value))
+  if (unreadable && passes(new UnusableValue())) return true
+  const listing = bare.map(listed).find((each) => each !== undefined)
+  const candidates = listing?.filter((value) => mayBe(domain, value)) ?? values
+  if (candidates !== undefined) return candidates.some(passes)
+  // What nothing may be compared with has a type all the same.
+  if (bare.every(({ leaf: { op } }) => op === 'exists' || op === 'type'))
+    return types.some((type) => samplesOf(type, domain).some(passes))
+  return types.some(
+    (type) => bare.every((each) => isComparable(each.leaf, type)) && admitsType(type, bare, domain, passes),
+  )
+}
+
+const withoutFunction = ({ text, root, segments }: ConditionPath): ConditionPath => ({ text, root, segments })
+
+function samplesOf(type: ValueType, { integer }: Domain): readonly JsonValue[] {
+  switch (type) {
+    case 'null':
+      return [null]
+    case 'boolean':
+      return [true, false]
+    case 'number':
+      return integer ? [1] : [1, 1.5]
+    case 'string':
+      return ['x']
+    case 'array':
+      return [[]]
+    case 'object':
+      return [{}]
+  }
+}
+
+const NUMERIC: readonly ConditionOperator[] = ['gt', 'gte', 'lt', 'lte', 'within']
+const TEXTUAL: readonly ConditionOperator[] = ['starts_with', 'ends_with', 'matches', 'cidr', 'semver']
+
+/** False where the comparison is unknown for every value of the type. */
+function isComparable({ op, value }: ConditionLeaf, type: ValueType): boolean {
+  if (NUMERIC.includes(op)) return type === 'number'
+  if (TEXTUAL.includes(op)) return type === 'string'
+  if (op === 'contains') return type === 'array' || (type === 'string' && typeof value === 'string')
+  if (op === 'eq' || op === 'ne') return value === null || typeOf(value) === type
+  if (op === 'in' || op === 'not_in') return (value as JsonValue[]).some((each) => typeOf(each) === type)
+  return true
+}
+
+function admitsType(
+  type: ValueType,
+  group: readonly Literal[],
+  domain: Domain,
+  passes: (value: JsonValue) => boolean,
+): boolean {
+  switch (type) {
+    case 'null':
+      return passes(null)
+    case 'boolean':
+      return passes(true) || passes(false)
+    case 'number':
+      return admitsNumber(group, domain, passes)
+    case 'string':
+      return admitsText(group, domain, passes)
+    case 'array':
+      return admitsList(group, domain)
+    case 'object':
+      return hasType({}, group)
+  }
+}
+
+const hasType = (sample: JsonValue, group: readonly Literal[]): boolean =>
+  group.every((each) => (each.leaf.op !== 'type' && each.leaf.op !== 'exists') || testOf(each)(sample))
+
+/** So many integers are tried one by one. */
+const MAX_TRIED = 256
+
+function admitsNumber(group: readonly Literal[], domain: Domain, passes: (value: JsonValue) => boolean): boolean {
+  const [integers, others] = [hasType(1, group), !domain.integer && hasType(1.5, group)]
+  if (!integers && !others) return false
+  const SAFE = Number.MAX_SAFE_INTEGER
+  let low: Bound = tighter(domain.low, { at: -SAFE, open: false }, 1)
+  let high: Bound = tighter(domain.high, { at: SAFE, open: false }, -1)
+  for (const { leaf, holds } of group) {
+    if (!NUMERIC.includes(leaf.op) || leaf.op === 'within') continue
+    const at = Number(leaf.value)
+    const above = (leaf.op === 'gt' || leaf.op === 'gte') === holds
+    const open = (leaf.op === 'gt' || leaf.op === 'lt') === holds
+    if (above) low = tighter(low, { at, open }, 1)
+    else high = tighter(high, { at, open }, -1)
+  }
+  if (others) return low.at === high.at ? !low.open && !high.open && passes(low.at) : low.at < high.at
+  const least = low.open ? Math.floor(low.at) + 1 : Math.ceil(low.at)
+  const most = high.open ? Math.ceil(high.at) - 1 : Math.floor(high.at)
+  if (most - least >= MAX_TRIED) return true
+  for (let value = least; value <= most; value++) if (passes(value) && mayBe(domain, value)) return true
+  return false
+}
+
+/** @param side 1 for lower bounds, -1 for upper ones */
+const tighter = (one: Bound | undefined, other: Bound, side: 1 | -1): Bound =>
+  one === undefined
+    ? other
+    : one.at === other.at
+      ? { at: one.at, open: one.open || other.open }
+      : one.at * side > other.at * side
+        ? one
+        : other
+
+function admitsText(group: readonly Literal[], domain: Domain, passes: (value: JsonValue) => boolean): boolean {
+  if (!hasType('', group)) return false
+  const { least, most } = domain.size.string
+  if (least > most) return false
+  if (most === 0) return passes('')
+  const parts = group.flatMap(partOf)
+  const [has, lacks] = [parts.filter(({ holds }) => holds), parts.filter(({ holds }) => !holds)]
+  const starts = has.filter(({ start }) => start).map(({ text }) => text)
+  const ends = has.filter(({ end }) => end).map(({ text }) => text)
+  if (!nested(starts, (a, b) => a.startsWith(b)) || !nested(ends, (a, b) => a.endsWith(b))) return false
+  return (
+    has.every(
+      ({ text, start, end }) =>
+        lengthOf(text) <= most &&
+        domain.lacks?.(text) !== true &&
+        !lacks.some((other) => {
+          if (!other.start && !other.end) return text.includes(other.text)
+          return other.start && other.end
+            ? false
+            : other.start
+              ? start && text.startsWith(other.text)
+              : end && text.endsWith(other.text)
+        }),
+    ) && !lacks.some(({ text }) => text === '')
+  )
+}
+
+/** A text that must stand in a value, or must not: at the beginning, at the end, or anywhere. */
+interface TextPart {
+  readonly text: string
+  readonly start: boolean
+  readonly end: boolean
+  readonly holds: boolean
+}
+
+function partOf({ leaf: { op, value }, holds }: Literal): readonly TextPart[] {
+  if (typeof value !== 'string') return []
+  const text = value
+  if (op === 'starts_with') return [{ text, start: true, end: false, holds }]
+  if (op === 'ends_with') return [{ text, start: false, end: true, holds }]
+  if (op === 'contains') return [{ text, start: false, end: false, holds }]
+  const pattern = op === 'matches' ? literalPattern(text) : undefined
+  // One with both ends that does not hold excludes a single value.
+  return pattern === undefined || (pattern.start && pattern.end) ? [] : [{ ...pattern, holds }]
+}
+
+/** Of any two one is the beginning, or the end, of the other. */
+const nested = (texts: readonly string[], within: (a: string, b: string) => boolean): boolean =>
+  texts.every((one) => texts.every((other) => within(one, other) || within(other, one)))
+
+/** Halves of a character at the edge count as none: the other half may stand beside them. */
+const lengthOf = (text: string): number => Array.from(text.replaceAll(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')).length
+
+function admitsList(group: readonly Literal[], domain: Domain): boolean {
+  if (!hasType([], group)) return false
+  const { least, most } = domain.size.array
+  if (least > most) return false
+  return group.every(({ leaf, holds }) => {
+    if (leaf.op !== 'contains' || !holds) return true
+    return most > 0 && (domain.element === undefined || mayBe(domain.element, leaf.value))
+  })
+}

@@ -1,0 +1,70 @@
+/** What the calls that a policy gates may bring, by the input schemas of the tools. */
+import type { JsonObject } from '../../base/json.ts'
+import { innerPathText } from '../../policy/condition/path.ts'
+import { gatedBindings } from '../facts/attachments.ts'
+import type { Document } from '../text/document.ts'
+import { inputOf } from '../facts/inputs.ts'
+import { oncePerObject } from '../workspace/once.ts'
+import type { SchemaText } from '../schemas/schemas.ts'
+import { ANY_VALUE, domainAt, fieldDomain, type Domain, type Domains } from './value-domain.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+
+export interface KnownCalls {
+  /** Logical id. */
+  readonly tool: string
+  readonly schema: SchemaText
+  readonly domains: Domains
+}
+
+/** One entry a schema; undefined where the arguments of one of them are not known. */
+export function domainsOf(workspace: Workspace, policy: Document): readonly KnownCalls[] | undefined {
+  const { known, complete } = callsOf(workspace, policy)
+  return complete ? known : undefined
+}
+
+/** One entry a schema, in so far as schemas are known. */
+export const knownCallsOf = (workspace: Workspace, policy: Document): readonly KnownCalls[] =>
+  callsOf(workspace, policy).known
+
+interface PolicyCalls {
+  readonly known: readonly KnownCalls[]
+  /** False where some of the calls bring what is not known. */
+  readonly complete: boolean
+}
+
+const callsOf = oncePerObject((workspace, policy: Document): PolicyCalls => {
+  const known: KnownCalls[] = []
+  let complete = true
+  const uses = gatedBindings(workspace, policy)
+  for (let at = 0; at < uses.length; at++) {
+    const use = uses[at]!
+    const schema = inputOf(workspace, use)
+    if (schema === undefined) complete = false
+    else if (!known.some((each) => each.schema === schema))
+      known.push({
+        tool: use.ref?.id ?? '',
+        schema,
+        domains: domainsUnder(schema.value),
+      })
+  }
+  return { known, complete }
+})
+
+/** What the roots other than `args` can be, where nothing is known of the arguments. */
+export const withoutSchema: Domains = (path) => (path.root === 'args' ? ANY_VALUE : fieldDomain(path))
+
+/** What a schema says of each argument, found once: several rules ask. */
+export function domainsUnder(schema: JsonObject | boolean): Domains {
+  const known = new Map<string, Domain>()
+  return (path) => {
+    const { root, segments } = path
+    if (root !== 'args') return fieldDomain(path)
+    const name = innerPathText(path)
+    let domain = known.get(name)
+    if (domain === undefined) {
+      domain = domainAt(schema, segments)
+      known.set(name, domain)
+    }
+    return domain
+  }
+}

@@ -1,0 +1,281 @@
+/**
+ * Which values can stand at a path of a condition. What is not certain is possible: a domain may be larger than the truth and
+ * never smaller, so what is impossible over it is impossible. Source: policies, section 2.
+ */
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { ConditionPath, PathSegment } from '../../policy/condition/path.ts'
+import { SIDE_EFFECT_CLASSES } from '../../spec/document.ts'
+import { typesOf } from '../text/property.ts'
+import { describeMisfit } from '../schemas/schema-fit.ts'
+import { patternRefuses } from './pattern-fit.ts'
+
+export type ValueType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
+
+export interface Domain {
+  /** Every value that is possible, where that is a list. */
+  readonly values: readonly JsonValue[] | undefined
+  readonly types: readonly ValueType[]
+  readonly low: Bound | undefined
+  readonly high: Bound | undefined
+  /** Numbers are integers. */
+  readonly integer: boolean
+  /** Characters of texts, and elements of lists. */
+  readonly size: { readonly string: Size; readonly array: Size }
+  /** Every element of a list; undefined where nothing is known of them. */
+  readonly element: Domain | undefined
+  /** A call may be without it. */
+  readonly absent: boolean
+  /** Something without members may stand on the way. */
+  readonly unreadable: boolean
+  /** True where something else certainly rules a value out. */
+  readonly refuses?: (value: JsonValue) => boolean
+  /** True where a text certainly stands in no value. */
+  readonly lacks?: (part: string) => boolean
+}
+
+export interface Bound {
+  readonly at: number
+  /** True when the bound itself is left out. */
+  readonly open: boolean
+}
+
+export interface Size {
+  readonly least: number
+  readonly most: number
+}
+
+/** What is possible at a path, its function left aside; undefined = nothing is known. */
+export type Domains = (path: ConditionPath) => Domain | undefined
+
+const ALL_TYPES: readonly ValueType[] = ['null', 'boolean', 'number', 'string', 'array', 'object']
+const ANY_SIZE: Size = { least: 0, most: Infinity }
+
+/** Whatever JSON can say, or nothing. */
+export const ANY_VALUE: Domain = {
+  values: undefined,
+  types: ALL_TYPES,
+  low: undefined,
+  high: undefined,
+  integer: false,
+  size: { string: ANY_SIZE, array: ANY_SIZE },
+  element: undefined,
+  absent: true,
+  unreadable: true,
+}
+
+/** What the schema of the arguments says about one of them. With `[*]`, about each of its elements. */
+export function domainAt(schema: JsonObject | boolean, segments: readonly PathSegment[]): Domain {
+  let at = conjunctsOf(schema, schema)
+  let [absent, unreadable] = [false, false]
+  for (const [depth, segment] of segments.entries()) {
+    const wanted = 'key' in segment ? 'object' : 'array'
+    if (depth > 0 && at.every(({ schema: each }) => !typesOf(each).length || typesOf(each).some((t) => t !== wanted)))
+      unreadable = true
+    if ('key' in segment) {
+      if (at.some(({ schema: each }) => isWithout(each, segment.key)))
+        return { ...ANY_VALUE, types: [], values: [], unreadable: false }
+      if (!at.some(({ schema: each }) => listOf(each['required']).includes(segment.key))) absent = true
+    } else if ('index' in segment) absent = true
+    at = at.flatMap(({ schema: each, root }) => conjunctsOf(memberOf(each, segment), root))
+  }
+  return domainOf(at, absent, unreadable)
+}
+
+/** True where a schema knows an argument, and lets a call leave it out. */
+export function mayBeAbsent(schema: JsonObject | boolean, segments: readonly PathSegment[]): boolean {
+  let here: JsonValue | undefined = schema
+  let absent = false
+  for (const segment of segments) {
+    if (!isJsonObject(here) || !('key' in segment)) return false
+    const { properties, required }: JsonObject = here
+    if (!listOf(required).includes(segment.key)) absent = true
+    here = isJsonObject(properties) && Object.hasOwn(properties, segment.key) ? properties[segment.key] : undefined
+  }
+  return isJsonObject(here) && absent
+}
+
+/** The domain of a field that is no argument. */
+export function fieldDomain(path: ConditionPath): Domain {
+  const { text, history, segments } = path
+  // A sum may be of negative numbers, and cannot be told where one of them is no number.
+  if (history)
+    return typeof history.measure === 'string'
+      ? { ...COUNT, unreadable: true }
+      : { ...ANY_VALUE, types: ['number'], absent: false }
+  const known = Object.hasOwn(FIELD_DOMAINS, text) ? FIELD_DOMAINS[text] : undefined
+  if (known !== undefined) return known
+  const [first] = segments
+  return first !== undefined && 'key' in first && first.key === 'labels' ? LABEL : ANY_VALUE
+}
+
+const there = (domain: Partial<Domain>): Domain => ({ ...ANY_VALUE, absent: false, unreadable: false, ...domain })
+const oneOf = (...values: readonly JsonValue[]): Domain => there({ values, types: [...new Set(values.map(typeOf))] })
+const TEXT = there({ types: ['string'] })
+const LABEL: Domain = { ...TEXT, absent: true }
+const AMOUNT = there({ types: ['number'], low: { at: 0, open: false } })
+const COUNT: Domain = { ...AMOUNT, integer: true }
+
+/** Source: policies, section 2, the table of roots. */
+const FIELD_DOMAINS: Readonly<Record<string, Domain>> = {
+  'tool.id': TEXT,
+  'tool.namespace': TEXT,
+  'tool.name': TEXT,
+  'tool.version': TEXT,
+  'tool.wire_name': TEXT,
+  'tool.kind': oneOf('tool', 'mcp', 'agent'),
+  'tool.mcp_server': { ...TEXT, absent: true },
+  'tool.side_effect_class': { ...oneOf(...SIDE_EFFECT_CLASSES), absent: true },
+  'agent.id': TEXT,
+  'agent.namespace': TEXT,
+  'agent.name': TEXT,
+  'agent.version': TEXT,
+  'agent.risk_tier': { ...TEXT, absent: true },
+  'agent.classifications': there({ types: ['array'], element: TEXT }),
+  'agent.classifications[*]': TEXT,
+  'run.depth': COUNT,
+  'run.is_subagent': oneOf(true, false),
+  'run.iteration': COUNT,
+  'run.elapsed_seconds': AMOUNT,
+  'run.tokens_used': COUNT,
+  'run.trigger_type': oneOf('api', 'scheduled', 'operator'),
+  'run.taint': oneOf(true, false),
+  'session.run_count': COUNT,
+  'session.tokens_used': COUNT,
+  'session.elapsed_seconds': AMOUNT,
+  'principal.type': oneOf('api_key', 'operator', 'schedule'),
+  'principal.id': TEXT,
+  'principal.trigger_name': { ...TEXT, absent: true },
+  'time.now': there({ types: ['number'] }),
+  'svc.dispatch.trigger': oneOf('none', 'no_handler', 'timeout', 'indeterminate'),
+  'svc.limit': TEXT,
+}
+
+export function typeOf(value: JsonValue): ValueType {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : (typeof value as ValueType)
+}
+
+/** False where the domain certainly has no such value. */
+export function mayBe(domain: Domain, value: JsonValue): boolean {
+  const { values, types, low, high, integer, size, refuses } = domain
+  if (values !== undefined) return values.some((each) => canonicalJson(each) === canonicalJson(value))
+  if (!types.includes(typeOf(value)) || refuses?.(value) === true) return false
+  if (typeof value === 'number') {
+    if (integer && !Number.isInteger(value)) return false
+    if (low !== undefined && (low.open ? value <= low.at : value < low.at)) return false
+    return high === undefined || (high.open ? value < high.at : value <= high.at)
+  }
+  if (typeof value !== 'string' && !Array.isArray(value)) return true
+  const [{ least, most }, count] =
+    typeof value === 'string' ? [size.string, Array.from(value).length] : [size.array, value.length]
+  return count >= least && count <= most
+}
+
+interface Conjunct {
+  readonly schema: JsonObject
+  /** Where its local references point. */
+  readonly root: JsonObject | boolean
+}
+
+/** More schemas than this say nothing new that would matter here. */
+const MAX_CONJUNCTS = 64
+
+/** A schema and all that it says must hold as well: what it refers to, and the members of `allOf`. */
+function conjunctsOf(schema: JsonValue | undefined, root: JsonObject | boolean): readonly Conjunct[] {
+  const found = new Set<JsonValue>()
+  const conjuncts: Conjunct[] = []
+  const visit = (each: JsonValue | undefined): void => {
+    // `false` allows nothing, as an empty list of values does.
+    if (each === false) conjuncts.push({ schema: { enum: [] }, root })
+    if (!isJsonObject(each) || found.has(each) || found.size >= MAX_CONJUNCTS) return
+    found.add(each)
+    conjuncts.push({ schema: each, root })
+    if (typeof each['$ref'] === 'string') visit(pointedAt(root, each['$ref']))
+    if (Array.isArray(each['allOf'])) each['allOf'].forEach(visit)
+  }
+  visit(schema)
+  return conjuncts
+}
+
+/** What a local reference means; undefined for any other. */
+function pointedAt(root: JsonValue, ref: string): JsonValue | undefined {
+  if (ref === '#') return root
+  // Where a part has an `$id` of its own, references below it start there.
+  if (!ref.startsWith('#/') || ref.includes('%')) return undefined
+  let at: JsonValue | undefined = root
+  for (const part of ref.slice(2).split('/')) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(at)) at = at[Number(key)]
+    else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
+    if (isJsonObject(at) && at['$id'] !== undefined) return undefined
+  }
+  return at
+}
+
+function memberOf(schema: JsonObject, segment: PathSegment): JsonValue | undefined {
+  if (!('key' in segment)) return schema['prefixItems'] === undefined ? schema['items'] : undefined
+  const { properties, patternProperties, additionalProperties } = schema
+  if (isJsonObject(properties) && Object.hasOwn(properties, segment.key)) return properties[segment.key]
+  return patternProperties === undefined ? additionalProperties : undefined
+}
+
+function isWithout(schema: JsonObject, key: string): boolean {
+  const { properties, patternProperties, additionalProperties } = schema
+  if (additionalProperties !== false || patternProperties !== undefined) return false
+  return !(isJsonObject(properties) && Object.hasOwn(properties, key))
+}
+
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : [])
+
+/** What satisfies every one of the schemas, as far as their plain keywords say. */
+function domainOf(at: readonly Conjunct[], absent: boolean, unreadable: boolean): Domain {
+  const schemas = at.map(({ schema }) => schema)
+  const named = schemas.map(typesOf).filter((types) => types.length > 0)
+  const types = ALL_TYPES.filter((type) =>
+    named.every((each) => each.includes(type) || (type === 'number' && each.includes('integer'))),
+  )
+  const numbers = (key: string): readonly number[] => schemas.flatMap((each) => numberOf(each[key]))
+  const refuses = (value: JsonValue): boolean =>
+    schemas.some((schema) => describeMisfit(schema, value) !== undefined || patternRefuses(schema, value))
+  const listed = schemas.map(valuesOf).find((values) => values !== undefined)
+  const few = types.every((type) => type === 'boolean' || type === 'null') ? SMALL.filter(isOfOne(types)) : undefined
+  const elements = at.flatMap(({ schema, root }) => conjunctsOf(memberOf(schema, { each: true }), root))
+  return {
+    values: (listed ?? few)?.filter((value) => !refuses(value)),
+    types,
+    low: tightest(numbers('minimum'), numbers('exclusiveMinimum'), (a, b) => b - a),
+    high: tightest(numbers('maximum'), numbers('exclusiveMaximum'), (a, b) => a - b),
+    integer: named.some((each) => each.includes('integer') && !each.includes('number')),
+    size: {
+      string: { least: Math.max(0, ...numbers('minLength')), most: Math.min(...numbers('maxLength')) },
+      array: { least: Math.max(0, ...numbers('minItems')), most: Math.min(...numbers('maxItems')) },
+    },
+    element: elements.length === 0 ? undefined : domainOf(elements, false, false),
+    absent,
+    unreadable,
+    refuses,
+  }
+}
+
+const SMALL: readonly JsonValue[] = [true, false, null]
+
+const isOfOne =
+  (types: readonly ValueType[]) =>
+  (value: JsonValue): boolean =>
+    types.includes(typeOf(value))
+
+const numberOf = (value: JsonValue | undefined): readonly number[] => (typeof value === 'number' ? [value] : [])
+
+function valuesOf(schema: JsonObject): readonly JsonValue[] | undefined {
+  if (Object.hasOwn(schema, 'const')) return [schema['const']!]
+  return Array.isArray(schema['enum']) ? schema['enum'] : undefined
+}
+
+/** The tightest of several bounds. @param order puts the tighter first */
+function tightest(
+  closed: readonly number[],
+  open: readonly number[],
+  order: (a: number, b: number) => number,
+): Bound | undefined {
+  const bounds = [...closed.map((at) => ({ at, open: false })), ...open.map((at) => ({ at, open: true }))]
+  return bounds.sort((a, b) => order(a.at, b.at) || Number(b.open) - Number(a.open))[0]
+}

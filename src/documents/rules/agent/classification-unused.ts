@@ -1,0 +1,37 @@
+import { leavesIn } from '../../facts/conditions.ts'
+import type { Document } from '../../text/document.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const classificationUnused: LintRule = {
+  name: 'agent/classification-unused',
+  severity: 'info',
+  law: 'Where policies of a bundle read some classifications of an agent, they read all of them.',
+  fix: 'Gate it too, or remove it.',
+  source: 'Policies, section 2: `agent.classifications`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {classifications: [pii, hr]}}\n',
+    'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: agent.classifications, op: contains, value: pii}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {classifications: [pii]}}\n',
+    'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: agent.classifications, op: contains, value: pii}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    const own = document.texts('metadata.governance.classifications.*')
+    if (own.length === 0) return
+    const read = new Set(workspace.neighbours(document).flatMap(classificationsRead))
+    if (!own.some(({ value }) => read.has(value))) return
+    for (const each of own)
+      if (!read.has(each.value)) report(each, `No policy reads the classification "${each.value}".`)
+  },
+}
+
+/** What a policy looks for among the classifications of an agent. */
+const classificationsRead = (policy: Document): readonly unknown[] =>
+  leavesIn(policy)
+    .filter(({ leaf }) => leaf.path.text.startsWith('agent.classifications'))
+    .flatMap(({ leaf }) => (Array.isArray(leaf.value) ? leaf.value : [leaf.value]))

@@ -1,0 +1,32 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const instructionsVersionAmbiguous: LintRule = {
+  name: 'agent/instructions-version-ambiguous',
+  severity: 'error',
+  law: 'A reference with its version names one file.',
+  fix: 'Keep one of the files, or name it in full.',
+  source: 'Authoring format, "Versioning", 4; bundles, section 1: more than one existing candidate is an error',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md, version: 2}\n',
+    'system-2.md': 'Help.\n',
+    'system/2.md': 'Help.\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md, version: 2}\n',
+    'system-2.md': 'Help.\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    const ref = document.texts('spec.instructions.ref')[0]
+    if (ref === undefined) return
+    const version = document.at('spec.instructions.version')[0]?.value
+    const found = workspace.resolve(
+      document,
+      ref.value,
+      typeof version === 'string' || typeof version === 'number' ? version : undefined,
+    )
+    if ('problem' in found && found.problem === 'ambiguous')
+      report(ref, `"${ref.value}" could be ${found.candidates.join(' or ')}.`)
+  },
+}

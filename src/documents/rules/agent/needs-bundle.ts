@@ -1,0 +1,29 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const needsBundle: LintRule = {
+  name: 'agent/needs-bundle',
+  severity: 'error',
+  law: 'An Agent with sub-agents is published by a Bundle.',
+  fix: 'Add a Bundle document whose root is this agent.',
+  source: 'Authoring format, "Agent document": `agents` must be published via a Bundle',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: agents/fraud.yaml}]\n',
+    'agents/fraud.yaml': 'kind: Agent\nmetadata: {name: fraud, namespace: acme, version: "1.0.0"}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: agents/fraud.yaml}]\n',
+    'agents/fraud.yaml': 'kind: Agent\nmetadata: {name: fraud, namespace: acme, version: "1.0.0"}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    if (document.at('spec.agents.*').length === 0) return
+    if (workspace.bundleOf(document) !== undefined) return
+    report(
+      '/spec/agents',
+      'An Agent with sub-agents needs a Bundle: no Bundle document stands in its directory or above.',
+      { fix: 'Add a Bundle document whose `spec.root` names the root Agent.' },
+    )
+  },
+}

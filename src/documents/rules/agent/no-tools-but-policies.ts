@@ -1,0 +1,23 @@
+import { subAgentsOf, toolsOf } from '../../facts/bindings.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const noToolsButPolicies: LintRule = {
+  name: 'agent/no-tools-but-policies',
+  severity: 'info',
+  law: 'Policies stand where there are calls to gate.',
+  fix: 'Remove `default_policies`, or bind the tools that they gate.',
+  source: 'Authoring format, "Agent document": `default_policies` are applied to every tool binding',
+  bad: { 'agent.yaml': 'kind: Agent\nspec: {default_policies: [pay.limit]}\n', 'policy.yaml': 'kind: Policy\n' },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    if (document.at('spec.default_policies.*').length === 0) return
+    if (toolsOf(document).length + subAgentsOf(document).length > 0) return
+    report('/spec/default_policies', 'This agent calls nothing that its policies could gate.')
+  },
+}

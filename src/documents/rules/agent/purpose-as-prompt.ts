@@ -1,0 +1,34 @@
+import type { LintRule } from '../../facts/rule.ts'
+import { instructionsOf } from '../../facts/instructions.ts'
+
+export const purposeAsPrompt: LintRule = {
+  name: 'agent/purpose-as-prompt',
+  severity: 'warning',
+  law: 'What the model is told stands in `instructions`; `purpose` is for people and is never executed.',
+  fix: 'Move the orders to `spec.instructions`.',
+  source: 'Authoring format, "Agent document": `purpose` is not executed as a prompt',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  purpose: You are a refund clerk. Always check the order first, and never pay more than its total.\n  instructions: {text: Help.}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  purpose: Decides on refunds.\n  instructions: {text: "You are a refund clerk. Always check the order first, and never pay more than its total."}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    const purpose = document.texts('spec.purpose')[0]
+    const instructions = instructionsOf(workspace, document)?.text
+    if (purpose === undefined || instructions === undefined || instructions.trim().length >= TINY) return
+    const orders = ORDER.test(purpose.value) && purpose.value.length > instructions.trim().length
+    if (!orders && (purpose.value.length < LONG || purpose.value.length < 4 * instructions.length)) return
+    report(purpose, 'This purpose reads like a prompt, but the model never sees it.')
+  },
+}
+
+/** Characters of instructions that can hardly say what an agent does. */
+const TINY = 80
+/** Characters of a purpose that says more than an intent. */
+const LONG = 300
+const ORDER = /\b(?:you are|you're|you must|your (?:task|job|role)|always|never|do not|don't)\b/i

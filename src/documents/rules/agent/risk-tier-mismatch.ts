@@ -1,0 +1,38 @@
+import { capabilitiesOf } from '../../facts/capabilities.ts'
+import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
+import { closureOf } from '../../facts/closure.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const riskTierMismatch: LintRule = {
+  name: 'agent/risk-tier-mismatch',
+  severity: 'warning',
+  law: 'An agent of a low risk tier does nothing that cannot be undone.',
+  fix: 'Raise the tier, or leave the tool to another agent.',
+  source: 'Authoring format, "metadata.governance": `risk_tier`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {risk_tier: low}}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {risk_tier: high}}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, project) {
+    const { workspace } = project
+    const tier = document.texts('metadata.governance.risk_tier')[0]
+    if (tier === undefined || !/^(?:low|minimal|limited|none)$/i.test(tier.value)) return
+    const uses = closureOf(workspace, document).flatMap(toolsOf)
+    const irreversible = uses.find((use) => effectiveClass(workspace, use) === 'irreversible_action')
+    if (irreversible !== undefined) {
+      report(tier, `The tier is "${tier.value}", but ${irreversible.ref?.id ?? 'a tool'} cannot be undone.`)
+      return
+    }
+    const all = uses.map((use) => capabilitiesOf(workspace, use))
+    if ((['private', 'untrusted', 'egress'] as const).every((what) => all.some((each) => each[what] === 'label')))
+      report(tier, `The tier is "${tier.value}", but the agent joins private data, untrusted content and a way out.`)
+  },
+}

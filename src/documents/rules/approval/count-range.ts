@@ -1,0 +1,27 @@
+import { decisionOf } from '../../facts/decision.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+/** More people than this never answer in time. */
+const MOST = 10
+
+export const countRange: LintRule = {
+  name: 'approval/count-range',
+  severity: 'error',
+  law: `From 1 to ${MOST} approvals are required.`,
+  fix: 'Write a number from 1 to 10.',
+  source: 'Authoring format, "decision": `approvals_required`; lint rules, "approval"',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 0, timeout: {after_minutes: 60, default: deny}}}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 60, default: deny}}}\n',
+  },
+  kinds: ['Policy'],
+  check(document, report) {
+    const { approvals_required: count } = decisionOf(document)
+    if (typeof count === 'number' && !(count >= 1 && count <= MOST))
+      report('/spec/decision/approvals_required', `approvals_required must be from 1 to ${MOST}, but is ${count}.`)
+  },
+}

@@ -1,0 +1,32 @@
+import { removalOf } from '../../edit/removal.ts'
+import { decisionOf } from '../../facts/decision.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const fieldsIgnored: LintRule = {
+  name: 'approval/fields-ignored',
+  severity: 'warning',
+  law: 'What an approval needs is said where one is asked for.',
+  fix: 'Remove it, or decide `require_approval`.',
+  source: 'Authoring format, "decision": `approvals_required` when type is `require_approval`',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, approvals_required: 2}}\n' },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 2, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  kinds: ['Policy'],
+  check(document, report) {
+    const { type } = decisionOf(document)
+    if (type !== 'allow' && type !== 'deny' && type !== 'block') return
+    for (const name of APPROVAL)
+      for (const found of document.at(`spec.decision.${name}`))
+        report(
+          { ...found, range: found.keyRange },
+          `A policy that decides ${type} never asks, so \`${name}\` is not used.`,
+          {
+            fix: { description: 'Remove it.', edits: removalOf(document, found.pointer) },
+          },
+        )
+  },
+}
+
+const APPROVAL = ['approvals_required', 'timeout', 'on_reject', 'on_modify', 'comprehension_required']

@@ -1,0 +1,46 @@
+import { gatedAgents } from '../../facts/attachments.ts'
+import { closureOf } from '../../facts/closure.ts'
+import { decisionOf } from '../../facts/decision.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const hiddenTimeline: LintRule = {
+  name: 'approval/hidden-timeline',
+  severity: 'warning',
+  law: 'Who starts a run through a trigger that hides its timeline cannot answer its approvals.',
+  fix: 'Expose the timeline, or let an operator approve: svc inbox.',
+  source: 'HTTP API, "Timeline redaction": user tasks are not visible to API clients',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: hidden, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: shown, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace, server }) {
+    if (server === undefined || document.identity === undefined) return
+    const { id } = document.identity
+    const trigger = Object.hasOwn(server.hidden, id) ? server.hidden[id] : undefined
+    if (trigger === undefined) return
+    const closure = closureOf(workspace, document)
+    const policy = workspace.documents.find(
+      (each) =>
+        each.kind === 'Policy' &&
+        decisionOf(each)['type'] === 'require_approval' &&
+        gatedAgents(workspace, each).some((agent) => closure.includes(agent)),
+    )
+    if (policy !== undefined)
+      report(
+        '/metadata/name',
+        `The trigger "${trigger}" hides the timeline, so its callers cannot answer the approvals of ${policy.identity?.id ?? 'this agent'}.`,
+      )
+  },
+}

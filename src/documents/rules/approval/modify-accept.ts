@@ -1,0 +1,38 @@
+import { gatedBindings, scopeOf } from '../../facts/attachments.ts'
+import { declaredClass, effectiveClass } from '../../facts/bindings.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { decisionOf } from '../../facts/decision.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const modifyAccept: LintRule = {
+  name: 'approval/modify-accept',
+  severity: 'warning',
+  law: 'Arguments that an approver has edited are checked again before a write.',
+  fix: 'Write `on_modify: revalidate`.',
+  source: 'Authoring format, "decision": `on_modify`; policies, section 5',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, on_modify: accept, timeout: {after_minutes: 30, default: deny}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, on_modify: revalidate, timeout: {after_minutes: 30, default: deny}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    if (decisionOf(document)['on_modify'] !== 'accept') return
+    const modify = document.placeOf('/spec/decision/on_modify')
+    const scope = scopeOf(document)
+    const classes = [
+      ...(scope === undefined ? [] : workspace.find(document, 'Tool', scope).map(declaredClass)),
+      ...gatedBindings(workspace, document).map((use) => effectiveClass(workspace, use)),
+    ]
+    if (classes.some((each) => each !== undefined && each !== 'read_only'))
+      report(modify, 'What an approver edits would be written without another check.', {
+        fix: { ...replaceScalarFix(modify, 'revalidate'), edits: [] },
+      })
+  },
+}

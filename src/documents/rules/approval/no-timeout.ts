@@ -1,0 +1,29 @@
+import { gatedAgents } from '../../facts/attachments.ts'
+import { decisionOf } from '../../facts/decision.ts'
+import { limitsOf } from '../../facts/limits.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const noTimeout: LintRule = {
+  name: 'approval/no-timeout',
+  severity: 'info',
+  strict: 'warning',
+  law: 'An approval does not wait for ever: the policy has a timeout, or its agents have `max_hitl_wait_minutes`.',
+  fix: 'Add `timeout: {after_minutes: 60, default: deny}`.',
+  source: 'Authoring format, "decision": `timeout`; "Limits": `max_hitl_wait_minutes`',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: require_approval}}\n' },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 60, default: deny}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    const { type, timeout } = decisionOf(document)
+    if (timeout !== undefined || type !== 'require_approval') return
+    const agents = gatedAgents(workspace, document)
+    if (agents.length > 0 && agents.every((agent) => limitsOf(agent)['max_hitl_wait_minutes'] !== undefined)) return
+    report('/spec/decision/type', 'This approval may wait for ever.', {
+      fix: 'Add `timeout: {after_minutes: 60, default: deny}`.',
+    })
+  },
+}

@@ -1,0 +1,20 @@
+import { oneOf } from '../../facts/one-of.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const onRejectValue: LintRule = {
+  name: 'approval/on-reject-value',
+  severity: 'error',
+  law: '`on_reject` is `return_to_agent` or `fail`.',
+  fix: 'Write return_to_agent or fail.',
+  source: 'Authoring format, "decision": `on_reject`; decisions, section 8',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, on_reject: return to agent, timeout: {after_minutes: 60, default: deny}}}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, on_reject: return_to_agent, timeout: {after_minutes: 60, default: deny}}}\n',
+  },
+  kinds: ['Policy'],
+  check: oneOf('on_reject', ['return_to_agent', 'fail']),
+}

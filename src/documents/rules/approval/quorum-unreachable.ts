@@ -1,0 +1,27 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const quorumUnreachable: LintRule = {
+  name: 'approval/quorum-unreachable',
+  severity: 'warning',
+  law: 'There are as many approvers as a policy asks for.',
+  fix: 'Add an approver, or lower `approvals_required`.',
+  source: 'Authoring format, "decision": `approvals_required` counts distinct approvals',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 3, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  kinds: ['Policy'],
+  check(document, report, { server }) {
+    if (server === undefined) return
+    const count = document.at('spec.decision.approvals_required')[0]
+    if (typeof count?.value !== 'number' || count.value <= server.approvers) return
+    report(
+      count,
+      `${count.value} approvals are required, but ${server.approvers === 1 ? 'only one identity can' : `only ${server.approvers} identities can`} approve.`,
+    )
+  },
+}

@@ -1,0 +1,42 @@
+import { gatedBindings, scopeOf } from '../../facts/attachments.ts'
+import { declaredClass, effectiveClass } from '../../facts/bindings.ts'
+import { decisionOf, isAllowedInSilence } from '../../facts/decision.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const timeoutAllowIrreversible: LintRule = {
+  name: 'approval/timeout-allow-irreversible',
+  severity: 'error',
+  law: 'Silence approves no irreversible action, no quorum, and nothing that has to be understood first.',
+  fix: 'Write `default: deny`.',
+  source: 'Policies, section 5: `timeout.default: allow` is refused at publish',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: allow}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    if (!isAllowedInSilence(document)) return
+    const timeout = document.placeOf('/spec/decision/timeout/default')
+    const fix = 'Write deny or escalate.'
+    const { approvals_required: count, comprehension_required: comprehension } = decisionOf(document)
+    if (typeof count === 'number' && count > 1) report(timeout, `Silence would stand for ${count} approvals.`, { fix })
+    if (comprehension === true) report(timeout, 'Silence would stand for an acknowledgement.', { fix })
+    const scope = scopeOf(document)
+    const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)
+    const tools = [
+      ...scoped.filter((tool) => declaredClass(tool) === 'irreversible_action').map(({ identity }) => identity!.id),
+      ...gatedBindings(workspace, document).flatMap((use) =>
+        effectiveClass(workspace, use) === 'irreversible_action' ? (use.ref?.id ?? []) : [],
+      ),
+    ]
+    for (const tool of new Set(tools))
+      report(timeout, `Silence would approve ${tool}, which cannot be undone.`, { fix })
+  },
+}

@@ -1,0 +1,38 @@
+import { gatedBindings, scopeOf } from '../../facts/attachments.ts'
+import { declaredClass, effectiveClass } from '../../facts/bindings.ts'
+import { isAllowedInSilence } from '../../facts/decision.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const timeoutAllow: LintRule = {
+  name: 'approval/timeout-allow',
+  severity: 'warning',
+  law: 'Silence approves no write.',
+  fix: 'Write `default: deny`.',
+  source: 'Authoring format, "decision": `timeout.default` is the action when no decision arrives in time',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: allow}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    if (!isAllowedInSilence(document)) return
+    const timeout = document.placeOf('/spec/decision/timeout/default')
+    const scope = scopeOf(document)
+    const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)
+    const calls = [
+      ...scoped.map((tool) => ({ id: tool.identity!.id, class: declaredClass(tool) })),
+      ...gatedBindings(workspace, document).map((use) => ({ id: use.ref?.id, class: effectiveClass(workspace, use) })),
+    ]
+    // What cannot be undone is an error of its own.
+    if (calls.some((each) => each.class === 'irreversible_action')) return
+    const write = calls.find((each) => each.class !== undefined && each.class !== 'read_only')
+    if (write !== undefined) report(timeout, `Silence would approve ${write.id ?? 'a write'}, which changes something.`)
+  },
+}

@@ -1,0 +1,26 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { decisionOf } from '../../facts/decision.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const timeoutRange: LintRule = {
+  name: 'approval/timeout-range',
+  severity: 'error',
+  law: 'A timeout is at least one minute.',
+  fix: 'Write a number of minutes above 0.',
+  source: 'Authoring format, "decision": `timeout`',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 0, default: deny}}}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  kinds: ['Policy'],
+  check(document, report) {
+    const { timeout } = decisionOf(document)
+    const minutes = isJsonObject(timeout) ? timeout['after_minutes'] : undefined
+    if (typeof minutes === 'number' && minutes <= 0)
+      report('/spec/decision/timeout/after_minutes', `after_minutes must be greater than zero, but is ${minutes}.`)
+  },
+}

@@ -1,0 +1,31 @@
+import { boundariesOf, effectOf } from '../../facts/authority.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const allAllow: LintRule = {
+  name: 'authority/all-allow',
+  severity: 'error',
+  law: 'A boundary restricts something: one that is made of grants alone is none.',
+  fix: 'Add a policy that denies, or asks for an approval.',
+  source: 'Authoring format, "What the service does", 3; policies, section 6',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: allow, authority_ref: spend}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
+      if (policies.length === 0 || policies.some((policy) => effectOf(policy) !== 'grant')) continue
+      const [first] = policies
+      report(pointer, `The boundary "${id}" is made of grants alone: it restricts nothing.`, {
+        related: [{ path: first!.path, range: first!.placeOf('/spec/decision/type').range, message: 'a grant' }],
+      })
+    }
+  },
+}

@@ -1,0 +1,31 @@
+import { removalOf } from '../../edit/removal.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const authorityDuplicate: LintRule = {
+  name: 'authority/duplicate',
+  severity: 'warning',
+  law: 'A boundary is declared once.',
+  fix: 'Remove the second one.',
+  source: 'Authoring format, "metadata.governance": `authority_boundaries`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend, spend]}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    const seen = new Set<string>()
+    for (const each of document.texts('metadata.governance.authority_boundaries.*')) {
+      if (seen.has(each.value))
+        report(each, `The boundary "${each.value}" stands here twice.`, {
+          fix: { description: 'Remove it.', edits: removalOf(document, each.pointer) },
+        })
+      seen.add(each.value)
+    }
+  },
+}

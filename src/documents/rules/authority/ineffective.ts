@@ -1,0 +1,53 @@
+import { scopeOf } from '../../facts/attachments.ts'
+import { boundariesOf } from '../../facts/authority.ts'
+import { subAgentsOf, childOf, toolsOf } from '../../facts/bindings.ts'
+import { closureOf } from '../../facts/closure.ts'
+import type { Document } from '../../text/document.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+
+export const ineffective: LintRule = {
+  name: 'authority/ineffective',
+  severity: 'error',
+  law: 'The policies of a boundary concern some tool of the agent, or of those to which it delegates.',
+  fix: 'Correct the scope of its policies.',
+  source: 'Policies, section 6; authoring format, "What the service does", 3',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tools.yaml': 'kind: Tool\n---\nkind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire", decision: {type: deny, authority_ref: spend}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: deny, authority_ref: spend}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
+      if (policies.length === 0 || policies.some((policy) => mayConcern(workspace, document, scopeOf(policy)))) continue
+      const scopes = [...new Set(policies.flatMap((policy) => scopeOf(policy) ?? []))]
+      const [first] = policies
+      report(
+        pointer,
+        `The boundary "${id}" changes no decision: its policies concern ${scopes.join(', ')}, which this agent never calls.`,
+        {
+          subject: [id, ...scopes],
+          related: [{ path: first!.path, range: first!.placeOf('/spec/scope').range, message: 'its scope' }],
+        },
+      )
+    }
+  },
+}
+
+/** True where an agent calls a tool, itself or by its sub-agents: what a sub-agent from elsewhere binds is not known here. */
+const mayConcern = (workspace: Workspace, agent: Document, tool: string | undefined): boolean =>
+  tool === undefined ||
+  closureOf(workspace, agent).some(
+    (each) =>
+      toolsOf(each).some(({ ref }) => ref?.id === tool) ||
+      subAgentsOf(each).some((edge) => childOf(workspace, edge) === undefined),
+  )

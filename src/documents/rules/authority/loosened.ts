@@ -1,0 +1,32 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const authorityLoosened: LintRule = {
+  name: 'authority/loosened',
+  severity: 'error',
+  law: 'A version allows no call that its published predecessor stopped, unless somebody accepts that.',
+  fix: 'Revert it, accept it with a comment that says why, or publish it with `--allow-widen`.',
+  source: 'Bundles, section 5; policies, section 7',
+  bad: {
+    'agent.yaml': 'kind: Agent\nmetadata: {name: loosened, namespace: acme, version: "2.0.0"}\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "2.0.0"}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace, loosened = [] }) {
+    for (const { agent, say, place } of loosened) {
+      if (agent !== document.identity?.id) continue
+      const [path = '', line = '1'] = place?.split(/:(?=\d+$)/) ?? []
+      const source = workspace.files.paths.includes(path) ? workspace.source(path) : undefined
+      const start = source?.lineStart(Number(line))
+      const at =
+        source === undefined || start === undefined
+          ? document.placeOf('/metadata/version')
+          : { path, pointer: '', range: source.span(start, start + source.line(Number(line)).trimEnd().length) }
+      report(at, `${agent} may do more than its published version: ${say}.`, {
+        fix: 'Revert it, or publish it with --allow-widen when that is meant.',
+      })
+    }
+  },
+}

@@ -1,0 +1,46 @@
+import { linkOf } from '../../facts/decision.ts'
+import { textsAt, type Document } from '../../text/document.ts'
+import { oncePerObject } from '../../workspace/once.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+
+export const authorityOrphanRef: LintRule = {
+  name: 'authority/orphan-ref',
+  severity: 'warning',
+  law: 'An `authority_ref` names a boundary that some agent of its bundle declares.',
+  fix: 'Declare the boundary in `metadata.governance.authority_boundaries`, or remove the link.',
+  source: 'Policies, section 6',
+  bad: {
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: eu-data}}\n',
+    'agent.yaml': 'kind: Agent\n',
+  },
+  good: {
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: eu-data}}\n',
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [eu-data]}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    const link = linkOf(document)
+    if (link === undefined) return
+    const named = namedAmong(workspace, workspace.neighbours(document))
+    if (named.has(link)) return
+    const near = nearestCandidate(link, named)
+    report(
+      '/spec/decision/authority_ref',
+      `No agent declares the boundary "${link}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+      {
+        fix: 'Declare it in `metadata.governance.authority_boundaries`, or remove the link.',
+        meant: near,
+        subject: [link],
+      },
+    )
+  },
+}
+
+/** The boundaries that documents which are published together declare. */
+const namedAmong = oncePerObject(
+  (_, around: readonly Document[]): ReadonlySet<string> =>
+    new Set(around.flatMap((each) => textsAt(each.value, 'metadata.governance.authority_boundaries.*'))),
+)

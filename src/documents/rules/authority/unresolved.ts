@@ -1,0 +1,46 @@
+import { linkedPolicies } from '../../facts/attachments.ts'
+import { linkOf } from '../../facts/decision.ts'
+import type { Document } from '../../text/document.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+
+export const authorityUnresolved: LintRule = {
+  name: 'authority/unresolved',
+  severity: 'warning',
+  strict: 'error',
+  law: 'A boundary finds at least one policy whose `authority_ref` names it; else a synthetic approval stands in.',
+  fix: 'Add a Policy whose `authority_ref` names the boundary, or correct the name.',
+  source: 'Authoring format, "What the service does", 3; policies, section 6',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend-limt]}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend-limit}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend-limit]}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend-limit}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const boundary of document.texts('metadata.governance.authority_boundaries.*')) {
+      if (linkedPolicies(workspace, document, boundary.value).length > 0) continue
+      const near = nearestCandidate(boundary.value, boundariesLinked(workspace, document))
+      report(
+        boundary,
+        `No policy is linked to the boundary "${boundary.value}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+        {
+          why: 'Every call above read_only will need an approval instead.',
+          fix: near === undefined ? `Add a Policy with \`authority_ref: ${boundary.value}\`.` : `Write ${near}.`,
+          meant: near,
+        },
+      )
+    }
+  },
+}
+
+/** The boundaries that policies name. */
+const boundariesLinked = (workspace: Workspace, agent: Document): string[] =>
+  workspace.neighbours(agent).flatMap((each) => (each.kind === 'Policy' ? (linkOf(each) ?? []) : []))

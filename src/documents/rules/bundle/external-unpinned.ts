@@ -1,0 +1,37 @@
+import { rsort } from 'semver'
+import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { readAgentRef } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const externalUnpinned: LintRule = {
+  name: 'bundle/external-unpinned',
+  severity: 'error',
+  law: 'An agent from outside the bundle is named with its exact version.',
+  fix: 'Add the version: `namespace.name@1.4.2`, or `late_bound: true`.',
+  source: 'Authoring format, "Versioning", 3: external sub-agent refs are pinned',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, description: Tells.}]\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2, description: Tells.}]\n',
+  },
+  kinds: ['Agent'],
+  check(document, report, { workspace, published }) {
+    for (const { pointer, value } of subAgentsOf(document)) {
+      const ref = readAgentRef(textAt(value, 'ref') ?? '')
+      if (ref.form !== 'floating' || value['late_bound'] === true) continue
+      const [latest] = rsort([...published.versions('Agent', ref.id)])
+      // An agent of the project is named by its path: `subagent/ref-form`.
+      if (latest === undefined && workspace.find(document, 'Agent', ref.id).length > 0) continue
+      const known = latest === undefined ? 'is not in this project' : 'is published'
+      report(`${pointer}/ref`, `${ref.id} ${known}, and no version is chosen.`, {
+        fix:
+          latest === undefined
+            ? `Write ${ref.id}@ and its version, or add \`late_bound: true\`.`
+            : `Write ${ref.id}@${latest}.`,
+      })
+    }
+  },
+}

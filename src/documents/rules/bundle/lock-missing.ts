@@ -1,0 +1,43 @@
+import { toolDocument, toolsOf, subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { readLock } from '../../facts/lock-file.ts'
+import { readAgentRef } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const lockMissing: LintRule = {
+  name: 'bundle/lock-missing',
+  severity: 'warning',
+  law: 'A bundle that takes documents from the registry has a lock that says which.',
+  fix: 'Run `svc compile` and commit svc.lock.',
+  source: 'Bundles, section 3',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2, description: Tells.}]\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2, description: Tells.}]\n',
+    'svc.lock':
+      '{"lockfile_version": 1, "members": [{"kind": "agent", "id": "acme.desk", "version": "1.0.0", "origin": "local", "path": "agent.yaml"}, {"kind": "agent", "id": "ops.notifier", "version": "1.4.2", "origin": "registry"}]}',
+  },
+  crossFile: true,
+  kinds: ['Bundle'],
+  check(document, report, { workspace, locks }) {
+    if (readLock(workspace, document) !== undefined) return
+    for (const agent of workspace.neighbours(document)) {
+      const tool = toolsOf(agent).find(
+        (use) =>
+          !use.builtin && use.ref !== undefined && use.value['mcp'] === undefined && !toolDocument(workspace, use),
+      )
+      const child = subAgentsOf(agent).find(
+        ({ value }) => readAgentRef(textAt(value, 'ref') ?? '').form === 'pinned' && value['late_bound'] !== true,
+      )
+      const from = tool?.value['ref'] ?? child?.value['ref']
+      if (typeof from !== 'string') continue
+      report('/spec/root', `${from} comes from the registry, and no svc.lock says which version was compiled.`, {
+        fix: locks?.get(document.path) ?? 'Run `svc compile` and commit svc.lock.',
+        subject: [from],
+      })
+      return
+    }
+  },
+}

@@ -1,0 +1,26 @@
+import { pathsIn } from '../../facts/path-refs.ts'
+import { checkPath } from '../../text/paths.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const pathEscape: LintRule = {
+  name: 'bundle/path-escape',
+  severity: 'error',
+  law: 'A path is relative, stays in the bundle, and is separated by `/`.',
+  fix: 'Write a relative path inside the bundle.',
+  source: 'Authoring format: bundle-relative paths; bundles, section 2',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: ../shared/system.md}\n' },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: shared/system.md}\n',
+    'shared/system.md': 'Help.\n',
+  },
+  check(document, report) {
+    for (const path of pathsIn(document)) {
+      const checked = checkPath(path.value)
+      // `bundle/root-missing` speaks of an absolute root.
+      if ('path' in checked || (path.pointer === '/spec/root' && path.value.startsWith('/'))) continue
+      report(path, `"${path.value}" is no path in the bundle: ${checked.problem}.`, {
+        fix: 'Write a relative path in the directory of the bundle.',
+      })
+    }
+  },
+}

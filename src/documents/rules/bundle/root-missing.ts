@@ -1,0 +1,34 @@
+import { missingFile } from '../../facts/missing.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const rootMissing: LintRule = {
+  name: 'bundle/root-missing',
+  severity: 'error',
+  law: "A Bundle's root is an Agent document, by its path in the bundle.",
+  fix: 'Name the file of the root Agent.',
+  source: 'Authoring format, "Bundle document": `root`',
+  bad: { 'bundle.yaml': 'kind: Bundle\nspec: {root: /agent.yaml}\n', 'agent.yaml': 'kind: Agent\n' },
+  good: { 'bundle.yaml': 'kind: Bundle\nspec: {root: agent.yaml}\n', 'agent.yaml': 'kind: Agent\n' },
+  crossFile: true,
+  kinds: ['Bundle'],
+  check(document, report, { workspace }) {
+    for (const root of document.texts('spec.root')) {
+      if (root.value.startsWith('/')) {
+        report(root, `"${root.value}" is absolute; a root is a path in the bundle.`, {
+          fix: `Write ${root.value.replace(/^\/+/, '')}.`,
+        })
+        continue
+      }
+      const found = workspace.resolve(document, root.value)
+      const fault = missingFile(found, root)
+      if (fault !== undefined) report(root, fault.message, fault.saying)
+      if (!('path' in found)) continue
+      const kinds = workspace.documentsAt(found.path).map(({ kind }) => kind)
+      if (!kinds.includes('Agent'))
+        report(
+          root,
+          kinds.length === 0 ? `${found.path} holds no document.` : `${found.path} is a ${kinds[0]}, not an Agent.`,
+        )
+    }
+  },
+}

@@ -1,0 +1,69 @@
+import type { Document } from '../../text/document.ts'
+import { pathsIn } from '../../facts/path-refs.ts'
+import { directoryOf, pathsUnder } from '../../text/paths.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { valueAt } from '../../workspace/shape.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+
+export const unreferencedFile: LintRule = {
+  name: 'bundle/unreferenced-file',
+  severity: 'info',
+  law: 'A prompt, a schema or a text of a bundle is named by one of its documents.',
+  fix: 'Name it, remove it, or list it in `.svcignore`.',
+  source: 'Bundles, section 1: everything reached from the root is its closure',
+  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'notes.md': 'Ask finance about limits.\n' },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {ref: schemas/new.json}}\n',
+    'schemas/new.json': '{"type": "object"}',
+    'README.md': 'Answers questions.\n',
+  },
+  crossFile: true,
+  kinds: ['Bundle'],
+  check(document, report, { workspace }) {
+    const directory = workspace.bundleDirectory(document)
+    const inside = pathsUnder(workspace.files.paths, directory).filter((path) => TO_BE_NAMED.test(path))
+    if (inside.length === 0) return
+    const used = new Set(workspace.neighbours(document).flatMap((each) => pathsOf(workspace, each)))
+    const beside = new Set([directory, ...[...used].filter((path) => TEXT.test(path)).map(directoryOf)])
+    const stray = inside.filter(
+      (path) =>
+        (OURS.test(path) || (TEXT.test(path) && beside.has(directoryOf(path)))) &&
+        !FOR_PEOPLE.test(path) &&
+        !used.has(path) &&
+        workspace.documentsAt(path).length === 0 &&
+        // What lies in a bundle inside this one is that one's own.
+        workspace.bundleOf({ path }) === directory,
+    )
+    if (stray.length === 0) return
+    // Schema files name each other, and the project file names what it serves.
+    const mentions = workspace.files.paths
+      .filter((path) => /(?:^|\/)(?:schemas\/[^/]+\.json|svc\.config\.ya?ml)$/.test(path))
+      .map((path) => workspace.text(path))
+    for (const path of stray) {
+      const name = path.slice(path.lastIndexOf('/') + 1)
+      if (mentions.some((text) => text.includes(name))) continue
+      report('/spec/root', `Nothing in this bundle names ${path}.`, { subject: [path] })
+    }
+  },
+}
+
+/** What is in the paths of both sorts below: most files are neither. */
+const TO_BE_NAMED = /(?:prompts|instructions|schemas)\/|\.(?:md|txt)$/
+/** Directories whose files are there to be named. */
+const OURS = /(?:^|\/)(?:prompts|instructions|schemas)\/[^/.][^/]*$/
+/** Beside a Bundle, and beside a file that is named, a text was written for an agent. */
+const TEXT = /(?:^|\/)[^/.][^/]*\.(?:md|txt)$/
+/** Files that every project has, and lists of packages. */
+const FOR_PEOPLE =
+  /(?:^|\/)(?:[A-Z][A-Z0-9_-]+|(?:readme|licen[cs]e|changelog|contributing|notice|authors|history|security)[^/]*|requirements[^/]*|robots|llms)(?:\.[a-z]+)?$/
+
+/** Where the paths of a document lead; of several candidates all. */
+function pathsOf(workspace: Workspace, document: Document): readonly string[] {
+  return pathsIn(document).flatMap(({ value, pointer }) => {
+    const version = valueAt(document.value, `${pointer.slice(0, pointer.lastIndexOf('/'))}/version`)
+    const versioned = typeof version === 'string' || typeof version === 'number' ? version : undefined
+    const found = workspace.resolve(document, value, versioned)
+    return 'path' in found ? [found.path] : 'candidates' in found ? found.candidates : []
+  })
+}

@@ -1,0 +1,42 @@
+import { flowText, MERGE_KEY, writtenOut } from '../../edit/merge-keys.ts'
+import { everyNode, placeOfNode } from '../../text/nodes.ts'
+import { segmentsOf } from '../../text/pointer.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const anchorAcrossPolicy: LintRule = {
+  name: 'doc/anchor-across-policy',
+  severity: 'info',
+  law: 'A policy says what it decides in its own words: an alias hides from a reviewer what changes with its anchor.',
+  fix: 'Write out what the alias stands for.',
+  source: 'Lint rules, "doc"',
+  bad: {
+    'policy.yaml':
+      'apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: "1.0.0"}\nspec:\n  conditions:\n    all:\n      - {field: args.amount, op: gt, value: &limit 500}\n      - {field: args.fee, op: gt, value: *limit}\n  decision: {type: deny}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec:\n  conditions: {all: [{field: args.amount, op: gt, value: 500}, {field: args.fee, op: gt, value: 500}]}\n',
+  },
+  kinds: ['Policy'],
+  check(document, report) {
+    if (!document.source.text.includes('*')) return
+    for (const use of everyNode(document)) {
+      const { node } = use
+      if (!node.alias) continue
+      const place = placeOfNode(document, use)
+      const written = document.source.text.slice(place.range.start.offset, place.range.end.offset)
+      const isMerged = segmentsOf(use.pointer).includes(MERGE_KEY)
+      const text = flowText(node.value)
+      report(place, `"${written}" stands for what is written elsewhere.`, {
+        fix: {
+          description: 'Write it out.',
+          edits: isMerged
+            ? writtenOut(document, use.pointer.slice(0, use.pointer.lastIndexOf(MERGE_KEY) + MERGE_KEY.length))
+            : text === undefined
+              ? []
+              : [{ path: place.path, range: place.range, text }],
+        },
+      })
+    }
+  },
+}

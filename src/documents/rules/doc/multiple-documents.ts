@@ -1,0 +1,35 @@
+import { directoryOf } from '../../text/paths.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const multipleDocuments: LintRule = {
+  name: 'doc/multiple-documents',
+  severity: 'error',
+  law: "The root Agent's file holds one document.",
+  fix: 'Give the other documents files of their own.',
+  source: 'Authoring format, "What the service does", 2; bundles, section 1',
+  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n---\nkind: Tool\n' },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\n',
+    'tools.yaml': 'kind: Tool\n---\nkind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
+  },
+  crossFile: true,
+  kinds: ['Bundle'],
+  check(document, report, { workspace }) {
+    for (const root of document.texts('spec.root')) {
+      const found = workspace.resolve(document, root.value)
+      if (!('path' in found)) continue
+      const second = workspace.documentsAt(found.path)[1]
+      if (second === undefined) continue
+      const place = second.placeOf('/kind')
+      report(
+        place,
+        `${found.path} is the root of the bundle in ${directoryOf(document.path) || 'this directory'} and may hold the Agent only; here begins a ${second.kind}.`,
+        {
+          fix: 'Move it to a file of its own.',
+          related: [{ path: root.path, range: root.range, message: 'named as the root here' }],
+        },
+      )
+    }
+  },
+}

@@ -1,0 +1,33 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { removalOf } from '../../edit/removal.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+const PLACES = [
+  'spec.instructions',
+  'output.schema',
+  'spec.tools.*.input_schema',
+  'spec.agents.*.input_schema',
+  'spec.input_schema',
+  'spec.output_schema',
+]
+
+export const versionWithoutRef: LintRule = {
+  name: 'doc/version-without-ref',
+  severity: 'warning',
+  law: '`version` of instructions and schemas goes with `ref`: it names a revision of that file.',
+  fix: 'Remove `version`, or name a file with `ref`.',
+  source: 'Authoring format, "Versioning", 4',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Help., version: 2}\n' },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: prompts/system.md, version: 2}\n',
+    'prompts/system-2.md': 'Help.\n',
+  },
+  check(document, report) {
+    for (const { value, pointer } of PLACES.flatMap((place) => document.at(place))) {
+      if (!isJsonObject(value) || value['version'] === undefined || value['ref'] !== undefined) continue
+      report(`${pointer}/version`, '`version` says nothing here: it names a revision of the file that `ref` names.', {
+        fix: { description: 'Remove it.', edits: removalOf(document, `${pointer}/version`) },
+      })
+    }
+  },
+}

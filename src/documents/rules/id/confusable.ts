@@ -1,0 +1,43 @@
+import { groupBy } from '../../text/group.ts'
+import { oncePerWorkspace } from '../../workspace/once.ts'
+import type { Document } from '../../text/document.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { skeletonOf } from '../../text/scripts.ts'
+
+export const confusable: LintRule = {
+  name: 'id/confusable',
+  severity: 'warning',
+  law: 'Two documents of a kind have ids that people can tell apart.',
+  fix: 'Rename one of them.',
+  source: 'Lint rules, "id"',
+  bad: {
+    'tools.yaml':
+      'kind: Tool\nmetadata: {name: send-mail, namespace: crm, version: "1.0.0"}\n---\nkind: Tool\nmetadata: {name: send_mail, namespace: crm, version: "1.0.0"}\n',
+  },
+  good: {
+    'tools.yaml':
+      'kind: Tool\nmetadata: {name: send-mail, namespace: crm, version: "1.0.0"}\n---\nkind: Tool\nmetadata: {name: read-mail, namespace: crm, version: "1.0.0"}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    if (document.identity === undefined) return
+    const first = twins(workspace).get(document)
+    if (first === undefined) return
+    const { id } = document.identity
+    report('/metadata/name', `"${id}" looks like "${first.identity!.id}".`, {
+      related: [{ path: first.path, range: first.placeOf('/metadata/name').range, message: 'the other one' }],
+    })
+  },
+}
+
+/** By the later of two documents the first that looks like it: told once. */
+const twins = oncePerWorkspace(({ documents }): ReadonlyMap<Document, Document> => {
+  const twins = new Map<Document, Document>()
+  const named = documents.filter(({ identity }) => identity !== undefined)
+  for (const alike of groupBy(named, ({ kind, identity }) => `${kind} ${skeletonOf(identity!.id)}`).values())
+    for (const [at, each] of alike.entries()) {
+      const first = alike.findIndex(({ identity }) => identity!.id !== each.identity!.id)
+      if (first >= 0 && first < at) twins.set(each, alike[first]!)
+    }
+  return twins
+})

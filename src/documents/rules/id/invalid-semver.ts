@@ -1,0 +1,23 @@
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { isVersion, meantVersion } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const invalidSemver: LintRule = {
+  name: 'id/invalid-semver',
+  severity: 'error',
+  law: '`metadata.version` is a semver label.',
+  fix: 'Write a semver version such as 1.2.0.',
+  source: 'Authoring format, "Versioning", 2',
+  bad: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: v1.2}\n' },
+  good: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.2.0"}\n' },
+  check(document, report) {
+    if (document.identity !== undefined && isVersion(document.identity.version)) return
+    for (const version of document.texts('metadata.version')) {
+      if (isVersion(version.value)) continue
+      const meant = meantVersion(version.value)
+      const fix =
+        meant === undefined ? 'Write a version such as "1.0.0".' : replaceScalarFix(version, meant, `Write "${meant}".`)
+      report(version, `"${version.value}" is no semver version.`, { fix })
+    }
+  },
+}

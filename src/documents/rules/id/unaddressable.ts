@@ -1,0 +1,45 @@
+import type { DocumentIdentity } from '../../text/document.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const unaddressable: LintRule = {
+  name: 'id/unaddressable',
+  severity: 'error',
+  law: 'A name has no dot, `@`, `/`, space or upper case, and a namespace no `@`, `/` or space: references could not tell them apart. The namespace `svc` is our own.',
+  fix: 'Use lower-case letters, digits, `-` and `_`.',
+  source:
+    'Authoring format, "Common": `namespace` is the addressing boundary; references have the form `namespace.name@version`',
+  bad: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund.v2, namespace: pay, version: "2.0.0"}\n' },
+  good: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund-v2, namespace: pay, version: "2.0.0"}\n' },
+  check(document, report) {
+    if (document.identity !== undefined && isAddress(document.identity)) return
+    for (const name of document.texts('metadata.name')) {
+      const bad = /[.@/\sA-Z]/.exec(name.value)?.[0]
+      if (bad !== undefined)
+        report(name, `The name "${name.value}" cannot be referred to: it contains ${said(bad)}.`, {
+          fix: `Write "${suggestion(name.value)}".`,
+        })
+    }
+    for (const namespace of document.texts('metadata.namespace')) {
+      const bad = /[@/\s]|^\.|\.$|\.\./.exec(namespace.value)?.[0]
+      if (bad !== undefined)
+        report(namespace, `The namespace "${namespace.value}" cannot be referred to: it contains ${said(bad)}.`)
+      if (/^svc(?:\.|$)/.test(namespace.value))
+        report(namespace, 'The namespace "svc" is reserved for built-in tools.', {
+          fix: 'Choose a namespace of your own.',
+        })
+    }
+  },
+}
+
+/** True where nothing is wrong with either part, as nearly everywhere. */
+const isAddress = ({ namespace, name }: DocumentIdentity): boolean =>
+  /^[a-z0-9_-]+$/.test(name) && /^(?!svc(?:\.|$))[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(namespace)
+
+const said = (part: string): string =>
+  /\s/.test(part) ? 'a space' : /[A-Z]/.test(part) ? `the capital letter ${part}` : `"${part}"`
+
+const suggestion = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '-')
+    .replaceAll(/^-|-$/g, '')

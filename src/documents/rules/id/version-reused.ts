@@ -1,0 +1,37 @@
+import { inc } from 'semver'
+import { canonicalJson } from '../../../base/json.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { frozenOf } from '../../facts/frozen.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const versionReused: LintRule = {
+  name: 'id/version-reused',
+  severity: 'error',
+  law: 'A version that was published keeps its content.',
+  fix: 'Raise `metadata.version`.',
+  source: 'Bundles, section 4: a published version is immutable',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: published, namespace: pay, version: "1.2.0"}\nspec: {description: Pays an amount back and tells the customer.}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: published, namespace: pay, version: "1.2.1"}\nspec: {description: Pays an amount back and tells the customer.}\n',
+  },
+  crossFile: true,
+  kinds: ['Tool', 'Policy'],
+  check(document, report, { workspace, published }) {
+    const { kind, identity } = document
+    if ((kind !== 'Tool' && kind !== 'Policy') || identity === undefined) return
+    const before = published.document?.(kind, identity.id, identity.version)
+    if (before === undefined) return
+    const now = frozenOf(workspace, document)
+    if (now === undefined || canonicalJson(now) === canonicalJson(before)) return
+    const next = inc(identity.version, 'patch')
+    const place = document.placeOf('/metadata/version')
+    report(place, `${identity.id}@${identity.version} was published with another content.`, {
+      why: 'Publishing it again will be refused.',
+      ...(next !== null && { fix: { ...replaceScalarFix(place, next), unsafe: true } }),
+    })
+  },
+}

@@ -1,0 +1,47 @@
+import { edgesOf } from '../../facts/closure.ts'
+import { limitsOf } from '../../facts/limits.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const childExceedsParent: LintRule = {
+  name: 'limits/child-exceeds-parent',
+  severity: 'warning',
+  law: 'A sub-agent has no larger limits than the agent that delegates to it.',
+  fix: 'Lower the limit of the sub-agent.',
+  source: 'Authoring format, "Limits": limits cap a whole run; decisions, section 13: tokens of descendants count',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_tokens_per_run: 10000}\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec: {limits: {max_tokens_per_run: 50000}}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_tokens_per_run: 10000}\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec: {limits: {max_tokens_per_run: 5000}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const { child } of edgesOf(workspace, document))
+      for (const name of CAPS) {
+        const own = limitsOf(document)[name]
+        const other = limitsOf(child)[name]
+        if (typeof own !== 'number' || typeof other !== 'number' || other <= own) continue
+        // `limits/non-positive` speaks of such a limit.
+        if (own <= 0) continue
+        const { path, range } = document.placeOf(`/spec/limits/${name}`)
+        report(
+          child.placeOf(`/spec/limits/${name}`),
+          `${name} is ${other} here, but ${own} in ${document.identity?.id ?? document.path}, which delegates to this agent.`,
+          {
+            related: [{ path, range, message: `${own} here` }],
+          },
+        )
+      }
+  },
+}
+
+const CAPS = ['max_tokens_per_run', 'max_wall_clock_seconds']

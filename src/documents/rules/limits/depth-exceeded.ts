@@ -1,0 +1,41 @@
+import { isRoot, longestPath } from '../../facts/closure.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+/** Deepest nesting where the document does not say. */
+const DEFAULT = 5
+
+export const depthExceeded: LintRule = {
+  name: 'limits/depth-exceeded',
+  severity: 'error',
+  law: "The longest static delegation path fits the root's `max_subagent_depth`.",
+  fix: 'Flatten the delegation, or raise `max_subagent_depth`.',
+  source: 'Authoring format, "Limits": `max_subagent_depth`; bundles, section 1',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n  limits: {max_subagent_depth: 1}\n',
+    'b.yaml': 'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: c.yaml}]\n',
+    'c.yaml': 'kind: Agent\nmetadata: {name: c, namespace: acme, version: "1.0.0"}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n  limits: {max_subagent_depth: 2}\n',
+    'b.yaml': 'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: c.yaml}]\n',
+    'c.yaml': 'kind: Agent\nmetadata: {name: c, namespace: acme, version: "1.0.0"}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    if (!isRoot(workspace, document)) return
+    const limit = document.at('spec.limits.max_subagent_depth')[0]
+    const allowed = typeof limit?.value === 'number' ? limit.value : DEFAULT
+    const path = longestPath(workspace, document)
+    // `limits/non-positive` speaks of a limit that allows nothing.
+    if (path.length - 1 <= allowed || allowed <= 0) return
+    const names = path.map((each) => each.identity?.id ?? each.path).join(' → ')
+    report(
+      limit ?? '/spec/agents',
+      `Delegation is ${path.length - 1} deep, but ${limit === undefined ? `the default allows ${DEFAULT}` : `max_subagent_depth is ${allowed}`}: ${names}.`,
+      { fix: 'Flatten the delegation, or raise the limit.' },
+    )
+  },
+}

@@ -1,0 +1,17 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const escalateNobody: LintRule = {
+  name: 'limits/escalate-nobody',
+  severity: 'info',
+  law: 'A limit that escalates waits for an operator.',
+  fix: 'Write `on_limit: halt` where nobody operates.',
+  source: 'Authoring format, "Limits": `on_limit`; decisions, section 13',
+  bad: { 'agent.yaml': 'kind: Agent\nspec: {limits: {max_tokens_per_run: 5000, on_limit: escalate}}\n' },
+  good: { 'agent.yaml': 'kind: Agent\nspec: {limits: {max_tokens_per_run: 5000, on_limit: halt}}\n' },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const found of document.texts('spec.limits.on_limit'))
+      if (found.value === 'escalate')
+        report(found, 'Only an operator can answer this escalation; until then the run waits.')
+  },
+}

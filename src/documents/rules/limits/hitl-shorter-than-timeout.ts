@@ -1,0 +1,49 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { gatedAgents } from '../../facts/attachments.ts'
+import { decisionOf } from '../../facts/decision.ts'
+import { limitsOf } from '../../facts/limits.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const hitlShorterThanTimeout: LintRule = {
+  name: 'limits/hitl-shorter-than-timeout',
+  severity: 'warning',
+  law: 'A run waits for people at least as long as its approvals do.',
+  fix: 'Raise `max_hitl_wait_minutes`, or lower `after_minutes`.',
+  source: 'Authoring format, "Limits": `max_hitl_wait_minutes` is a budget for approval waits',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5, max_hitl_wait_minutes: 10}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5, max_hitl_wait_minutes: 60}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    const { timeout } = decisionOf(document)
+    const after = isJsonObject(timeout) ? timeout['after_minutes'] : undefined
+    if (typeof after !== 'number') return
+    const agents = gatedAgents(workspace, document)
+    for (let at = 0; at < agents.length; at++) {
+      const agent = agents[at]!
+      const wait = limitsOf(agent)['max_hitl_wait_minutes']
+      if (typeof wait !== 'number' || wait <= 0 || wait >= after) continue
+      const { path, range } = agent.placeOf('/spec/limits/max_hitl_wait_minutes')
+      report(
+        '/spec/decision/timeout/after_minutes',
+        `${agent.identity?.id ?? 'The agent'} waits ${wait} minutes for people; this default would come after ${after}.`,
+        {
+          why: 'The run reaches its limit before the default is applied.',
+          related: [{ path, range, message: 'the budget of the run' }],
+        },
+      )
+    }
+  },
+}

@@ -1,0 +1,27 @@
+import { insertionOf } from '../../edit/insertion.ts'
+import { limitsOf } from '../../facts/limits.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const limitsMissingLoop: LintRule = {
+  name: 'limits/missing-loop',
+  severity: 'warning',
+  law: 'An agent with tools says how often it may call them.',
+  fix: 'Add `limits.max_loop_iterations`.',
+  source: 'Lint rules, "limit"',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n' },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 10}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    if (limitsOf(document)['max_loop_iterations'] !== undefined || document.at('spec.tools.*').length === 0) return
+    report('/spec/tools', 'Tools are bound, but `max_loop_iterations` is not set.', {
+      why: 'A model that loops would stop only at the guard of the server.',
+      fix: {
+        description: 'Add `limits: {max_loop_iterations: 25}`.',
+        edits: insertionOf(document, '/spec/limits/max_loop_iterations', '25', 'tools'),
+        unsafe: true,
+      },
+    })
+  },
+}

@@ -1,0 +1,27 @@
+import { OFFLINE_PROVIDERS } from '../../../spec/document.ts'
+import { limitsOf } from '../../facts/limits.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const limitsMissingTokens: LintRule = {
+  name: 'limits/missing-tokens',
+  severity: 'info',
+  strict: 'warning',
+  law: 'A run has a limit of tokens.',
+  fix: 'Add `limits.max_tokens_per_run`.',
+  source: 'Authoring format, "Limits"',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec: {model: {provider: anthropic, name: m}}\nsecrets: {anthropic: {fromEnv: K}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec: {model: {provider: anthropic, name: m}, limits: {max_tokens_per_run: 20000}}\nsecrets: {anthropic: {fromEnv: K}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    if (limitsOf(document)['max_tokens_per_run'] !== undefined) return
+    const provider = document.at('spec.model.provider')[0]?.value
+    // These cost nothing.
+    if (typeof provider !== 'string' || OFFLINE_PROVIDERS.includes(provider)) return
+    report('/spec/limits', 'Nothing limits the tokens of a run.')
+  },
+}

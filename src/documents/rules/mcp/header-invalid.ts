@@ -1,0 +1,30 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const mcpHeaderInvalid: LintRule = {
+  name: 'mcp/header-invalid',
+  severity: 'error',
+  law: 'A credential is sent in a header that exists for it: a token of HTTP, none that steers the connection.',
+  fix: 'Name the header that the server asks for, such as X-Api-Key.',
+  source: 'Authoring format, "MCP server entry": `header`; RFC 9110, sections 5.1 and 7.6.1',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: header, secret: k, header: Host}}]\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: header, secret: k, header: X-Api-Key}}]\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const { value, pointer } of document.texts('spec.mcp_servers.*.auth.header')) {
+      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)) report(pointer, `"${value}" is no name of a header.`)
+      else if (STEERING.has(value.toLowerCase())) report(pointer, `The header ${value} is not for credentials.`)
+    }
+  },
+}
+
+const STEERING = new Set(
+  'host content-length content-type content-encoding cookie connection keep-alive proxy-connection proxy-authenticate te trailer transfer-encoding upgrade accept mcp-session-id mcp-protocol-version'.split(
+    ' ',
+  ),
+)

@@ -1,0 +1,40 @@
+import { effectiveClass } from '../../facts/bindings.ts'
+import { mcpUsesOf } from '../../facts/mcp-uses.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+const agent = (sideEffect: string): string =>
+  `kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.forget@^1, side_effect_class: ${sideEffect}, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: WEB_KEY}}\n`
+
+export const mcpHintConflict: LintRule = {
+  name: 'mcp/hint-conflict',
+  severity: 'warning',
+  law: 'A tool that its MCP server calls a writing one is not bound as `read_only` (`--mcp-live`).',
+  fix: 'Correct the class of the binding.',
+  source: 'Policies, section 4: classes and their defaults; security, S16',
+  bad: { 'agent.yaml': agent('read_only') },
+  good: { 'agent.yaml': agent('non_idempotent_write') },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace, mcp }) {
+    const listings = mcp?.get(document)
+    for (const { use, server, tool } of listings === undefined ? [] : mcpUsesOf(workspace, document)) {
+      const listing = listings!.get(server)
+      const now = listing !== undefined && 'tools' in listing ? listing.tools.get(tool) : undefined
+      // A hint is the server's own word: it may make a binding stricter, never milder.
+      const says =
+        now?.readOnly === true
+          ? undefined
+          : now?.destructive
+            ? 'destructive'
+            : now?.readOnly === false
+              ? 'a writing one'
+              : undefined
+      if (says === undefined || effectiveClass(workspace, use) !== 'read_only') continue
+      report(
+        use.value['side_effect_class'] === undefined ? `${use.pointer}/ref` : `${use.pointer}/side_effect_class`,
+        `MCP server "${server}" calls "${tool}" ${says}; here it is read_only.`,
+        { why: 'A read_only call needs no approval, and may be repeated.' },
+      )
+    }
+  },
+}

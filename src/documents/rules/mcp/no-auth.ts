@@ -1,0 +1,29 @@
+import { isLoopback, urlOf } from '../../text/hosts.ts'
+import { segmentsOf } from '../../text/pointer.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const mcpNoAuth: LintRule = {
+  name: 'mcp/no-auth',
+  severity: 'warning',
+  law: 'A server on another machine knows who calls.',
+  fix: 'Add `auth: {scheme: bearer, secret: …}`.',
+  source: 'Authoring format, "MCP server entry": `auth`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/"}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const url of document.texts('spec.mcp_servers.*.url')) {
+      const entry = segmentsOf(url.pointer).slice(0, 3).join('.')
+      const parsed = urlOf(url.value)
+      if (parsed?.protocol !== 'https:' || isLoopback(parsed.hostname) || document.at(`${entry}.auth`).length > 0)
+        continue
+      report(url, `${parsed.hostname} is called without authentication.`)
+    }
+  },
+}

@@ -1,0 +1,31 @@
+import { effectiveClass, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const mcpNoContract: LintRule = {
+  name: 'mcp/no-contract',
+  severity: 'warning',
+  law: 'A call to a server of others has a contract of ours: an input schema or a Tool document.',
+  fix: 'Add `input_schema` to the binding, or a Tool document.',
+  source: 'Authoring format, "Tool binding": `mcp`, `input_schema`; decisions, section 14',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/"}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/"}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}, input_schema: {inline: {type: object, properties: {query: {type: string}}}}}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace, published }) {
+    for (const use of toolsOf(document)) {
+      if (use.value['mcp'] === undefined || use.value['input_schema'] !== undefined || use.ref === undefined) continue
+      if (toolDocument(workspace, use) !== undefined || published.versions('Tool', use.ref.id).length > 0) continue
+      const irreversible = effectiveClass(workspace, use) === 'irreversible_action'
+      report(`${use.pointer}/ref`, `What ${use.ref.id} accepts is decided by the server alone.`, {
+        why: 'The server may change it at any time, and policies cannot rely on its arguments.',
+        ...(irreversible && { severity: 'error' }),
+      })
+    }
+  },
+}

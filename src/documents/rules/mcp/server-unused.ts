@@ -1,0 +1,36 @@
+import { removalWithParent } from '../../edit/removal.ts'
+import { segmentsOf } from '../../text/pointer.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const mcpServerUnused: LintRule = {
+  name: 'mcp/server-unused',
+  severity: 'warning',
+  law: 'An MCP server that is declared is used by a binding.',
+  fix: 'Remove it, or route a binding to it.',
+  source: 'Authoring format, "MCP server entry": referenced by `tools[].mcp.server`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: legacy, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    const used = new Set(document.texts('spec.tools.*.mcp.server').map(({ value }) => value))
+    const declared = document.texts('spec.mcp_servers.*.name').map(({ value }) => value)
+    // A route that leads nowhere may be meant for the server that none leads to.
+    const isMissing = [...used].some((name) => !declared.includes(name))
+    for (const server of document.texts('spec.mcp_servers.*.name')) {
+      if (used.has(server.value)) continue
+      const entry = `/${segmentsOf(server.pointer).slice(0, 3).join('/')}`
+      report(server, `No binding is routed to the server "${server.value}".`, {
+        fix: isMissing
+          ? 'Route a binding to it, or remove it.'
+          : { description: 'Remove it.', edits: removalWithParent(document, entry) },
+        subject: [server.value],
+      })
+    }
+  },
+}

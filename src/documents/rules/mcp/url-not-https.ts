@@ -1,0 +1,24 @@
+import { isLoopback } from '../../text/hosts.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const mcpUrlNotHttps: LintRule = {
+  name: 'mcp/url-not-https',
+  severity: 'error',
+  law: 'An MCP server is reached over https; over http on a loopback host only.',
+  fix: 'Write an https address.',
+  source: 'Authoring format, "MCP server entry": `url` is an HTTPS endpoint; decisions, section 14',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "http://mcp.example/"}]\n' },
+  good: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/"}]\n' },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const url of document.texts('spec.mcp_servers.*.url')) {
+      const parsed = URL.canParse(url.value) ? new URL(url.value) : undefined
+      if (parsed?.protocol === 'https:') continue
+      if (parsed?.protocol === 'http:' && isLoopback(parsed.hostname))
+        report(url, `"${url.value}" is not https; that is fine on this machine only.`, { severity: 'info' })
+      else if (parsed?.protocol === 'http:')
+        report(url, `"${url.value}" is not https.`, { fix: `Write "${url.value.replace(/^http:/i, 'https:')}".` })
+      else report(url, `"${url.value}" is no https URL.`)
+    }
+  },
+}

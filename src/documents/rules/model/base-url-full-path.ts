@@ -1,0 +1,39 @@
+import { urlOf } from '../../text/hosts.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const baseUrlFullPath: LintRule = {
+  name: 'model/base-url-full-path',
+  severity: 'warning',
+  law: '`base_url` is an address to which `/chat/completions` is added once, without a query.',
+  fix: 'Trim it.',
+  source: 'Authoring format, "spec.model": `base_url` is a chat-completion endpoint',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "https://llm.example/v1?version=2", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "https://llm.example/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const url of document.texts('spec.model.base_url')) {
+      const parsed = urlOf(url.value)
+      if (parsed === undefined || TOKEN.test(parsed.search)) continue
+      const twice = /(?:\/chat\/completions\/*){2,}$/.test(parsed.pathname)
+      if (!twice && parsed.search === '') continue
+      const trimmed = url.value.replace(/\?[^#]*/, '').replace(/(?:\/chat\/completions\/*){2,}$/, '/chat/completions')
+      report(
+        url,
+        twice ? '`/chat/completions` stands there twice.' : `The query ${parsed.search} would be lost or misread.`,
+        {
+          fix: { ...replaceScalarFix(url, trimmed), edits: [] },
+        },
+      )
+    }
+  },
+}
+
+/** `secret/in-url` speaks of these. */
+const TOKEN = /[?&](?:[a-z_-]*(?:token|key|secret|password|auth|sig)[a-z_-]*)=/i

@@ -1,0 +1,30 @@
+import type { LintRule } from '../../facts/rule.ts'
+import { isLoopback, urlOf } from '../../text/hosts.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+
+export const baseUrlInsecure: LintRule = {
+  name: 'model/base-url-insecure',
+  severity: 'warning',
+  law: 'A model on another machine is reached over https.',
+  fix: 'Write https.',
+  source: 'Authoring format, "spec.model": `base_url`; security, "Model keys"',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "http://llm.corp/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "http://localhost:8080/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const url of document.texts('spec.model.base_url')) {
+      const parsed = urlOf(url.value)
+      if (parsed?.protocol !== 'http:' || isLoopback(parsed.hostname)) continue
+      const secure = url.value.replace(/^http:/i, 'https:')
+      report(url, `The key and every word for the model would travel to ${parsed.hostname} in the clear.`, {
+        fix: replaceScalarFix(url, secure),
+      })
+    }
+  },
+}

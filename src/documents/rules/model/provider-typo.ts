@@ -1,0 +1,41 @@
+import { distance } from 'fastest-levenshtein'
+import { OFFLINE_PROVIDERS } from '../../../spec/document.ts'
+import { memoizeByText } from '../../text/remember.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+const KNOWN = [
+  'anthropic',
+  'openai',
+  'openai-compatible',
+  'vendor_a',
+  'vendor_b',
+  'vendor_b-compatible',
+  ...OFFLINE_PROVIDERS,
+]
+
+export const providerTypo: LintRule = {
+  name: 'model/provider-typo',
+  severity: 'warning',
+  law: 'A provider that is almost a known one is likely a slip.',
+  fix: 'Correct the name of the provider.',
+  source: 'Authoring format, "spec.model": any other non-empty name is accepted',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: antropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report, { providers }) {
+    for (const provider of document.texts('spec.model.provider')) {
+      const name = provider.value
+      if (KNOWN.includes(name) || Object.hasOwn(providers, name)) continue
+      const near = nearKnown(name)
+      if (near !== undefined)
+        report(provider, `"${name}" is no provider that svc knows. Did you mean "${near}"?`, { fix: `Write ${near}.` })
+    }
+  },
+}
+
+const nearKnown = memoizeByText((name) => KNOWN.find((known) => distance(name, known) <= 2))

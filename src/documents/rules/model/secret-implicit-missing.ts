@@ -1,0 +1,47 @@
+import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../../spec/document.ts'
+import { insertionOf } from '../../edit/insertion.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const secretImplicitMissing: LintRule = {
+  name: 'model/secret-implicit-missing',
+  severity: 'error',
+  law: 'Without `model.secret`, a secret named after the provider exists. The offline providers need none.',
+  fix: 'Declare a secret, and name it in `model.secret`.',
+  source: 'Authoring format, "spec.model": `secret`',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\n' },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report, { providers }) {
+    if (document.at('spec.model.secret').length > 0) return
+    for (const provider of document.texts('spec.model.provider')) {
+      const mapped = Object.hasOwn(providers, provider.value) ? providers[provider.value]!.type : undefined
+      if (OFFLINE_PROVIDERS.includes(mapped ?? canonicalProvider(provider.value))) continue
+      const names = [provider.value, ...providerSpellings(provider.value)]
+      if (document.at('secrets.*').some(({ key }) => names.includes(key))) continue
+      report(
+        provider,
+        `No secret for the provider "${provider.value}": neither \`model.secret\` nor a secret named "${provider.value}" is there.`,
+        {
+          fix: {
+            description: `Add \`secrets: {${provider.value}: {fromEnv: ${variable(provider.value)}}}\`.`,
+            edits: /^[a-z][a-z0-9_-]*$/.test(provider.value)
+              ? insertionOf(
+                  document,
+                  `/secrets/${provider.value}`,
+                  provider.path.endsWith('.json')
+                    ? `{ "fromEnv": "${variable(provider.value)}" }`
+                    : `{ fromEnv: ${variable(provider.value)} }`,
+                  'spec',
+                )
+              : [],
+          },
+        },
+      )
+    }
+  },
+}
+
+const variable = (provider: string): string => `${provider.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}_API_KEY`

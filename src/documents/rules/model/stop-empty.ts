@@ -1,0 +1,35 @@
+import { removalOf } from '../../edit/removal.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const stopEmpty: LintRule = {
+  name: 'model/stop-empty',
+  severity: 'error',
+  law: 'Stop sequences are texts that are not empty, each once.',
+  fix: 'Remove it.',
+  source: 'Authoring format, "spec.model": `stop_sequences`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {stop_sequences: [END, ""]}}\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {stop_sequences: [END]}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    const seen = new Set<unknown>()
+    for (const found of document.at('spec.model.parameters.stop_sequences.*')) {
+      const again = seen.has(found.value)
+      seen.add(found.value)
+      if (found.value !== '' && !again) continue
+      report(
+        found,
+        found.value === ''
+          ? 'An empty stop sequence stops every answer, or is refused.'
+          : 'This stop sequence stands here twice.',
+        {
+          fix: { description: 'Remove it.', edits: removalOf(document, found.pointer) },
+        },
+      )
+    }
+  },
+}

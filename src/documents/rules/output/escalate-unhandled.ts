@@ -1,0 +1,23 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const escalateUnhandled: LintRule = {
+  name: 'output/escalate-unhandled',
+  severity: 'info',
+  law: 'An output that escalates waits for an operator.',
+  fix: 'Write `on_invalid: fail` where nobody operates.',
+  source: 'Authoring format, "output": `on_invalid`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\noutput: {format: json, strict: true, on_invalid: escalate, schema: {inline: {type: object}}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\noutput: {format: json, strict: true, on_invalid: fail, schema: {inline: {type: object}}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const found of document.texts('output.on_invalid'))
+      if (found.value === 'escalate')
+        report(found, 'Only an operator can answer this escalation; until then the run waits.')
+  },
+}

@@ -1,0 +1,18 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const strictMissing: LintRule = {
+  name: 'output/strict-missing',
+  severity: 'info',
+  strict: 'warning',
+  law: 'An output with a schema is held to it.',
+  fix: 'Write `strict: true`.',
+  source: 'Authoring format, "output": `strict`',
+  bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, schema: {inline: {type: object}}}\n' },
+  good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {inline: {type: object}}}\n' },
+  kinds: ['Agent'],
+  check(document, report) {
+    if (document.at('output.format')[0]?.value !== 'json') return
+    if (document.at('output.schema').length === 0 || document.at('output.strict')[0]?.value === true) return
+    report('/output/schema', 'The output has a schema, but is not held to it.')
+  },
+}

@@ -1,0 +1,18 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const strictWithoutSchema: LintRule = {
+  name: 'output/strict-without-schema',
+  severity: 'error',
+  law: 'A strict output has a schema to be held to.',
+  fix: 'Add `schema`, or remove `strict`.',
+  source: 'Authoring format, "output": `strict`',
+  bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true}\n' },
+  good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {inline: {type: object}}}\n' },
+  kinds: ['Agent'],
+  check(document, report) {
+    if (document.at('output.schema').length > 0) return
+    for (const strict of document.at('output.strict'))
+      if (strict.value === true)
+        report(strict, '`strict: true` needs a `schema`.', { fix: 'Add the schema, or remove `strict`.' })
+  },
+}

@@ -1,0 +1,37 @@
+import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
+import { effectOf } from '../../facts/authority.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const allowEverything: LintRule = {
+  name: 'policy/allow-everything',
+  severity: 'warning',
+  law: 'No policy of a whole agent allows every call.',
+  fix: 'Give it a scope, or conditions.',
+  source: 'Policies, section 4: a grant lifts the side-effect default',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\nspec: {decision: {type: allow}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: allow}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const { at, policies } of attachmentsOf(workspace, document)) {
+      const policy = policies[0]
+      if (policy === undefined || !at.pointer.startsWith('/spec/default_policies/')) continue
+      if (effectOf(policy) !== 'grant' || scopeOf(policy) !== undefined || policy.at('spec.conditions').length > 0)
+        continue
+      report(at, `${policy.identity?.id ?? at.value} allows every call of every tool.`, {
+        why: 'Irreversible actions are then done without an approval.',
+        related: [{ path: policy.path, range: policy.placeOf('/spec/decision/type').range, message: 'the grant' }],
+      })
+    }
+  },
+}

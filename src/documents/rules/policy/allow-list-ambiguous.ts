@@ -1,0 +1,51 @@
+import { gatedBindings } from '../../facts/attachments.ts'
+import { inputOf } from '../../facts/inputs.ts'
+import { inferredField, namedField } from '../../../policy/allow-field.ts'
+import { effectOf } from '../../facts/authority.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const allowListAmbiguous: LintRule = {
+  name: 'policy/allow-list-ambiguous',
+  severity: 'error',
+  law: 'It can be told which argument an allow list checks.',
+  fix: 'Name the argument: `decision.runtime: {svc/allow_field: …}`.',
+  source: 'Policies, section 4: the checked argument',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {country: {type: string}, city: {type: string}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {allow: [DE], decision: {type: allow}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {country: {type: string}, city: {type: string}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {allow: [DE], decision: {type: allow, runtime: {svc/allow_field: country}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    if (effectOf(document) !== 'list') return
+    const named = document.at('spec.decision.runtime.*').find(({ key }) => key === 'svc/allow_field')
+    if (named !== undefined) {
+      if (namedField(named.value) === undefined)
+        report(named, `${JSON.stringify(named.value)} is no path of an argument.`)
+      return
+    }
+    for (const use of gatedBindings(workspace, document)) {
+      const input = inputOf(workspace, use)
+      if (input === undefined || inferredField(input.value) !== undefined) continue
+      report('/spec/allow', `It cannot be told which argument of ${use.ref!.id} this list checks.`, {
+        related: [
+          {
+            path: input.spans.source.path,
+            range: input.spans.placeOf(`${input.base}/properties`).range,
+            message: 'its arguments',
+          },
+        ],
+      })
+    }
+  },
+}

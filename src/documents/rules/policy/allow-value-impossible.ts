@@ -1,0 +1,53 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { gatedBindings } from '../../facts/attachments.ts'
+import { effectOf } from '../../facts/authority.ts'
+import { inputOf } from '../../facts/inputs.ts'
+import { inferredField, namedField } from '../../../policy/allow-field.ts'
+import { readArgumentPath } from '../../../policy/condition/path.ts'
+import { domainAt } from '../../prove/value-domain.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+
+export const allowValueImpossible: LintRule = {
+  name: 'policy/allow-value-impossible',
+  severity: 'warning',
+  law: 'Each value of an allow list is one that the argument can have.',
+  fix: 'Write a value that the input schema allows.',
+  source: 'Policies, section 4: compared as canonical text',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {currency: {enum: [USD, EUR]}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {allow: [EURO], decision: {type: allow}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {currency: {enum: [USD, EUR]}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {allow: [EUR], decision: {type: allow}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    if (effectOf(document) !== 'list') return
+    const named = document.at('spec.decision.runtime.*').find(({ key }) => key === 'svc/allow_field')
+    const lists = gatedBindings(workspace, document).map((use) => {
+      const schema = inputOf(workspace, use)?.value
+      const field = named === undefined ? inferredField(schema) : namedField(named.value)
+      const path = field === undefined ? undefined : readArgumentPath(field)
+      const values = path && isJsonObject(schema) ? domainAt(schema, path.segments)?.values : undefined
+      return values?.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    })
+    if (lists.length === 0) return
+    for (const each of document.texts('spec.allow.*')) {
+      if (!lists.every((values) => values !== undefined && !values.includes(each.value))) continue
+      const near = nearestCandidate(each.value, lists[0]!)
+      report(
+        each,
+        `The argument is never "${each.value}": ${lists[0]!.join(', ')}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+      )
+    }
+  },
+}

@@ -1,0 +1,29 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const allowWithoutType: LintRule = {
+  name: 'policy/allow-without-type',
+  severity: 'error',
+  law: 'An `allow` list goes with the decision type `allow`.',
+  fix: 'Write `decision.type: allow`, or remove the list.',
+  source: 'Authoring format, "Policy document": `allow`',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {allow: [EUR], decision: {type: deny}}\n' },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {allow: [EUR], decision: {type: allow, runtime: {svc/allow_field: currency}}}\n',
+  },
+  kinds: ['Policy'],
+  check(document, report) {
+    if (document.at('spec.allow').length === 0) return
+    const type = document.texts('spec.decision.type')[0]
+    if (type === undefined || type.value === 'allow') return
+    const list = document.at('spec.allow')[0]!
+    report(
+      { path: list.path, pointer: list.pointer, range: list.keyRange },
+      `The list \`allow\` is never read: the decision is ${type.value}.`,
+      {
+        fix: 'Remove it, or decide `allow`.',
+        related: [{ path: type.path, range: type.range, message: 'decided here' }],
+      },
+    )
+  },
+}

@@ -1,0 +1,35 @@
+import { conditionOf } from '../../facts/conditions.ts'
+import { domainsOf } from '../../prove/policy-domains.ts'
+import { alwaysTrue as proven } from '../../prove/reasoning.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const alwaysTrue: LintRule = {
+  name: 'policy/always-true',
+  severity: 'warning',
+  law: 'A condition is false for some call; one that never is says nothing.',
+  fix: 'Drop the conditions, or tighten them.',
+  source: 'Policies, section 2: absent conditions are always true',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: number, minimum: 0}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gte, value: 0}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: number, minimum: 0}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gte, value: 100}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    const condition = conditionOf(document)
+    const known = condition && domainsOf(workspace, document)
+    if (condition === undefined || known === undefined || known.length === 0) return
+    if (known.every(({ domains }) => proven(condition, domains)))
+      report('/spec/conditions', 'Every call that the input schema allows makes these conditions true.')
+  },
+}

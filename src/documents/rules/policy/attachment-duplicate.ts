@@ -1,0 +1,46 @@
+import { attachmentsOf, type AttachedPolicyRef } from '../../facts/attachments.ts'
+import { removalOf } from '../../edit/removal.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const attachmentDuplicate: LintRule = {
+  name: 'policy/attachment-duplicate',
+  severity: 'warning',
+  law: 'A policy is attached once at a place.',
+  fix: 'Keep one of the two.',
+  source: 'Authoring format, "Policy attachment"',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit, {ref: policy.yaml}]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    const attachments = attachmentsOf(workspace, document)
+    // What is attached once in the whole document is attached once in each list.
+    if (new Set(attachments.map(nameOf)).size === attachments.length) return
+    const first = new Map<string, string>()
+    for (const attachment of attachments) {
+      const { at } = attachment
+      const name = nameOf(attachment)
+      const item = at.key === 'ref' ? at.pointer.slice(0, -'/ref'.length) : at.pointer
+      const list = item.slice(0, item.lastIndexOf('/'))
+      const key = `${list} ${name}`
+      const before = first.get(key)
+      first.set(key, before ?? item)
+      if (before === undefined || before === item) continue
+      report(at, `${name} is attached here twice.`, {
+        fix: { description: 'Remove it.', edits: removalOf(document, item) },
+        related: [{ path: document.path, range: document.placeOf(before).range, message: 'first here' }],
+      })
+    }
+  },
+}
+
+const nameOf = ({ policies, written }: AttachedPolicyRef): string => policies[0]?.identity?.id ?? written

@@ -1,0 +1,33 @@
+import { attachmentsOf } from '../../facts/attachments.ts'
+import { missingFile } from '../../facts/missing.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestId } from '../../text/suggest.ts'
+
+export const attachmentMissing: LintRule = {
+  name: 'policy/attachment-missing',
+  severity: 'error',
+  law: 'A policy that is attached exists.',
+  fix: 'Correct the name, or add the Policy document.',
+  source: 'Authoring format, "Policy attachment"',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  default_policies: [pay.limt]\n', 'policy.yaml': 'kind: Policy\n' },
+  good: { 'agent.yaml': 'kind: Agent\nspec:\n  default_policies: [pay.limit]\n', 'policy.yaml': 'kind: Policy\n' },
+  crossFile: true,
+  check(document, report, { workspace, published }) {
+    for (const { at, written, policies, resolution } of attachmentsOf(workspace, document)) {
+      if (policies.length > 0 || written === '') continue
+      if (resolution !== undefined) {
+        const fault = missingFile(resolution, at)
+        if (fault !== undefined) report(at, fault.message, fault.saying)
+        else if ('path' in resolution) report(at, `${resolution.path} holds no Policy.`)
+        continue
+      }
+      if (published.versions('Policy', written).length > 0) continue
+      const ids = workspace.ids('Policy')
+      const near = nearestId(written, ids)
+      report(at, `Policy "${written}" is not in this project.${near === undefined ? '' : ` Did you mean ${near}?`}`, {
+        fix: near === undefined ? 'Add its Policy document, or publish it.' : `Write ${near}.`,
+        meant: near,
+      })
+    }
+  },
+}

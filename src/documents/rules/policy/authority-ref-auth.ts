@@ -1,0 +1,35 @@
+import { boundariesOf, effectOf } from '../../facts/authority.ts'
+import { decisionOf } from '../../facts/decision.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const authorityRefAuth: LintRule = {
+  name: 'policy/authority-ref-auth',
+  severity: 'warning',
+  law: '`authority_ref` links a policy to a boundary; it authorises nothing.',
+  fix: 'Add conditions, or decide `require_approval`.',
+  source: 'Authoring format, "decision": `authority_ref` performs no authorization',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: allow, authority_ref: spend-limit}}\n' },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, authority_ref: spend-limit, timeout: {after_minutes: 60, default: deny}}}\n',
+    'agent.yaml':
+      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend-limit]}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    if (decisionOf(document)['type'] !== 'allow') return
+    if (document.at('spec.conditions').length > 0 || document.at('spec.allow').length > 0) return
+    // A boundary of grants alone is `authority/all-allow`.
+    const agents = workspace.neighbours(document).filter(({ kind }) => kind === 'Agent')
+    const boundaries = agents.flatMap((agent) => boundariesOf(workspace, agent))
+    const alone = boundaries.some(
+      ({ policies }) => policies.includes(document) && policies.every((policy) => effectOf(policy) === 'grant'),
+    )
+    if (alone) return
+    for (const { pointer } of document.at('spec.decision.authority_ref'))
+      report(pointer, 'This grants every call; the link to an authority checks nothing.', {
+        fix: 'Add conditions, or decide `require_approval`.',
+      })
+  },
+}

@@ -1,0 +1,19 @@
+import { decisionOf } from '../../facts/decision.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const blockAlias: LintRule = {
+  name: 'policy/block-alias',
+  severity: 'info',
+  law: '`block` is another word for `deny`.',
+  fix: 'Write deny.',
+  source: 'Authoring format, "decision": `block` is treated as `deny`',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: block}}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny}}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    if (decisionOf(document)['type'] !== 'block') return
+    const type = document.placeOf('/spec/decision/type')
+    report(type, '`block` is treated as `deny`.', { fix: replaceScalarFix(type, 'deny') })
+  },
+}

@@ -1,0 +1,38 @@
+import { leavesIn } from '../../facts/conditions.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const caseSensitiveEmail: LintRule = {
+  name: 'policy/case-sensitive-email',
+  severity: 'warning',
+  law: 'Mail addresses and hosts are compared without regard to case, by their domain.',
+  fix: 'Compare `email_domain(…)`, `host(…)` or `lower(…)`.',
+  source: 'Policies, section 2: comparison is case-sensitive; functions',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.to, op: ends_with, value: "@corp.com"}}\n' },
+  good: {
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: email_domain(args.to), op: eq, value: corp.com}}\n',
+  },
+  kinds: ['Policy'],
+  check(document, report) {
+    for (const { pointer, leaf } of leavesIn(document)) {
+      const { path, op, value } = leaf
+      if (path.root !== 'args' || path.fn !== undefined || typeof value !== 'string') continue
+      const mail = /^[^\s@]*@([a-z\d-]+(?:\.[a-z\d-]+)+)$/i.exec(value)
+      if (mail === null || (op !== 'ends_with' && op !== 'eq' && op !== 'ne')) continue
+      const domain = op === 'ends_with' && value.startsWith('@')
+      report(`${pointer}/value`, `"${value.toUpperCase()}" is the same address, but not the same text.`, {
+        fix: domain
+          ? {
+              description: `Write {field: email_domain(${path.text}), op: eq, value: ${mail[1]!.toLowerCase()}}.`,
+              edits: [
+                ...replaceScalarFix(document.placeOf(`${pointer}/field`), `email_domain(${path.text})`).edits,
+                ...replaceScalarFix(document.placeOf(`${pointer}/op`), 'eq').edits,
+                ...replaceScalarFix(document.placeOf(`${pointer}/value`), mail[1]!.toLowerCase()).edits,
+              ],
+              unsafe: true,
+            }
+          : `Write lower(${path.text}).`,
+      })
+    }
+  },
+}

@@ -1,0 +1,50 @@
+import type { JsonValue } from '../../../base/json.ts'
+import { FIELDS } from '../../../policy/condition/fields.ts'
+import { PATH_FUNCTIONS } from '../../../policy/condition/path.ts'
+import { conditionOf, conditionProblems, fieldsIn, leavesIn } from '../../facts/conditions.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { segmentsOf } from '../../text/pointer.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+
+export const conditionField: LintRule = {
+  name: 'policy/condition-field',
+  severity: 'error',
+  law: 'A field of a condition is one that a call has. A bare name is an argument, and better written `args.name`.',
+  fix: 'Write a field that calls have; arguments begin with `args.`.',
+  source: 'Policies, section 2: paths',
+  bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: run.dpth, op: gt, value: 1}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: run.depth, op: gt, value: 1}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    for (const { code, pointer, message } of conditionProblems(document))
+      if (code === 'field') {
+        const place = document.placeOf(pointer)
+        const near = meant(document.at(segmentsOf(pointer).join('.'))[0]?.value)
+        if (near === undefined) report(place, message)
+        else report(place, `${message} Did you mean "${near}"?`, { fix: replaceScalarFix(place, near) })
+      }
+    if (conditionOf(document) !== undefined && !leavesIn(document).some(({ leaf }) => leaf.path.bare)) return
+    for (const { pointer, path } of fieldsIn(document)) {
+      if (path.bare !== true) continue
+      const place = document.placeOf(pointer)
+      report(place, `A bare name is an argument: ${path.text}.`, {
+        severity: 'info',
+        fix: replaceScalarFix(place, path.text),
+      })
+    }
+  },
+}
+
+/** The field that was surely meant: another one of the same root, or the same in another function. */
+function meant(written: JsonValue | undefined): string | undefined {
+  const [, fn, root = '', name = '', rest = ''] =
+    /^(?:([a-z_]+)\()?([a-z]+)\.(\w+)([^]*)$/.exec(typeof written === 'string' ? written : '') ?? []
+  const fields = Object.hasOwn(FIELDS, root) ? Object.keys(FIELDS[root]!) : []
+  const field = fields.includes(name) ? name : nearestCandidate(name, fields)
+  const known: readonly string[] = PATH_FUNCTIONS
+  const call = fn === undefined || known.includes(fn) ? fn : nearestCandidate(fn, known)
+  if ((root !== 'args' && field === undefined) || (fn !== undefined && call === undefined)) return undefined
+  const path = `${call === undefined ? '' : `${call}(`}${root}.${field ?? name}${rest}`
+  return path === written ? undefined : path
+}

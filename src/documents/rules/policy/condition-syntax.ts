@@ -1,0 +1,129 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { LEAF_KEYS, type ConditionProblem } from '../../../policy/condition/condition.ts'
+import { operatorOf, OPERATORS, type ConditionOperator } from '../../../policy/condition/operators.ts'
+import { conditionProblems } from '../../facts/conditions.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { Document } from '../../text/document.ts'
+import { segmentsOf } from '../../text/pointer.ts'
+import type { ReportFault, LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+
+export const conditionSyntax: LintRule = {
+  name: 'policy/condition-syntax',
+  severity: 'error',
+  law: 'A condition is `all`, `any`, `not`, or a comparison `{field, op, value}`.',
+  fix: 'Write all, any, not, or a comparison of a field.',
+  source: 'Policies, section 2',
+  bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, operator: gt, value: 500}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    const all = conditionProblems(document)
+    if (all.length === 0) return
+    const problems = all.filter(({ code }) => code === 'syntax')
+    const strays = new Set(
+      problems.filter(({ unknownKey }) => unknownKey === true).map(({ pointer }) => parentOf(pointer)),
+    )
+    // What a comparison lacks beside a key that nobody knows, that key was surely meant to be.
+    for (const problem of problems) if (!strays.has(problem.pointer)) report(...meant(document, problem))
+  },
+}
+
+/** What other formats call the keys of a comparison. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  operator: 'op',
+  comparator: 'op',
+  comparison: 'op',
+  path: 'field',
+  argument: 'field',
+  values: 'value',
+}
+
+/** What other formats call the ways to combine. */
+const COMBINED: Readonly<Record<string, string>> = { and: 'all', every: 'all', or: 'any', some: 'any' }
+const NEGATED: readonly string[] = ['none', 'nor', 'nand']
+
+const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
+
+/** The same with the key or the operator that was surely meant. */
+function meant(document: Document, { pointer, message, unknownKey }: ConditionProblem): Parameters<ReportFault> {
+  const [found] = document.at(dotted(pointer))
+  const key = segmentsOf(pointer).at(-1)!
+  if (found === undefined) return [pointer, message]
+  if (key === 'op' && typeof found.value === 'string') {
+    const near = meantOperator(found.value)
+    if (near === undefined && denies(found.value)) return [found, message, { fix: 'Write the comparison under `not`.' }]
+    return near === undefined
+      ? [found, message]
+      : [
+          found,
+          `There is no operator "${found.value}". Did you mean "${near}"?`,
+          { fix: replaceScalarFix(found, near) },
+        ]
+  }
+  if (unknownKey !== true) return [found, message]
+  const place = { ...found, range: found.keyRange }
+  const holder = document.at(dotted(parentOf(pointer)))[0]?.value
+  if (!isJsonObject(holder)) return [place, message]
+  const form = COMBINED[key]
+  if (Object.keys(holder).length === 1 && form !== undefined)
+    return [place, `A condition has no key "${key}". Did you mean \`${form}\`?`, { fix: replaceScalarFix(place, form) }]
+  if (Object.keys(holder).length === 1 && NEGATED.includes(key))
+    return [
+      place,
+      `A condition has no key "${key}".`,
+      { fix: 'Write `not: { any: [ … ] }`, or `not: { all: [ … ] }`.' },
+    ]
+  const near = SYNONYMS[key] ?? nearestCandidate(key, LEAF_KEYS)
+  if (near !== undefined && !Object.hasOwn(holder, near))
+    return [
+      place,
+      `A comparison has no key "${key}". Did you mean \`${near}\`?`,
+      { fix: replaceScalarFix(place, near) },
+    ]
+  const op = meantOperator(key)
+  if (op !== undefined && !Object.hasOwn(holder, 'op') && !Object.hasOwn(holder, 'value'))
+    return [
+      place,
+      `A comparison has no key "${key}".`,
+      { fix: `Write \`op: ${op}\`, and what it compares with as \`value\`.` },
+    ]
+  return [place, message]
+}
+
+/** What other formats call the operators, in small letters and without separators. */
+const ELSEWHERE: Readonly<Record<string, ConditionOperator>> = {
+  equals: 'eq',
+  equal: 'eq',
+  '=': 'eq',
+  '===': 'eq',
+  notequals: 'ne',
+  notequal: 'ne',
+  '!==': 'ne',
+  '<>': 'ne',
+  greaterthan: 'gt',
+  ge: 'gte',
+  greaterthanorequal: 'gte',
+  lessthan: 'lt',
+  le: 'lte',
+  lessthanorequal: 'lte',
+  nin: 'not_in',
+  oneof: 'in',
+  noneof: 'not_in',
+  beginswith: 'starts_with',
+  regex: 'matches',
+  regexp: 'matches',
+}
+
+function meantOperator(written: string): ConditionOperator | undefined {
+  const plain = written.toLowerCase().replaceAll(/[-_ ]/g, '')
+  const known = operatorOf(written) ?? (Object.hasOwn(ELSEWHERE, plain) ? ELSEWHERE[plain] : undefined)
+  if (known !== undefined) return known
+  const near = operatorOf(nearestCandidate(written, Object.keys(OPERATORS)) ?? '')
+  // A slip of the hand must not turn a comparison round: `not_contains` is not `contains`.
+  return near !== undefined && denies(written) !== denies(near) ? undefined : near
+}
+
+const denies = (operator: string): boolean => /^(?:n|!|(?:is|does)[-_ ]?n)/i.test(operator)
+
+const dotted = (pointer: string): string => segmentsOf(pointer).join('.')

@@ -1,0 +1,44 @@
+import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
+import { isSatisfiable } from '../../prove/reasoning.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const contradiction: LintRule = {
+  name: 'policy/contradiction',
+  severity: 'error',
+  law: 'Conditions that must all hold can hold together.',
+  fix: 'Write `any`, or correct a bound.',
+  source: 'Policies, section 2: `all`',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec:\n  conditions: {all: [{field: args.amount, op: gt, value: 500}, {field: args.amount, op: lt, value: 100}]}\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nspec:\n  conditions: {any: [{field: args.amount, op: gt, value: 500}, {field: args.amount, op: lt, value: 100}]}\n',
+  },
+  kinds: ['Policy'],
+  check(document, report) {
+    if (!comparesAgain(document)) return
+    for (const { form, pointer, members, condition } of groupsIn(document)) {
+      if (form !== 'all' || isSatisfiable(condition)) continue
+      if (members.some((member) => !isSatisfiable(member.condition))) continue
+      const [first, second] = pairOf(members) ?? []
+      const place = document.placeOf(second?.pointer ?? pointer)
+      report(place, 'These conditions never hold together.', {
+        ...(first !== undefined && {
+          related: [{ path: document.path, range: document.placeOf(first.pointer).range, message: 'excludes it' }],
+        }),
+      })
+    }
+  },
+}
+
+type GroupMember = ReturnType<typeof groupsIn>[number]['members'][number]
+
+/** Two members that alone exclude each other. */
+function pairOf(members: readonly GroupMember[]): readonly [GroupMember, GroupMember] | undefined {
+  for (const [index, second] of members.entries())
+    for (const first of members.slice(0, index))
+      if (!isSatisfiable({ all: [first.condition, second.condition] })) return [first, second]
+  return undefined
+}

@@ -1,0 +1,101 @@
+import { conditionOf, fieldsIn, leavesIn } from '../../facts/conditions.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { Document } from '../../text/document.ts'
+import { domainsOf, type KnownCalls } from '../../prove/policy-domains.ts'
+import { missingIn, misstepIn, pointerAlong } from '../../text/property.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+import { pathText } from '../../../policy/condition/path.ts'
+
+export const fieldNotInSchema: LintRule = {
+  name: 'policy/field-not-in-schema',
+  severity: 'error',
+  law: 'An argument that a condition reads is one that the tool takes.',
+  fix: 'Write the argument as the input schema does.',
+  source: 'Policies, section 2: paths; section 1: arguments are validated against the effective input schema',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount: {type: number}}, additionalProperties: false}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.ammount, op: gt, value: 500}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount: {type: number}}, additionalProperties: false}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    const known = domainsOf(workspace, document)
+    if (known === undefined || known.length === 0) return
+    const { spans, base } = known[0]!.schema
+    for (const { pointer, leaf } of leavesIn(document)) {
+      const { root, segments, fn } = leaf.path
+      const missteps = root === 'args' ? known.map(({ schema }) => misstepIn(schema.value, segments)) : [undefined]
+      const [first] = missteps
+      if (first === undefined || missteps.includes(undefined)) continue
+      const place = document.placeOf(`${pointer}/field`)
+      const text = pathText(segments.slice(0, first.at))
+      const isList = first.types.includes('array')
+      const many = `${text}[*]${pathText(segments.slice(first.at)).slice('args'.length)}`
+      report(place, `${text} is ${first.types.join(' or ')}: the path leads nowhere.`, {
+        why: 'The comparison is unknown for every call: a gate stops them all, a grant none.',
+        fix: isList
+          ? `Write \`${fn === undefined ? many : `${fn}(${many})`}\` with \`each: any\` or \`each: all\`.`
+          : 'each' in segments[first.at]!
+            ? 'Leave out `each` and `[*]`: they are for lists.'
+            : `Write \`${text}\`.`,
+        related: [
+          {
+            path: spans.source.path,
+            range: spans.placeOf(`${base}${pointerAlong(segments.slice(0, first.at))}`).range,
+            message: 'what is there',
+          },
+        ],
+      })
+    }
+    if (isAllThere(document, known)) return
+    for (const { pointer, path } of fieldsIn(document)) {
+      if (path.root !== 'args') continue
+      const misses = known.map(({ schema }) => missingIn(schema.value, path.segments))
+      const [miss] = misses
+      // A policy of several tools may read what one of them lacks.
+      if (miss === undefined || misses.includes(undefined)) continue
+      const near = nearestCandidate(miss.name, miss.known)
+      const place = document.placeOf(pointer)
+      report(
+        place,
+        `No tool that this policy gates has an argument "${miss.name}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+        {
+          why: 'The comparison is unknown for every call: a gate stops them all, a grant none.',
+          meant: near,
+          subject: [miss.name],
+          ...(near !== undefined &&
+            path.fn === undefined && { fix: replaceScalarFix(place, path.text.replace(miss.name, near)) }),
+          related: [
+            {
+              path: spans.source.path,
+              range: spans.placeOf(base + miss.pointer).range,
+              message: 'the arguments',
+            },
+          ],
+        },
+      )
+    }
+  },
+}
+
+/** True for conditions that can be read, and read nothing that the first of the schemas lacks. */
+function isAllThere(policy: Document, [first]: readonly KnownCalls[]): boolean {
+  if (conditionOf(policy) === undefined) return false
+  const leaves = leavesIn(policy)
+  for (let at = 0; at < leaves.length; at++) {
+    const { path } = leaves[at]!.leaf
+    if (path.root === 'args' && missingIn(first!.schema.value, path.segments) !== undefined) return false
+  }
+  return true
+}

@@ -1,0 +1,116 @@
+import { describeValue } from '../../../policy/condition/describe.ts'
+import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
+import { operatorRow } from '../../../policy/condition/operators.ts'
+import { isAlwaysUnknown } from '../../prove/admits.ts'
+import { conditionOf, leavesIn } from '../../facts/conditions.ts'
+import { replaceScalarFix, type FindingFix, type FindingPlace } from '../../text/diagnostic.ts'
+import { domainAfter } from '../../prove/function-domain.ts'
+import { domainsOf, withoutSchema } from '../../prove/policy-domains.ts'
+import { isSatisfiable } from '../../prove/reasoning.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+import { mayBe, type Domain } from '../../prove/value-domain.ts'
+
+export const neverTrue: LintRule = {
+  name: 'policy/never-true',
+  severity: 'error',
+  law: 'A condition, and each comparison in it, can come true for some call.',
+  fix: 'Compare with a value that can be there.',
+  source: 'Policies, section 1: arguments are validated before a policy sees them',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [currency], properties: {currency: {enum: [USD, CAD]}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.currency, op: in, value: [GBP]}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [currency], properties: {currency: {enum: [USD, CAD]}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.currency, op: in, value: [CAD]}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    const condition = conditionOf(document)
+    if (condition === undefined) return
+    const known = domainsOf(workspace, document)
+    const calls = known === undefined || known.length === 0 ? [{ domains: withoutSchema }] : known
+    const isDead = (each: Condition): boolean => !calls.some(({ domains }) => isSatisfiable(each, domains))
+    // `policy/contradiction` speaks of what is impossible whatever the schema, `policy/type-mismatch` and
+    // `policy/field-not-in-schema` of comparisons that are always unknown.
+    if (!isSatisfiable(condition)) return
+    const unknown = (leaf: ConditionLeaf): boolean =>
+      calls.every(({ domains }) => {
+        const domain = domains(leaf.path)
+        return domain === undefined || domain.types.length === 0 || isAlwaysUnknown(leaf, domain)
+      })
+    const dead = leavesIn(document).filter(({ leaf }) => isDead(wanted(condition, leaf)) && !unknown(leaf))
+    const allowed = (known ?? []).slice(0, 1).map(({ schema }) => ({
+      path: schema.spans.source.path,
+      range: schema.spans.placeOf(`${schema.base}/properties`).range,
+      message: 'the arguments that are allowed',
+    }))
+    for (const { pointer, leaf } of dead) {
+      const place = document.placeOf(`${pointer}/value`)
+      const domain = calls[0]!.domains(leaf.path)
+      report(place, reasonOf(leaf, !isNegated(condition, leaf), domain), {
+        why: 'A gate with it never stops a call for that reason, and a grant never lets one pass.',
+        ...(leaf.path.root === 'args' && { related: allowed }),
+        ...fixOf(place, leaf, domain),
+      })
+    }
+    if (dead.length > 0 || !isDead(condition) || leavesOf(condition).some(unknown)) return
+    const tools = [...new Set((known ?? []).map(({ tool }) => tool))].join(' or ')
+    report('/spec/conditions', `No call${tools === '' ? '' : ` of ${tools}`} makes these conditions true.`, {
+      related: allowed,
+    })
+  },
+}
+
+/** The leaf as the condition needs it to be, to come true by it. */
+const wanted = (condition: Condition, leaf: ConditionLeaf): Condition =>
+  isNegated(condition, leaf) ? { not: { leaf } } : { leaf }
+
+function isNegated(condition: Condition, leaf: ConditionLeaf): boolean {
+  if ('leaf' in condition) return false
+  if ('not' in condition) return leavesOf(condition.not).includes(leaf) && !isNegated(condition.not, leaf)
+  return ('all' in condition ? condition.all : condition.any).some((each) => isNegated(each, leaf))
+}
+
+function reasonOf({ path, op, value }: ConditionLeaf, truth: boolean, domain: Domain | undefined): string {
+  const values = domain === undefined ? undefined : domainAfter(path.fn, domain).values
+  const is = `\`${path.text} ${operatorRow(op).word} ${describeValue(value)}\` is never ${truth}`
+  if (values !== undefined)
+    return `${is}: ${values.length === 0 ? 'no value is allowed there' : `the value is ${values.slice(0, 8).map(describeValue).join(' or ')}`}.`
+  if (path.fn === 'lower' && typeof value === 'string' && value !== value.toLowerCase())
+    return `${is}: lower() leaves no capital letters.`
+  return `${is}: there is no such value.`
+}
+
+/** Another value that was surely meant. */
+function fixOf(
+  place: FindingPlace,
+  { path, op, value }: ConditionLeaf,
+  domain: Domain | undefined,
+): { readonly fix?: FindingFix | string } {
+  if (domain === undefined || typeof value !== 'string' || value === '') return {}
+  const after = domainAfter(path.fn, domain)
+  const values = after.values?.filter((each) => typeof each === 'string')
+  const lower = value.toLowerCase()
+  if (op !== 'eq' && op !== 'ne' && op !== 'starts_with' && op !== 'ends_with' && op !== 'contains') return {}
+  const near = op === 'eq' ? nearestCandidate(value, values ?? []) : undefined
+  const [begun, ...others] = (values ?? []).filter((each) => each.startsWith(value))
+  const meant =
+    path.fn !== undefined
+      ? mayBe(after, lower)
+        ? lower
+        : undefined
+      : (near ?? (others.length > 0 ? undefined : begun))
+  if (meant !== undefined) return { fix: replaceScalarFix(place, meant) }
+  return values === undefined || values.length === 0 || values.length > 8
+    ? {}
+    : { fix: `Write ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}.` }
+}

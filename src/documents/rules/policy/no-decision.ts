@@ -1,0 +1,23 @@
+import { isJsonObject } from '../../../base/json.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const policyNoDecision: LintRule = {
+  name: 'policy/no-decision',
+  severity: 'error',
+  law: 'A policy says what it decides.',
+  fix: 'Add `decision`.',
+  source: 'Policies, section 4: a policy without `decision` is an error at publish',
+  bad: {
+    'policy.yaml':
+      'apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: "1.0.0"}\nspec: {description: Large refunds.}\n',
+  },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {description: Large refunds., decision: {type: deny}}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    const { spec } = document.value
+    if (isJsonObject(spec) && spec['decision'] !== undefined) return
+    report('/spec', 'The policy decides nothing: `spec.decision` is missing.', {
+      fix: 'Add `decision: {type: deny}`, or what it should decide.',
+    })
+  },
+}

@@ -1,0 +1,58 @@
+import { effectOf } from '../../facts/authority.ts'
+import { conditionOf, leavesIn } from '../../facts/conditions.ts'
+import { knownCallsOf } from '../../prove/policy-domains.ts'
+import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
+import { isSpread } from '../../../policy/condition/path.ts'
+import { mayBeAbsent } from '../../prove/value-domain.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const optionalField: LintRule = {
+  name: 'policy/optional-field',
+  severity: 'warning',
+  law: 'A gate that reads an argument which may be absent says what absence means: else it fires.',
+  fix: 'Add `if_missing: false`, or a condition with `exists`.',
+  source: 'Policies, section 2: a gate fires on true and on unknown',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {cc: {type: string}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.cc, op: eq, value: boss}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [cc], properties: {cc: {type: string}}}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.cc, op: eq, value: boss}}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    if (effectOf(document) !== 'gate') return
+    const condition = conditionOf(document)
+    if (condition === undefined) return
+    const calls = knownCallsOf(workspace, document)
+    for (const { pointer, leaf } of leavesIn(document)) {
+      if (leaf.path.root !== 'args' || leaf.ifMissing !== undefined || ABSENCE.has(leaf.op)) continue
+      const found = calls.find(({ schema }) => mayBeAbsent(schema.value, leaf.path.segments))
+      if (found === undefined || isSpread(leaf.path) || isGuarded(condition, leaf)) continue
+      const { spans, base } = found.schema
+      report(`${pointer}/field`, `${leaf.path.text} may be left out; this gate then fires.`, {
+        subject: [leaf.path.text],
+        related: [
+          {
+            path: spans.source.path,
+            range: spans.spanOf(`${base}/required`) ?? spans.placeOf(base).range,
+            message: 'what is required',
+          },
+        ],
+      })
+    }
+  },
+}
+
+const isGuarded = (condition: Condition, { path }: ConditionLeaf): boolean =>
+  leavesOf(condition).some((each) => each.op === 'exists' && each.path.text === path.text)
+
+/** These know what absence is. */
+const ABSENCE: ReadonlySet<string> = new Set(['exists', 'type'])

@@ -1,0 +1,30 @@
+import { conditionProblems, leavesIn } from '../../facts/conditions.ts'
+import { withoutSlashes } from '../../workspace/common-mistakes.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const patternInvalid: LintRule = {
+  name: 'policy/pattern-invalid',
+  severity: 'error',
+  law: 'A pattern has RE2 syntax: no lookaround, no backreferences.',
+  fix: 'Rewrite the pattern in RE2 syntax.',
+  source: 'Policies, section 2: `matches`',
+  bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.memo, op: matches, value: "(?=x)"}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.memo, op: matches, value: "^x"}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    for (const { code, pointer, message } of conditionProblems(document))
+      if (code === 'pattern') report(pointer, message)
+    for (const { pointer, leaf } of leavesIn(document)) {
+      const { op, value } = leaf
+      if (op !== 'matches' || typeof value !== 'string') continue
+      const meant = withoutSlashes(value)
+      if (meant === undefined) continue
+      const place = document.placeOf(`${pointer}/value`)
+      report(place, `The slashes of "${value}" are part of the pattern, so no value matches it.`, {
+        // A policy that never applied would apply from then on.
+        fix: { ...replaceScalarFix(place, meant), edits: [{ ...place, text: JSON.stringify(meant) }], unsafe: true },
+      })
+    }
+  },
+}

@@ -1,0 +1,24 @@
+import { leavesIn } from '../../facts/conditions.ts'
+import { withoutSlashes } from '../../workspace/common-mistakes.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const patternUnanchored: LintRule = {
+  name: 'policy/pattern-unanchored',
+  severity: 'info',
+  law: 'A pattern says where it begins and ends; without `^` and `$` it matches anywhere in the value.',
+  fix: 'Add `^` and `$`.',
+  source: 'Policies, section 2: `matches` is unanchored',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: EU}}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: "^EU$"}}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    for (const { pointer, leaf } of leavesIn(document)) {
+      if (leaf.op !== 'matches' || typeof leaf.value !== 'string') continue
+      const { value } = leaf
+      // Another rule says that nothing matches it.
+      if (withoutSlashes(value) !== undefined) continue
+      if (/^(?:\(\?[a-z]+\))?(?:\^|\\A)/.test(value) && /(?:\$|\\z)$/.test(value)) continue
+      report(`${pointer}/value`, `"${value}" matches anywhere in the value.`)
+    }
+  },
+}

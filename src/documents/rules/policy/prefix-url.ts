@@ -1,0 +1,28 @@
+import { leavesIn } from '../../facts/conditions.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const prefixUrl: LintRule = {
+  name: 'policy/prefix-url',
+  severity: 'warning',
+  law: 'A host is compared as a host: what begins like an address may belong to somebody else.',
+  fix: 'Compare `host(…)`.',
+  source: 'Policies, section 2: `host(x)`',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec: {conditions: {field: args.url, op: starts_with, value: "https://good.example"}}\n',
+  },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: host(args.url), op: eq, value: good.example}}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    for (const { pointer, leaf } of leavesIn(document)) {
+      if (leaf.op !== 'starts_with' || typeof leaf.value !== 'string') continue
+      // With a slash behind the host nothing can follow it.
+      const host = /^https?:\/\/([^/]*)$/i.exec(leaf.value)?.[1]
+      if (host === undefined) continue
+      const field = leaf.path.text
+      report(`${pointer}/value`, `${leaf.value}.evil.example begins with this too.`, {
+        fix: `Write {field: host(${field}), op: eq, value: ${host === '' ? '…' : host}}.`,
+      })
+    }
+  },
+}

@@ -1,0 +1,49 @@
+import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
+import { isSpread } from '../../../policy/condition/path.ts'
+import { conditionImplies, isSatisfiable } from '../../prove/reasoning.ts'
+import { removalOf } from '../../edit/removal.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const redundantLeaf: LintRule = {
+  name: 'policy/redundant-leaf',
+  severity: 'info',
+  law: 'Each condition adds something to those beside it.',
+  fix: 'Remove the one that the other implies.',
+  source: 'Policies, section 2: `all` and `any`',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nspec:\n  conditions: {all: [{field: args.amount, op: gt, value: 100}, {field: args.amount, op: gt, value: 500}]}\n',
+  },
+  good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    if (!comparesAgain(document)) return
+    for (const { form, members, condition: together } of groupsIn(document)) {
+      const leaves = members.filter(({ condition }) => 'leaf' in condition)
+      if (leaves.length < 2 || (form === 'all' && !isSatisfiable(together))) continue
+      for (const [index, one] of leaves.entries()) {
+        const stronger = leaves.find(({ condition }, at) => {
+          if (at === index || !sameField(condition, one.condition)) return false
+          const [first, second] = form === 'all' ? [condition, one.condition] : [one.condition, condition]
+          return conditionImplies(first, second) && (at < index || !conditionImplies(second, first))
+        })
+        if (stronger === undefined) continue
+        report(document.placeOf(`${one.pointer}/value`), 'The condition beside it says this already.', {
+          fix: { description: 'Remove it.', edits: removalOf(document, one.pointer) },
+          related: [
+            { path: document.path, range: document.placeOf(`${stronger.pointer}/value`).range, message: 'says more' },
+          ],
+        })
+      }
+    }
+  },
+}
+
+type GroupCondition = ReturnType<typeof groupsIn>[number]['members'][number]['condition']
+
+const sameField = (one: GroupCondition, other: GroupCondition): boolean =>
+  'leaf' in one &&
+  'leaf' in other &&
+  one.leaf.path.text === other.leaf.path.text &&
+  one.leaf.ifMissing === other.leaf.ifMissing &&
+  !isSpread(one.leaf.path)

@@ -1,0 +1,30 @@
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+
+export const runtimePrefix: LintRule = {
+  name: 'policy/runtime-prefix',
+  severity: 'warning',
+  law: 'Keys of `decision.runtime` begin with `svc/`, and those that do are known.',
+  fix: 'Rename the key.',
+  source: 'Authoring format, "decision": keys should use the service prefix `svc/`; policies, section 4',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, runtime: {message: No.}}}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, runtime: {svc/message: No.}}}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    for (const found of document.at('spec.decision.runtime.*')) {
+      if (KNOWN.includes(found.key)) continue
+      const place = { ...found, range: found.keyRange }
+      const near = nearestCandidate(found.key.startsWith('svc/') ? found.key : `svc/${found.key}`, KNOWN)
+      const meant = KNOWN.find((each) => each === `svc/${found.key}`) ?? near
+      report(
+        place,
+        found.key.startsWith('svc/')
+          ? `No key "${found.key}" has a meaning.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`
+          : `"${found.key}" has no prefix, so it means nothing.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
+        meant === undefined ? {} : { fix: `Write ${meant}.` },
+      )
+    }
+  },
+}
+
+const KNOWN = ['svc/allow_field', 'svc/message', 'svc/approver_role', 'svc/separation_of_duties']

@@ -1,0 +1,45 @@
+import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
+import { toolsOf, type CallBinding } from '../../facts/bindings.ts'
+import type { Document } from '../../text/document.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const scopeMismatch: LintRule = {
+  name: 'policy/scope-mismatch',
+  severity: 'error',
+  law: 'A policy that is attached to a binding concerns the tool of the binding.',
+  fix: 'Attach it to the binding of that tool, or change its scope.',
+  source: 'Policies, section 3: a policy attached to a binding concerns that binding only; `scope` narrows it',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire"}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n',
+  },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    for (const { at, binding, policies } of attachmentsOf(workspace, document)) {
+      const policy = policies[0]
+      const scope = policy && scopeOf(policy)
+      if (policy === undefined || scope === undefined) continue
+      const id = calledAt(document, binding)
+      if (id === undefined || scope === id) continue
+      const name = policy.identity?.id ?? at.value
+      report(at, `${name} concerns ${scope} alone; attached to ${id} it never applies.`, {
+        subject: [name, scope, id],
+        related: [{ path: policy.path, range: policy.placeOf('/spec/scope').range, message: 'its scope' }],
+      })
+    }
+  },
+}
+
+/** The tool that a binding calls; without one, the tool that the document is. */
+function calledAt(document: Document, binding: CallBinding | undefined): string | undefined {
+  if (binding === undefined) return document.kind === 'Tool' ? document.identity?.id : undefined
+  return toolsOf(document).find((use) => use === binding)?.ref?.id
+}

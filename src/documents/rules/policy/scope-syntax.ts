@@ -1,0 +1,28 @@
+import { scopeOf } from '../../facts/attachments.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { isLogicalId } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const scopeSyntax: LintRule = {
+  name: 'policy/scope-syntax',
+  severity: 'error',
+  law: 'A scope has the form `tool:<namespace.name>`.',
+  fix: 'Write `tool:namespace.name`.',
+  source: 'Authoring format, "Policy document": `scope`',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {scope: pay.refund}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n' },
+  kinds: ['Policy'],
+  check(document, report) {
+    const tool = scopeOf(document)
+    if (tool !== undefined && isLogicalId(tool)) return
+    for (const scope of document.texts('spec.scope')) {
+      const text = scope.value
+      const meant = text.replace(/^tool:?\s*/, '').replace(/@.*$/, '')
+      report(scope, `"${text}" is no scope: a scope names one tool, as \`tool:namespace.name\`.`, {
+        fix: isLogicalId(meant)
+          ? replaceScalarFix(scope, `tool:${meant}`)
+          : 'Write tool:namespace.name, or leave `scope` out: the policy then concerns every call that it is attached to.',
+      })
+    }
+  },
+}

@@ -1,0 +1,49 @@
+import { scopeOf } from '../../facts/attachments.ts'
+import { toolsOf } from '../../facts/bindings.ts'
+import type { Document } from '../../text/document.ts'
+import { oncePerObject } from '../../workspace/once.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+import { readLogicalRef } from '../../text/reference.ts'
+
+export const scopeUnknownTool: LintRule = {
+  name: 'policy/scope-unknown-tool',
+  severity: 'warning',
+  law: 'The tool that a policy is scoped to exists, or is bound.',
+  fix: 'Correct the scope.',
+  source: 'Authoring format, "Policy document": `scope`',
+  bad: {
+    'tool.yaml': 'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wier"}\n',
+  },
+  good: {
+    'tool.yaml': 'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire"}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace, published }) {
+    const scope = scopeOf(document)
+    if (scope === undefined || readLogicalRef(scope) === undefined) return
+    const known = toolsAmong(workspace, workspace.neighbours(document))
+    // A policy linted by itself may speak of tools that live elsewhere.
+    if (known.has(scope) || known.size === 0 || published.versions('Tool', scope).length > 0) return
+    const near = nearestCandidate(scope, known)
+    report('/spec/scope', `No tool "${scope}" is known here.${near === undefined ? '' : ` Did you mean "${near}"?`}`, {
+      why: 'The policy never applies.',
+      meant: near,
+      subject: [scope],
+      ...(near !== undefined && { fix: `Write tool:${near}.` }),
+    })
+  },
+}
+
+/** Ids of tools that are defined or used by documents that are published together. */
+const toolsAmong = oncePerObject(
+  (_, around: readonly Document[]): ReadonlySet<string> =>
+    new Set(
+      around.flatMap((each) =>
+        each.kind === 'Tool' ? (each.identity?.id ?? []) : toolsOf(each).flatMap(({ ref }) => ref?.id ?? []),
+      ),
+    ),
+)

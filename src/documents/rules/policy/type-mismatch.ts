@@ -1,0 +1,127 @@
+import type { JsonValue } from '../../../base/json.ts'
+import type { ConditionLeaf } from '../../../policy/condition/condition.ts'
+import { innerPathText } from '../../../policy/condition/path.ts'
+import { isAlwaysUnknown } from '../../prove/admits.ts'
+import { gatedBindings } from '../../facts/attachments.ts'
+import { toolDocument } from '../../facts/bindings.ts'
+import { replaceScalarFix, type FindingFix, type FindingPlace } from '../../text/diagnostic.ts'
+import { domainAfter } from '../../prove/function-domain.ts'
+import { conditionProblems, leavesIn } from '../../facts/conditions.ts'
+import type { Document } from '../../text/document.ts'
+import { ownInput, toolInput } from '../../facts/inputs.ts'
+import { pointerAlong } from '../../text/property.ts'
+import { domainsUnder, withoutSchema } from '../../prove/policy-domains.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import type { SchemaText } from '../../schemas/schemas.ts'
+import { mayBe, typeOf, type Domain } from '../../prove/value-domain.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+
+export const typeMismatch: LintRule = {
+  name: 'policy/type-mismatch',
+  severity: 'error',
+  law: 'A condition compares a value with one of its own type.',
+  fix: 'Write a value of the type of the argument.',
+  source: 'Policies, section 2: exact, typed; no coercion ("900" is not 900)',
+  bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: "500"}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace }) {
+    for (const { code, pointer, message } of conditionProblems(document)) {
+      if (code !== 'type') continue
+      const place = document.placeOf(pointer)
+      const written = document.source.text.slice(place.range.start.offset, place.range.end.offset)
+      const number = /^["'](-?\d+(?:\.\d+)?)["']$/.exec(written)?.[1]
+      report(
+        place,
+        message,
+        number === undefined
+          ? {}
+          : { fix: replaceScalarFix(place, Number(number), `Replace ${written} with ${number}.`) },
+      )
+    }
+    const inputs = [...inputsOf(workspace, document)].map((input) => ({ input, domains: domainsUnder(input.value) }))
+    for (const { pointer, leaf } of leavesIn(document)) {
+      // What is known of an argument is said by the first schema that rules the comparison out.
+      const seen =
+        leaf.path.root === 'args' && inputs.length > 0 ? inputs : [{ input: undefined, domains: withoutSchema }]
+      for (const { input, domains } of seen) {
+        const domain = domains(leaf.path)
+        if (domain === undefined || !isAlwaysUnknown(leaf, domain)) continue
+        const place = document.placeOf(`${pointer}/value`)
+        report(place, messageOf(leaf, domain), {
+          why: 'The comparison is unknown for every call: a gate would stop them all, a grant none.',
+          ...fixOf(document.placeOf(`${pointer}/field`), place, leaf, domain),
+          ...(input !== undefined && {
+            related: [
+              {
+                path: input.spans.source.path,
+                range: input.spans.placeOf(`${input.base}${pointerAlong(leaf.path.segments)}/type`).range,
+                message: `${innerPathText(leaf.path)} is \`type: ${namesOf(domain).join(', ')}\` here`,
+              },
+            ],
+          }),
+        })
+      }
+    }
+  },
+}
+
+function messageOf({ path, op, value }: ConditionLeaf, domain: Domain): string {
+  const types = namesOf(domain).join(' or ')
+  if (path.fn !== undefined && domainAfter(path.fn, domain).types.length === 0)
+    return `${path.fn}() has no result for ${innerPathText(path)}, which is ${types}.`
+  const is = path.fn === undefined ? types : namesOf(domainAfter(path.fn, domain)).join(' or ')
+  return `${path.text} is ${is}; \`${op}\` compares it with ${JSON.stringify(value)}.`
+}
+
+/** The value as its type has it, or the path without a function that does not apply. */
+function fixOf(
+  field: FindingPlace,
+  place: FindingPlace,
+  { path, value }: ConditionLeaf,
+  domain: Domain,
+): { readonly fix?: FindingFix } {
+  const after = domainAfter(path.fn, domain)
+  const meant = convertedTo(value, after)
+  if (meant !== undefined) return { fix: replaceScalarFix(place, meant) }
+  const inner = innerPathText(path)
+  return path.fn !== undefined && after.types.length === 0 ? { fix: replaceScalarFix(field, inner) } : {}
+}
+
+function convertedTo(value: JsonValue, domain: Domain): string | number | boolean | undefined {
+  const readings =
+    typeof value === 'string'
+      ? [
+          value === 'true'
+            ? true
+            : value === 'false'
+              ? false
+              : /^-?\d{1,15}(?:\.\d{1,6})?$/.test(value)
+                ? Number(value)
+                : null,
+        ]
+      : typeof value === 'number' || typeof value === 'boolean'
+        ? [String(value)]
+        : []
+  return readings.find((each): each is string | number | boolean => each !== null && mayBe(domain, each))
+}
+
+/** The types of a domain as authors write them. */
+const namesOf = ({ values, types, integer }: Domain): readonly string[] =>
+  (values === undefined ? types : [...new Set(values.map(typeOf))]).map((type) =>
+    type === 'number' && integer ? 'integer' : type,
+  )
+
+/** The input schemas of what a policy gates: of each tool, once, and of the bindings that bring their own. */
+function inputsOf(workspace: Workspace, policy: Document): ReadonlySet<SchemaText> {
+  const inputs = new Set<SchemaText>()
+  for (const use of gatedBindings(workspace, policy)) {
+    const tool = toolDocument(workspace, use)
+    const declared = tool && toolInput(workspace, tool)
+    const own = ownInput(workspace, use)
+    if (declared !== undefined) inputs.add(declared)
+    if (own !== undefined) inputs.add(own)
+  }
+  return inputs
+}

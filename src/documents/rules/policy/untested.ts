@@ -1,0 +1,42 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const policyUntested: LintRule = {
+  name: 'policy/untested',
+  severity: 'info',
+  strict: 'warning',
+  law: 'A policy test reaches each policy, and each of its comparisons comes to all that it can come to.',
+  fix: 'Add calls to a `*.policytest.yaml`: svc policy test --coverage tells which are missing.',
+  source: 'Policies, section 7: tests and coverage',
+  bad: {
+    'policy.yaml':
+      'kind: Policy\nmetadata: {name: half-tested, namespace: pay, version: "1.0.0"}\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n',
+    'half.policytest.yaml': 'policies: [policy.yaml]\ncalls: [{tool: pay.refund, args: {amount: 900}, expect: deny}]\n',
+  },
+  good: {
+    'policy.yaml':
+      'kind: Policy\nmetadata: {name: tested, namespace: pay, version: "1.0.0"}\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n',
+    'whole.policytest.yaml':
+      'policies: [policy.yaml]\ncalls:\n  - {tool: pay.refund, args: {amount: 900}, expect: deny}\n  - {tool: pay.refund, args: {amount: 100}, expect: allow}\n  - {tool: pay.refund, args: {}, expect: deny}\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { coverage }) {
+    if (coverage === undefined || document.identity === undefined) return
+    const { id, version } = document.identity
+    const unseen = coverage.get(`${id}@${version}`)
+    if (unseen === undefined) {
+      report('/metadata/name', `No policy test reaches ${id}.`)
+      return
+    }
+    const [first] = unseen
+    if (first === undefined) return
+    const more =
+      unseen.length === 1
+        ? ''
+        : `, and ${unseen.length - 1} more ${unseen.length === 2 ? 'comparison is' : 'comparisons are'} not tested either`
+    report('/spec/conditions', `In no policy test is \`${first.text}\` ${list(first.missing)}${more}.`)
+  },
+}
+
+const list = (words: readonly string[]): string =>
+  words.length === 1 ? words[0]! : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`

@@ -1,0 +1,34 @@
+import { attachmentsOf } from '../../facts/attachments.ts'
+import { decisionOf } from '../../facts/decision.ts'
+import { oncePerWorkspace } from '../../workspace/once.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const unusedPolicy: LintRule = {
+  name: 'policy/unused-document',
+  severity: 'warning',
+  law: 'A Policy document of a bundle is attached somewhere, or linked to a boundary.',
+  fix: 'Attach it, link it with `authority_ref`, or remove it.',
+  source: 'Policies, section 3: which policies apply',
+  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'policy.yaml': 'kind: Policy\n' },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+    'policy.yaml': 'kind: Policy\n',
+  },
+  crossFile: true,
+  kinds: ['Policy'],
+  check(document, report, { workspace, guardrails }) {
+    if (document.identity === undefined || guardrails.includes(document.path)) return
+    if (decisionOf(document)['authority_ref'] !== undefined || attached(workspace).has(document)) return
+    const { id } = document.identity
+    if (workspace.bundleOf(document) !== undefined)
+      report('/metadata/name', `${id} is attached nowhere, so it decides nothing.`, { subject: [id] })
+  },
+}
+
+const attached = oncePerWorkspace(
+  (workspace) =>
+    new Set(workspace.documents.flatMap((each) => attachmentsOf(workspace, each)).flatMap(({ policies }) => policies)),
+)

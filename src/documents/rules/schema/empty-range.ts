@@ -1,0 +1,50 @@
+import type { JsonObject } from '../../../base/json.ts'
+import { schemaRule } from '../../facts/schema-rule.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+/** Keywords that bound the same thing from below and from above; true where equal bounds leave nothing. */
+const PAIRS: readonly (readonly [lower: string, upper: string, excluded: boolean])[] = [
+  ['minimum', 'maximum', false],
+  ['minimum', 'exclusiveMaximum', true],
+  ['exclusiveMinimum', 'maximum', true],
+  ['exclusiveMinimum', 'exclusiveMaximum', true],
+  ['minLength', 'maxLength', false],
+  ['minItems', 'maxItems', false],
+  ['minProperties', 'maxProperties', false],
+  ['minContains', 'maxContains', false],
+]
+
+const numberAt = (holder: JsonObject, key: string): number | undefined => {
+  const value = holder[key]
+  return typeof value === 'number' ? value : undefined
+}
+
+export const schemaEmptyRange: LintRule = {
+  name: 'schema/empty-range',
+  severity: 'error',
+  law: 'The lower bound of a schema is not above its upper bound.',
+  fix: 'Swap the bounds, or correct one of them.',
+  source: 'JSON Schema 2020-12, section 6: no value fits',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {count: {type: integer, minimum: 10, maximum: 5}}}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {count: {type: integer, minimum: 5, maximum: 10}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check: schemaRule(
+    PAIRS.map(([, upper]) => upper),
+    (schema, say) => {
+      for (const [lower, upper, excluded] of PAIRS)
+        for (const { pointer, value: most, holder } of schema.uses(upper)) {
+          const least = numberAt(holder, lower)
+          if (typeof most !== 'number' || least === undefined) continue
+          if (least > most || (excluded && least === most))
+            say(pointer, `Nothing fits: \`${lower}\` is ${least}, and \`${upper}\` is ${most}.`)
+        }
+    },
+  ),
+}

@@ -1,0 +1,32 @@
+import type { LintRule } from '../../facts/rule.ts'
+import { schemaFaults } from '../../schemas/schema-faults.ts'
+import { schemasOf } from '../../schemas/schemas.ts'
+
+export const schemaInvalid: LintRule = {
+  name: 'schema/invalid',
+  severity: 'error',
+  law: 'A schema is a valid JSON Schema of draft 2020-12.',
+  fix: 'Correct the keyword.',
+  source: 'Authoring format, "Schema spec"',
+  bad: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: strng}}}}\n',
+  },
+  good: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: string}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check(document, report, { workspace }) {
+    for (const { schema, at } of schemasOf(workspace, document)) {
+      if (schema === undefined) continue
+      for (const { pointer, message } of schemaFaults(schema)) {
+        const place = schema.spans.placeOf(schema.base + pointer)
+        report(
+          place,
+          message,
+          place.path === document.path ? {} : { related: [{ path: at.path, range: at.range, message: 'named here' }] },
+        )
+      }
+    }
+  },
+}

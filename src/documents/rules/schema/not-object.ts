@@ -1,0 +1,29 @@
+import { isJsonObject } from '../../../base/json.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { schemasOf } from '../../schemas/schemas.ts'
+
+export const schemaNotObject: LintRule = {
+  name: 'schema/not-object',
+  severity: 'error',
+  law: 'The arguments of a tool or sub-agent are an object.',
+  fix: 'Make the root an object; put a list into a property of it.',
+  source: 'Lint rules, "schema"; decisions, section 4 (input contract)',
+  bad: { 'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: array}}\n' },
+  good: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {items: {type: array}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check(document, report, { workspace }) {
+    for (const { at, schema } of schemasOf(workspace, document)) {
+      if (!/input_schema|input-schema/.test(at.pointer.replace('~1', '/')) || !isJsonObject(schema?.value)) continue
+      const { type } = schema.value
+      if (typeof type === 'string' && type !== 'object')
+        report(
+          schema.spans.placeOf(`${schema.base}/type`),
+          `Arguments are an object, but this schema wants \`type: ${type}\`.`,
+          { fix: 'Make it an object with one property.' },
+        )
+    }
+  },
+}

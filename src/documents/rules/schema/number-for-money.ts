@@ -1,0 +1,41 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { pointerTo } from '../../text/pointer.ts'
+import { toolInput } from '../../facts/inputs.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const schemaNumberForMoney: LintRule = {
+  name: 'schema/number-for-money',
+  severity: 'info',
+  law: 'Money is a whole number of the smallest unit, or says its step.',
+  fix: 'Use an integer of cents, or add `multipleOf`.',
+  source: 'Lint rules, "schema"',
+  bad: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount: {type: number}}}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount_cents: {type: integer}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Tool'],
+  check(document, report, { workspace }) {
+    const input = toolInput(workspace, document)
+    if (input === undefined) return
+    for (const use of input.uses('properties')) {
+      const properties = isJsonObject(use.value) ? use.value : {}
+      for (const name of Object.keys(properties)) {
+        const property = properties[name]
+        if (!isJsonObject(property) || property['type'] !== 'number' || !MONEY.test(name)) continue
+        if ('multipleOf' in property) continue
+        const at = input.base + pointerTo(use.pointer, name)
+        const place = input.spans.placeOf(at)
+        report(
+          { ...place, range: input.spans.keySpanOf(at) ?? place.range },
+          `"${name}" may have any fraction: 0.1 + 0.2 is not 0.3.`,
+        )
+      }
+    }
+  },
+}
+
+const MONEY = /^(?:.*_)?(?:amount|price|total|fee|cost|balance|salary)$/i

@@ -1,0 +1,44 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { declaredClass } from '../../facts/bindings.ts'
+import { toolInput } from '../../facts/inputs.ts'
+import { insertionOf } from '../../edit/insertion.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const schemaOpenObject: LintRule = {
+  name: 'schema/open-object',
+  severity: 'warning',
+  law: 'A tool that changes something takes no arguments beyond those that it declares.',
+  fix: 'Add `additionalProperties: false`.',
+  source: 'Lint rules, "schema"',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  side_effect_class: non_idempotent_write\n  input_schema: {inline: {type: object, properties: {order: {type: string, maxLength: 40}}}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  side_effect_class: non_idempotent_write\n  input_schema: {inline: {type: object, properties: {order: {type: string, maxLength: 40}}, additionalProperties: false}}\n',
+  },
+  crossFile: true,
+  kinds: ['Tool'],
+  check(document, report, { workspace }) {
+    const sideEffect = declaredClass(document)
+    if (sideEffect === undefined || sideEffect === 'read_only') return
+    const input = toolInput(workspace, document)
+    if (!isJsonObject(input?.value) || input.value['type'] !== 'object') return
+    if (CLOSING.some((keyword) => Object.hasOwn(input.value as object, keyword))) return
+    report(
+      input.spans.placeOf(`${input.base}/type`),
+      'This tool changes something, but takes arguments that nobody described.',
+      {
+        why: 'Policies cannot read what has no name, and a model may add to it.',
+        fix: {
+          description: 'Add `additionalProperties: false`.',
+          edits: insertionOf(input.spans, `${input.base}/additionalProperties`, 'false', 'properties'),
+          unsafe: true,
+        },
+      },
+    )
+  },
+}
+
+const CLOSING = ['additionalProperties', 'unevaluatedProperties', '$ref', 'allOf', 'anyOf', 'oneOf']

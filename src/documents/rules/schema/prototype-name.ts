@@ -1,0 +1,29 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { pointerTo } from '../../text/pointer.ts'
+import { schemaRule } from '../../facts/schema-rule.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const schemaPrototypeName: LintRule = {
+  name: 'schema/prototype-name',
+  severity: 'warning',
+  law: 'A property has no name that every object of some languages has already.',
+  fix: 'Rename it.',
+  source: 'Security, S12: names of prototypes',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {constructor: {type: string}}}}\n',
+  },
+  good: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {builder: {type: string}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check: schemaRule(['properties'], (schema, say) => {
+    for (const use of schema.uses('properties'))
+      for (const name of isJsonObject(use.value) ? NAMES : [])
+        if (Object.hasOwn(use.value as object, name))
+          say(pointerTo(use.pointer, name), `"${name}" is a name of every object in JavaScript.`, {}, true)
+  }),
+}
+
+const NAMES = ['__proto__', 'constructor', 'prototype']

@@ -1,0 +1,54 @@
+import { isJsonObject } from '../../../base/json.ts'
+import type { SchemaSpec } from '../../../spec/document.ts'
+import { measureSchema } from '../../../tools/schema-size.ts'
+import type { Document } from '../../text/document.ts'
+import { schemaByValue } from '../../facts/frozen.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { schemasOf, type SchemaText, type SchemaUse } from '../../schemas/schemas.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+
+export const schemaRefLoop: LintRule = {
+  name: 'schema/ref-loop',
+  severity: 'error',
+  law: 'References of a schema come to an end, within the bounds of a run.',
+  fix: 'Write the shape in place of the reference.',
+  source: 'Security, S12: every run would refuse the schema',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema:\n    inline:\n      type: object\n      properties: {a: {$ref: "#/$defs/a"}}\n      $defs: {a: {$ref: "#/$defs/a"}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema:\n    inline:\n      type: object\n      properties: {a: {$ref: "#/$defs/a"}}\n      $defs: {a: {type: object, properties: {a: {$ref: "#/$defs/a"}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check(document, report, { workspace }) {
+    for (const use of schemasOf(workspace, document)) {
+      const { schema, at } = use
+      if (schema === undefined || schema.uses('$ref').length === 0) continue
+      const size = measureSchema(byValue(workspace, document, use) ?? schema.value)
+      if (!('problem' in size) || size.about !== 'reference') continue
+      const place = schema.spans.placeOf(schema.base + placeOfRef(schema, size.refs))
+      report(
+        place,
+        `No run can use this schema: ${size.problem}.`,
+        place.path === document.path ? {} : { related: [{ path: at.path, range: at.range, message: 'named here' }] },
+      )
+    }
+  },
+}
+
+const byValue = (workspace: Workspace, document: Document, { at, ref }: SchemaUse) =>
+  schemaByValue(
+    workspace,
+    document,
+    isJsonObject(at.value) ? (at.value as unknown as SchemaSpec) : { ref: ref!.written },
+  )
+
+/** The outermost of the references that stands in this text: what is carried from other files has other names. */
+function placeOfRef(schema: SchemaText, refs: readonly string[]): string {
+  const uses = schema.uses('$ref')
+  const found = refs.flatMap((ref) => uses.find(({ value }) => value === ref) ?? [])
+  return (found[0] ?? uses[0]!).pointer
+}

@@ -1,0 +1,30 @@
+import { missingFile } from '../../facts/missing.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { schemasOf } from '../../schemas/schemas.ts'
+
+export const schemaRefMissing: LintRule = {
+  name: 'schema/ref-missing',
+  severity: 'error',
+  law: 'A schema file that is named exists and can be read.',
+  fix: 'Correct the path, or add the file.',
+  source: 'Authoring format, "Schema spec"',
+  bad: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {ref: schemas/refnd.json}\n',
+    'schemas/refund.json': '{"type": "object"}\n',
+  },
+  good: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {ref: schemas/refund.json}\n',
+    'schemas/refund.json': '{"type": "object"}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check(document, report, { workspace }) {
+    for (const { at, ref, unreadable } of schemasOf(workspace, document)) {
+      if (ref === undefined || ref.written === '') continue
+      const fault = missingFile(ref.resolution, { ...at, value: ref.written })
+      if (fault !== undefined) report(at, fault.message, fault.saying)
+      else if (unreadable !== undefined)
+        report(at, `"${ref.written}" is no JSON Schema: ${unreadable.charAt(0).toLowerCase()}${unreadable.slice(1)}`)
+    }
+  },
+}

@@ -1,0 +1,29 @@
+import type { LintRule } from '../../facts/rule.ts'
+import { schemasOf } from '../../schemas/schemas.ts'
+
+export const schemaRemoteRef: LintRule = {
+  name: 'schema/remote-ref',
+  severity: 'error',
+  law: 'A schema refers to itself or to files of the bundle, never to the network.',
+  fix: 'Keep a copy in the bundle and name that.',
+  source: 'Bundles, section 1: `$ref` in schemas',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {a: {$ref: "https://x.example/s.json"}}}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {a: {$ref: "#/$defs/s"}}, $defs: {s: {type: string}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check(document, report, { workspace }) {
+    for (const { schema } of schemasOf(workspace, document)) {
+      for (const { pointer, value } of schema?.uses('$ref') ?? [])
+        if (typeof value === 'string' && /^[a-z][a-z0-9+.-]*:/i.test(value))
+          report(schema!.spans.placeOf(schema!.base + pointer), `"${value}" is not part of the bundle.`, {
+            fix: 'Copy the schema into the bundle and refer to the file.',
+          })
+    }
+  },
+}

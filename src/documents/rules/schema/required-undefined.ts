@@ -1,0 +1,40 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { schemaRule } from '../../facts/schema-rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const schemaRequiredUndefined: LintRule = {
+  name: 'schema/required-undefined',
+  severity: 'error',
+  law: 'A closed object declares every property that it requires.',
+  fix: 'Declare the property, or correct its name.',
+  source: 'JSON Schema 2020-12, `required` and `additionalProperties`',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amout], properties: {amount: {type: number}}, additionalProperties: false}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: number}}, additionalProperties: false}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check: schemaRule(['required'], (schema, say) => {
+    for (const use of schema.uses('required')) {
+      const { value: names, holder } = use
+      if (!Array.isArray(names) || holder['additionalProperties'] !== false) continue
+      if (Object.hasOwn(holder, 'patternProperties')) continue
+      const properties = isJsonObject(holder['properties']) ? holder['properties'] : {}
+      for (const [index, name] of names.entries()) {
+        if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue
+        const declared = Object.keys(properties)
+        const near = nearestCandidate(name, declared)
+        say(
+          `${use.pointer}/${index}`,
+          `"${name}" is required, but the object has no such property and allows no other.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+          { why: 'No value fits this schema.', ...(near !== undefined && { fix: `Write ${near}.`, meant: near }) },
+        )
+      }
+    }
+  }),
+}

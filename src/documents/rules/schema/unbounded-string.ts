@@ -1,0 +1,44 @@
+import type { JsonObject } from '../../../base/json.ts'
+import { declaredClass } from '../../facts/bindings.ts'
+import { toolInput } from '../../facts/inputs.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const schemaUnboundedString: LintRule = {
+  name: 'schema/unbounded-string',
+  severity: 'warning',
+  law: 'A text that goes into an irreversible action has a bound.',
+  fix: 'Add `maxLength`, `pattern`, `format` or `enum`.',
+  source: 'Lint rules, "schema"',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, properties: {memo: {type: string}}, additionalProperties: false}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, properties: {memo: {type: string, maxLength: 200}}, additionalProperties: false}}\n',
+  },
+  crossFile: true,
+  kinds: ['Tool'],
+  check(document, report, { workspace }) {
+    const sideEffect = declaredClass(document)
+    const severity = { irreversible_action: 'warning', non_idempotent_write: 'info' } as const
+    if (sideEffect !== 'irreversible_action' && sideEffect !== 'non_idempotent_write') return
+    const input = toolInput(workspace, document)
+    for (const use of input?.uses('type') ?? []) {
+      const { value, holder } = use
+      if (value !== 'string' || holder === input!.value) continue
+      if (isBounded(holder)) continue
+      const { pointer } = use
+      report(
+        input!.spans.placeOf(input!.base + pointer),
+        `"${pointer.split('/').at(-2)}" may be a text of any length.`,
+        {
+          severity: severity[sideEffect],
+        },
+      )
+    }
+  },
+}
+
+const BOUNDS = ['maxLength', 'pattern', 'format', 'enum', 'const', '$ref']
+const isBounded = (schema: JsonObject): boolean => BOUNDS.some((keyword) => Object.hasOwn(schema, keyword))

@@ -1,0 +1,52 @@
+import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import { patternGrowth, patternSteps } from '../../../base/pattern-growth.ts'
+import { pointerTo } from '../../text/pointer.ts'
+import { schemaRule } from '../../facts/schema-rule.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const schemaUnsafePattern: LintRule = {
+  name: 'schema/unsafe-pattern',
+  severity: 'warning',
+  law: 'A pattern needs no more time than its text is long.',
+  fix: 'Rewrite it so that it reads each text in one way, or bound the text with `maxLength`.',
+  source: 'Security, S11: patterns of documents meet texts of models',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: string, pattern: "^([a-z]+)+$"}}}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: string, pattern: "^[a-z]+$"}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check: schemaRule(['pattern', 'patternProperties'], (schema, say) => {
+    for (const { pointer, value: pattern, holder } of schema.uses('pattern')) {
+      const why = typeof pattern === 'string' ? unsafety(pattern, holder['maxLength']) : undefined
+      if (why !== undefined) say(pointer, why)
+    }
+    for (const { pointer, value: named, holder } of schema.uses('patternProperties')) {
+      const { propertyNames } = holder
+      const longest = isJsonObject(propertyNames) ? (propertyNames as JsonObject)['maxLength'] : undefined
+      for (const pattern of isJsonObject(named) ? Object.keys(named) : []) {
+        const why = unsafety(pattern, longest)
+        if (why !== undefined) say(pointerTo(pointer, pattern), why, {}, true)
+      }
+    }
+  }),
+}
+
+/** Steps of a match that nobody notices: some 10 ms. */
+const MAX_STEPS = 1_000_000
+
+/** What is wrong with a pattern for texts of up to `maxLength` letters; undefined where nothing is, or nothing is known. */
+function unsafety(pattern: string, maxLength: unknown): string | undefined {
+  const growth = patternGrowth(pattern)
+  const { degree } = growth
+  if (degree === undefined || degree === 1) return undefined
+  if (patternSteps(growth, typeof maxLength === 'number' ? maxLength : Infinity) <= 2 * MAX_STEPS) return undefined
+  if (degree === Infinity)
+    return 'This pattern can read a text in many ways, and tries them all: the time doubles with every few letters.'
+  const longest = Math.round(MAX_STEPS ** (1 / degree))
+  return `The time that this pattern takes grows with the length of the text to the power of ${degree}: a \`maxLength\` of at most ${longest} would bound it.`
+}

@@ -1,0 +1,27 @@
+import { schemaRule } from '../../facts/schema-rule.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+const ODD = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'nullable', 'discriminator']
+
+export const schemaUnsupportedKeyword: LintRule = {
+  name: 'schema/unsupported-keyword',
+  severity: 'warning',
+  law: 'A schema uses keywords that every validator reads the same way.',
+  fix: 'Say it with `$ref`, `type` and `anyOf`.',
+  source: 'Authoring format, "Schema spec": a JSON Schema',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {parent: {$dynamicRef: "#node"}}}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {parent: {$ref: "#/$defs/node"}}, $defs: {node: {type: string}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent', 'Tool'],
+  check: schemaRule(ODD, (schema, say) => {
+    for (const keyword of ODD)
+      for (const { pointer } of schema.uses(keyword))
+        say(pointer, `Validators and models disagree about \`${keyword}\`.`)
+  }),
+}

@@ -1,0 +1,48 @@
+import { closureOf } from '../../facts/closure.ts'
+import type { Document, FoundText } from '../../text/document.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const secretConflict: LintRule = {
+  name: 'secret/conflict',
+  severity: 'error',
+  law: 'A secret name stands for one environment variable in a closure.',
+  fix: 'Use one name for each variable.',
+  source: 'Bundles, section 1',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nsecrets: {anthropic: {fromEnv: A}}\nspec:\n  model: {provider: anthropic, name: m}\n  agents: [{ref: child.yaml}]\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nsecrets: {anthropic: {fromEnv: B}}\nspec:\n  model: {provider: anthropic, name: m}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nsecrets: {anthropic: {fromEnv: A}}\nspec:\n  model: {provider: anthropic, name: m}\n  agents: [{ref: child.yaml}]\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nsecrets: {anthropic: {fromEnv: A}}\nspec:\n  model: {provider: anthropic, name: m}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    const first = new Map<string, FoundText>()
+    for (const secret of closureOf(workspace, document).flatMap(variablesOf)) {
+      const name = secret.pointer
+      const before = first.get(name)
+      if (before === undefined) first.set(name, secret)
+      else if (before.value !== secret.value)
+        report(
+          secret,
+          `The secret "${nameOf(secret)}" is ${secret.value} here and ${before.value} in ${before.path}.`,
+          {
+            fix: 'Give each variable a name of its own.',
+            related: [{ path: before.path, range: before.range, message: `${before.value} here` }],
+          },
+        )
+    }
+  },
+}
+
+const variablesOf = (agent: Document): readonly FoundText[] => agent.texts('secrets.*.fromEnv')
+
+const nameOf = (secret: FoundText): string => secret.pointer.split('/')[2]!

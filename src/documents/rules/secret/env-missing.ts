@@ -1,0 +1,32 @@
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+
+export const envMissing: LintRule = {
+  name: 'secret/env-missing',
+  severity: 'error',
+  law: 'The environment variables of the secrets are set on this host (checked with `--check-env`).',
+  fix: 'Set the variable, for example in `.env`.',
+  source: 'Authoring format, "Authentication": `fromEnv` is resolved on the operator host',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nsecrets: {k: {fromEnv: SVC_EXAMPLE_UNSET}}\nspec: {model: {provider: anthropic, name: m, secret: k}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nsecrets: {k: {fromEnv: PATH}}\nspec: {model: {provider: anthropic, name: m, secret: k}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report, { env }) {
+    if (env === undefined) return
+    for (const name of document.texts('secrets.*.fromEnv')) {
+      const value = env[name.value]
+      if (value !== undefined && value !== '') continue
+      const near = nearestCandidate(name.value, Object.keys(env))
+      report(
+        name,
+        `The environment variable ${name.value} is ${value === '' ? 'empty' : 'not set'} here.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+        { fix: `Set it: export ${name.value}=…` },
+      )
+    }
+  },
+}

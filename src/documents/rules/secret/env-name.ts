@@ -1,0 +1,37 @@
+import { looksLikeValue } from '../../text/credentials.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { variableIn } from '../../workspace/common-mistakes.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const envName: LintRule = {
+  name: 'secret/env-name',
+  severity: 'warning',
+  law: 'The name of an environment variable has capitals, digits and `_` only, so that every shell can set it.',
+  fix: 'Use capital letters, digits and `_`.',
+  source: 'Lint rules, "secret"',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: anthropic-key}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const variable of document.texts('secrets.*.fromEnv')) {
+      const name = variable.value
+      if (/^[A-Z_][A-Z0-9_]*$/.test(name) || looksLikeValue(name)) continue
+      const meant = variableIn(name)
+      if (meant !== undefined) {
+        report(variable, `"${name}" is no name: \`fromEnv\` takes the name of the variable alone.`, {
+          fix: replaceScalarFix(variable, meant),
+        })
+        continue
+      }
+      report(variable, `"${name}" is an unusual name for an environment variable.`, {
+        fix: `Rename it, for example to ${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}.`,
+      })
+    }
+  },
+}

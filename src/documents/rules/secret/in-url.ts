@@ -1,0 +1,31 @@
+import { urlOf } from '../../text/hosts.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const secretInUrl: LintRule = {
+  name: 'secret/in-url',
+  severity: 'error',
+  law: 'An address carries no credential.',
+  fix: 'Remove it from the address and name a secret: `auth: {scheme: bearer, secret: …}`.',
+  source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/?token=abc"}]\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nsecrets: {k: {fromEnv: SEARCH_KEY}}\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const url of document.texts('spec.mcp_servers.*.url')) {
+      const parsed = urlOf(url.value)
+      if (parsed === undefined) continue
+      if (parsed.username !== '' || parsed.password !== '') report(url, 'This address carries a user name or password.')
+      else if (TOKEN.test(parsed.search)) report(url, 'The query of this address carries a credential.')
+    }
+    for (const url of document.texts('spec.model.base_url'))
+      // User names are `model/base-url-invalid`.
+      if (TOKEN.test(urlOf(url.value)?.search ?? '')) report(url, 'The query of this address carries a credential.')
+  },
+}
+
+const TOKEN = /[?&](?:[a-z_-]*(?:token|key|secret|password|passwd|auth|signature|sig)[a-z_-]*)=[^&]/i

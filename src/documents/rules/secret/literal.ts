@@ -1,0 +1,32 @@
+import { findCredential, findNamedValue, mayHoldCredential, SHORTEST_CREDENTIAL } from '../../text/credentials.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { writtenTexts } from '../../workspace/texts.ts'
+
+export const secretLiteral: LintRule = {
+  name: 'secret/literal',
+  severity: 'error',
+  law: 'A document and the files it names hold no credential.',
+  fix: 'Revoke it, and name an environment variable under `secrets`.',
+  source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Use the key sk-ant-example-0000-not-a-real-key.}\n',
+  },
+  good: { 'agent.yaml': 'kind: Agent\nsecrets: {scripted: {fromEnv: VENDOR_KEY}}\n' },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    for (const written of writtenTexts(workspace, document, mayHoldCredential)) {
+      const { text, pointer } = written
+      if (text.length < SHORTEST_CREDENTIAL) continue
+      const found = findCredential(text) ?? findNamedValue(pointer, text)
+      if (found === undefined) continue
+      // `secret/value-in-from-env` speaks of these.
+      if (/^\/secrets\/[^/]+\/fromEnv$/.test(pointer)) continue
+      // A name and a password in these addresses are `secret/in-url` and `model/base-url-invalid`.
+      if (found.text.endsWith('@') && /\/(?:url|base_url)$/.test(pointer)) continue
+      report(written.placeOf(found.text), `This looks like a credential (${found.shown}).`, {
+        why: 'Everyone who reads the document could use it.',
+        fix: 'Revoke it, and name an environment variable under `secrets`.',
+      })
+    }
+  },
+}

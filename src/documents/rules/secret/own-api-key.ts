@@ -1,0 +1,26 @@
+import { findOwnKey, mayHoldOwnKey } from '../../text/credentials.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { writtenTexts } from '../../workspace/texts.ts'
+
+export const ownApiKey: LintRule = {
+  name: 'secret/own-api-key',
+  severity: 'error',
+  law: 'A document and the files it names hold no API key of svc.',
+  fix: 'Revoke it with `svc keys revoke`, and remove it.',
+  source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  instructions: {text: "Call us with svc_0123456789abcdefghijABCDEFGHIJ01234567."}\n',
+  },
+  good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Call us with svc.}\n' },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    for (const written of writtenTexts(workspace, document, mayHoldOwnKey)) {
+      const found = findOwnKey(written.text)
+      if (found !== undefined)
+        report(written.placeOf(found.text), `This looks like an API key of svc (${found.shown}).`, {
+          fix: 'Revoke it with `svc keys revoke`, and remove it here.',
+        })
+    }
+  },
+}

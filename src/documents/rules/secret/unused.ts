@@ -1,0 +1,58 @@
+import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../../spec/document.ts'
+import { removalWithParent } from '../../edit/removal.ts'
+import type { Document } from '../../text/document.ts'
+import { pointerTo } from '../../text/pointer.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const secretUnused: LintRule = {
+  name: 'secret/unused',
+  severity: 'warning',
+  law: 'A secret that is declared is used.',
+  fix: 'Remove it.',
+  source: 'Authoring format, "Authentication"',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}, old: {fromEnv: OLD}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    const used = usedBy(document)
+    const declared = document.at('secrets.*').map(({ key }) => key)
+    // A name that is declared nowhere may be meant for one that is never used; so may what is written in another form.
+    const isMissing =
+      namedBy(document).some((name) => !declared.includes(name)) ||
+      (!isOffline(document) && used.length > 0 && !used.some((name) => declared.includes(name)))
+    for (const secret of document.at('secrets.*')) {
+      const { key, pointer, path } = secret
+      if (used.includes(key)) continue
+      const isWhole = document
+        .texts(`secrets.${key}.fromEnv`)
+        .some((found) => found.pointer === pointerTo(pointer, 'fromEnv'))
+      report({ path, pointer, range: secret.keyRange }, `The secret "${key}" is never used.`, {
+        fix:
+          isMissing || !isWhole
+            ? 'Name it where it is used, or remove it.'
+            : { description: 'Remove it.', edits: removalWithParent(document, pointer) },
+        subject: [key],
+      })
+    }
+  },
+}
+
+const isOffline = (agent: Document): boolean =>
+  agent.texts('spec.model.provider').some(({ value }) => OFFLINE_PROVIDERS.includes(canonicalProvider(value)))
+
+const namedBy = (agent: Document): readonly string[] =>
+  [...agent.texts('spec.model.secret'), ...agent.texts('spec.mcp_servers.*.auth.secret')].map(({ value }) => value)
+
+function usedBy(agent: Document): readonly string[] {
+  const names = namedBy(agent)
+  const provider = agent.texts('spec.model.provider')[0]?.value
+  return provider === undefined || agent.at('spec.model.secret').length > 0
+    ? names
+    : [...names, provider, ...providerSpellings(provider)]
+}

@@ -1,0 +1,29 @@
+import { looksLikeValue } from '../../text/credentials.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const valueInFromEnv: LintRule = {
+  name: 'secret/value-in-from-env',
+  severity: 'error',
+  law: '`fromEnv` is the name of an environment variable, not its value.',
+  fix: 'Write the name of an environment variable, and revoke the value.',
+  source: 'Authoring format, "Agent document": secret values are never written in documents',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: sk-ant-REDACTED}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_API_KEY}}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const variable of document.texts('secrets.*.fromEnv')) {
+      if (!looksLikeValue(variable.value)) continue
+      report(
+        variable,
+        `This looks like a secret itself (${variable.value.slice(0, 6)}…), not like the name of a variable.`,
+        { fix: 'Revoke it, put it into an environment variable, and write the name of that variable.' },
+      )
+    }
+  },
+}

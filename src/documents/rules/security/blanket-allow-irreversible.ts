@@ -1,0 +1,60 @@
+import { authorityOver, effectOf } from '../../facts/authority.ts'
+import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
+import type { Document } from '../../text/document.ts'
+import { oncePerWorkspace } from '../../workspace/once.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const blanketAllowIrreversible: LintRule = {
+  name: 'security/blanket-allow-irreversible',
+  severity: 'error',
+  law: 'A grant of an irreversible action has conditions.',
+  fix: 'Add conditions to the grant.',
+  source: 'Policies, section 4: a grant lifts the approval of an irreversible action',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\nspec: {side_effect_class: irreversible_action}\n',
+    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire", decision: {type: allow}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\nspec: {side_effect_class: irreversible_action}\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {scope: "tool:pay.wire", conditions: {field: args.amount, op: lte, value: 50}, decision: {type: allow}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, project) {
+    const blankets = blanketGrants(project.workspace)
+    if (blankets.size === 0) return
+    for (const use of toolsOf(document)) {
+      if (effectiveClass(project.workspace, use) !== 'irreversible_action') continue
+      for (const policy of authorityOver(project, use).policies) {
+        if (!blankets.has(policy)) continue
+        report(
+          policy.placeOf('/spec/decision/type'),
+          `This allows every call of ${use.ref?.id ?? 'a tool'}, which cannot be undone.`,
+          {
+            related: [
+              { path: document.path, range: document.placeOf(`${use.pointer}/ref`).range, message: 'bound here' },
+            ],
+          },
+        )
+      }
+    }
+  },
+}
+
+/** The policies that allow every call which they concern: most projects have none. */
+const blanketGrants = oncePerWorkspace(
+  ({ documents }): ReadonlySet<Document> =>
+    new Set(
+      documents.filter(
+        (policy) =>
+          policy.kind === 'Policy' && effectOf(policy) === 'grant' && policy.at('spec.conditions').length === 0,
+      ),
+    ),
+)

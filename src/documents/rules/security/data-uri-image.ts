@@ -1,0 +1,32 @@
+import { toolsOf } from '../../facts/bindings.ts'
+import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const dataUriImage: LintRule = {
+  name: 'security/data-uri-image',
+  severity: 'info',
+  law: 'Where an answer with private data is shown as Markdown, images of other hosts are not loaded.',
+  fix: 'Strip remote images where the answer is shown, or answer in JSON.',
+  source: 'Security, S16: images of Markdown carry data out',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: crm.read@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\noutput: {format: json}\nspec:\n  tools: [{ref: crm.read@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    if (document.at('output.format')[0]?.value === 'json') return
+    if (!abilitiesOf(workspace, document).private) return
+    const can = toolsOf(document).map((use) => capabilitiesOf(workspace, use))
+    // Labels only: a guess is not worth a word here.
+    if (can.some((each) => each.private === 'label') && !can.some((each) => each.egress !== undefined))
+      report('/metadata/name', 'This agent answers in text about private data: an image in it could carry data out.')
+  },
+}

@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonValue } from '../../../base/json.ts'
+import { isGated } from '../../facts/authority.ts'
+import { toolsOf } from '../../facts/bindings.ts'
+import { wordsOf } from '../../facts/capabilities.ts'
+import { inputOf } from '../../facts/inputs.ts'
+import { oncePerObject } from '../../workspace/once.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import type { SchemaText } from '../../schemas/schemas.ts'
+
+export const execTool: LintRule = {
+  name: 'security/exec-tool',
+  severity: 'warning',
+  law: 'A tool that runs what the model writes is gated.',
+  fix: 'Bound the argument by `enum` or `pattern`, and require an approval.',
+  source: 'Security, S16: commands and queries as free text',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: shell.run@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: run, namespace: shell, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {cmd: {type: string}}, additionalProperties: false}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: shell.run@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: run, namespace: shell, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {cmd: {type: string}}, additionalProperties: false}}\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, project) {
+    for (const use of toolsOf(document)) {
+      if (isGated(project, use)) continue
+      const schema = inputOf(project.workspace, use)
+      if (schema === undefined) continue
+      const runs = (): boolean => wordsOf(use.ref?.id ?? '').some((word) => EXECUTORS.has(word))
+      const argument = scriptsIn(project.workspace, schema).find((name) => COMMANDS.has(name.toLowerCase()) || runs())
+      if (argument === undefined) continue
+      report(
+        `${use.pointer}/ref`,
+        `${use.ref?.id ?? 'This tool'} runs whatever the model writes as "${argument}", without a gate.`,
+      )
+    }
+  },
+}
+
+/** Arguments of free text with the name of a command, or of what a tool that runs something would run. */
+const scriptsIn = oncePerObject((_, { value }: SchemaText): readonly string[] => {
+  const properties = isJsonObject(value) ? value['properties'] : undefined
+  if (!isJsonObject(properties)) return []
+  return Object.keys(properties).filter((name) => {
+    const word = name.toLowerCase()
+    return (COMMANDS.has(word) || TEXTS.has(word)) && isFreeText(properties[name])
+  })
+})
+
+const isFreeText = (property: JsonValue | undefined): boolean =>
+  isJsonObject(property) &&
+  property['type'] === 'string' &&
+  !['enum', 'const', 'pattern'].some((key) => Object.hasOwn(property, key))
+
+const EXECUTORS = new Set('shell bash sh exec eval python sql terminal command repl'.split(' '))
+const COMMANDS = new Set('cmd command shell script sql code bash'.split(' '))
+const TEXTS = new Set('input query text args program statement expression'.split(' '))

@@ -1,0 +1,41 @@
+import type { LintRule } from '../../facts/rule.ts'
+import { isAscii } from '../../text/scripts.ts'
+import { isAsciiOnly, namedTexts, writtenTexts } from '../../workspace/texts.ts'
+
+export const hiddenUnicode: LintRule = {
+  name: 'security/hidden-unicode',
+  severity: 'error',
+  law: 'A document says nothing that its readers cannot see.',
+  fix: 'Remove the characters.',
+  source: 'Security, S18: hidden text reaches the model, and no reviewer',
+  bad: { 'tool.yaml': 'kind: Tool\nspec: {description: "Pays\u{E0041}\u{E0042} back."}\n' },
+  good: { 'tool.yaml': 'kind: Tool\nspec: {description: Pays back.}\n' },
+  crossFile: true,
+  check(document, report, { workspace }) {
+    // Nothing hides in plain ASCII.
+    const texts = isAsciiOnly(document) ? namedTexts : writtenTexts
+    for (const each of texts(workspace, document, mayHide)) {
+      const match = HIDDEN.exec(each.text)
+      if (match === null) continue
+      const { at } = each
+      const [first] = match[0]
+      const name = `U+${first!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+      const { start, end } = at.range
+      const source = workspace.source(at.path)
+      const written = source.text.slice(start.offset, end.offset)
+      const clean = written.replaceAll(new RegExp(HIDDEN, 'gu'), '')
+      report(each.placeOf(match[0]), `This text has characters that nobody sees (${name}).`, {
+        fix: {
+          description: 'Remove them.',
+          edits: clean === written ? [] : [{ path: at.path, range: at.range, text: clean }],
+        },
+      })
+    }
+  },
+}
+
+const mayHide = (text: string): boolean => !isAscii(text) && HIDDEN.test(text)
+
+/** Tags, bidirectional controls, and what has no width inside a word; joiners of emoji and of some scripts are in their place. */
+const HIDDEN =
+  /[\u{E0000}-\u{E007F}]|[\u202A-\u202E\u2066-\u2069]|(?<=[A-Za-z0-9])[\u200B-\u200D\u2060\uFEFF\u00AD]+(?=[A-Za-z0-9])/u

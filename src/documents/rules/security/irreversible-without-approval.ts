@@ -1,0 +1,66 @@
+import { authorityOver, effectOf, isStopped } from '../../facts/authority.ts'
+import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
+import { conditionOf } from '../../facts/conditions.ts'
+import { inputOf } from '../../facts/inputs.ts'
+import { alwaysTrue, isBounding } from '../../prove/reasoning.ts'
+import { domainAt, type Domains } from '../../prove/value-domain.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { witnessOf } from '../../prove/witness.ts'
+
+export const irreversibleWithoutApproval: LintRule = {
+  name: 'security/irreversible-without-approval',
+  severity: 'error',
+  law: 'What lets an irreversible action pass without an approval holds its arguments to a bound.',
+  fix: 'Require an approval, or bound the grant: a greatest amount, a list of receivers.',
+  source: 'Policies, section 4: an irreversible action needs one approval; a grant lifts it',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: integer, minimum: 1}}, additionalProperties: false}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: run.depth, value: 0}, decision: {type: allow}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: integer, minimum: 1}}, additionalProperties: false}}\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {conditions: {field: args.amount, op: lte, value: 50}, decision: {type: allow}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, project) {
+    for (const use of toolsOf(document)) {
+      if (effectiveClass(project.workspace, use) !== 'irreversible_action') continue
+      if (isStopped(project, use)) continue
+      const schema = inputOf(project.workspace, use)?.value
+      const domains: Domains = (path) =>
+        schema === undefined || path.root !== 'args' ? undefined : domainAt(schema, path.segments)
+      // Without conditions it is `security/blanket-allow-irreversible`.
+      const grants = authorityOver(project, use).policies.flatMap((policy) => {
+        const condition = effectOf(policy) === 'grant' ? conditionOf(policy) : undefined
+        return condition === undefined ? [] : [{ policy, condition }]
+      })
+      const together = { any: grants.map(({ condition }) => condition) }
+      const [grant] =
+        grants.length > 0 && alwaysTrue(together, domains)
+          ? grants
+          : grants.filter(({ condition }) => !isBounding(condition, domains))
+      if (grant === undefined) continue
+      report(
+        `${use.pointer}/ref`,
+        `${use.ref?.id ?? 'A tool'} cannot be undone, and is done without an approval${witnessOf(schema, grant.condition)}.`,
+        {
+          related: [
+            {
+              path: grant.policy.path,
+              range: grant.policy.placeOf('/spec/decision/type').range,
+              message: 'the grant',
+            },
+          ],
+        },
+      )
+    }
+  },
+}

@@ -1,0 +1,98 @@
+import { isGated } from '../../facts/authority.ts'
+import { toolsOf, type ToolUse } from '../../facts/bindings.ts'
+import {
+  abilitiesOf,
+  capabilitiesOf,
+  type ToolCapabilities,
+  type CapabilityConfidence,
+} from '../../facts/capabilities.ts'
+import { taintGate } from '../../facts/taint-gate.ts'
+import { closureOf, edgesOf } from '../../facts/closure.ts'
+import type { Document } from '../../text/document.ts'
+import type { LintProject, LintRule } from '../../facts/rule.ts'
+
+export const lethalTrifecta: LintRule = {
+  name: 'security/lethal-trifecta',
+  severity: 'error',
+  law: 'An agent has at most two of three ungated: private data, content of strangers, a way out (the Rule of Two).',
+  fix: 'Gate the way out, split the agent, or gate on `run.taint`.',
+  source: 'Security, S16; lint rules, "security": labels `svc/data`, `svc/content`, `svc/egress`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: crm.read@^1}, {ref: web.fetch@^1}, {ref: mail.send@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tools.yaml':
+      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: fetch, namespace: web, version: "1.0.0", labels: {svc/content: untrusted}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: crm.read@^1}, {ref: web.fetch@^1}, {ref: mail.send@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tools.yaml':
+      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: fetch, namespace: web, version: "1.0.0", labels: {svc/content: untrusted}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
+    'policy.yaml':
+      'kind: Policy\nspec: {conditions: {field: run.taint, value: true}, decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, project) {
+    const found = trifecta(project, document)
+    // Told at the agent that joins the three, not again at each that delegates to it.
+    if (
+      found === undefined ||
+      edgesOf(project.workspace, document).some(({ child }) => child !== document && trifecta(project, child))
+    )
+      return
+    const { egress, data, content, sure } = found
+    report(
+      pointerIn(project, document, egress),
+      `${nameOf(egress)} can carry out what ${nameOf(data)} reads, on the word of what ${nameOf(content)} brings.`,
+      {
+        why: 'Whoever writes what the agent reads can have private data sent to himself.',
+        related: [data, content].map((use) => ({
+          path: use.agent.path,
+          range: use.agent.placeOf(`${use.pointer}/ref`).range,
+          message: use === data ? 'private data' : 'content of strangers',
+        })),
+        ...(!sure && { severity: 'warning' }),
+        fix: taintGate(project.workspace, egress) ?? 'Gate the way out, split the agent, or gate on `run.taint`.',
+      },
+    )
+  },
+}
+
+function trifecta(project: LintProject, agent: Document) {
+  const closure = closureOf(project.workspace, agent)
+  const data = pick(project, closure, 'private')
+  const content = data && pick(project, closure, 'untrusted')
+  const egress = content && pick(project, closure, 'egress')
+  if (data === undefined || content === undefined || egress === undefined) return undefined
+  return {
+    data: data.use,
+    content: content.use,
+    egress: egress.use,
+    sure: [data, content, egress].every(({ how }) => how === 'label'),
+  }
+}
+
+/** Of the bindings that can do something ungated the first of which a label says so, else the first. */
+function pick(project: LintProject, agents: readonly Document[], what: keyof ToolCapabilities) {
+  let first: { readonly use: ToolUse; readonly how: CapabilityConfidence } | undefined
+  for (const agent of agents) {
+    if (!abilitiesOf(project.workspace, agent)[what]) continue
+    for (const use of toolsOf(agent)) {
+      const how = capabilitiesOf(project.workspace, use)[what]
+      if (how === undefined || (what === 'egress' && isGated(project, use))) continue
+      if (how === 'label') return { use, how }
+      first ??= { use, how }
+    }
+  }
+  return first
+}
+
+const nameOf = ({ ref, pointer }: ToolUse): string => ref?.id ?? pointer
+
+/** The binding, or the delegation that leads to it. */
+function pointerIn({ workspace }: LintProject, agent: Document, use: ToolUse): string {
+  if (use.agent === agent) return `${use.pointer}/ref`
+  const edge = edgesOf(workspace, agent).find(({ child }) => closureOf(workspace, child).includes(use.agent))
+  return edge === undefined ? '/spec' : `${edge.pointer}/ref`
+}

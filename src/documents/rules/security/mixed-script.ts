@@ -1,0 +1,38 @@
+import { isMixed } from '../../text/scripts.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { isAsciiOnly } from '../../workspace/texts.ts'
+
+export const mixedScript: LintRule = {
+  name: 'security/mixed-script',
+  severity: 'warning',
+  law: 'An id, a wire name or a host has letters of one script.',
+  fix: 'Write it in Latin letters.',
+  source: 'Security, S18: letters that look like others',
+  bad: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pаy.refund"}\n' },
+  good: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n' },
+  check(document, report) {
+    if (isAsciiOnly(document)) return
+    for (const place of PLACES)
+      for (const found of document.texts(place)) {
+        if (!isMixed(found.value)) continue
+        const odd = /[\p{Script=Cyrillic}\p{Script=Greek}]/u.exec(found.value)![0]
+        const name = `U+${odd.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+        report(found, `"${odd}" (${name}) is no Latin letter, though it looks like one.`)
+      }
+  },
+}
+
+const PLACES = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.governance.authority_boundaries.*',
+  'spec.scope',
+  'spec.tools.*.ref',
+  'spec.tools.*.as',
+  'spec.agents.*.ref',
+  'spec.agents.*.as',
+  'spec.mcp_servers.*.url',
+  'spec.mcp_servers.*.name',
+  'spec.model.base_url',
+  'spec.decision.authority_ref',
+]

@@ -1,0 +1,48 @@
+import { toolsOf } from '../../facts/bindings.ts'
+import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
+import { closureOf, edgesOf } from '../../facts/closure.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const privateResultFull: LintRule = {
+  name: 'security/private-result-full',
+  severity: 'warning',
+  law: 'The trace of a sub-agent that reads private data stays away from an agent with a way out.',
+  fix: 'Write `result: summary`.',
+  source: 'Security, S16; authoring format, "Sub-agent binding": `full` includes the step trace',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: mail.send@^1}]\n  agents: [{ref: child.yaml, description: Checks., result: full}]\n  limits: {max_loop_iterations: 5}\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: crm.read@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tools.yaml':
+      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: mail.send@^1}]\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_loop_iterations: 5}\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: crm.read@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tools.yaml':
+      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    if (!abilitiesOf(workspace, document).egress) return
+    const egress = toolsOf(document).find((use) => capabilitiesOf(workspace, use).egress !== undefined)
+    if (egress === undefined) return
+    for (const { pointer, value, child } of edgesOf(workspace, document)) {
+      if (value['result'] !== 'full') continue
+      const source = closureOf(workspace, child)
+        .flatMap(toolsOf)
+        .find((use) => capabilitiesOf(workspace, use).private === 'label')
+      if (source !== undefined)
+        report(
+          `${pointer}/result`,
+          `What ${source.ref?.id ?? 'a tool'} reads reaches this agent whole, and ${egress.ref?.id ?? 'a tool'} can send it.`,
+        )
+    }
+  },
+}

@@ -1,0 +1,34 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { pointerTo } from '../../text/pointer.ts'
+import { schemaRule } from '../../facts/schema-rule.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const secretInArgs: LintRule = {
+  name: 'security/secret-in-args',
+  severity: 'warning',
+  law: 'No credential passes through the model.',
+  fix: 'Let the server that runs the tool hold the secret.',
+  source: 'Security, S5: models see no secrets',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {password: {type: string}}}}\n',
+  },
+  good: {
+    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {user: {type: string}}}}\n',
+  },
+  crossFile: true,
+  // An agent's schemas are of what people send.
+  kinds: ['Tool'],
+  check: schemaRule(['properties'], (schema, say) => {
+    for (const { pointer, value: properties } of schema.uses('properties'))
+      for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
+        if (!SECRET.test(name)) continue
+        const types = isJsonObject(property) ? [property['type']].flat() : []
+        if (types.includes('string') || types[0] === undefined)
+          say(pointerTo(pointer, name), `The model would have to know the value of "${name}".`, {}, true)
+      }
+  }),
+}
+
+const SECRET =
+  /^(?:.*_)?(?:password|passwd|passphrase|api_?key|secret|secret_key|access_token|auth_token|private_key|token|pin_code|cvv)$/i

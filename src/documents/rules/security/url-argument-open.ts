@@ -1,0 +1,58 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { authorityOver, stopsOrdinaryCalls } from '../../facts/authority.ts'
+import { toolsOf } from '../../facts/bindings.ts'
+import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
+import { leavesIn } from '../../facts/conditions.ts'
+import { inputOf } from '../../facts/inputs.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const urlArgumentOpen: LintRule = {
+  name: 'security/url-argument-open',
+  severity: 'warning',
+  law: 'The addresses to which a tool sends are listed.',
+  fix: 'Gate the binding with `host(args.url)` and `not_in`.',
+  source: 'Security, S15 and S16; policies, section 2: `host(x)`',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: web.post@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: post, namespace: web, version: "1.0.0", labels: {svc/egress: external}}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, required: [url], properties: {url: {type: string, format: uri}}, additionalProperties: false}}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: web.post@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: post, namespace: web, version: "1.0.0", labels: {svc/egress: external}}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, required: [url], properties: {url: {type: string, format: uri}}, additionalProperties: false}}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: host(args.url), op: not_in, value: [api.example]}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, project) {
+    const { workspace } = project
+    if (!abilitiesOf(workspace, document).egress) return
+    for (const use of toolsOf(document)) {
+      if (capabilitiesOf(workspace, use).egress === undefined) continue
+      const schema = inputOf(workspace, use)?.value
+      const properties = isJsonObject(schema) ? schema['properties'] : undefined
+      const argument = Object.entries(isJsonObject(properties) ? properties : {}).find(
+        ([name, property]) =>
+          isJsonObject(property) &&
+          !['enum', 'const', 'pattern'].some((key) => Object.hasOwn(property, key)) &&
+          (property['format'] === 'uri' ||
+            (property['type'] === 'string' && /(?:^|_)(?:url|uri|endpoint)$/i.test(name))),
+      )
+      if (argument === undefined) continue
+      const { policies, unseen } = authorityOver(project, use)
+      const read = policies.some(
+        (policy) =>
+          stopsOrdinaryCalls(policy) &&
+          (policy.at('spec.conditions').length === 0 ||
+            leavesIn(policy).some(({ leaf }) => leaf.path.text.includes(`args.${argument[0]}`))),
+      )
+      if (!unseen && !read)
+        report(
+          `${use.pointer}/ref`,
+          `${use.ref?.id ?? 'This tool'} sends to whatever address the model writes as "${argument[0]}".`,
+        )
+    }
+  },
+}

@@ -1,0 +1,35 @@
+import { cycleThrough, edgesOf } from '../../facts/closure.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const subagentCycle: LintRule = {
+  name: 'subagent/cycle',
+  severity: 'error',
+  law: 'Agents do not delegate in a circle, but through a late-bound edge.',
+  fix: 'Remove an edge, or bind it late.',
+  source: 'Bundles, section 1; authoring format, "Sub-agent binding": `late_bound`',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n',
+    'b.yaml':
+      'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: agent.yaml}]\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n',
+    'b.yaml':
+      'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: acme.desk, late_bound: true}]\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const edge of edgesOf(workspace, document)) {
+      const cycle = cycleThrough(workspace, edge)
+      // Told once, where its first member begins it.
+      if (cycle === undefined || cycle.some(({ path }) => path < document.path)) continue
+      const names = cycle.map((each) => each.identity?.id ?? each.path).join(' → ')
+      report(`${edge.pointer}/ref`, `The agents delegate in a circle: ${names}.`, {
+        fix: 'Remove an edge, or make it `late_bound: true`.',
+      })
+    }
+  },
+}

@@ -1,0 +1,47 @@
+import { capabilitiesOf } from '../../facts/capabilities.ts'
+import { toolsOf } from '../../facts/bindings.ts'
+import { closureOf, edgesOf } from '../../facts/closure.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const fullTrace: LintRule = {
+  name: 'subagent/full-trace',
+  severity: 'warning',
+  law: 'A sub-agent that handles private data or secrets answers with a summary.',
+  fix: 'Write `result: summary`.',
+  source: 'Authoring format, "Sub-agent binding": `full` includes the step trace',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks., result: full}]\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: crm.read_customer@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: read_customer, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks.}]\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: crm.read_customer@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: read_customer, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    // Where the parent has a way out, `security/private-result-full` says it.
+    const leaks = (): boolean => toolsOf(document).some((use) => capabilitiesOf(workspace, use).egress !== undefined)
+    for (const { pointer, value, child } of edgesOf(workspace, document)) {
+      if (value['result'] !== 'full') continue
+      const uses = closureOf(workspace, child).flatMap(toolsOf)
+      const found = uses.map((use) => ({ use, data: capabilitiesOf(workspace, use).private }))
+      const first = found.find(({ data }) => data === 'label' && !leaks()) ?? found.find(({ data }) => data === 'guess')
+      const secret = child.texts('spec.mcp_servers.*.auth.secret')[0]
+      const what = first?.use.ref?.id ?? (secret === undefined ? undefined : `the secret "${secret.value}"`)
+      if (what === undefined) continue
+      report(
+        `${pointer}/result`,
+        `The whole trace of a sub-agent that uses ${what} becomes part of this run's messages.`,
+      )
+    }
+  },
+}

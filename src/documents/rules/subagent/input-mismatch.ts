@@ -1,0 +1,51 @@
+import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import { edgesOf } from '../../facts/closure.ts'
+import { ownInput } from '../../facts/inputs.ts'
+import { INPUT_SCHEMA, schemasOf } from '../../schemas/schemas.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const inputMismatch: LintRule = {
+  name: 'subagent/input-mismatch',
+  severity: 'warning',
+  law: 'What a parent sends to a sub-agent is what the input contract of the sub-agent takes.',
+  fix: 'Align the names.',
+  source: 'Authoring format, "Sub-agent binding": `input_schema`; decisions, section 4',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks., input_schema: {inline: {type: object, properties: {order: {type: string}}, additionalProperties: false}}}]\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0", annotations: {svc/input-schema: input.json}}\n',
+    'input.json': '{"type": "object", "required": ["order_id"], "properties": {"order_id": {"type": "string"}}}',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks., input_schema: {inline: {type: object, properties: {order_id: {type: string}}, additionalProperties: false}}}]\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0", annotations: {svc/input-schema: input.json}}\n',
+    'input.json': '{"type": "object", "required": ["order_id"], "properties": {"order_id": {"type": "string"}}}',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const edge of edgesOf(workspace, document)) {
+      const own = ownInput(workspace, edge)
+      const contract = schemasOf(workspace, edge.child).find(({ at }) => at.key === INPUT_SCHEMA)?.schema?.value
+      if (!isJsonObject(own?.value) || !isJsonObject(contract)) continue
+      const sent = namesOf(own.value)
+      const required = contract['required']
+      for (const name of Array.isArray(required) ? required : []) {
+        if (typeof name !== 'string' || sent.includes(name) || own.value['additionalProperties'] !== false) continue
+        const near = nearestCandidate(name, sent)
+        report(
+          own.spans.placeOf(`${own.base}/properties`),
+          `${edge.child.identity?.id ?? edge.child.path} requires "${name}", which this binding never sends.${near === undefined ? '' : ` It sends "${near}".`}`,
+        )
+      }
+    }
+  },
+}
+
+const namesOf = ({ properties }: JsonObject): string[] => (isJsonObject(properties) ? Object.keys(properties) : [])

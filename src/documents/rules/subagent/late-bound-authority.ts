@@ -1,0 +1,33 @@
+import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { readAgentRef } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const lateBoundAuthority: LintRule = {
+  name: 'subagent/late-bound-authority',
+  severity: 'warning',
+  law: 'A delegation to whatever is deployed has a gate, since nobody knows at publish what it may do.',
+  fix: 'Attach a policy to the binding.',
+  source: 'Authoring format, "Sub-agent binding": `late_bound` resolves at call time',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true, description: Tells.}]\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true, description: Tells., policies: [pay.limit]}]\n',
+    'policy.yaml': 'kind: Policy\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const { pointer, value } of subAgentsOf(document)) {
+      if (value['late_bound'] !== true || (Array.isArray(value['policies']) && value['policies'].length > 0)) continue
+      // What is named in another form is not bound late: `subagent/ref-form` says so.
+      if (readAgentRef(textAt(value, 'ref') ?? '').form !== 'floating') continue
+      report(
+        `${pointer}/late_bound`,
+        'What this sub-agent may do is unknown until it is called, and nothing gates the call.',
+      )
+    }
+  },
+}

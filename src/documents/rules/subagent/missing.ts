@@ -1,0 +1,39 @@
+import { missingFile } from '../../facts/missing.ts'
+import { readAgentRef } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const subagentMissing: LintRule = {
+  name: 'subagent/missing',
+  severity: 'error',
+  law: 'A path to a sub-agent leads to an Agent document.',
+  fix: 'Correct the path, or add the file.',
+  source: 'Authoring format, "Sub-agent binding": `ref`',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: agents/pay.yml}]\n',
+    'agents/pay.yaml': 'kind: Agent\nmetadata: {name: pay, namespace: acme, version: "1.0.0"}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: agents/pay.yaml}]\n',
+    'agents/pay.yaml': 'kind: Agent\nmetadata: {name: pay, namespace: acme, version: "1.0.0"}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const at of document.texts('spec.agents.*.ref')) {
+      const ref = readAgentRef(at.value)
+      if (ref.form !== 'path') continue
+      const found = workspace.resolve(document, ref.path)
+      const fault = missingFile(found, at)
+      if (fault !== undefined) report(at, fault.message, fault.saying)
+      if (!('path' in found)) continue
+      const kinds = workspace.documentsAt(found.path).map(({ kind }) => kind)
+      if (!kinds.includes('Agent'))
+        report(
+          at,
+          kinds.length === 0 ? `${found.path} holds no document.` : `${found.path} is a ${kinds[0]}, not an Agent.`,
+        )
+    }
+  },
+}

@@ -1,0 +1,27 @@
+import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { readAgentRef } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const subagentRange: LintRule = {
+  name: 'subagent/range',
+  severity: 'error',
+  law: 'An external sub-agent is pinned to an exact version.',
+  fix: 'Write one exact version.',
+  source: 'Authoring format, "Versioning", 3: `namespace.name@version`',
+  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@^1}]\n' },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2}]\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const { value, pointer } of subAgentsOf(document)) {
+      const ref = readAgentRef(textAt(value, 'ref') ?? '')
+      // With `late_bound`, any version is the fault: `subagent/ref-form`.
+      if (ref.form !== 'range' || value['late_bound'] === true) continue
+      report(`${pointer}/ref`, `"${ref.range}" is no exact version; a sub-agent is pinned.`, {
+        fix: `Write one such as ${ref.id}@1.0.0.`,
+      })
+    }
+  },
+}

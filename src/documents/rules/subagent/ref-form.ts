@@ -1,0 +1,60 @@
+import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { readAgentRef, type AgentRef } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const subagentRefForm: LintRule = {
+  name: 'subagent/ref-form',
+  severity: 'error',
+  law: 'A sub-agent is a path in the bundle, `namespace.name@version`, or `namespace.name` with `late_bound: true`.',
+  fix: 'Write a path, namespace.name@version, or namespace.name with `late_bound: true`.',
+  source: 'Authoring format, "Sub-agent binding": `ref`; "Versioning", 3',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: clerk.yaml@1.0.0}]\n',
+    'clerk.yaml': 'kind: Agent\nmetadata: {name: clerk, namespace: acme, version: "1.0.0"}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true}]\n',
+  },
+  kinds: ['Agent'],
+  check(document, report, { workspace, published }) {
+    for (const { value, pointer } of subAgentsOf(document)) {
+      const text = textAt(value, 'ref')
+      if (text === undefined || text === '') continue
+      const ref = readAgentRef(text)
+      const local = ref.form === 'floating' ? workspace.find(document, 'Agent', ref.id)[0] : undefined
+      // `bundle/external-unpinned` speaks of agents that come from elsewhere.
+      const external = local === undefined || published.versions('Agent', local.identity!.id).length > 0
+      if (ref.form === 'floating' && external && value['late_bound'] !== true) continue
+      const problem = problemOf(ref, text, value['late_bound'] === true, local?.path)
+      if (problem !== undefined) report(`${pointer}/ref`, problem.says, { fix: problem.fix })
+    }
+  },
+}
+
+interface Problem {
+  readonly says: string
+  readonly fix: string
+}
+
+function problemOf(ref: AgentRef, text: string, lateBound: boolean, path = ''): Problem | undefined {
+  if (ref.form === 'unknown')
+    return {
+      says: `"${text}" is no reference to an agent.`,
+      fix: 'Write a path in the bundle, or namespace.name@version.',
+    }
+  if (ref.form === 'versioned-path')
+    return { says: `"${text}" is a path with a version: a file of the bundle has its own.`, fix: `Write ${ref.path}.` }
+  if (ref.form === 'floating')
+    return lateBound
+      ? undefined
+      : { says: `"${text}" names no version.`, fix: `Write ${path}, or add \`late_bound: true\`.` }
+  if (!lateBound) return undefined
+  return ref.form === 'path'
+    ? { says: `"${text}" is a path, which is never bound late.`, fix: 'Remove `late_bound`, or write namespace.name.' }
+    : {
+        says: `"${text}" names a version, but \`late_bound\` takes the one that is deployed.`,
+        fix: `Write ${ref.id}, or remove \`late_bound\`.`,
+      }
+}

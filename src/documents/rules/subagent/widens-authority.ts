@@ -1,0 +1,85 @@
+import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
+import { effectiveClass, toolsOf, type ToolUse } from '../../facts/bindings.ts'
+import { authorityOver, boundariesOf, effectOf, isStopped, stopsOrdinaryCalls } from '../../facts/authority.ts'
+import { closureOf, edgesOf } from '../../facts/closure.ts'
+import type { Document } from '../../text/document.ts'
+import type { LintProject, LintRule } from '../../facts/rule.ts'
+
+export const widensAuthority: LintRule = {
+  name: 'subagent/widens-authority',
+  severity: 'error',
+  law: 'A sub-agent does nothing ungated that the policies of its parent gate.',
+  fix: 'Gate the tool in the sub-agent too, or make the policy one of a boundary: boundaries reach sub-agents.',
+  source: 'Policies, sections 3 and 6',
+  bad: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_loop_iterations: 5}\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 1000}}\n',
+  },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_loop_iterations: 5}\n',
+    'child.yaml':
+      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 1000}}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, project) {
+    const { workspace } = project
+    const edges = edgesOf(workspace, document).filter(({ child }) => child !== document)
+    if (edges.length === 0) return
+    for (const edge of edges) {
+      const open = closureOf(workspace, edge.child)
+        .filter((each) => each !== document)
+        .flatMap((each) => toolsOf(each).filter((use) => isOpen(project, use)))
+      if (open.length === 0) continue
+      const gated = gatedHere(project, document)
+      for (const use of open) {
+        const gate = use.ref && gated.get(use.ref.id)
+        if (gate === undefined) continue
+        const child = use.agent.identity?.id ?? use.agent.path
+        report(
+          `${edge.pointer}/ref`,
+          `${gate.identity?.id ?? 'A policy'} gates ${use.ref!.id} here, but ${child} calls it ungated.`,
+          {
+            related: [
+              { path: use.agent.path, range: use.agent.placeOf(`${use.pointer}/ref`).range, message: 'ungated here' },
+            ],
+          },
+        )
+      }
+    }
+  },
+}
+
+/** Gates of an agent's own, by the tool that they gate, without those that reach its sub-agents by themselves. */
+function gatedHere(project: LintProject, agent: Document): ReadonlyMap<string, Document> {
+  const { workspace } = project
+  const reaching = new Set(boundariesOf(workspace, agent).flatMap(({ policies }) => policies))
+  const gated = new Map<string, Document>()
+  for (const { binding, policies } of attachmentsOf(workspace, agent))
+    for (const policy of policies) {
+      if (!stopsOrdinaryCalls(policy) || reaching.has(policy)) continue
+      const scope = scopeOf(policy)
+      if (scope !== undefined) gated.set(scope, policy)
+      for (const use of toolsOf(agent))
+        if (binding === use && (scope ?? use.ref?.id) === use.ref?.id && use.ref) gated.set(use.ref.id, policy)
+    }
+  return gated
+}
+
+/** True when it is certain that nothing gates the calls. */
+function isOpen(project: LintProject, use: ToolUse): boolean {
+  if (isStopped(project, use)) return false
+  return (
+    effectiveClass(project.workspace, use) !== 'irreversible_action' ||
+    authorityOver(project, use).policies.some((policy) => effectOf(policy) === 'grant')
+  )
+}

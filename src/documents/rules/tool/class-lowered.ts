@@ -1,0 +1,47 @@
+import { classOf, declaredClass, sideEffectRank, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { removalOf } from '../../edit/removal.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const classLowered: LintRule = {
+  name: 'tool/class-lowered',
+  severity: 'error',
+  law: 'A binding does not call a tool safer than the Tool document does.',
+  fix: 'Remove the class from the binding.',
+  source: 'Policies, section 4: the class is the stricter of the two',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, side_effect_class: read_only}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, side_effect_class: irreversible_action}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const use of toolsOf(document)) {
+      const tool = toolDocument(workspace, use)
+      const own = classOf(use.value['side_effect_class'])
+      const declared = declaredClass(tool)
+      if (
+        tool === undefined ||
+        own === undefined ||
+        declared === undefined ||
+        sideEffectRank(own) >= sideEffectRank(declared)
+      )
+        continue
+      report(`${use.pointer}/side_effect_class`, `${use.ref!.id} is ${declared}; the binding calls it ${own}.`, {
+        fix: {
+          description: 'Remove it from the binding.',
+          edits: removalOf(document, `${use.pointer}/side_effect_class`),
+          unsafe: true,
+        },
+        related: [
+          { path: tool.path, range: tool.placeOf('/spec/side_effect_class').range, message: `${declared} here` },
+        ],
+      })
+    }
+  },
+}

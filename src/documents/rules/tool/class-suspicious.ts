@@ -1,0 +1,48 @@
+import { effectiveClass, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { wordsOf } from '../../facts/capabilities.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const classSuspicious: LintRule = {
+  name: 'tool/class-suspicious',
+  severity: 'warning',
+  law: 'A tool that is called read_only has no name that says it changes something.',
+  fix: 'Review the class.',
+  source: 'Authoring format, "Side-effect class values"',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: crm.delete_user@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: delete_user, namespace: crm, version: "1.0.0"}\nspec: {side_effect_class: read_only}\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: crm.delete_user@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: delete_user, namespace: crm, version: "1.0.0"}\nspec: {side_effect_class: irreversible_action}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const use of toolsOf(document)) {
+      if (use.ref === undefined || effectiveClass(workspace, use) !== 'read_only') continue
+      const words = wordsOf(use.ref.name)
+      const verb = words.find((word) => VERBS.has(word))
+      // `list_deleted`, `get_payment_update`: what begins with a reading verb reads.
+      if (verb === undefined || READS.has(words[0]!)) continue
+      const own = use.value['side_effect_class'] !== undefined
+      const tool = toolDocument(workspace, use)
+      const place =
+        own || tool === undefined
+          ? document.placeOf(`${use.pointer}/side_effect_class`)
+          : tool.placeOf('/spec/side_effect_class')
+      report(place, `${use.ref.id} is called read_only, but its name says "${verb}".`, {
+        why: 'Calls of a read_only tool are never gated by default, and repeated after a crash.',
+      })
+    }
+  },
+}
+
+const VERBS = new Set(
+  'delete remove send pay create update write transfer refund cancel drop insert publish charge wire purge revoke close approve book order buy sell execute'.split(
+    ' ',
+  ),
+)
+const READS = new Set('get list read search find lookup query fetch show view check count preview estimate'.split(' '))

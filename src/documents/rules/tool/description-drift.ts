@@ -1,0 +1,36 @@
+import { textAt, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const descriptionDrift: LintRule = {
+  name: 'tool/description-drift',
+  severity: 'info',
+  law: 'A binding that describes a tool anew keeps its warning.',
+  fix: 'Keep the sentence that warns.',
+  source: 'Authoring format, "Tool binding": `description` overrides or supplements the tool description',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, description: Pays money back.}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {description: Pays an amount back. Cannot be undone.}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, description: Pays money back. Cannot be undone.}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {description: Pays an amount back. Cannot be undone.}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const use of toolsOf(document)) {
+      const own = textAt(use.value, 'description')
+      const original = toolDocument(workspace, use)?.texts('spec.description')[0]
+      const warning = original && WARNING.exec(original.value)?.[0]
+      if (own === undefined || original === undefined || warning === undefined || WARNING.test(own)) continue
+      report(`${use.pointer}/description`, `The Tool document warns ("${warning}"), this description does not.`, {
+        related: [{ path: original.path, range: original.range, message: 'the warning' }],
+      })
+    }
+  },
+}
+
+const WARNING =
+  /\b(?:irreversibl[ey]|permanent(?:ly)?|(?:can ?not|can't|cannot) be (?:undone|reversed|recalled)|destructive|no way back|final and)\b/i

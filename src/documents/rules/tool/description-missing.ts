@@ -1,0 +1,31 @@
+import { descriptionOf, textAt, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const toolDescriptionMissing: LintRule = {
+  name: 'tool/description-missing',
+  severity: 'warning',
+  law: 'The model is told what a tool does.',
+  fix: 'Add one sentence on what it does and changes.',
+  source: 'Authoring format, "Tool binding" and "Tool document": `description`',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {description: Pays an amount back.}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const use of toolsOf(document)) {
+      const tool = toolDocument(workspace, use)
+      // An MCP server describes its tools itself; what is not here may be published.
+      if (tool === undefined || use.builtin || use.value['mcp'] !== undefined) continue
+      if ((textAt(use.value, 'description') ?? descriptionOf(tool) ?? '').trim() !== '') continue
+      report(`${use.pointer}/ref`, `Nothing tells the model what ${use.ref!.id} does.`, {
+        related: [{ path: tool.path, range: tool.placeOf('/metadata/name').range, message: 'its Tool document' }],
+      })
+    }
+  },
+}

@@ -1,0 +1,33 @@
+import { textAt, toolsOf } from '../../facts/bindings.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const toolDuplicateBinding: LintRule = {
+  name: 'tool/duplicate-binding',
+  severity: 'error',
+  law: 'A tool that is bound twice has distinct names.',
+  fix: 'Remove one, or give them names with `as`.',
+  source: 'Authoring format, "Tool binding": `as`',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}, {ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}, {ref: svc.ask_user@^1, as: ask_again}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    const first = new Map<string, string>()
+    for (const { ref, value, pointer } of toolsOf(document)) {
+      if (ref === undefined) continue
+      const key = `${ref.id} ${textAt(value, 'as') ?? ''}`
+      const before = first.get(key)
+      if (before === undefined) first.set(key, pointer)
+      else
+        report(`${pointer}/ref`, `${ref.id} is bound already.`, {
+          fix: 'Give one of them a name of its own with `as`, or remove it.',
+          related: [{ path: document.path, range: document.placeOf(`${before}/ref`).range, message: 'first here' }],
+        })
+    }
+  },
+}

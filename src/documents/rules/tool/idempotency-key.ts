@@ -1,0 +1,32 @@
+import { isJsonObject } from '../../../base/json.ts'
+import { declaredClass } from '../../facts/bindings.ts'
+import { toolInput } from '../../facts/inputs.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const idempotencyKey: LintRule = {
+  name: 'tool/idempotency-key',
+  severity: 'info',
+  law: 'A write that may be repeated says by which argument two calls are the same.',
+  fix: 'Add an argument such as `request_id`, or call the tool non_idempotent_write.',
+  source: 'Authoring format, "Side-effect class values": `idempotent_write`',
+  bad: {
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: create_invoice, namespace: pay, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {total: {type: integer}}, additionalProperties: false}}\n',
+  },
+  good: {
+    'tool.yaml':
+      'kind: Tool\nmetadata: {name: create_invoice, namespace: pay, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {request_id: {type: string}, total: {type: integer}}, additionalProperties: false}}\n',
+  },
+  crossFile: true,
+  kinds: ['Tool'],
+  check(document, report, { workspace }) {
+    if (declaredClass(document) !== 'idempotent_write') return
+    const input = toolInput(workspace, document)?.value
+    const properties = isJsonObject(input) ? input['properties'] : undefined
+    if (!isJsonObject(properties) || Object.keys(properties).some((name) => KEY.test(name))) return
+    report('/spec/side_effect_class', 'No argument tells whether two calls are the same.')
+  },
+}
+
+const KEY =
+  /(?:^|_)(?:id|key|ref|reference|number|no|uuid|token|slug|name|path|url|email|order|code)$|(?:Id|Key)$|idempot/i

@@ -1,0 +1,37 @@
+import { toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { oncePerWorkspace } from '../../workspace/once.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const noInputSchema: LintRule = {
+  name: 'tool/no-input-schema',
+  severity: 'warning',
+  law: 'The arguments of a tool have a schema, so that they can be checked and policies can read them.',
+  fix: 'Add `input_schema`.',
+  source: 'Authoring format, "Tool document": `input_schema`; policies, section 1',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {input_schema: {inline: {type: object, properties: {order: {type: string}}}}}\n',
+  },
+  crossFile: true,
+  kinds: ['Tool'],
+  check(document, report, { workspace }) {
+    if (document.identity === undefined || document.at('spec.input_schema').length > 0) return
+    if (boundBare(workspace).has(document))
+      report('/metadata/name', `Nothing says which arguments ${document.identity.id} takes.`)
+  },
+}
+
+/** Tools with a binding that brings no schema of its own. */
+const boundBare = oncePerWorkspace(
+  (workspace) =>
+    new Set(
+      workspace.documents
+        .flatMap(toolsOf)
+        .filter(({ value }) => value['input_schema'] === undefined)
+        .map((use) => toolDocument(workspace, use)),
+    ),
+)

@@ -1,0 +1,29 @@
+import { toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { isPrerelease, isVersion } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const toolPrerelease: LintRule = {
+  name: 'tool/prerelease',
+  severity: 'info',
+  law: 'A prerelease is chosen by name, not by a range.',
+  fix: 'Wait for the release, or pin the prerelease exactly.',
+  source: 'Bundles, section 1: prereleases only where the range names one',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: "pay.refund@^2.0.0-rc.1"}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "2.0.0-rc.1"}\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: "pay.refund@2.0.0-rc.1"}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "2.0.0-rc.1"}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const use of toolsOf(document)) {
+      const version = toolDocument(workspace, use)?.identity?.version
+      if (version === undefined || !isPrerelease(version) || isVersion(use.ref!.range ?? '')) continue
+      report(`${use.pointer}/ref`, `This chooses ${use.ref!.id}@${version}, a prerelease.`)
+    }
+  },
+}

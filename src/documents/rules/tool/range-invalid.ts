@@ -1,0 +1,24 @@
+import { isRange, readLogicalRef } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const toolRangeInvalid: LintRule = {
+  name: 'tool/range-invalid',
+  severity: 'error',
+  law: 'What follows the `@` of a tool reference is a semver constraint.',
+  fix: 'Write a semver range such as ^1.3.',
+  source: 'Authoring format, "Versioning", 3',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1..3}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1.0}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report) {
+    for (const ref of document.texts('spec.tools.*.ref')) {
+      const range = readLogicalRef(ref.value)?.range
+      if (range !== undefined && !isRange(range))
+        report(ref, `"${range}" is no semver constraint.`, { fix: 'Write one such as ^1.2 or 1.2.0.' })
+    }
+  },
+}

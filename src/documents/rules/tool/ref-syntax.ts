@@ -1,0 +1,38 @@
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { Document, DocumentIdentity } from '../../text/document.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+import { readLogicalRef } from '../../text/reference.ts'
+
+export const toolRefSyntax: LintRule = {
+  name: 'tool/ref-syntax',
+  severity: 'error',
+  law: 'A tool is referred to as `namespace.name[@range]`.',
+  fix: 'Write `namespace.name@range`.',
+  source: 'Authoring format, "Tool binding": `ref`',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: tools/refund.yaml}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const ref of document.texts('spec.tools.*.ref')) {
+      if (readLogicalRef(ref.value) !== undefined) continue
+      const tool = meant(workspace, document, ref.value)
+      report(ref, `"${ref.value}" is no reference to a tool.`, {
+        fix:
+          tool === undefined
+            ? 'Write namespace.name@range, for example pay.refund@^1.2.'
+            : replaceScalarFix(ref, `${tool.id}@^${tool.version}`),
+      })
+    }
+  },
+}
+
+/** The Tool that lies at a path, or has the name without its namespace. */
+function meant(workspace: Workspace, document: Document, written: string): DocumentIdentity | undefined {
+  const found = workspace.resolve(document, written)
+  const near = 'path' in found ? workspace.documentsAt(found.path) : workspace.neighbours(document)
+  const tools = near.filter(({ kind, identity }) => kind === 'Tool' && identity !== undefined)
+  return tools.map(({ identity }) => identity!).find(({ name }) => 'path' in found || name === written)
+}

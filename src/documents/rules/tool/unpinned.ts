@@ -1,0 +1,26 @@
+import { BUILTIN_VERSION } from '../../../spec/snapshot.ts'
+import { toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const toolUnpinned: LintRule = {
+  name: 'tool/unpinned',
+  severity: 'warning',
+  law: 'A tool reference pins a version or a range.',
+  fix: 'Add a range: `@^1.3`.',
+  source: 'Authoring format, "Tool binding": the version is pinned in `ref`',
+  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user}]\n  limits: {max_loop_iterations: 5}\n' },
+  good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const use of toolsOf(document)) {
+      const { ref, pointer, builtin } = use
+      if (ref === undefined || ref.range !== undefined) continue
+      const version = builtin ? BUILTIN_VERSION : toolDocument(workspace, use)?.identity?.version
+      const place = document.placeOf(`${pointer}/ref`)
+      report(place, `${ref.id} is not pinned: any version may be chosen.`, {
+        fix: version === undefined ? `Write ${ref.id}@^x.y.` : replaceScalarFix(place, `${ref.id}@^${version}`),
+      })
+    }
+  },
+}

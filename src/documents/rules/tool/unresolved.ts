@@ -1,0 +1,53 @@
+import { BUILTIN_VERSION } from '../../../spec/snapshot.ts'
+import { toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { BUILTIN_TOOLS, fitsRange, isRange } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+
+export const toolUnresolved: LintRule = {
+  name: 'tool/unresolved',
+  severity: 'error',
+  law: 'A Tool document satisfies each tool reference. A binding routed to an MCP server may have none.',
+  fix: 'Add the Tool document, publish it, or correct the reference.',
+  source: 'Bundles, section 1: `tools[].ref`',
+  bad: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refnd@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: read_only}\n',
+  },
+  good: {
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: read_only}\n',
+  },
+  crossFile: true,
+  kinds: ['Agent'],
+  check(document, report, { workspace, published }) {
+    for (const use of toolsOf(document)) {
+      if (use.ref === undefined || toolDocument(workspace, use) !== undefined) continue
+      const { id, range, namespace } = use.ref
+      const at = document.texts('spec.tools.*.ref').find(({ pointer }) => pointer === `${use.pointer}/ref`)
+      if (at === undefined || (range !== undefined && !isRange(range))) continue
+      const local = workspace.find(document, 'Tool', id).map(({ identity }) => identity!.version)
+      const versions = use.builtin ? [BUILTIN_VERSION] : [...new Set([...local, ...published.versions('Tool', id)])]
+      if (versions.some((version) => fitsRange(version, range))) continue
+      if (versions.length > 0) {
+        report(
+          at,
+          `No version of ${id} satisfies ${range ?? '*'}: there ${versions.length === 1 ? 'is' : 'are'} ${versions.join(', ')}.`,
+          { subject: [id, range ?? '*', ...versions] },
+        )
+        continue
+      }
+      if (use.value['mcp'] !== undefined && namespace !== 'svc') continue
+      const ids = workspace.ids('Tool')
+      const near = nearestCandidate(id, namespace === 'svc' ? BUILTIN_TOOLS : ids)
+      report(at, `Tool "${id}" is not in this project.${near === undefined ? '' : ` Did you mean ${near}?`}`, {
+        fix:
+          near === undefined
+            ? 'Add its Tool document, or publish it.'
+            : `Write ${range === undefined ? near : `${near}@${range}`}.`,
+        meant: near,
+        subject: [id],
+      })
+    }
+  },
+}

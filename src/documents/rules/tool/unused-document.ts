@@ -1,0 +1,40 @@
+import { toolsOf } from '../../facts/bindings.ts'
+import { oncePerWorkspace } from '../../workspace/once.ts'
+import type { Document } from '../../text/document.ts'
+import type { LintRule } from '../../facts/rule.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+
+export const unusedTool: LintRule = {
+  name: 'tool/unused-document',
+  severity: 'info',
+  law: 'A Tool document of a bundle is bound by one of its agents.',
+  fix: 'Bind it, or remove it.',
+  source: 'Bundles, section 1: what is reached from the root is the closure',
+  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'tool.yaml': 'kind: Tool\n' },
+  good: {
+    'bundle.yaml': 'kind: Bundle\n',
+    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
+    'tool.yaml': 'kind: Tool\n',
+  },
+  crossFile: true,
+  kinds: ['Tool'],
+  check(document, report, { workspace }) {
+    if (document.identity === undefined) return
+    if (workspace.bundleOf(document) === undefined) return
+    const { id } = document.identity
+    if (!isBound(workspace, document)) report('/metadata/name', `No agent binds ${id}.`, { subject: [id] })
+  },
+}
+
+/** True where an agent at hand binds a tool. */
+const isBound = (workspace: Workspace, tool: Document): boolean => bound(workspace).has(tool)
+
+/** Of whatever version: that none fits is another fault. */
+const bound = oncePerWorkspace(
+  (workspace) =>
+    new Set(
+      workspace.documents
+        .flatMap(toolsOf)
+        .flatMap(({ agent, ref }) => (ref === undefined ? [] : workspace.find(agent, 'Tool', ref.id))),
+    ),
+)

@@ -1,0 +1,39 @@
+import { subAgentsOf, textAt, toolsOf, wireNameOf } from '../../facts/bindings.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import { deriveWireName, WIRE_NAME } from '../../text/reference.ts'
+import type { LintRule } from '../../facts/rule.ts'
+
+export const wireNameInvalid: LintRule = {
+  name: 'tool/wire-name-invalid',
+  severity: 'error',
+  law: 'The name on the wire has 1 to 64 letters, digits, `_` and `-`: providers reject others.',
+  fix: 'Give it a name with `as`: letters, digits, `_` and `-`, at most 64.',
+  source: 'Authoring format, "Tool binding": `as`; decisions, section 14',
+  bad: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1, as: ask the user}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  good: {
+    'agent.yaml':
+      'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1, as: ask_the_user}]\n  limits: {max_loop_iterations: 5}\n',
+  },
+  kinds: ['Agent'],
+  check(document, report, { workspace }) {
+    for (const binding of [...toolsOf(document), ...subAgentsOf(document)]) {
+      const wire = wireNameOf(workspace, binding)
+      if (wire === undefined || wire === '' || WIRE_NAME.test(wire)) continue
+      const list = binding.pointer.startsWith('/spec/tools/') ? 'tools' : 'agents'
+      const as =
+        textAt(binding.value, 'as') === undefined
+          ? undefined
+          : document.texts(`spec.${list}.*.as`).find(({ pointer }) => pointer === `${binding.pointer}/as`)
+      report(
+        as ?? `${binding.pointer}/ref`,
+        `"${wire}" cannot be the name of a tool: providers take letters, digits, "_" and "-", at most 64.`,
+        {
+          fix: as === undefined ? 'Give it a name with `as`.' : replaceScalarFix(as, deriveWireName(wire)),
+        },
+      )
+    }
+  },
+}

@@ -1,0 +1,85 @@
+/** What makes a JSON Schema invalid. */
+import type { ErrorObject } from 'ajv'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { measureSchema } from '../../tools/schema-size.ts'
+import { metaSchema } from '../generated/validators.js'
+import { isPlainSchema } from './plain-schema.ts'
+import { inWords } from '../text/pointer.ts'
+import type { SchemaText } from './schemas.ts'
+import { nearestCandidate } from '../text/suggest.ts'
+import { valueAt } from '../workspace/shape.ts'
+
+export interface SchemaFault {
+  /** Into the schema. */
+  readonly pointer: string
+  readonly message: string
+}
+
+export function schemaFaults(text: SchemaText): SchemaFault[] {
+  const schema = text.value
+  if (isPlainSchema(schema) || metaSchema(schema)) return [...localRefs(text), ...patterns(text), ...bounds(schema)]
+  const first = new Map<string, ErrorObject>()
+  for (const error of metaSchema.errors ?? []) {
+    // The words that are allowed say more than that something of another type is allowed too.
+    const before = first.get(error.instancePath)
+    if (before === undefined || (before.keyword !== 'enum' && error.keyword === 'enum'))
+      first.set(error.instancePath, error)
+  }
+  return [...first.values()]
+    .filter(isOutermost(first))
+    .map((error) => ({ pointer: error.instancePath, message: sayWhat(schema, error) }))
+}
+
+/** What is wrong with a member of a list of types is that there is such a list. */
+const isOutermost =
+  (all: ReadonlyMap<string, ErrorObject>) =>
+  ({ instancePath }: ErrorObject): boolean =>
+    !(/\/type\/\d+$/.test(instancePath) && all.has(instancePath.slice(0, instancePath.lastIndexOf('/'))))
+
+function sayWhat(schema: JsonObject | boolean, error: ErrorObject): string {
+  const found = valueAt(schema, error.instancePath)
+  const name = inWords(error.instancePath) || 'The schema'
+  if (error.keyword === 'enum') {
+    const allowed = (error.params['allowedValues'] as JsonValue[]).map(String)
+    const near = typeof found === 'string' ? nearestCandidate(found, allowed) : undefined
+    return `${name} must be one of ${allowed.join(', ')}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`
+  }
+  return `${name} ${error.message ?? 'is not valid'}.`
+}
+
+/** Beyond the bounds of a run, which would check nothing with the schema. What references lead to has a rule of its own. */
+function bounds(schema: JsonObject | boolean): SchemaFault[] {
+  const size = measureSchema(schema)
+  if (!('problem' in size) || size.about !== 'size') return []
+  return [{ pointer: '', message: `No run can use this schema: ${size.problem}.` }]
+}
+
+/** `#/…` references that lead nowhere. */
+function localRefs(schema: SchemaText): SchemaFault[] {
+  return schema
+    .uses('$ref')
+    .flatMap(({ pointer, value }) =>
+      typeof value === 'string' &&
+      /^#(?:\/|$)/.test(value) &&
+      valueAt(schema.value, decodeURI(value.slice(1))) === undefined
+        ? [{ pointer, message: `"${value}" leads nowhere in this schema.` }]
+        : [],
+    )
+}
+
+function patterns(schema: SchemaText): SchemaFault[] {
+  return schema.uses('pattern').flatMap(({ pointer, value }) => {
+    try {
+      // JSON Schema patterns are read with the `u` flag.
+      if (typeof value === 'string') void new RegExp(value, 'u')
+      return []
+    } catch (error) {
+      return [
+        {
+          pointer,
+          message: `This pattern cannot be read: ${(error as Error).message.replace(/^Invalid regular expression: /, '')}.`,
+        },
+      ]
+    }
+  })
+}

@@ -1,0 +1,123 @@
+/** Whether values fit a schema, and schemas another one, where that can be told plainly. Silence proves nothing. */
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { pointerTo } from '../text/pointer.ts'
+
+/** Why a value does not fit; undefined where it does, or where nothing plain says so. */
+export function describeMisfit(schema: JsonObject, value: JsonValue): string | undefined {
+  const types = [schema['type']].flat().filter((each) => typeof each === 'string')
+  if (types.length > 0 && !types.some((type) => isOf(type, value))) return `the type is ${types.join(' or ')}`
+  if (Array.isArray(schema['enum']) && !includes(schema['enum'], value)) return 'it is none of the listed values'
+  if (schema['const'] !== undefined && canonicalJson(schema['const']) !== canonicalJson(value))
+    return 'another value is fixed'
+  const limit = (key: string): number | undefined => (typeof schema[key] === 'number' ? schema[key] : undefined)
+  const [low, high, above, below] = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map(limit)
+  if (typeof value === 'number') {
+    if ((low !== undefined && value < low) || (above !== undefined && value <= above)) return 'it is too small'
+    if ((high !== undefined && value > high) || (below !== undefined && value >= below)) return 'it is too large'
+  }
+  if (typeof value === 'string') {
+    const length = Array.from(value).length
+    if (length < (limit('minLength') ?? 0)) return 'it is too short'
+    if (length > (limit('maxLength') ?? Infinity)) return 'it is too long'
+  }
+  return undefined
+}
+
+export interface SchemaWidening {
+  /** Into the schema that is wider. */
+  readonly pointer: string
+  /** Into the one that is narrower. */
+  readonly against: string
+  readonly message: string
+}
+
+/** What the first schema surely accepts and the second rejects, property by property. */
+export function schemaWidenings(wide: JsonObject | boolean, narrow: JsonObject | boolean): SchemaWidening[] {
+  if (!isJsonObject(wide) || !isJsonObject(narrow) || !isPlain(wide)) return []
+  const [own, other] = [wide['properties'], narrow['properties']].map((each) => (isJsonObject(each) ? each : {}))
+  const found: SchemaWidening[] = []
+  const [required, needed] = [wide['required'], narrow['required']].map((each) => (Array.isArray(each) ? each : []))
+  for (const name of needed!)
+    if (typeof name === 'string' && !required!.includes(name))
+      found.push({ pointer: '', against: '/required', message: `"${name}" may be left out.` })
+  if (narrow['additionalProperties'] === false && !Object.hasOwn(narrow, 'patternProperties'))
+    for (const name of Object.keys(own!))
+      if (!Object.hasOwn(other!, name))
+        found.push({
+          pointer: pointerTo('/properties', name),
+          against: '/additionalProperties',
+          message: `"${name}" may be given.`,
+        })
+  for (const [name, property] of Object.entries(other!)) {
+    const mine = Object.hasOwn(own!, name) ? own![name] : undefined
+    if (!isJsonObject(property) || !isJsonObject(mine) || !isPlain(mine)) continue
+    const message = wider(mine, property)
+    if (message !== undefined)
+      found.push({
+        pointer: pointerTo('/properties', name),
+        against: pointerTo('/properties', name),
+        message: `"${name}" may be ${message}.`,
+      })
+  }
+  return found
+}
+
+/** A value that the first accepts and the second rejects, in words. */
+function wider(wide: JsonObject, narrow: JsonObject): string | undefined {
+  const listed = Array.isArray(wide['enum']) ? wide['enum'] : wide['const'] === undefined ? undefined : [wide['const']]
+  if (listed !== undefined) {
+    const outside = listed.find(
+      (value) => describeMisfit(wide, value) === undefined && describeMisfit(narrow, value) !== undefined,
+    )
+    return outside === undefined ? undefined : JSON.stringify(outside)
+  }
+  const type = wide['type']
+  if (type === 'string' && !Object.hasOwn(wide, 'pattern') && !Object.hasOwn(wide, 'format')) {
+    if (Array.isArray(narrow['enum']) || narrow['const'] !== undefined) return 'any text'
+    const most = narrow['maxLength']
+    return typeof most === 'number' && !(typeof wide['maxLength'] === 'number' && wide['maxLength'] <= most)
+      ? `longer than ${most} characters`
+      : undefined
+  }
+  if (type === 'number' || type === 'integer') {
+    if (Array.isArray(narrow['enum'])) return 'any number'
+    if (type === 'number' && narrow['type'] === 'integer' && wide['multipleOf'] === undefined) return 'a fraction'
+    const edges = [
+      ['maximum', 1],
+      ['minimum', -1],
+    ] as const
+    for (const [edge, sign] of edges) {
+      const bound = narrow[edge]
+      const mine = [wide[edge], wide[sign > 0 ? 'exclusiveMaximum' : 'exclusiveMinimum']].filter(
+        (each) => typeof each === 'number',
+      )
+      if (typeof bound === 'number' && !mine.some((each) => sign * each <= sign * bound))
+        return `${sign > 0 ? 'more' : 'less'} than ${bound}`
+    }
+  }
+  return undefined
+}
+
+/** No keyword beside those that are looked at can narrow it. */
+const isPlain = (schema: JsonObject): boolean =>
+  !['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'dependentSchemas', '$dynamicRef'].some((key) =>
+    Object.hasOwn(schema, key),
+  )
+
+const includes = (list: readonly JsonValue[], value: JsonValue): boolean =>
+  list.some((each) => canonicalJson(each) === canonicalJson(value))
+
+function isOf(type: string, value: JsonValue): boolean {
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value)
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isJsonObject(value)
+    default:
+      return typeof value === type
+  }
+}

@@ -1,0 +1,123 @@
+/** JSON Schemas that documents name or hold. Source: authoring format, "Schema spec". */
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { createSpans, type Document, type FoundValue, type DocumentSpans } from '../text/document.ts'
+import { oncePerObject, oncePerWorkspace } from '../workspace/once.ts'
+import { decodeUtf8 } from '../workspace/read.ts'
+import { keywordsIn, type KeywordUse } from './schema-keywords.ts'
+import { readYaml } from '../text/yaml.ts'
+import type { PathResolution, Workspace } from '../workspace/workspace.ts'
+
+/** Where documents of a kind have a schema spec. */
+const PLACES: Readonly<Record<Document['kind'], readonly string[]>> = {
+  Agent: ['output.schema', 'spec.tools.*.input_schema', 'spec.agents.*.input_schema'],
+  Tool: ['spec.input_schema', 'spec.output_schema'],
+  Policy: [],
+  Bundle: [],
+}
+
+/** The annotation that names the schema of a start's input. Source: decisions, section 4. */
+export const INPUT_SCHEMA = 'svc/input-schema'
+
+export interface SchemaUse {
+  /** What names or holds the schema. */
+  readonly at: FoundValue
+  /** Set for a reference. */
+  readonly ref?: { readonly written: string; readonly resolution: PathResolution }
+  /** The schema with its places; absent where a reference leads nowhere or to what cannot be read. */
+  readonly schema?: SchemaText
+  /** Why the file that was found cannot be read. */
+  readonly unreadable?: string
+}
+
+export interface SchemaText {
+  readonly spans: DocumentSpans
+  /** Pointer of the schema in its text: empty for a file of its own. */
+  readonly base: string
+  readonly value: JsonObject | boolean
+  /** Where a keyword stands in it, at whatever depth. */
+  uses(keyword: string): readonly KeywordUse[]
+}
+
+class WrittenSchema implements SchemaText {
+  readonly spans: DocumentSpans
+  readonly base: string
+  readonly value: JsonObject | boolean
+  // Many rules ask about each schema.
+  #keywords: ReturnType<typeof keywordsIn> | undefined
+
+  constructor(spans: DocumentSpans, base: string, value: JsonObject | boolean) {
+    this.spans = spans
+    this.base = base
+    this.value = value
+  }
+
+  uses(keyword: string): readonly KeywordUse[] {
+    this.#keywords ??= keywordsIn(this.value)
+    return this.#keywords.get(keyword) ?? NOWHERE
+  }
+}
+
+const NOWHERE: readonly KeywordUse[] = []
+
+/** Every schema of a document. */
+export const schemasOf = oncePerObject((workspace, document: Document): readonly SchemaUse[] => {
+  const uses: SchemaUse[] = []
+  for (const place of PLACES[document.kind])
+    for (const found of document.at(place)) {
+      const use = schemaAt(workspace, document, found)
+      if (use !== undefined) uses.push(use)
+    }
+  if (document.kind !== 'Agent') return uses
+  const contract = document.texts('metadata.annotations.*').find(({ key }) => key === INPUT_SCHEMA)
+  if (contract !== undefined) uses.push(named(workspace, document, contract, contract.value))
+  return uses
+})
+
+/** What a schema spec says; undefined when it is none. A file that it names is read once. */
+export function schemaAt(workspace: Workspace, document: Document, found: FoundValue): SchemaUse | undefined {
+  const known = specs(workspace)
+  const before = known.get(found)
+  if (before !== undefined || known.has(found)) return before
+  const use = readSpec(workspace, document, found)
+  known.set(found, use)
+  return use
+}
+
+const specs = oncePerWorkspace(() => new Map<FoundValue, SchemaUse | undefined>())
+
+function readSpec(workspace: Workspace, document: Document, found: FoundValue): SchemaUse | undefined {
+  if (!isJsonObject(found.value)) return undefined
+  const { ref, inline, version } = found.value
+  if (isJsonObject(inline)) return { at: found, schema: new WrittenSchema(document, `${found.pointer}/inline`, inline) }
+  if (typeof ref !== 'string') return undefined
+  const at = document.at(`${dotted(found.pointer)}.ref`)[0] ?? found
+  return named(
+    workspace,
+    document,
+    at,
+    ref,
+    typeof version === 'string' || typeof version === 'number' ? version : undefined,
+  )
+}
+
+const dotted = (pointer: string): string => pointer.slice(1).replaceAll('/', '.')
+
+function named(
+  workspace: Workspace,
+  document: Document,
+  at: FoundValue,
+  written: string,
+  version?: string | number,
+): SchemaUse {
+  const resolution = workspace.resolve(document, written, version)
+  const ref = { written, resolution }
+  if (!('path' in resolution)) return { at, ref }
+  const file = decodeUtf8({ path: resolution.path, bytes: workspace.bytes(resolution.path) })
+  const reading = file.source && readYaml(file.source)
+  const fault = [...file.findings, ...(reading?.findings ?? [])].find(({ severity }) => severity === 'error')
+  if (fault !== undefined) return { at, ref, unreadable: fault.message }
+  const root = reading?.roots[0]
+  if (root === undefined || !(isJsonObject(root.value) || typeof root.value === 'boolean'))
+    return { at, ref, unreadable: 'A schema is a mapping.' }
+  return { at, ref, schema: new WrittenSchema(createSpans(file.source!, root), '', root.value) }
+}

@@ -1,0 +1,58 @@
+/** What a JSON Schema says about one argument. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { PathSegment } from '../../policy/condition/path.ts'
+import { pointerTo } from './pointer.ts'
+
+/** JSON pointer of an argument's schema in that of the arguments. */
+export const pointerAlong = (segments: readonly PathSegment[]): string =>
+  segments.reduce(
+    (pointer, segment) => ('key' in segment ? pointerTo(`${pointer}/properties`, segment.key) : `${pointer}/items`),
+    '',
+  )
+
+/** The types that a schema names by itself. */
+export function typesOf({ type }: JsonObject): readonly string[] {
+  if (typeof type === 'string') return [type]
+  return Array.isArray(type) ? type.filter((each) => typeof each === 'string') : NO_TYPES
+}
+
+const NO_TYPES: readonly string[] = []
+
+/** The first step of a path that a closed object does not have; undefined where all may be there. */
+export function missingIn(
+  schema: JsonObject | boolean,
+  segments: readonly PathSegment[],
+): { readonly name: string; readonly known: readonly string[]; readonly pointer: string } | undefined {
+  let here: JsonValue | undefined = schema
+  for (let at = 0; at < segments.length; at++) {
+    const segment = segments[at]!
+    if (!isJsonObject(here) || !('key' in segment)) return undefined
+    const { properties, additionalProperties }: JsonObject = here
+    if (!isJsonObject(properties) || !Object.hasOwn(properties, segment.key)) {
+      const closed = additionalProperties === false && !Object.hasOwn(here, 'patternProperties')
+      if (!closed) return undefined
+      const known = isJsonObject(properties) ? Object.keys(properties) : []
+      return { name: segment.key, known, pointer: `${pointerAlong(segments.slice(0, at))}/properties` }
+    }
+    here = properties[segment.key]
+  }
+  return undefined
+}
+
+/** The first step of a path that leads into what has no such members; undefined where each may lead on. */
+export function misstepIn(
+  schema: JsonObject | boolean,
+  segments: readonly PathSegment[],
+): { readonly at: number; readonly types: readonly string[] } | undefined {
+  let here: JsonValue | undefined = schema
+  for (const [at, segment] of segments.entries()) {
+    if (!isJsonObject(here)) return undefined
+    const types = typesOf(here)
+    if (types.length > 0 && !types.includes('key' in segment ? 'object' : 'array')) return { at, types }
+    const { properties, items }: JsonObject = here
+    if (!('key' in segment)) here = items
+    else if (isJsonObject(properties) && Object.hasOwn(properties, segment.key)) here = properties[segment.key]
+    else return undefined
+  }
+  return undefined
+}

@@ -1,0 +1,123 @@
+/** The forms of references between documents. Source: bundles, section 1; authoring format, "Versioning". */
+import { parse, Range } from 'semver'
+import { memoizeByText } from './remember.ts'
+
+/** A tool or an agent by logical id, `namespace.name[@range]`. */
+export interface LogicalRef {
+  /** `namespace.name`. */
+  readonly id: string
+  readonly namespace: string
+  readonly name: string
+  /** What follows the `@`; undefined without one. */
+  readonly range?: string
+}
+
+const LOGICAL = /^([^\s@/]+)\.([^\s@/.]+)(?:@([^]*))?$/
+
+export const readLogicalRef = memoizeByText((text): LogicalRef | undefined => {
+  const match = LOGICAL.exec(text)
+  if (match === null) return undefined
+  const [, namespace = '', name = '', range] = match
+  return range === undefined
+    ? { id: `${namespace}.${name}`, namespace, name }
+    : { id: `${namespace}.${name}`, namespace, name, range }
+})
+
+export function isLogicalId(text: string): boolean {
+  const ref = readLogicalRef(text)
+  return ref !== undefined && ref.range === undefined
+}
+
+/** A semver range that npm's semver reads; the empty text is none. */
+export const isRange = (text: string): boolean =>
+  CARET.test(text) || (text.trim() !== '' && rangeOf(text) !== undefined)
+
+/** `^1.2`, as most ranges are written: read here, since the first range that semver reads takes more than a millisecond. */
+const CARET = /^\^([1-9]\d{0,8})(?:\.(0|[1-9]\d{0,8})(?:\.(0|[1-9]\d{0,8}))?)?$/
+const RELEASE = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})$/
+
+/** Undefined where either is written in another way, of which semver knows. */
+function fitsCaret(version: string, range: string): boolean | undefined {
+  const [, major, minor = 0, patch = 0] = CARET.exec(range) ?? []
+  const release = RELEASE.exec(version)
+  if (major === undefined || release === null) return undefined
+  if (release[1] !== major) return false
+  const above = Number(release[2]) - Number(minor)
+  return above > 0 || (above === 0 && Number(release[3]) >= Number(patch))
+}
+
+const rangeOf = memoizeByText((text): Range | undefined => {
+  try {
+    return new Range(text)
+  } catch {
+    return undefined
+  }
+})
+
+/** A version fits a range; without a range every release fits. */
+export const fitsRange = (version: string, range = '*'): boolean => testOf(range)?.(version) === true
+
+/** Whether a version is within a range; undefined for what is no range. */
+const testOf = memoizeByText((range) =>
+  isRange(range)
+    ? memoizeByText((text) => {
+        const known = fitsCaret(text, range)
+        if (known !== undefined) return known
+        const version = versionOf(text)
+        return version !== null && rangeOf(range)!.test(version)
+      })
+    : undefined,
+)
+
+/** An exact semver version: no `v`, no range. */
+export const isVersion = (text: string): boolean => /^\d/.test(text) && versionOf(text) !== null
+
+/**
+ * The version that a text surely means: without a `v` before it, with all three numbers. Undefined where something of it would be
+ * lost: `1.2.3.4`, a date and a range mean no one version.
+ */
+export function meantVersion(text: string): string | undefined {
+  const [, numbers, label] = /^\s*v?(\d+(?:\.\d+){0,2})((?:[-+][a-z][\w.+-]*)?)\s*$/i.exec(text) ?? []
+  if (numbers === undefined) return undefined
+  const version = [...numbers.split('.'), '0', '0'].slice(0, 3).join('.') + label
+  return isVersion(version) ? version : undefined
+}
+
+/** A version that no range without one of its own takes. */
+export const isPrerelease = (text: string): boolean => (versionOf(text)?.prerelease.length ?? 0) > 0
+
+const versionOf = memoizeByText((text) => parse(text))
+
+/** What `spec.agents[].ref` says. */
+export type AgentRef =
+  | { readonly form: 'path'; readonly path: string }
+  | { readonly form: 'pinned'; readonly id: string; readonly version: string }
+  | { readonly form: 'floating'; readonly id: string }
+  | { readonly form: 'range'; readonly id: string; readonly range: string }
+  | { readonly form: 'versioned-path'; readonly path: string; readonly version: string }
+  | { readonly form: 'unknown' }
+
+const DOCUMENT_EXTENSION = /\.(?:ya?ml|json)$/
+
+/** A reference with `/` or a document extension is a path; every other is a logical id. */
+export function readAgentRef(text: string): AgentRef {
+  const at = text.lastIndexOf('@')
+  const before = at > 0 ? text.slice(0, at) : text
+  if (before.includes('/') || DOCUMENT_EXTENSION.test(before))
+    return at > 0 ? { form: 'versioned-path', path: before, version: text.slice(at + 1) } : { form: 'path', path: text }
+  const logical = readLogicalRef(text)
+  if (logical === undefined) return { form: 'unknown' }
+  const { id, range } = logical
+  if (range === undefined) return { form: 'floating', id }
+  return isVersion(range) ? { form: 'pinned', id, version: range } : { form: 'range', id, range }
+}
+
+/** Names that every provider accepts for a tool. */
+export const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/
+
+/** The name of a tool or sub-agent on the wire, derived from the last part of its id. Source: decisions, section 14. */
+export const deriveWireName = (name: string): string =>
+  WIRE_NAME.test(name) ? name : name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+
+/** The tools that the engine itself carries out. Source: decisions, section 10. */
+export const BUILTIN_TOOLS: readonly string[] = ['svc.ask_user', 'svc.request_input', 'svc.read_file']

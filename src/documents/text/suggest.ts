@@ -1,0 +1,45 @@
+import { distance } from 'fastest-levenshtein'
+
+/**
+ * The candidate an author most likely meant: equal but for case or separators, or at most a third of its letters (two
+ * for short words) away. Undefined when none is near enough to be worth naming.
+ */
+export function nearestCandidate(word: string, candidates: Iterable<string>): string | undefined {
+  const plain = plainly(word)
+  // `non_read_only` is no slip of `read_only`: it says the opposite.
+  const denied = /^(?:!|non|not|un|doesnot|isnot)(.+)$/.exec(plain)?.[1]
+  let best: string | undefined
+  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1
+  for (const candidate of candidates) {
+    if (candidate === word) continue
+    const other = plainly(candidate)
+    if (denied !== undefined && distance(denied, other) <= 1) continue
+    if (other === plain) return candidate
+    // A wrong path in a project of thousands of files is compared with each.
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue
+    const away = distance(word, candidate)
+    // Half a short word changed is another word.
+    if (away < bestDistance && away < Math.max(word.length, candidate.length) / 2) {
+      best = candidate
+      bestDistance = away
+    }
+  }
+  return best
+}
+
+/** The same for logical ids; a name without its namespace means the id that ends with it. */
+export function nearestId(word: string, ids: readonly string[]): string | undefined {
+  const name = (id: string): string => id.slice(id.lastIndexOf('.') + 1)
+  return (
+    nearestCandidate(word, ids) ??
+    (word.includes('.') ? undefined : ids.find((id) => name(id) === word || nearestCandidate(word, [name(id)])))
+  )
+}
+
+/** A sentence to append to a message, with a space before it; empty when no candidate is near. */
+export const didYouMean = (word: string, candidates: Iterable<string>): string => {
+  const near = nearestCandidate(word, candidates)
+  return near === undefined ? '' : ` Did you mean "${near}"?`
+}
+
+const plainly = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, '')

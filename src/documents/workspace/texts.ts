@@ -1,0 +1,190 @@
+/** All that is written for a model, or sent anywhere, in a document and the files it names. */
+import type { FindingPlace } from '../text/diagnostic.ts'
+import { textsAt, type Document } from '../text/document.ts'
+import { oncePerObject } from './once.ts'
+import { isAscii } from '../text/scripts.ts'
+import { createSource, type SourceText } from '../text/source.ts'
+import type { Workspace } from './workspace.ts'
+import type { YamlNode } from '../text/node.ts'
+import { pointerTo } from '../text/pointer.ts'
+
+export interface WrittenText {
+  readonly text: string
+  /** Into its document; empty for a line of another file. */
+  readonly pointer: string
+  readonly at: FindingPlace
+  /** Where a part of it stands; the whole where the part is written in another way, escaped or over two lines. */
+  placeOf(part: string): FindingPlace
+}
+
+/**
+ * Every text of a document, keys and values, and the lines of the instructions and schemas that it names.
+ * @param may false for a text in which what is looked for cannot be: its parts are then not gone through one by one
+ */
+export function writtenTexts(
+  workspace: Workspace,
+  document: Document,
+  may: (text: string) => boolean,
+): readonly WrittenText[] {
+  const own = mayWrite(document, may) ? document.once(textsIn) : NOTHING
+  const named = namedTexts(workspace, document, may)
+  return named.length === 0 ? own : [...own, ...named]
+}
+
+/** The same of the files alone that a document names. */
+export function namedTexts(
+  workspace: Workspace,
+  document: Document,
+  may: (text: string) => boolean,
+): readonly WrittenText[] {
+  const files = namedFiles(workspace, document)
+  if (files.length === 0) return NOTHING
+  return files.flatMap((path) => {
+    const text = workspace.text(path)
+    return may(text) ? linesOf(path, text) : []
+  })
+}
+
+/** False for a document in whose own texts what is looked for cannot be. */
+export const mayWrite = (document: Document, may: (text: string) => boolean): boolean => may(document.once(searched))
+
+const NOTHING: readonly WrittenText[] = []
+
+const FILES = [
+  'spec.instructions.ref',
+  'output.schema.ref',
+  'spec.tools.*.input_schema.ref',
+  'spec.agents.*.input_schema.ref',
+  'spec.input_schema.ref',
+  'spec.output_schema.ref',
+]
+
+const namedFiles = oncePerObject((workspace, document: Document): readonly string[] => {
+  const paths: string[] = []
+  for (let at = 0; at < FILES.length; at++) {
+    const named = textsAt(document.value, FILES[at]!)
+    for (let of = 0; of < named.length; of++) {
+      const found = workspace.resolve(document, named[of]!)
+      if ('path' in found) paths.push(found.path)
+    }
+  }
+  return paths
+})
+
+/** All texts as one, in which what is looked for is found by one search: the document as it is written, unless something in it is escaped. */
+function searched(document: Document): string {
+  const { source, root } = document
+  // Only its own part of the file: there may be thousands of others in it.
+  const text = source.text.slice(root.start, root.end)
+  if (!text.includes('\\')) return text
+  return document
+    .once(textsIn)
+    .map((each) => each.text)
+    .join('\n')
+}
+
+/** True for a document that writes no letters but those that are what they look like. */
+export const isAsciiOnly = (document: Document): boolean => document.once(hasAsciiOnly)
+
+const hasAsciiOnly = (document: Document): boolean => isAscii(document.once(searched))
+
+function textsIn(document: Document): readonly WrittenText[] {
+  const texts: WrittenText[] = []
+  const visit = (node: YamlNode, pointer: string): void => {
+    // What an alias names is visited where it is written.
+    if (node.alias) return
+    if (typeof node.value === 'string') texts.push(new LocatedText(document, node.value, pointer, node))
+    if (node.members !== undefined)
+      for (const member of node.members) {
+        const below = pointerTo(pointer, member.key)
+        texts.push(new LocatedText(document, member.key, below, member))
+        visit(member.node, below)
+      }
+    if (node.items !== undefined)
+      for (const [index, item] of node.items.entries()) visit(item, pointerTo(pointer, index))
+  }
+  visit(document.root, '')
+  return texts
+}
+
+/** A text whose place is worked out when something is wrong there. */
+class LocatedText implements WrittenText {
+  readonly text: string
+  readonly pointer: string
+  readonly #document: Document
+  readonly #node: { readonly start: number; readonly end: number }
+
+  constructor(
+    document: Document,
+    text: string,
+    pointer: string,
+    node: { readonly start: number; readonly end: number },
+  ) {
+    this.text = text
+    this.pointer = pointer
+    this.#document = document
+    this.#node = node
+  }
+
+  get at(): FindingPlace {
+    const { path, source } = this.#document
+    return { path, pointer: this.pointer, range: source.span(this.#node.start, this.#node.end) }
+  }
+
+  placeOf(part: string): FindingPlace {
+    return partOf(this.#document.source, this.at, part)
+  }
+}
+
+/** The place of a part of what stands at a place, by its letters; the whole place where it does not show them. */
+function partOf(source: SourceText, whole: FindingPlace, part: string): FindingPlace {
+  const { start, end } = whole.range
+  const at = source.text.slice(start.offset, end.offset).indexOf(part)
+  const from = start.offset + at
+  return at < 0 ? whole : { ...whole, range: source.span(from, from + part.length) }
+}
+
+/**
+ * The places of parts of a text that stands at a place, by their letters, asked for from its start to its end: each search goes on
+ * where the last one ended. From the first part that the place does not show by its letters it is the whole place.
+ */
+export function partsOf(
+  source: SourceText,
+  whole: FindingPlace,
+  text: string,
+): (start: number, length: number) => FindingPlace {
+  let read = 0
+  let written = whole.range.start.offset
+  return (start, length) => {
+    const part = text.slice(start, start + length)
+    for (let at = read; at <= start; at = read) {
+      const end = source.text.indexOf(part, written) + part.length
+      if (end < part.length || end > whole.range.end.offset) {
+        written = Infinity
+        return whole
+      }
+      read = text.indexOf(part, at) + part.length
+      written = end
+    }
+    return { ...whole, range: source.span(written - length, written) }
+  }
+}
+
+function linesOf(path: string, text: string): WrittenText[] {
+  const source = createSource(path, text)
+  let offset = 0
+  return text.split('\n').map((line) => {
+    const start = offset
+    offset += line.length + 1
+    return {
+      text: line,
+      pointer: '',
+      get at(): FindingPlace {
+        return { path, pointer: '', range: source.span(start, start + line.trimEnd().length) }
+      },
+      placeOf(part: string): FindingPlace {
+        return partOf(source, this.at, part)
+      },
+    }
+  })
+}

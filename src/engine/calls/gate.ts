@@ -1,0 +1,416 @@
+/**
+ * What stands before every call: its binding, its arguments, its policies, and a person where one is asked for.
+ * Source: policies, sections 1, 4 and 5.
+ */
+import { digestOfJson, type Digest } from '../../base/digest.ts'
+import type { InvalidPlace } from '../../base/failure.ts'
+import type { DecisionId, RunId } from '../../base/ids.ts'
+import { InexactNumberError, sayInexact, unsafeNumberIn } from '../../base/exact-number.ts'
+import { isJsonObject, MAX_JSON_LEVELS, parseJson, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
+import { decideByPolicies } from '../../policy/decide.ts'
+import type { PolicyDecision, CallFacts, PolicySets } from '../../policy/condition/decision.ts'
+import { recordHistoryReads, type HistorySeen } from '../../policy/condition/history.ts'
+import type { ToolCall } from '../../spec/run.ts'
+import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema } from '../../spec/snapshot.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import { delegationSchema } from '../../spec/delegation.ts'
+import { checkValue } from '../../tools/check.ts'
+import { agentNamed, isUnsafeCall, moveOf, textOf, toolNamed } from '../session/bindings.ts'
+import type { SessionTransaction, NewTask } from '../session/transaction.ts'
+import { factsOf, type DispatchTrigger } from '../limits/facts.ts'
+import { tooDeep } from '../limits/limits.ts'
+import { settleCall, toolError } from './settle.ts'
+
+/**
+ * Judges a proposed call: `ready` when it may be sent now, `awaiting` when a person is asked, else settled with the error
+ * that the model reads. A call that comes with an approval is judged again, and only what the approval answers is passed.
+ */
+export function authorizeCall(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+  const most = draft.snapshot(id).maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS
+  if (call.index >= most) {
+    const message = `One answer may make ${most} calls (svc/max-tool-calls). This call was not made; make it in your next answer.`
+    const result = toolError('limit:max_tool_calls', message, { value: most })
+    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+  }
+  const target = targetOf(draft, id, call)
+  if ('error' in target)
+    return settleCall(draft, id, turn, call, { outcome: 'invalid', result: target.error, isError: true })
+  const problems = problemsOf(target, call.arguments)
+  if (problems.length > 0) {
+    const result = toolError('invalid_arguments', `The arguments of ${call.name} are not valid.`, {
+      details: problems.map(({ path, message }) => ({ path, message })),
+    })
+    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+  }
+  if (target.isMove) return { ...call, state: { at: 'ready' } }
+  const decided = decideCall(draft, id, call, target)
+  const { decision } = decided
+  const approved = call.state.at === 'proposed' ? call.state.approved : undefined
+  if (approved && decision.decision !== 'deny' && answers(draft, id, call, approved, decision)) {
+    return { ...call, state: { at: 'ready' } }
+  }
+  const recorded = recordDecision(draft, id, call, decided)
+  if (decision.decision === 'deny') {
+    const message = decision.message ?? decision.explanation
+    const result = toolError('denied', message, { decision_id: recorded.decisionId! })
+    return settleCall(draft, id, turn, recorded, { outcome: 'denied', result, isError: true })
+  }
+  if (decision.decision === 'allow') {
+    const ready: ToolCall = { ...recorded, state: { at: 'ready' } }
+    draft.record(id, turn, ready)
+    return ready
+  }
+  return ask(draft, id, turn, recorded, decision, target.tool)
+}
+
+/** Writes a decision down, with what it was made from and nothing else tells later; its step is what `decision_id` names. */
+function recordDecision(
+  draft: SessionTransaction,
+  id: RunId,
+  call: ToolCall,
+  { decision, facts: known, history }: GateDecision,
+): ToolCall {
+  const { run, session, tool, svc } = known
+  const { trigger } = svc.dispatch
+  const { iteration, elapsed_seconds, tokens_used, taint } = run
+  const facts = {
+    run: { iteration, elapsed_seconds, tokens_used, taint },
+    session: { ...session },
+    ...(trigger !== 'none' && { dispatch: trigger }),
+    ...(Object.keys(history).length > 0 && { history: { ...history } }),
+    // What a delegation reaches may be another version tomorrow.
+    ...(tool.kind === 'agent' && { tool: { version: tool.version, labels: { ...tool.labels } } }),
+  }
+  const content = {
+    tool_call_id: call.id,
+    name: call.name,
+    decision: decision.decision,
+    policies: decision.policies.map((each): JsonObject => ({ ...each })),
+    explanation: decision.explanation,
+    ...(decision.error !== undefined && { reason: decision.error }),
+  }
+  const step = draft.step(id, 'PolicyDecision', content, { hidden: { facts } })
+  return { ...call, decisionId: step.id as string as DecisionId }
+}
+
+/** What a call would reach. */
+interface CallTarget {
+  readonly tool: CallFacts['tool']
+  /** True for the engine's own moves: no policy is attached to them. */
+  readonly isMove?: boolean
+  /** Arguments must satisfy each. */
+  readonly schemas: readonly JsonSchema[]
+}
+
+function targetOf(draft: SessionTransaction, id: RunId, call: ToolCall): CallTarget | { readonly error: JsonObject } {
+  const snapshot = draft.snapshot(id)
+  const move = moveOf(call)
+  if (move) return { tool: factsOfTool(move), schemas: move.inputSchemas, isMove: true }
+  const tool = toolNamed(snapshot, call.name)
+  if (tool) {
+    const described = tool.inputSchemas.length === 0 ? draft.world.describedBy(tool) : undefined
+    return { tool: factsOfTool(tool), schemas: described === undefined ? tool.inputSchemas : [described] }
+  }
+  const agent = agentNamed(snapshot, call.name)
+  if (!agent) return { error: toolError('unknown_tool', `There is no tool named ${call.name}.`) }
+  const version = draft.world.childOf(agent)
+  if (!version) return { error: toolError('no_deployed_version', `No version of ${agent.id} can be run.`) }
+  const chain = chainOf(draft, id)
+  if (chain.includes(agent.id)) {
+    return {
+      error: toolError('delegation_cycle', `${agent.id} is already at work here: ${[...chain, agent.id].join(' > ')}.`),
+    }
+  }
+  const depth = tooDeep(draft, id)
+  if (depth) {
+    return {
+      error: toolError(
+        'limit:max_subagent_depth',
+        `Delegation may be nested ${depth.value} deep; this would be ${depth.used}.`,
+      ),
+    }
+  }
+  return {
+    tool: factsOfAgent(agent, version.snapshot),
+    schemas: [delegationSchema(agent.inputSchema, version.snapshot.inputContract)],
+  }
+}
+
+/** Names of the agents from the root to this run. */
+function chainOf(draft: SessionTransaction, id: RunId): readonly string[] {
+  const chain: string[] = []
+  for (let at: RunId | null = id; at !== null; at = draft.run(at).parentRunId) chain.unshift(draft.run(at).agentName)
+  return chain
+}
+
+function problemsOf(target: CallTarget, value: JsonValue): readonly InvalidPlace[] {
+  if (!isJsonObject(value)) return [{ path: '', message: 'must be a JSON object' }]
+  if (typeof value['$unparsed'] === 'string') {
+    const inexact = inexactIn(value['$unparsed'])
+    if (inexact) return [inexact]
+    return [
+      {
+        path: '',
+        message: `must be a JSON object; what was sent is not valid JSON or has more than ${MAX_JSON_LEVELS} levels`,
+      },
+    ]
+  }
+  // What an SDK has parsed may be another number than the model wrote.
+  const unsafe = unsafeNumberIn(value)
+  if (unsafe) return [{ path: unsafe.pointer, message: sayInexact(unsafe.value) }]
+  return target.schemas.flatMap((schema) => checkValue(schema, value))
+}
+
+/** The number for which JSON text was not taken; undefined where it was not for a number. */
+function inexactIn(text: string): InvalidPlace | undefined {
+  try {
+    parseJson(text)
+  } catch (error) {
+    if (error instanceof InexactNumberError) return { path: error.pointer, message: sayInexact(error.written) }
+  }
+  return undefined
+}
+
+/** The policies of the run's version and those of its ancestors, of which only the inherited gates count. */
+function setsOf(draft: SessionTransaction, id: RunId): PolicySets {
+  const ancestors = []
+  for (let above = draft.run(id).parentRunId; above !== null; above = draft.run(above).parentRunId) {
+    ancestors.push(draft.snapshot(above).policies)
+  }
+  return { own: draft.snapshot(id).policies, ancestors }
+}
+
+/** A decision and what it was made from. */
+interface GateDecision {
+  readonly decision: PolicyDecision
+  readonly facts: CallFacts
+  readonly history: HistorySeen
+}
+
+function decideCall(
+  draft: SessionTransaction,
+  id: RunId,
+  call: ToolCall,
+  target: CallTarget,
+  trigger: DispatchTrigger = 'none',
+): GateDecision {
+  const { facts, seen } = recordHistoryReads(factsOf(draft, id, call, target.tool, trigger))
+  const decision = decideByPolicies(setsOf(draft, id), call.name, facts)
+  return { decision: isDuplicate(draft, id, call) ? guardDuplicate(decision) : decision, facts, history: seen }
+}
+
+/** A call that failed for certain, or never ran, is no earlier attempt. */
+const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'awaiting', 'approved'])
+
+/** Models ask for the same thing twice. Source: reliability, "Duplicate guard". */
+function isDuplicate(draft: SessionTransaction, id: RunId, call: ToolCall): boolean {
+  if (!isUnsafeCall(draft.snapshot(id), call)) return false
+  return draft
+    .calls()
+    .some(
+      (row) =>
+        row.runId === id &&
+        row.callId !== call.id &&
+        row.ref === call.ref &&
+        row.argumentsDigest === call.argumentsDigest &&
+        MAY_HAVE_HAPPENED.has(row.state),
+    )
+}
+
+function guardDuplicate(decision: PolicyDecision): PolicyDecision {
+  if (decision.decision === 'deny') return decision
+  const reasons = [...decision.reasons, 'duplicate_call']
+  if (decision.decision !== 'allow') return { ...decision, reasons }
+  return {
+    ...decision,
+    decision: 'require_approval',
+    reasons,
+    explanation: 'duplicate_call: the same tool was called with the same arguments before in this run.',
+    obligations: {
+      approvals_required: 1,
+      comprehension_required: false,
+      on_reject: 'return_to_agent',
+      on_modify: 'revalidate',
+    },
+  }
+}
+
+/** True when what was approved is what would run, and nothing more is asked of people now than was asked then. */
+function answers(
+  draft: SessionTransaction,
+  id: RunId,
+  call: ToolCall,
+  approved: { task: string; digest: Digest },
+  decision: PolicyDecision,
+): boolean {
+  if (actionDigest(draft, id, call) !== approved.digest) return false
+  if (decision.decision === 'allow') return true
+  const asked = draft.lastStep(
+    id,
+    (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task,
+  )
+  if (decision.decision === 'escalate') return asked?.content['kind'] === 'escalation'
+  const needed = decision.obligations?.approvals_required ?? 1
+  return asked?.content['kind'] === 'escalation' || Number(asked?.content['approvals_required'] ?? 1) >= needed
+}
+
+/** Identity of an action: what is approved is what runs. Source: policies, section 5. */
+export function actionDigest(
+  draft: SessionTransaction,
+  id: RunId,
+  call: Pick<ToolCall, 'id' | 'name' | 'ref' | 'arguments'>,
+): Digest {
+  const snapshot = draft.snapshot(id)
+  const agent = agentNamed(snapshot, call.name)
+  const version =
+    toolNamed(snapshot, call.name)?.version ?? (agent && draft.world.childOf(agent)?.snapshot.version) ?? ''
+  return digestOfJson({
+    agent_version_id: draft.run(id).agentVersionId,
+    run_id: id,
+    tool_call_id: call.id,
+    tool: { id: call.ref, version },
+    arguments: call.arguments,
+    policy_set: snapshot.policies.digest,
+  })
+}
+
+/**
+ * Puts a call that could not be carried out before a person, where a policy asks for that: one of type escalate or
+ * require_approval that tests `svc.dispatch`. Undefined where none does. Source: policies, section 2, root `svc`.
+ */
+export function routeToPerson(
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  trigger: DispatchTrigger,
+): ToolCall | undefined {
+  const { policies } = draft.snapshot(id)
+  const routing = policies.entries.filter(
+    (entry) => entry.when !== undefined && JSON.stringify(entry.when).includes('svc.dispatch'),
+  )
+  const target = routing.length > 0 ? targetOf(draft, id, call) : undefined
+  if (!target || 'error' in target) return undefined
+  const decided = decideCall(draft, id, call, target, trigger)
+  const { decision } = decided
+  const decider = decision.policies[0]
+  const isRouted =
+    (decision.decision === 'escalate' || decision.decision === 'require_approval') &&
+    decider?.matched === 'true' &&
+    routing.some((entry) => entry.policy === decider.id)
+  return isRouted
+    ? ask(draft, id, turn, recordDecision(draft, id, call, decided), decision, target.tool, 'dispatch')
+    : undefined
+}
+
+function ask(
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  decision: PolicyDecision,
+  tool: CallFacts['tool'],
+  about?: 'dispatch',
+): ToolCall {
+  const task = draft.openTask({ ...toTask(draft, id, call, decision, tool), ...(about && { about }) })
+  const next: ToolCall = { ...call, state: { at: 'awaiting', task: task.id } }
+  draft.record(id, turn, next)
+  return next
+}
+
+function toTask(
+  draft: SessionTransaction,
+  id: RunId,
+  call: ToolCall,
+  decision: PolicyDecision,
+  tool: CallFacts['tool'],
+): NewTask {
+  const owed = decision.obligations
+  const escalation = decision.decision === 'escalate'
+  const timeout = escalation && owed?.timeout?.default === 'escalate' ? undefined : owed?.timeout
+  const { tainted } = draft.run(id).usage
+  return {
+    runId: id,
+    kind: escalation ? 'escalation' : 'approval',
+    ...(escalation && { about: 'policy' as const }),
+    callId: call.id,
+    title: `${draft.run(id).agentName} wants to call ${call.name}`,
+    prompt: decision.explanation,
+    ...(decision.reasons.length > 0 && { reason: decision.reasons.join('; ') }),
+    tool: { name: call.name, ref: call.ref, version: tool.version, side_effect_class: tool.side_effect_class ?? null },
+    arguments: call.arguments,
+    argumentsDigest: call.argumentsDigest,
+    actionDigest: actionDigest(draft, id, call),
+    ...(call.decisionId && { decisionId: call.decisionId }),
+    policies: decision.policies,
+    ...(decision.authorityRef !== undefined && { authorityRef: decision.authorityRef }),
+    approvalsRequired: escalation ? 1 : (owed?.approvals_required ?? 1),
+    ...(owed?.comprehension_required && { comprehensionRequired: true }),
+    ...(owed?.approver_role !== undefined && { approverRole: owed.approver_role }),
+    ...(owed?.separation_of_duties && { separationOfDuties: true }),
+    ...(tainted && { context: { tainted: true } }),
+    onReject: owed?.on_reject ?? 'return_to_agent',
+    onModify: owed?.on_modify ?? 'revalidate',
+    ...(timeout && { onTimeout: timeout.default, expiresAt: draft.now + timeout.after_minutes * 60_000 }),
+  }
+}
+
+/** A task with the arguments that an approver gave, and with what the policies say of these where they are asked again. */
+export function withEdit(
+  draft: SessionTransaction,
+  task: TaskRecord,
+  call: ToolCall,
+  given: JsonObject,
+  approver: string,
+): TaskRecord {
+  const changed = withEditedArguments(call, given)
+  const target = targetOf(draft, task.runId, call)
+  const decision =
+    task.onModify === 'accept' || 'error' in target
+      ? undefined
+      : decideCall(draft, task.runId, changed, target).decision
+  const { argumentsDigest } = changed
+  return {
+    ...task,
+    arguments: given,
+    argumentsDigest,
+    actionDigest: actionDigest(draft, task.runId, changed),
+    ...(decision && { policies: decision.policies }),
+    // Why it was asked stays, where the edited arguments would not have needed asking.
+    ...(decision && decision.decision !== 'allow' && { prompt: decision.explanation }),
+    edits: [
+      ...(task.edits ?? []),
+      { approver, at: draft.now, argumentsDigest, ...(decision && { decision: decision.decision }) },
+    ],
+  }
+}
+
+/** What is wrong with arguments that an approver edited; undefined when they may be voted on. */
+export function refuseEdit(
+  draft: SessionTransaction,
+  task: TaskRecord,
+  call: ToolCall,
+  edited: JsonObject,
+): string | undefined {
+  if (task.onModify === 'reject') return 'The arguments of this call may not be edited.'
+  const target = targetOf(draft, task.runId, call)
+  if ('error' in target) return textOf(target.error['message'])
+  const problem = problemsOf(target, edited)[0]
+  if (problem) return `The edited arguments are not valid: ${problem.path || 'they'} ${problem.message}.`
+  if (task.onModify === 'accept') return undefined
+  const { decision } = decideCall(draft, task.runId, withEditedArguments(call, edited), target)
+  if (decision.decision === 'deny') return `The edited arguments are denied: ${decision.explanation}`
+  if (decision.decision === 'escalate' && task.kind !== 'escalation')
+    return `The edited arguments need an operator: ${decision.explanation}`
+  if ((decision.obligations?.approvals_required ?? 1) > (task.approvalsRequired ?? 1)) {
+    return `The edited arguments need more approvals: ${decision.explanation}`
+  }
+  return undefined
+}
+
+export const withEditedArguments = (call: ToolCall, edited: JsonObject): ToolCall => ({
+  ...call,
+  arguments: edited,
+  argumentsDigest: digestOfJson(edited),
+})

@@ -1,0 +1,234 @@
+/**
+ * Agents in the loop: a child asks its parent's model, which answers or hands the question to a person. A question that the
+ * parent passes over goes to a person by itself, so that no child is stranded. Source: decisions, section 9.
+ */
+import { digestOfJson } from '../../base/digest.ts'
+import type { RunId } from '../../base/ids.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { ToolCall, Run } from '../../spec/run.ts'
+import { BUILTIN_VERSION } from '../../spec/snapshot.ts'
+import { ANSWER_SUBAGENT, ASK_PARENT, ESCALATE_TO_PERSON, textOf, type RunPosition } from '../session/bindings.ts'
+import { idempotencyKeyOf, type SessionTransaction } from '../session/transaction.ts'
+import type { TransitionEventOf } from '../session/event.ts'
+import { openStepOf, settleAs, settleCall, taintFrom, toolError } from './settle.ts'
+
+export interface AgentQuestion {
+  readonly child: RunId
+  readonly callId: string
+  readonly requestId: string
+  readonly question: string
+  readonly context: JsonValue
+}
+
+/** Questions of children that nobody has taken up. */
+export const openQuestions = (runs: readonly Run[], parent: RunId): readonly AgentQuestion[] =>
+  runs.flatMap(({ id, parentRunId, state }) =>
+    parentRunId === parent && state.at === 'calling'
+      ? state.calls.flatMap((call) =>
+          call.state.at === 'asking'
+            ? [{ child: id, callId: call.id, requestId: call.state.requestId, ...questionOf(call) }]
+            : [],
+        )
+      : [],
+  )
+
+export const standingOf = (run: Run, runs: readonly Run[]): RunPosition => ({
+  isChild: run.depth > 0,
+  isAsked: openQuestions(runs, run.id).length > 0,
+})
+
+/** `ask_parent`: the child waits, and the parent's call answers with the question. */
+export function askParent(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+  const run = draft.run(id)
+  const requestId = draft.world.ids.next<'event'>()
+  const { question, context } = questionOf(call)
+  draft.step(id, 'AitlRequest', { request_id: requestId, question, context })
+  draft.event(id, 'aitl', 'engine.aitl.requested', { requestId, question })
+  draft.tell(run.parentRunId!, { type: 'child.asked', child: id, requestId, question, context })
+  const next: ToolCall = { ...call, state: { at: 'asking', requestId } }
+  draft.record(id, turn, next)
+  return next
+}
+
+/** The parent's call that waits for the child has its answer for now: the question. */
+export function hearQuestion(
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  asked: Pick<AgentQuestion, 'child' | 'requestId' | 'question' | 'context'>,
+): ToolCall {
+  const result: JsonObject = { status: 'question', ...told(asked) }
+  taintFrom(draft, id, asked.child)
+  // The delegation itself stays open until the child ends; a move that took up an earlier question has its answer now.
+  const open = openStepOf(draft, id, call.id)
+  if (open?.type === 'ToolCall') draft.closeStep(open)
+  draft.step(id, 'ToolResult', { tool_call_id: call.id, name: call.name, result, is_error: false, duration_ms: 0 })
+  return settleAs(draft, id, turn, call, { outcome: 'executed' })
+}
+
+/** `answer_subagent` and `escalate_to_person`: the call goes on waiting for the child, whose outcome is its result. */
+export function takeUp(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+  const {
+    request_id: requestId,
+    answer,
+    note,
+  } = call.arguments as { request_id: string; answer?: string; note?: string }
+  const question = openQuestions(draft.runs(), id).find((each) => each.requestId === requestId)
+  if (!question || isTaken(draft, id, call, requestId, ['delegated'])) {
+    const result = toolError('unknown_request', `No sub-agent waits for an answer to ${requestId}.`)
+    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+  }
+  draft.step(
+    id,
+    'ToolCall',
+    {
+      tool_call_id: call.id,
+      name: call.name,
+      ref: call.ref,
+      version: BUILTIN_VERSION,
+      arguments: call.arguments,
+      side_effect_class: 'read_only',
+      attempt: call.attempt,
+      idempotency_key: idempotencyKeyOf(id, turn, call.index),
+      route: 'builtin',
+    },
+    { open: true },
+  )
+  if (call.ref === ANSWER_SUBAGENT) {
+    draft.tell(question.child, {
+      type: 'question.answered',
+      callId: question.callId,
+      requestId,
+      answer: answer ?? '',
+      by: 'parent',
+    })
+  } else escalateQuestion(draft, question, note)
+  // A child that asked several things at once waits for the answer to each: this call answers with what it asks still.
+  const other = openQuestions(draft.runs(), id).find(
+    (each) =>
+      each.child === question.child &&
+      each.requestId !== requestId &&
+      !isTaken(draft, id, call, each.requestId, ['proposed', 'delegated']),
+  )
+  if (other) return hearQuestion(draft, id, turn, call, other)
+  const next: ToolCall = { ...call, state: { at: 'delegated', child: question.child } }
+  draft.record(id, turn, next)
+  return next
+}
+
+/** True where another call of the run that stands so takes up the same question. */
+const isTaken = (
+  draft: SessionTransaction,
+  id: RunId,
+  call: ToolCall,
+  requestId: string,
+  states: readonly string[],
+): boolean =>
+  draft
+    .calls()
+    .some(
+      (row) =>
+        row.runId === id &&
+        row.callId !== call.id &&
+        states.includes(row.state) &&
+        (row.ref === ANSWER_SUBAGENT || row.ref === ESCALATE_TO_PERSON) &&
+        requestIn(row.arguments) === requestId,
+    )
+
+/** Puts a question before an operator, as a task of the root. */
+export function escalateQuestion(
+  draft: SessionTransaction,
+  { child, callId, requestId, question, context }: AgentQuestion,
+  note?: string,
+): void {
+  const { state, agentName } = draft.run(child)
+  if (state.at !== 'calling') return
+  const task = draft.openTask({
+    runId: draft.session.rootRunId,
+    kind: 'aitl_escalation',
+    title: `${agentName} asks: ${question}`,
+    prompt: question,
+    ...(note !== undefined && { reason: note }),
+    context: { request_id: requestId, run_id: child, ...(context !== null && { context }) },
+  })
+  const calls = state.calls.map((call): ToolCall =>
+    call.id === callId ? { ...call, state: { at: 'awaiting', task: task.id } } : call,
+  )
+  draft.move(child, { ...state, calls })
+  draft.event(child, 'aitl', 'engine.aitl.escalated', { requestId, question })
+}
+
+/** The child's call gets its answer, from the parent's model or from a person. */
+export function hearAnswer(
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  event: TransitionEventOf<'question.answered'>,
+): ToolCall {
+  const { requestId, answer, by } = event
+  const { parentRunId } = draft.run(id)
+  if (by === 'parent' && parentRunId !== null) taintFrom(draft, id, parentRunId)
+  draft.step(id, 'AitlResponse', { request_id: requestId, answer, answered_by: by })
+  draft.event(id, 'aitl', 'engine.aitl.answered', { requestId, answer })
+  return settleCall(draft, id, turn, call, { outcome: 'executed', result: { answer, answered_by: by } })
+}
+
+/** Open questions that none of these calls takes up. */
+export function passedOver(draft: SessionTransaction, id: RunId, calls: readonly ToolCall[]): readonly AgentQuestion[] {
+  const answered = new Set(calls.filter(takesUp).map((call) => requestIn(call.arguments)))
+  return openQuestions(draft.runs(), id).filter((question) => !answered.has(question.requestId))
+}
+
+export const refuseUntilAnswered = (
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  open: readonly AgentQuestion[],
+): ToolCall =>
+  settleCall(draft, id, turn, call, {
+    outcome: 'invalid',
+    result: toolError(
+      'question_pending',
+      `Not executed: a sub-agent waits for an answer (${open.map((each) => each.requestId).join(', ')}). Use answer_subagent or escalate_to_person first.`,
+      { questions: open.map(told) },
+    ),
+    isError: true,
+  })
+
+/** A call that nobody made: the parent waits for a child whose question was escalated by itself. */
+export const waitFor = (question: AgentQuestion, index: number): ToolCall => ({
+  id: `question_${question.requestId}`,
+  index,
+  name: 'escalate_to_person',
+  kind: 'builtin',
+  ref: ESCALATE_TO_PERSON,
+  arguments: { request_id: question.requestId },
+  argumentsDigest: digestOfJson({ request_id: question.requestId }),
+  attempt: 1,
+  state: { at: 'delegated', child: question.child },
+})
+
+export const takesUp = (call: ToolCall): boolean => call.ref === ANSWER_SUBAGENT || call.ref === ESCALATE_TO_PERSON
+
+export const isQuestion = (call: ToolCall): boolean => call.ref === ASK_PARENT
+
+const requestIn = (given: JsonValue): string => (isJsonObject(given) ? textOf(given['request_id']) : '')
+
+function questionOf(call: ToolCall): { question: string; context: JsonValue } {
+  const given = isJsonObject(call.arguments) ? call.arguments : {}
+  return { question: textOf(given['question']), context: given['context'] ?? null }
+}
+
+/** A question as the parent's model reads it. */
+const told = ({
+  requestId,
+  question,
+  context,
+}: Pick<AgentQuestion, 'requestId' | 'question' | 'context'>): JsonObject => ({
+  request_id: requestId,
+  question,
+  ...(context !== null && { context }),
+})

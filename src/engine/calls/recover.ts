@@ -1,0 +1,121 @@
+/**
+ * Calls whose outcome nobody knows: the process that sent them is gone, or their tool never answered. Each is treated by its
+ * side-effect class. Source: reliability, "The honest promise at kill -9".
+ */
+import type { RunId } from '../../base/ids.ts'
+import type { ToolCall } from '../../spec/run.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import { isSafe, toolNamed } from '../session/bindings.ts'
+import type { SessionTransaction } from '../session/transaction.ts'
+import { routeToPerson } from './gate.ts'
+import { openReview, OPTIONS_WHILE_OPEN } from '../session/review.ts'
+import { reviewedResult } from './reviewed.ts'
+import { openStepOf, settleCall, toolError } from './settle.ts'
+
+/** Dispatches of a safe call that time out or break, before the model is told. */
+export const MAX_LIVE_ATTEMPTS = 3
+/** Dispatches of a safe call over restarts. */
+export const MAX_ATTEMPTS = 10
+/**
+ * How long after its deadline a call may still arrive: bytes in a kernel's buffer outlive their sender.
+ * Source: reliability, "Records and protocol", 7, and "Leases and fencing", defaults.
+ */
+export const QUARANTINE_MARGIN_MS = 3000
+/** How long a tool is trusted to remember a key. Source: reliability, "The honest promise at kill -9". */
+const KEY_TTL_MS = 24 * 3600_000
+
+/**
+ * A dispatch whose outcome nobody knows. A safe call is sent again with the same key; any other is put before a person, and
+ * the model is told nothing, since it would call again. Source: reliability, "The honest promise at kill -9".
+ */
+export function recoverDispatch(
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  lost: { error: string; code: string; attempts: number },
+): ToolCall {
+  const tool = toolNamed(draft.snapshot(id), call.name)
+  // From the first attempt on: that is when the tool began to remember the key.
+  const usedFor = draft.now - (call.firstSentAt ?? draft.now)
+  const keyIsKnown = tool?.sideEffectClass === 'read_only' || usedFor < KEY_TTL_MS
+  if (isSafe(tool?.sideEffectClass) && keyIsKnown && call.attempt < lost.attempts) {
+    closeDispatch(draft, id, call, lost.error)
+    const ready: ToolCall = {
+      ...call,
+      attempt: call.attempt + 1,
+      ...(tool?.sideEffectClass !== 'read_only' && { inDoubt: true }),
+      state: { at: 'ready' },
+    }
+    draft.record(id, turn, ready)
+    return ready
+  }
+  if (tool?.sideEffectClass === 'read_only') {
+    const asked = routeToPerson(draft, id, turn, call, lost.code === 'dispatch:timeout' ? 'timeout' : 'indeterminate')
+    if (asked) {
+      closeDispatch(draft, id, call, lost.error)
+      return { ...asked, attempt: call.attempt + 1 }
+    }
+    return settleCall(draft, id, turn, call, {
+      outcome: 'failed',
+      result: toolError(lost.code, lost.error),
+      isError: true,
+    })
+  }
+  closeDispatch(draft, id, call, lost.error)
+  return review(draft, id, turn, call, lost.error)
+}
+
+/** Ends the step of a dispatch whose outcome is not its result. */
+export function closeDispatch(draft: SessionTransaction, id: RunId, call: ToolCall, error: string): void {
+  const open = openStepOf(draft, id, call.id)
+  if (open) draft.closeStep(open, error)
+}
+
+/** Opens the reconcile task of a call that may have happened. */
+function review(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall, why: string): ToolCall {
+  const task = openReview(draft, id, turn, call, why, OPTIONS_WHILE_OPEN)
+  const next: ToolCall = { ...call, state: { at: 'unknown', task: task.id } }
+  draft.record(id, turn, next)
+  return next
+}
+
+/** What a person found out about a call that may have happened. */
+export function applyReview(
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  task: TaskRecord,
+): ToolCall {
+  const answer = task.answer!
+  switch (answer.selectedOptionId) {
+    case 'happened': {
+      const result = reviewedResult(task, answer, toolNamed(draft.snapshot(id), call.name)?.outputSchema)
+      return settleCall(draft, id, turn, call, { outcome: 'executed', result })
+    }
+    case 'retry': {
+      // The gate speaks again, so that what needed an approval needs a fresh one.
+      const { inDoubt: _, ...certain } = call
+      const next: ToolCall = { ...certain, attempt: call.attempt + 1, state: { at: 'proposed' } }
+      draft.record(id, turn, next)
+      return next
+    }
+    case 'stop':
+      return settleCall(draft, id, turn, call, {
+        outcome: 'skipped',
+        result: toolError('stopped', 'The run was stopped by a person.'),
+        isError: true,
+        ends: {
+          error: `The outcome of ${call.name} is unknown, and a person stopped the run.`,
+          errorCode: 'tool_failed',
+        },
+      })
+    default:
+      return settleCall(draft, id, turn, call, {
+        outcome: 'skipped',
+        result: toolError('not_executed', 'Not executed, decided by a person.'),
+        isError: true,
+      })
+  }
+}

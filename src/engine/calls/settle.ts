@@ -1,0 +1,115 @@
+/** How a call gets its result: one place for the step, the row, the taint and the count of refusals. */
+import { digestOfJson } from '../../base/digest.ts'
+import type { RunId } from '../../base/ids.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { ToolCall, CallOutcome, ErrorCode } from '../../spec/run.ts'
+import { isTaintSource } from '../../spec/snapshot.ts'
+import type { RunStep } from '../../spec/step.ts'
+import { toolNamed } from '../session/bindings.ts'
+import type { SessionTransaction } from '../session/transaction.ts'
+
+export interface SettledCall {
+  readonly outcome: CallOutcome
+  readonly result: JsonValue
+  readonly isError?: boolean
+  readonly durationMs?: number
+  readonly ends?: { readonly error: string; readonly errorCode: ErrorCode }
+}
+
+/** The same tool and arguments refused this often fail the run. Source: policies, section 4. */
+const MAX_REFUSALS = 3
+
+/** Gives a call its result, as a `ToolResult` step, and closes the step that opened it. */
+export function settleCall(
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  settled: SettledCall,
+): ToolCall {
+  const isError = settled.isError ?? false
+  const open = openStepOf(draft, id, call.id)
+  if (open) draft.closeStep(open, isError ? errorText(settled.result) : undefined)
+  draft.step(
+    id,
+    'ToolResult',
+    {
+      tool_call_id: call.id,
+      name: call.name,
+      result: settled.result,
+      is_error: isError,
+      duration_ms: settled.durationMs ?? 0,
+    },
+    isError ? { error: errorText(settled.result) } : {},
+  )
+  if (settled.outcome === 'executed' || settled.outcome === 'failed') taint(draft, id, call)
+  return settleAs(draft, id, turn, call, settled)
+}
+
+/** The same for a call whose result step is written elsewhere. */
+export function settleAs(
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  settled: Pick<SettledCall, 'outcome' | 'ends'>,
+): ToolCall {
+  const repeated =
+    settled.outcome === 'denied' || settled.outcome === 'rejected' ? countRefusal(draft, id, call) : undefined
+  const ends = settled.ends ?? repeated
+  const next: ToolCall = {
+    ...call,
+    state: {
+      at: 'settled',
+      outcome: settled.outcome,
+      ...(ends && { ends }),
+    },
+  }
+  draft.record(id, turn, next)
+  return next
+}
+
+/** The open step of a call: its dispatch, or the delegation it stands for. */
+export const openStepOf = (draft: SessionTransaction, id: RunId, callId: string): RunStep | undefined =>
+  draft.lastStep(
+    id,
+    (step) =>
+      step.finishedAt === null &&
+      (step.type === 'ToolCall' || step.type === 'SubAgentCall') &&
+      step.content['tool_call_id'] === callId,
+  )
+
+/** A tool error as the model reads it. */
+export const toolError = (error: string, message: string, more: JsonObject = {}): JsonObject => ({
+  error,
+  message,
+  ...more,
+})
+
+export const errorText = (result: JsonValue): string => {
+  if (isJsonObject(result) && typeof result['message'] === 'string') return result['message']
+  return typeof result === 'string' ? result : JSON.stringify(result)
+}
+
+/** What one run of a tree tells another may say again what an untrusted source said: a summary washes nothing. */
+export function taintFrom(draft: SessionTransaction, id: RunId, from: RunId): void {
+  if (draft.run(from).usage.tainted && !draft.run(id).usage.tainted) draft.use(id, { tainted: true })
+}
+
+function countRefusal(draft: SessionTransaction, id: RunId, call: ToolCall): SettledCall['ends'] {
+  const key = digestOfJson({ ref: call.ref, arguments: call.arguments })
+  const { refusals } = draft.run(id).usage
+  const times = (Object.hasOwn(refusals, key) ? refusals[key]! : 0) + 1
+  draft.use(id, { refusals: { ...refusals, [key]: times } })
+  if (times < MAX_REFUSALS) return undefined
+  return {
+    error: `${call.name} was refused ${times} times with the same arguments.`,
+    errorCode: 'repeated_denial',
+  }
+}
+
+/** What an untrusted source said is in the transcript from now on. Source: policies, section 2, `run.taint`. */
+function taint(draft: SessionTransaction, id: RunId, call: ToolCall): void {
+  const tool = toolNamed(draft.snapshot(id), call.name)
+  if (tool && isTaintSource(tool)) draft.use(id, { tainted: true })
+}

@@ -1,0 +1,121 @@
+/**
+ * Looking whether a call of unknown outcome has happened. What is found is told and shown; it decides nothing by itself.
+ * Source: reliability, "Records and protocol".
+ */
+import { toIsoText } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import type { TaskId } from '../../base/ids.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { approverOf, type Principal } from '../../spec/key.ts'
+import type { BoundTool, AgentSnapshot } from '../../spec/snapshot.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import { checkValue } from '../../tools/check.ts'
+import type { ToolInvocation, ToolOutcome } from '../../tools/tool.ts'
+import { textOf, toolNamed } from '../session/bindings.ts'
+import type { SessionTransaction } from '../session/transaction.ts'
+import type { SessionDriver } from './drive.ts'
+import type { EngineParts } from '../session/engine.ts'
+import { PROBE, type ProbeResult } from '../session/probe.ts'
+import { errorText, toolError } from '../calls/settle.ts'
+
+/**
+ * Calls the probe of a task that waits, and tells what it found in the timeline and in the task.
+ * @throws Failure `not_found` where no such review waits, `validation_failed` where it has no probe that can be called
+ */
+export async function probeCall(
+  { store, tools, redactor, clock }: EngineParts,
+  driver: SessionDriver,
+  taskId: TaskId,
+  by: Principal,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  const stored = await store.task(taskId)
+  if (!stored) throw fail('not_found', { what: 'user task' })
+  const { snapshot, tool, ...aim } = await driver.post(stored.sessionId, (draft) => aimAt(draft, taskId))
+  const route = tools.route(snapshot, tool)
+  if (!route) throw fail('validation_failed', { what: `Nothing handles ${tool.id} on this server.` })
+  const invocation: ToolInvocation = { ...aim, tool, attempt: 1, notAfter: clock.now() + route.timeoutMs }
+  const outcome = redactor.json(await route.invoke(invocation, signal))
+  const probed: ProbeResult = { name: tool.wire, arguments: aim.arguments, ...resultOf(outcome) }
+  await driver.post(stored.sessionId, (draft) =>
+    tell(draft, taskId, { probed, tool, route: route.route, key: aim.idempotencyKey, by: approverOf(by) }),
+  )
+  return probed
+}
+
+function aimAt(
+  draft: SessionTransaction,
+  id: TaskId,
+): Omit<ToolInvocation, 'attempt' | 'notAfter'> & { snapshot: AgentSnapshot; arguments: JsonObject } {
+  const task = pendingReview(draft, id)
+  const run = draft.run(task.runId)
+  const snapshot = draft.snapshot(task.runId)
+  const name = task.tool?.name ?? ''
+  const offered = task.context?.['probe']
+  if (!isJsonObject(offered))
+    throw fail('validation_failed', { what: `${name} has no tool to look with.` }, { fix: FIX })
+  const tool = toolNamed(snapshot, textOf(offered['name']))!
+  const given = offered['arguments'] as JsonObject
+  const problem = tool.inputSchemas.flatMap((schema) => checkValue(schema, given))[0]
+  if (problem)
+    throw fail('validation_failed', {
+      what: `What ${name} was called with does not fit ${tool.wire}: ${problem.path || 'they'} ${problem.message}.`,
+    })
+  return {
+    snapshot,
+    tool,
+    arguments: given,
+    idempotencyKey: `${textOf(task.context?.['idempotency_key'])}:probe`,
+    callId: task.callId!,
+    run: { id: run.id, sessionId: run.sessionId, agent: snapshot.id, version: snapshot.version },
+  }
+}
+
+const FIX = `A Tool document names it in its label ${PROBE}; the agent binds it as read_only.`
+
+/** @throws Failure `not_found` for a task that is decided, or about something else */
+function pendingReview(draft: SessionTransaction, id: TaskId): TaskRecord {
+  const task = draft.tasks().find((each) => each.id === id)
+  if (task?.kind !== 'anomaly_review') throw fail('not_found', { what: 'review that waits' })
+  return task
+}
+
+function resultOf(outcome: ToolOutcome): Pick<ProbeResult, 'result' | 'isError' | 'durationMs'> {
+  if (outcome.at !== 'returned')
+    return { result: toolError(`dispatch:${outcome.code}`, outcome.error), isError: true, durationMs: 0 }
+  const { result, isError, durationMs } = outcome
+  return { result, isError, durationMs }
+}
+
+function tell(
+  draft: SessionTransaction,
+  id: TaskId,
+  { probed, tool, route, key, by }: { probed: ProbeResult; tool: BoundTool; route: string; key: string; by: string },
+): void {
+  const task = pendingReview(draft, id)
+  const { name, result, isError, durationMs } = probed
+  const about = { tool_call_id: draft.world.ids.next(), name, probe_of: task.callId!, asked_by: by }
+  const asked = draft.step(
+    task.runId,
+    'ToolCall',
+    {
+      ...about,
+      ref: tool.id,
+      version: tool.version,
+      arguments: probed.arguments,
+      side_effect_class: 'read_only',
+      attempt: 1,
+      idempotency_key: key,
+      route,
+    },
+    { open: true },
+  )
+  const error = isError ? errorText(result) : undefined
+  draft.closeStep(asked, error)
+  const content = { ...about, result, is_error: isError, duration_ms: durationMs }
+  draft.step(task.runId, 'ToolResult', content, error === undefined ? {} : { error })
+  const offered = task.context?.['probe']
+  const found = { result, is_error: isError, at: toIsoText(draft.now), by }
+  const context = { ...task.context, probe: { ...(isJsonObject(offered) && offered), found } }
+  draft.changeTask({ ...task, context })
+}

@@ -1,0 +1,154 @@
+/** How a run ends: what it leaves open is closed, its descendants first, and whoever waits for it is told. */
+import type { RunId, TaskId } from '../../base/ids.ts'
+import type { JsonValue } from '../../base/json.ts'
+import type { ToolCall, ErrorCode, Run, RunState } from '../../spec/run.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import { isUnsafeCall } from '../session/bindings.ts'
+import { changedRun } from '../session/changed.ts'
+import type { SessionTransaction } from '../session/transaction.ts'
+import { openReview, OPTIONS_AFTER_END } from '../session/review.ts'
+import { callOff } from '../session/unanswered.ts'
+import { endedWait } from '../session/waits.ts'
+
+type Done = Extract<RunState, { at: 'done' }>
+
+export const completedState = (output: JsonValue): Done => ({ at: 'done', outcome: 'completed', output })
+export const failedState = (errorCode: ErrorCode, error: string): Done => ({
+  at: 'done',
+  outcome: 'failed',
+  output: null,
+  error,
+  errorCode,
+})
+export const cancelledState = (reason: string | null, by?: string): Done => ({
+  at: 'done',
+  outcome: 'cancelled',
+  output: null,
+  error: reason ?? 'Cancelled.',
+  errorCode: 'cancelled',
+  ...(by !== undefined && { cancelledBy: by }),
+})
+
+const WORDS = {
+  completed: ['Completed', 'completed'],
+  failed: ['Failed', 'failed'],
+  cancelled: ['Cancelled', 'cancelled'],
+} as const
+
+/** Brings a run to its end. Descendants end before it, so that the last event of a tree is the root's. */
+export function endRun(draft: SessionTransaction, id: RunId, done: Done): void {
+  const before = draft.run(id)
+  for (const child of draft.childrenOf(id)) {
+    if (child.state.at === 'done') continue
+    callOff(draft, child.id)
+    endRun(draft, child.id, cancelledState('The run that asked for it ended.'))
+  }
+  const inDoubt = leaveCalls(draft, before)
+  leaveDelegations(draft, id)
+  for (const task of draft.tasks()) {
+    if (task.runId === id || isAwaited(before, task.id))
+      draft.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
+  }
+  for (const { turn, call, review } of inDoubt)
+    openReview(draft, id, turn, call, ENDED_FIRST, OPTIONS_AFTER_END, review)
+  if (done.outcome === 'completed') draft.step(id, 'Output', { output: done.output })
+  const [status, word] = WORDS[done.outcome]
+  const error = done.error ?? null
+  draft.put(
+    changedRun(draft.run(id), {
+      state: done,
+      status,
+      output: done.output,
+      error,
+      errorCode: done.errorCode ?? null,
+      finishedAt: draft.now,
+      usage: endedWait(draft.run(id).usage, draft.now),
+    }),
+  )
+  const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = draft.snapshot(id).limits
+  if (before.state.at === 'backing_off') draft.timer(id, 'retry', '', null)
+  if (wallClock !== undefined) draft.timer(id, 'wall_clock', '', null)
+  if (hitlWait !== undefined) draft.timer(id, 'hitl_wait', '', null)
+  const { cancelledBy } = done
+  const result = { status, output: done.output, error }
+  const shown = { ...result, ...(cancelledBy !== undefined && { cancelled_by: cancelledBy }) }
+  draft.step(id, 'RunCompleted', shown, {
+    silent: true,
+    ...(error !== null && done.outcome === 'failed' && { error }),
+  })
+  draft.event(id, 'run', `engine.run.${word}`, {
+    ...result,
+    errorCode: done.errorCode ?? null,
+    ...(cancelledBy !== undefined && { cancelledBy }),
+  })
+  const { parentRunId, parentCallId } = before
+  if (parentRunId === null) {
+    draft.step(id, 'SessionCompleted', shown, {
+      silent: true,
+      ...(error !== null && done.outcome === 'failed' && { error }),
+    })
+    draft.event(id, 'session', `engine.session.${word}`, result)
+    return
+  }
+  draft.event(parentRunId, 'run', 'engine.subagent.completed', {
+    ...result,
+    childRunId: id,
+    agentName: before.agentName,
+    depth: before.depth,
+  })
+  if (parentCallId !== null) draft.tell(parentRunId, { type: 'child.ended', callId: parentCallId, child: id })
+}
+
+/** True for a question of this run that waits for a person as a task of the root. */
+const isAwaited = ({ state }: Run, task: TaskId): boolean =>
+  state.at === 'calling' && state.calls.some((call) => call.state.at === 'awaiting' && call.state.task === task)
+
+const ENDED_FIRST = 'The run ended before the outcome was known.'
+
+/** A call of a run that has ended. */
+interface LeftCall {
+  readonly turn: number
+  readonly call: ToolCall
+  /** What an operator was asked about it before. */
+  readonly review?: TaskRecord
+}
+
+/**
+ * A call that was sent when its run ended is shown as what it is.
+ * @returns unsafe ones that may have happened: an operator is asked
+ */
+function leaveCalls(draft: SessionTransaction, run: Run): readonly LeftCall[] {
+  const here = run.state.at === 'held' ? run.state.then : run.state
+  if (here.at !== 'calling') return []
+  for (const call of here.calls) {
+    if (call.state.at === 'settled') continue
+    if (call.state.at === 'sent') draft.record(run.id, here.turn, call, 'unknown')
+    // What was never sent will not be: it counts for no condition on what was done.
+    else if (call.state.at !== 'unknown' && call.state.at !== 'delegated')
+      draft.record(run.id, here.turn, call, call.inDoubt ? 'unknown' : 'skipped')
+    const open = draft.lastStep(run.id, (step) => step.finishedAt === null && step.content['tool_call_id'] === call.id)
+    if (open) {
+      draft.closeStep(open, call.state.at === 'sent' ? ENDED_FIRST : 'The run ended first.')
+    }
+  }
+  return here.calls
+    .filter(
+      (call) => call.state.at === 'unknown' || (call.state.at === 'sent' && isUnsafeCall(draft.snapshot(run.id), call)),
+    )
+    .map((call) => {
+      const review = draft.tasks().find(({ id }) => call.state.at === 'unknown' && call.state.task === id)
+      return { turn: here.turn, call, ...(review && { review }) }
+    })
+}
+
+/** A delegation whose child asked has its answer for now and is no call that waits, but its step is open until the child ends. */
+function leaveDelegations(draft: SessionTransaction, id: RunId): void {
+  for (const child of draft.childrenOf(id)) {
+    const open = draft.lastStep(
+      id,
+      ({ type, finishedAt, content }) =>
+        type === 'SubAgentCall' && finishedAt === null && content['child_run_id'] === child.id,
+    )
+    if (open) draft.closeStep(open, 'The run ended first.')
+  }
+}

@@ -1,0 +1,147 @@
+/** What a decision about one call is made from. Source: policies, section 2. */
+import type { RunId } from '../../base/ids.ts'
+import type { CallFacts, HistoryMeasure, HistoryScope, HistorySubject } from '../../policy/condition/decision.ts'
+import { argumentAt } from '../../policy/condition/path.ts'
+import type { ToolCall } from '../../spec/run.ts'
+import type { CallRow } from '../../store/store.ts'
+import type { RunStep } from '../../spec/step.ts'
+import { textOf } from '../session/bindings.ts'
+import { callKey, type SessionTransaction } from '../session/transaction.ts'
+import { activeMs, tokensOf } from '../session/usage.ts'
+
+export type DispatchTrigger = CallFacts['svc']['dispatch']['trigger']
+
+/** The call at hand; without an id it is none of the run's. */
+type DecidedCall = Pick<ToolCall, 'ref' | 'arguments' | 'argumentsDigest'> &
+  Partial<Pick<ToolCall, 'id' | 'state' | 'decisionId'>>
+
+export function factsOf(
+  draft: SessionTransaction,
+  id: RunId,
+  call: DecidedCall,
+  tool: CallFacts['tool'],
+  trigger: DispatchTrigger = 'none',
+): CallFacts {
+  const run = draft.run(id)
+  const { session } = draft
+  const snapshot = draft.snapshot(id)
+  return {
+    args: call.arguments,
+    tool,
+    agent: {
+      id: snapshot.id,
+      version: snapshot.version,
+      ...(snapshot.riskTier !== undefined && { risk_tier: snapshot.riskTier }),
+      classifications: snapshot.classifications,
+      labels: snapshot.labels,
+    },
+    run: {
+      depth: run.depth,
+      is_subagent: run.depth > 0,
+      iteration: run.usage.iterations,
+      elapsed_seconds: activeMs(run, draft.now) / 1000,
+      tokens_used: tokensOf(draft, id),
+      trigger_type: session.triggerType,
+      taint: run.usage.tainted,
+    },
+    session: {
+      run_count: draft.runs().length,
+      tokens_used: tokensOf(draft, session.rootRunId),
+      elapsed_seconds: (draft.now - session.startedAt) / 1000,
+    },
+    principal: {
+      type: ({ api: 'api_key', operator: 'operator', scheduled: 'schedule' } as const)[session.triggerType],
+      id: session.triggeredBy ?? '',
+      ...(session.triggerName !== null && { trigger_name: session.triggerName }),
+    },
+    svc: { dispatch: { trigger }, limit: 'none' },
+    now: draft.now,
+    history: (scope, whose, measure, windowMs) => history(draft, id, call, scope, whose, measure, windowMs),
+  }
+}
+
+/** Calls whose effect is there or may still come: two that wait at once cannot slip under a sum together. */
+const COUNTS_AS_EXECUTED = new Set([
+  'executed',
+  'approved',
+  'ready',
+  'awaiting',
+  'sent',
+  'unknown',
+  'delegated',
+  'listening',
+])
+
+/** Calls that may go, or have gone. */
+const MAY_GO = new Set(['failed', ...[...COUNTS_AS_EXECUTED].filter((state) => state !== 'awaiting')])
+
+function history(
+  draft: SessionTransaction,
+  id: RunId,
+  call: DecidedCall,
+  scope: HistoryScope,
+  whose: HistorySubject,
+  measure: HistoryMeasure,
+  windowMs: number | undefined,
+): number | undefined {
+  let rows = earlierCalls(draft, id, call)
+  if (scope === 'run') rows = rows.filter((row) => row.runId === id)
+  if (scope === 'window') {
+    if (windowMs === undefined) return undefined
+    const { agentId } = draft.run(id)
+    const since = draft.now - windowMs
+    rows = [...rows, ...callsElsewhere(draft, call, id)].filter((row) => row.agentId === agentId && row.at >= since)
+  }
+  if (whose !== 'all_tools') rows = rows.filter((row) => row.ref === call.ref)
+  if (whose === 'same_args') rows = rows.filter((row) => row.argumentsDigest === call.argumentsDigest)
+  // The call at hand counts as it is now, also where an approver has edited it.
+  const own = call.id === undefined ? 0 : 1
+  if (measure === 'attempts') return own + rows.filter((row) => row.state !== 'invalid').length
+  if (measure === 'executed') return own + rows.filter((row) => COUNTS_AS_EXECUTED.has(row.state)).length
+  if (typeof measure === 'string') return rows.filter((row) => row.state === measure).length
+  const counted = rows.filter((row) => COUNTS_AS_EXECUTED.has(row.state)).map((row) => row.arguments)
+  let total = 0
+  for (const each of own === 1 ? [call.arguments, ...counted] : counted) {
+    const value = argumentAt(each, measure.total)
+    if (typeof value !== 'number') return undefined
+    total += value
+  }
+  return total
+}
+
+/**
+ * The other calls of the session that count for this one: those decided before it and, where it is decided again after its
+ * approval, of those decided after it the ones that may go or have gone. What is not decided yet never counts.
+ * Source: policies, section 2.2.
+ */
+function earlierCalls(draft: SessionTransaction, id: RunId, call: DecidedCall): readonly CallRow[] {
+  const others = draft
+    .calls()
+    .filter((row) => row.state !== 'proposed' && !(row.runId === id && row.callId === call.id))
+  const own = decisionAgain(draft, id, call)
+  if (!own) return others
+  const decidedAt = new Map(
+    draft.runs().flatMap((run) =>
+      draft
+        .stepsOf(run.id)
+        .filter(({ type }) => type === 'PolicyDecision')
+        .map((step): [string, number] => [callKey(run.id, textOf(step.content['tool_call_id'])), step.ordinal]),
+    ),
+  )
+  return others.filter(
+    (row) => MAY_GO.has(row.state) || (decidedAt.get(callKey(row.runId, row.callId)) ?? 0) < own.ordinal,
+  )
+}
+
+/** The same for calls of other sessions: a row that waits or was denied is as old as its decision. */
+function callsElsewhere(draft: SessionTransaction, call: DecidedCall, id: RunId): readonly CallRow[] {
+  const others = draft.world.callsElsewhere.filter((row) => row.state !== 'proposed')
+  const own = decisionAgain(draft, id, call)
+  return own ? others.filter((row) => MAY_GO.has(row.state) || row.at <= own.startedAt) : others
+}
+
+/** The decision that asked for the approval of a call, where the call is decided again. */
+function decisionAgain(draft: SessionTransaction, id: RunId, { state, decisionId }: DecidedCall): RunStep | undefined {
+  const isAgain = state?.at === 'awaiting' || (state?.at === 'proposed' && state.approved !== undefined)
+  return isAgain ? draft.lastStep(id, (step) => (step.id as string) === decisionId) : undefined
+}

@@ -1,0 +1,83 @@
+/** Whether a final answer is what the agent promises. Source: decisions, section 16. */
+import { InexactNumberError, sayInexact } from '../../base/exact-number.ts'
+import type { InvalidPlace } from '../../base/failure.ts'
+import type { RunId } from '../../base/ids.ts'
+import { parseJson, type JsonValue } from '../../base/json.ts'
+import type { RunState } from '../../spec/run.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import { checkValue } from '../../tools/check.ts'
+import { startTurn } from '../calls/calls.ts'
+import type { SessionTransaction } from '../session/transaction.ts'
+import { completedState, failedState } from '../limits/ending.ts'
+
+/** How often an invalid output is sent back to the model. */
+const MAX_RETRIES = 2
+
+export type ParsedOutput = { readonly value: JsonValue } | { readonly errors: readonly InvalidPlace[] }
+
+/** The output that a text stands for. */
+export function readOutput({ output }: AgentSnapshot, text: string): ParsedOutput {
+  if (output.format === 'text') return { value: text }
+  let value: JsonValue
+  try {
+    value = parseJson(text)
+  } catch (error) {
+    if (error instanceof InexactNumberError)
+      return { errors: [{ path: error.pointer, message: sayInexact(error.written) }] }
+    return { errors: [{ path: '', message: `is not JSON: ${error instanceof Error ? error.message : String(error)}` }] }
+  }
+  const errors = output.schema === undefined ? [] : checkValue(output.schema, value)
+  return errors.length === 0 ? { value } : { errors }
+}
+
+/** Completes the run with what the model said last, or does with an invalid output what the agent asks for. */
+export function concludeRun(
+  draft: SessionTransaction,
+  id: RunId,
+  turn: number,
+  text: string,
+  repaired: boolean,
+): RunState {
+  const snapshot = draft.snapshot(id)
+  const read = readOutput(snapshot, text)
+  if ('value' in read) {
+    if (snapshot.output.format === 'json')
+      draft.step(id, 'OutputValidation', { valid: true, errors: [], action: 'accept' })
+    return completedState(read.value)
+  }
+  const action = actionOn(draft, id, repaired)
+  const errors = read.errors.map(({ path, message }) => ({ path, message }))
+  draft.step(id, 'OutputValidation', { valid: false, errors, action })
+  switch (action) {
+    case 'retry':
+      draft.use(id, { outputAttempts: draft.run(id).usage.outputAttempts + 1 })
+      return startTurn(draft, id, turn + 1)
+    case 'repair':
+      return startTurn(draft, id, turn + 1, { repair: true })
+    case 'escalate':
+      return {
+        at: 'reviewing',
+        turn,
+        task: draft.openTask({
+          runId: id,
+          kind: 'escalation',
+          about: 'output',
+          title: `${draft.run(id).agentName} gave an output that is not valid`,
+          prompt: 'Approve with the output as textValue, or reject to fail the run.',
+          reason: sayErrors(read.errors),
+          context: { output: text, errors },
+        }).id,
+      }
+    case 'fail':
+      return failedState('output_invalid', `The output is not valid: ${sayErrors(read.errors)}.`)
+  }
+}
+
+function actionOn(draft: SessionTransaction, id: RunId, repaired: boolean): AgentSnapshot['output']['on_invalid'] {
+  const wanted = draft.snapshot(id).output.on_invalid
+  if (wanted === 'retry') return draft.run(id).usage.outputAttempts < MAX_RETRIES ? 'retry' : 'fail'
+  return wanted === 'repair' && repaired ? 'fail' : wanted
+}
+
+export const sayErrors = (errors: readonly InvalidPlace[]): string =>
+  errors.map(({ path, message }) => (path === '' ? `the output ${message}` : `${path} ${message}`)).join('; ')

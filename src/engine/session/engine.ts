@@ -1,0 +1,106 @@
+/** The doors of the engine: all that the server, the operator application and the demo may ask of it. */
+import type { Clock } from '../../base/clock.ts'
+import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { Log } from '../../base/log.ts'
+import type { Redactor } from '../../base/secret.ts'
+import type { Blobs } from '../../blobs/blobs.ts'
+import type { ModelProviders } from '../../providers/provider.ts'
+import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
+import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import type { Principal } from '../../spec/key.ts'
+import type { RunStatusName } from '../../spec/run.ts'
+import type { TriggerType } from '../../spec/session.ts'
+import type { GivenAnswer } from '../../spec/task.ts'
+import type { StartLimits, Store } from '../../store/store.ts'
+import type { Toolbox } from '../../tools/tool.ts'
+import type { ProbeResult } from './probe.ts'
+import type { ConcurrencyBounds } from './slots.ts'
+import type { PagedConversation } from './timeline.ts'
+
+export interface StartRequest {
+  readonly workspaceId: WorkspaceId
+  readonly agentId: AgentId
+  readonly principal: Principal
+  readonly triggerType: TriggerType
+  readonly triggerId: string | null
+  readonly triggerName: string | null
+  readonly input: JsonObject
+  readonly limits: StartLimits
+  /** Where the starter must know it beforehand. */
+  readonly sessionId?: SessionId
+  /** `Idempotency-Key` with the digest of the body it came with. */
+  readonly idempotency?: { readonly key: string; readonly bodyDigest: string }
+}
+
+/** What a reader of events gets: stored events, model text as it arrives, and one mark where the replay ends. */
+export type FollowedEvent = StoredEvent | TextDelta | 'live'
+
+export interface EngineParts {
+  readonly store: Store
+  readonly providers: ModelProviders
+  readonly tools: Toolbox
+  /** Absent where no file can be read (tests). */
+  readonly blobs?: Blobs
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** 0 to 1; jitter of retries. */
+  readonly random: () => number
+  readonly log: Log
+  readonly redactor: Redactor
+  /** Names this process to whoever has to find out what it did last: `host:pid`. */
+  readonly worker?: string
+  /** False where work is only recorded: nothing leaves this process, and the next one that serves goes on. True when absent. */
+  readonly sends?: boolean
+  /** What may be under way at once; `DEFAULT_CONCURRENCY` where absent. */
+  readonly concurrency?: Partial<ConcurrencyBounds>
+  /** Guard where `limits.max_loop_iterations` is absent; 100 by default. */
+  readonly maxIterations?: number
+}
+
+export interface Engine {
+  /**
+   * Starts a run of the agent's deployed version. Resolves once session, run and first work item are durable.
+   * @throws Failure `no_deployed_version`, `input_contract_violation`, `file_not_found`, `provider_not_configured`,
+   *   `secret_not_set`, `rate_limited`, `concurrency_limited`, `plan_limit_exceeded`, `idempotency_key_reused`
+   *
+   * Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, section 4.
+   */
+  start(request: StartRequest): Promise<StartRunResponse>
+  /**
+   * Completes a task of the run or of a descendant, or replies to a conversational pause. What cannot be accepted is told in
+   * `error` and `code` and changes nothing.
+   * @param hidden true while the trigger hides the timeline: a key's `userTaskId` is then `task_not_found`
+   */
+  answer(runId: RunId, answer: GivenAnswer, hidden?: boolean): Promise<MessageAccepted>
+  /**
+   * Looks whether the call of an `anomaly_review` happened, with the tool that the author named for it.
+   * @throws Failure `not_found` where no such review waits, `validation_failed` where there is no such tool
+   *
+   * Source: reliability, "Records and protocol".
+   */
+  probe(taskId: TaskId, principal: Principal, signal: AbortSignal): Promise<ProbeResult>
+  /** Ends the run and its descendants; a terminal run keeps its status. */
+  cancel(
+    runId: RunId,
+    principal: Principal,
+    reason?: string,
+  ): Promise<{ readonly runId: RunId; readonly status: RunStatusName }>
+  /**
+   * Events of the run, its descendants and its session after `after`, without a gap and without a repeat, then live; ends
+   * after the terminal event of the run (for the root: of the session). What arrives together is answered together.
+   */
+  follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
+  /** Whole as it stands now, and unredacted; redaction is applied where it leaves. */
+  conversation(sessionId: SessionId): Promise<PagedConversation>
+  /** Continues what was in flight when the last process ended. Answers how many sessions that were. */
+  recover(): Promise<number>
+  /**
+   * Lets go what a restore holds: those sessions continue, those triggers start runs again. What is not held stays as it is.
+   * Source: reliability, "Restoring".
+   */
+  release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
+  /** Stops taking work; resolves when what is in flight is stored, or after `graceMs`. Runs go on at the next start. */
+  close(graceMs?: number): Promise<void>
+  readonly store: Store
+}

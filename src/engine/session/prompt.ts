@@ -1,0 +1,278 @@
+/** What the model reads: the steps of a run as messages. Pure; bytes of files are given. Source: decisions, sections 4 and 11. */
+import type { RunId } from '../../base/ids.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import {
+  PAUSED,
+  type CompletionRequest,
+  type ModelMessage,
+  type MessagePart,
+  type ModelCall,
+  type ModelTool,
+} from '../../providers/provider.ts'
+import { withRoom } from '../../providers/bound.ts'
+import { estimateUsage } from '../../providers/tokens.ts'
+import { isFileRef } from '../../spec/file.ts'
+import type { Run } from '../../spec/run.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import type { RunStep } from '../../spec/step.ts'
+import { textOf } from './bindings.ts'
+import type { SessionTransaction } from './transaction.ts'
+
+/** Parts of a file by its leaf name. */
+export type AttachedParts = ReadonlyMap<string, readonly MessagePart[]>
+
+export interface PromptParts {
+  readonly snapshot: AgentSnapshot
+  readonly run: Run
+  readonly turn: number
+  readonly attempt: number
+  readonly steps: readonly RunStep[]
+  readonly tools: readonly ModelTool[]
+  readonly attachments: AttachedParts
+  /** True when this completion's only task is to mend an output. */
+  readonly repair: boolean
+  /** Tokens that the answer may have, where the model's own bound was too low. */
+  readonly room?: number | undefined
+}
+
+export function toRequest({
+  snapshot,
+  run,
+  turn,
+  attempt,
+  steps,
+  tools,
+  attachments,
+  repair,
+  room,
+}: PromptParts): CompletionRequest {
+  const { output } = snapshot
+  const results = resultsOf(steps)
+  const messages = messagesOf(steps, results, attachments)
+  return {
+    model: room === undefined ? snapshot.model : withRoom(snapshot.model, room),
+    system: snapshot.instructions.text,
+    messages: repair ? repairOf(snapshot, steps) : messages,
+    tools: repair ? [] : tools,
+    ...(output.format === 'json' && output.strict && output.schema !== undefined && { outputSchema: output.schema }),
+    run: {
+      id: run.id,
+      input: run.input,
+      turn,
+      attempt,
+      ...(repair && { earlier: messages }),
+      output: { format: output.format, ...(output.schema !== undefined && { schema: output.schema }) },
+      results,
+    },
+  }
+}
+
+/** What is wanted of a completion. */
+interface Wanted {
+  readonly turn: number
+  readonly room?: number
+  readonly note?: JsonObject
+}
+
+/** The most tokens that a completion can have used, as nearly as it can be told without its files. */
+export const mostTokens = (draft: SessionTransaction, id: RunId, wanted: Wanted): number =>
+  sentTokens(draft, id, wanted) + (wanted.room ?? draft.world.mostOutput(draft.snapshot(id)))
+
+/** The tokens that a completion sends to its model, by the same estimate. */
+export function sentTokens(draft: SessionTransaction, id: RunId, { turn, note }: Wanted): number {
+  const snapshot = draft.snapshot(id)
+  const request = toRequest({
+    snapshot,
+    run: draft.run(id),
+    turn,
+    attempt: 1,
+    steps: draft.stepsOf(id),
+    tools: snapshot.tools.map(({ wire, description, inputSchema = true }) => ({
+      name: wire,
+      description,
+      schema: inputSchema,
+    })),
+    attachments: new Map(),
+    repair: note?.['repair'] === true,
+  })
+  return estimateUsage(request, '', []).inputTokens
+}
+
+/** Single properties whose text is the message itself. Source: decisions, section 4. */
+const MESSAGE_PROPERTIES: ReadonlySet<string> = new Set(['message', 'prompt', 'text', 'question', 'task'])
+
+/** First user message of a run. */
+export function firstMessage(input: JsonObject): string {
+  const entries = Object.entries(input)
+  if (entries.length === 0) return 'Begin.'
+  const [key, value] = entries[0]!
+  if (entries.length === 1 && MESSAGE_PROPERTIES.has(key) && typeof value === 'string') return value
+  return JSON.stringify(input, null, 2)
+}
+
+/** Leaf names of the files marked anywhere in a value, in order. */
+export function filesIn(value: JsonValue): readonly string[] {
+  if (isFileRef(value)) return [value.filename]
+  if (Array.isArray(value)) return value.flatMap(filesIn)
+  return isJsonObject(value) ? Object.values(value).flatMap(filesIn) : []
+}
+
+/** Leaf names of the files that the transcript shows. */
+export const filesOf = (steps: readonly RunStep[]): readonly string[] => [
+  ...new Set(steps.filter((step) => step.type === 'UserMessage').flatMap((step) => namesIn(step))),
+]
+
+function namesIn(step: RunStep): string[] {
+  const { files } = step.content
+  return Array.isArray(files)
+    ? files.flatMap((each) => (isJsonObject(each) && typeof each['filename'] === 'string' ? [each['filename']] : []))
+    : []
+}
+
+function messagesOf(steps: readonly RunStep[], results: ResultStyle, attachments: AttachedParts): ModelMessage[] {
+  const messages: ModelMessage[] = []
+  // A provider wants every result right after the calls, so what a user sends meanwhile comes after them.
+  let later: ModelMessage[] = []
+  const answers = answersOf(steps, results)
+  const asked = new Set(
+    steps.flatMap((step) => (step.type === 'Reasoning' ? callsOf(step).map((call) => call.id) : [])),
+  )
+  const flush = (): void => {
+    messages.push(...later)
+    later = []
+  }
+  for (const step of steps) {
+    if (step.type === 'UserMessage') {
+      const files = namesIn(step).flatMap((name) => attachments.get(name) ?? [])
+      // The text of a reply is the result of the call that asked.
+      const text = step.content['reply_to'] === undefined ? [textPart(textOf(step.content['text']))] : []
+      if (text.length + files.length > 0) later.push({ role: 'user', parts: [...text, ...files] })
+    } else if (step.type === 'Reasoning' && step.error === null) {
+      flush()
+      const calls = callsOf(step)
+      const text = textOf(step.content['text'])
+      messages.push({ role: 'assistant', text, calls, ...(step.hidden && { hidden: step.hidden }) })
+      for (const call of calls) {
+        const answer = answers.get(call.id)
+        if (answer) messages.push(answer)
+      }
+    } else if (step.type === 'SubAgentResult' && !asked.has(textOf(step.content['tool_call_id']))) {
+      // The model did not call for this: its child went on after a question that was escalated by itself.
+      const answer = answers.get(textOf(step.content['tool_call_id']))
+      if (answer?.role === 'tool')
+        later.push({ role: 'user', parts: [textPart(`A sub-agent has ended. ${answer.content}`)] })
+    } else if (
+      step.type === 'ToolResult' &&
+      step.content['probe_of'] === undefined &&
+      !asked.has(textOf(step.content['tool_call_id']))
+    ) {
+      // Nor for this: the child that it waits for has asked again.
+      later.push({ role: 'user', parts: [textPart(`A sub-agent asks. ${JSON.stringify(step.content['result'])}`)] })
+    } else if (step.type === 'OutputValidation' && step.content['valid'] === false) {
+      later.push({ role: 'user', parts: [textPart(complaint(step))] })
+    }
+  }
+  flush()
+  return messages
+}
+
+const textPart = (text: string): MessagePart => ({ type: 'text', text })
+
+const callsOf = (step: RunStep): readonly ModelCall[] =>
+  (step.content['tool_calls'] ?? []) as unknown as readonly ModelCall[]
+
+const complaint = (step: RunStep): string =>
+  `Your answer is not valid: ${JSON.stringify(step.content['errors'])}. Answer again, with the whole JSON value and nothing else.`
+
+/** Results as messages, by the calls that they answer. */
+function answersOf(steps: readonly RunStep[], results: ResultStyle): Map<string, ModelMessage> {
+  const edited = editedArguments(steps)
+  return new Map(
+    results.map(({ name, callId, result, isError }): [string, ModelMessage] => {
+      const text = typeof result === 'string' ? result : JSON.stringify(result)
+      const changed = edited.get(callId)
+      const content =
+        changed === undefined
+          ? text
+          : `Executed with arguments that a person edited: ${JSON.stringify(changed)}\n\n${text}`
+      return [callId, { role: 'tool', callId, name, content, isError }]
+    }),
+  )
+}
+
+/** Arguments of calls that were sent with others than the model gave. */
+function editedArguments(steps: readonly RunStep[]): Map<string, JsonValue> {
+  const asked = new Map<string, JsonValue>(
+    steps.flatMap((step) =>
+      step.type === 'Reasoning' ? callsOf(step).map((call) => [call.id, call.arguments] as const) : [],
+    ),
+  )
+  const edited = new Map<string, JsonValue>()
+  for (const step of steps) {
+    if (step.type !== 'ToolCall') continue
+    const id = textOf(step.content['tool_call_id'])
+    const sent = step.content['arguments'] ?? null
+    // Nearly always the same value, not only an equal one.
+    if (!asked.has(id) || asked.get(id) === sent) continue
+    if (JSON.stringify(asked.get(id)) !== JSON.stringify(sent)) edited.set(id, sent)
+  }
+  return edited
+}
+
+type ResultStyle = CompletionRequest['run']['results']
+
+/** Results of all calls so far. */
+function resultsOf(steps: readonly RunStep[]): ResultStyle {
+  const names = new Map<JsonValue | undefined, string>()
+  const children = new Map<JsonValue | undefined, string>()
+  for (const { type, content } of steps) {
+    if (type === 'SubAgentCall' || type === 'ToolCall') names.set(content['tool_call_id'], textOf(content['name']))
+    if (type === 'SubAgentCall') children.set(content['child_run_id'], textOf(content['name']))
+  }
+  return steps.flatMap((step) => {
+    const callId = textOf(step.content['tool_call_id'])
+    // What a person looked up is no result of the model's.
+    if (step.content['probe_of'] !== undefined) return []
+    if (step.type === 'ToolResult') {
+      return [
+        {
+          name: textOf(step.content['name']),
+          callId,
+          result: step.content['result'] ?? null,
+          isError: step.content['is_error'] === true,
+        },
+      ]
+    }
+    if (step.type !== 'SubAgentResult') return []
+    const { status, output = null, steps: trace } = step.content
+    const more = trace === undefined ? {} : { steps: trace }
+    const done = status === 'Completed'
+    const result: JsonValue = done
+      ? trace === undefined
+        ? output
+        : { output, ...more }
+      : { error: 'subagent_failed', status: status ?? null, message: step.error ?? '', ...more }
+    // It is what the child came to, and the result of the call that waited: the one that spawned it or, which is told last and
+    // so names the message, the one that took up its question.
+    const child = children.get(step.content['child_run_id']) ?? ''
+    const named = new Set([child, names.get(step.content['tool_call_id']) ?? child])
+    return [...named].map((name) => ({ name, callId, result, isError: !done }))
+  })
+}
+
+/** False for a completion without an answer, and for one that its provider paused. */
+const isWholeAnswer = ({ type, error, content }: RunStep): boolean =>
+  type === 'Reasoning' && error === null && content['finish_reason'] !== PAUSED
+
+/** The invalid answer, what is wrong with it, and the schema: all that mending it needs. */
+function repairOf({ output }: AgentSnapshot, steps: readonly RunStep[]): ModelMessage[] {
+  const answer = steps.findLast((step) => isWholeAnswer(step))
+  const errors = steps.findLast((step) => step.type === 'OutputValidation')?.content['errors']
+  const parts = [
+    'Mend this JSON so that it is valid. Answer with the JSON value alone.',
+    `Errors: ${JSON.stringify(errors ?? [])}`,
+    ...(output.schema === undefined ? [] : [`Schema: ${JSON.stringify(output.schema)}`]),
+    textOf(answer?.content['text']),
+  ]
+  return [{ role: 'user', parts: [textPart(parts.join('\n\n'))] }]
+}

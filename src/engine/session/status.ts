@@ -1,0 +1,36 @@
+/** The words of the interface for where a tree stands. Source: decisions, section 5. */
+import type { RunId } from '../../base/ids.ts'
+import type { Run, RunState, RunStatusName } from '../../spec/run.ts'
+
+const OUTCOMES = { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' } as const
+
+/** Status of each run: its own, and `WaitingForHITL` while a descendant waits for a person. */
+export function statusesOf(runs: readonly Run[]): Map<RunId, RunStatusName> {
+  const statuses = new Map(runs.map((run) => [run.id, ownStatus(run.state)]))
+  const waiting = runs.filter(({ id }) => statuses.get(id) === 'WaitingForHITL')
+  if (waiting.length === 0) return statuses
+  const parents = new Map(runs.map((run) => [run.id, run.parentRunId]))
+  for (const run of waiting) {
+    for (let above = run.parentRunId; above !== null; above = parents.get(above) ?? null) {
+      if (statuses.get(above) === 'Running') statuses.set(above, 'WaitingForHITL')
+    }
+  }
+  return statuses
+}
+
+function ownStatus(state: RunState): RunStatusName {
+  switch (state.at) {
+    case 'thinking':
+    case 'backing_off':
+      return 'Running'
+    case 'calling':
+      if (state.calls.some(({ state: { at } }) => at === 'awaiting' || at === 'unknown')) return 'WaitingForHITL'
+      if (state.calls.some(({ state: { at } }) => at === 'listening')) return 'WaitingForResponse'
+      return state.calls.some(({ state: { at } }) => at === 'asking') ? 'WaitingForAITL' : 'Running'
+    case 'held':
+    case 'reviewing':
+      return 'WaitingForHITL'
+    case 'done':
+      return OUTCOMES[state.outcome]
+  }
+}

@@ -1,0 +1,154 @@
+/** Steps and tasks as they are shown. Source: HTTP API, "Timeline item"; decisions, sections 6 and 8. */
+import { setImmediate } from 'node:timers/promises'
+import { toIsoText, isoOrNull } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import type { SessionId } from '../../base/ids.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { Conversation, RunSummary, SessionBody, TaskContent, TimelineItem } from '../../spec/api.ts'
+import type { Run } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+import type { RunStep } from '../../spec/step.ts'
+import { isOperatorOnly, type TaskRecord } from '../../spec/task.ts'
+import { toTimelineItem } from '../../spec/timeline-item.ts'
+import type { Store } from '../../store/store.ts'
+
+/** A task as `UserTaskReq.content` and `task` of user_task events. What does not apply is absent. */
+export function toTaskContent(task: TaskRecord): TaskContent {
+  const content = {
+    user_task_id: task.id,
+    kind: task.kind,
+    title: task.title,
+    prompt: task.prompt,
+    reason: task.reason,
+    status: task.status,
+    tool: task.tool,
+    arguments: task.arguments,
+    arguments_digest: task.argumentsDigest,
+    policies: task.policies?.map((each): JsonObject => ({ ...each })),
+    authority_ref: task.authorityRef,
+    approvals_required: task.approvalsRequired,
+    approvals_received: task.approvalsRequired === undefined ? undefined : approvalsOf(task),
+    edits: task.edits?.map(({ approver, at, argumentsDigest, decision }) => ({
+      edited_by: approver,
+      edited_at: toIsoText(at),
+      arguments_digest: argumentsDigest,
+      ...(decision !== undefined && { decision }),
+    })),
+    comprehension_required: task.comprehensionRequired,
+    context: task.context,
+    options: task.options,
+    min: task.min,
+    max: task.max,
+    on_reject: task.onReject,
+    on_modify: task.onModify,
+    expires_at: task.expiresAt === undefined ? undefined : toIsoText(task.expiresAt),
+    on_timeout: task.onTimeout,
+    completable_via: isOperatorOnly(task.kind) || task.approverRole !== undefined ? ['operator'] : ['api', 'operator'],
+  }
+  return Object.fromEntries(
+    Object.entries(content).filter(([, value]) => value !== undefined),
+  ) as unknown as TaskContent
+}
+
+/** Distinct approvals that count. */
+export const approvalsOf = (task: TaskRecord): number => task.votes.filter((vote) => vote.approved).length
+
+/** A conversation whose timeline may go on: between two pages of it others have their turn. */
+export interface PagedConversation extends Conversation {
+  /** What follows `items`, in order; absent when that is all. A page may be empty. */
+  readonly more?: AsyncIterable<readonly TimelineItem[]>
+}
+
+/** Steps of a page: few enough to be read, shaped and written in a millisecond or two. */
+const PAGE = 100
+
+/**
+ * The conversation of a session as it stands. A page that is read later shows no step that was not there at first.
+ * @throws Failure `not_found`
+ */
+export async function conversationOf(store: Store, id: SessionId): Promise<PagedConversation> {
+  const [session, runs, tasks, first] = await Promise.all([
+    store.session(id),
+    store.runsOf(id),
+    store.tasksOfSession(id),
+    store.stepsAfter(id, 0, PAGE),
+  ])
+  if (!session) throw fail('not_found', { what: 'session' })
+  const runById = new Map(runs.map((run) => [run.id, run]))
+  const taskById = new Map<JsonValue | undefined, TaskRecord>(tasks.map((task) => [task.id, task]))
+  const toItem = (step: RunStep): TimelineItem => {
+    // A request shows its task as it stands now, not as it was asked.
+    const task = step.type === 'UserTaskReq' ? taskById.get(step.content['user_task_id']) : undefined
+    const content = task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content
+    return toTimelineItem(step, runById.get(step.runId)!, content)
+  }
+  async function* more(): AsyncGenerator<readonly TimelineItem[]> {
+    for (let page = first; page.length === PAGE;) {
+      await setImmediate()
+      page = await store.stepsAfter(id, page.at(-1)!.ordinal, PAGE)
+      yield page.filter(({ ordinal }) => ordinal <= session!.lastOrdinal).map(toItem)
+    }
+  }
+  return {
+    session: toSessionBody(session),
+    runs: runs.map((run) => toRunSummary(run, session)),
+    items: first.map(toItem),
+    ...(first.length === PAGE && { more: more() }),
+  }
+}
+
+/** The same with its whole timeline in one piece. */
+export async function collectTimeline({ more, ...conversation }: PagedConversation): Promise<Conversation> {
+  if (!more) return conversation
+  const pages = [conversation.items]
+  for await (const page of more) pages.push(page)
+  return { ...conversation, items: pages.flat() }
+}
+
+/** A session as both the timeline and the list of sessions show it. */
+export function toSessionBody(session: Session): SessionBody {
+  return {
+    id: session.id,
+    tenantId: session.workspaceId,
+    agentId: session.agentId,
+    agentVersionId: session.agentVersionId,
+    llmModel: session.llmModel,
+    triggerType: session.triggerType,
+    triggeredBy: session.triggeredBy,
+    triggerId: session.triggerId,
+    triggerName: session.triggerName,
+    status: session.status,
+    totalTokensUsed: session.totalTokensUsed,
+    output: session.output,
+    error: session.error,
+    startedAt: toIsoText(session.startedAt),
+    finishedAt: isoOrNull(session.finishedAt),
+    input: session.input,
+    startContext: session.startContext,
+  }
+}
+
+function toRunSummary(run: Run, session: Session): RunSummary {
+  return {
+    id: run.id,
+    sessionId: run.sessionId,
+    agentId: run.agentId,
+    agentVersionId: run.agentVersionId,
+    parentRunId: run.parentRunId,
+    depth: run.depth,
+    status: run.status,
+    totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
+    output: run.output,
+    error: run.error,
+    startedAt: toIsoText(run.startedAt),
+    finishedAt: isoOrNull(run.finishedAt),
+    triggerType: session.triggerType,
+    triggeredBy: session.triggeredBy,
+    triggerId: session.triggerId,
+    triggerName: session.triggerName,
+    input: run.input,
+    llmModel: run.llmModel,
+    agentName: run.agentName,
+    versionLabel: run.versionLabel,
+  }
+}

@@ -1,0 +1,44 @@
+/** What a run waits for a person for: such time is no part of its wall clock, and some of it has a budget. */
+import type { Instant } from '../../base/clock.ts'
+import type { RunId } from '../../base/ids.ts'
+import type { Run, RunUsage } from '../../spec/run.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+
+/** `limit`: an operator is asked to grant more, which uses no budget. `person`: everything else, which does. */
+export type WaitBudget = 'person' | 'limit'
+
+/** What each run waits for, its descendants' waits included. */
+export function waitsOf(runs: readonly Run[], tasks: readonly TaskRecord[]): ReadonlyMap<RunId, WaitBudget> {
+  const waits = new Map<RunId, WaitBudget>()
+  if (!runs.some(ownWait)) return waits
+  const parents = new Map(runs.map((run) => [run.id, run.parentRunId]))
+  for (const run of runs) {
+    const wait = ownWait(run)
+    for (let at: RunId | null = wait ? run.id : null; at !== null; at = parents.get(at) ?? null)
+      if (waits.get(at) !== 'person') waits.set(at, wait!)
+  }
+  for (const { about, runId } of tasks) if (about === 'limit' && waits.has(runId)) waits.set(runId, 'limit')
+  return waits
+}
+
+function ownWait({ state }: Run): WaitBudget | undefined {
+  if (state.at === 'held') return 'limit'
+  if (state.at === 'reviewing') return 'person'
+  const waits =
+    state.at === 'calling' &&
+    state.calls.some(({ state: { at } }) => at === 'awaiting' || at === 'unknown' || at === 'listening')
+  return waits ? 'person' : undefined
+}
+
+/** The wait that is being counted. */
+export const waitOf = ({ waitingSince, onLimit }: RunUsage): WaitBudget | undefined =>
+  waitingSince === null ? undefined : onLimit ? 'limit' : 'person'
+
+/** The same usage with the wait that was being counted booked and over. */
+export function endedWait(usage: RunUsage, now: Instant): RunUsage {
+  if (usage.waitingSince === null) return usage
+  const { onLimit, ...ended } = usage
+  const { waitingSince, waitedMs, heldMs = 0 } = usage
+  const ms = now - waitingSince
+  return { ...ended, waitingSince: null, ...(onLimit ? { heldMs: heldMs + ms } : { waitedMs: waitedMs + ms }) }
+}

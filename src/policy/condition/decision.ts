@@ -1,0 +1,85 @@
+/**
+ * What a decision is made from and what it says. `decide` in `decide.ts` is pure and synchronous, never throws and never
+ * allows on error. Source: policies, sections 1 to 4.
+ */
+import type { Instant } from '../../base/clock.ts'
+import type { JsonValue } from '../../base/json.ts'
+import type { SideEffectClass } from '../../spec/document.ts'
+import type { ApprovalObligations, PolicySet } from '../../spec/policy-set.ts'
+import type { DecidedPolicy } from '../../spec/step.ts'
+
+export type HistoryScope = 'run' | 'session' | 'window'
+export type HistorySubject = 'this_tool' | 'same_args' | 'all_tools'
+export type HistoryMeasure = 'attempts' | 'executed' | 'denied' | 'rejected' | 'failed' | { readonly total: string }
+
+/** The roots of condition paths, with the values of one call. */
+export interface CallFacts {
+  readonly args: JsonValue
+  readonly tool: {
+    readonly id: string
+    readonly version: string
+    readonly wire_name: string
+    readonly kind: 'tool' | 'mcp' | 'agent'
+    readonly mcp_server?: string
+    readonly side_effect_class?: SideEffectClass
+    readonly labels: Readonly<Record<string, string>>
+  }
+  readonly agent: {
+    readonly id: string
+    readonly version: string
+    readonly risk_tier?: string
+    readonly classifications: readonly string[]
+    readonly labels: Readonly<Record<string, string>>
+  }
+  readonly run: {
+    readonly depth: number
+    readonly is_subagent: boolean
+    readonly iteration: number
+    readonly elapsed_seconds: number
+    readonly tokens_used: number
+    readonly trigger_type: 'api' | 'scheduled' | 'operator'
+    readonly taint: boolean
+  }
+  readonly session: { readonly run_count: number; readonly tokens_used: number; readonly elapsed_seconds: number }
+  readonly principal: {
+    readonly type: 'api_key' | 'operator' | 'schedule'
+    readonly id: string
+    readonly trigger_name?: string
+  }
+  readonly svc: {
+    readonly dispatch: { readonly trigger: 'none' | 'no_handler' | 'timeout' | 'indeterminate' }
+    readonly limit: string
+  }
+  readonly now: Instant
+  /**
+   * A history measure, the call at hand and those that wait or run included. Undefined = cannot be told (unknown).
+   * @param windowMs for scope `window`
+   */
+  history(scope: HistoryScope, whose: HistorySubject, measure: HistoryMeasure, windowMs?: number): number | undefined
+}
+
+export interface PolicyDecision {
+  readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
+  /** Every entry that was considered, the deciding ones first. */
+  readonly policies: readonly DecidedPolicy[]
+  /** One sentence for people: what won and why. */
+  readonly explanation: string
+  /** Shown to the model on deny. */
+  readonly message?: string
+  /** Merged to the strictest over all fired approvals; set for `require_approval` and `escalate`. */
+  readonly obligations?: Required<
+    Pick<ApprovalObligations, 'approvals_required' | 'comprehension_required' | 'on_reject' | 'on_modify'>
+  > &
+    ApprovalObligations
+  /** Reasons of all fired approvals, in canonical order. */
+  readonly reasons: readonly string[]
+  readonly authorityRef?: string
+  /** `policy_error:<what>` where the decision is a denial because something could not be evaluated. */
+  readonly error?: string
+}
+
+/** The agent's own set and those of its ancestors, of which only `inherited` gates count. */
+export interface PolicySets {
+  readonly own: PolicySet
+  readonly ancestors: readonly PolicySet[]
+}

@@ -1,0 +1,25 @@
+/** Functions of paths. Each gives undefined where it has no result, which makes the comparison unknown. Source: policies, section 2. */
+import { domainToASCII } from 'node:url'
+import type { JsonValue } from '../../base/json.ts'
+import type { PathFunction } from './path.ts'
+
+export const FUNCTIONS: Readonly<Record<PathFunction, (value: JsonValue) => JsonValue | undefined>> = {
+  /** Characters of a string (code points, as JSON Schema counts) or elements of a list. */
+  length: (value) => {
+    if (Array.isArray(value)) return value.length
+    return typeof value === 'string' ? Array.from(value).length : undefined
+  },
+  lower: (value) => (typeof value === 'string' ? value.toLowerCase() : undefined),
+  /** Host of an http(s) URL, lower case, punycode, without port, brackets and a closing dot. */
+  host: (value) => {
+    if (typeof value !== 'string' || !URL.canParse(value)) return undefined
+    const { protocol, hostname } = new URL(value)
+    if (protocol !== 'http:' && protocol !== 'https:') return undefined
+    return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') || undefined
+  },
+  /** Domain of one plain mail address, lower case, punycode. */
+  email_domain: (value) => {
+    const match = typeof value === 'string' ? /^[^\s@"<>(),;:\\]+@([^\s@"<>(),;:\\[\]]+)$/.exec(value) : null
+    return match ? domainToASCII(match[1]!).replace(/\.$/, '').toLowerCase() || undefined : undefined
+  },
+}

@@ -1,0 +1,202 @@
+/** Paths of conditions: a root, segments and at most one function. Source: policies, section 2. */
+import type { JsonValue } from '../../base/json.ts'
+import type { HistoryMeasure, HistoryScope, HistorySubject } from './decision.ts'
+import { FIELDS } from './fields.ts'
+import { historyText } from './history.ts'
+
+export const PATH_FUNCTIONS = ['length', 'lower', 'host', 'email_domain'] as const
+export type PathFunction = (typeof PATH_FUNCTIONS)[number]
+
+export type FactRoot = 'args' | 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'history' | 'time' | 'svc'
+
+/** A step into a value: a member, an element, or every element (`[*]`). */
+export type PathSegment = { readonly key: string } | { readonly index: number } | { readonly each: true }
+
+export interface ConditionPath {
+  /** Canonical text: two paths that mean the same have the same text. */
+  readonly text: string
+  readonly fn?: PathFunction
+  readonly root: FactRoot
+  /** Steps below the root; empty for `history`. */
+  readonly segments: readonly PathSegment[]
+  /** Set for root `history`. */
+  readonly history?: { readonly scope: HistoryScope; readonly whose: HistorySubject; readonly measure: HistoryMeasure }
+  /** True where the author left out `args.`. */
+  readonly bare?: boolean
+}
+
+export type ReadPath =
+  { readonly path: ConditionPath } | { readonly problem: string; readonly code: 'syntax' | 'field' }
+
+const CALL = /^([a-z_]+)\((.*)\)$/s
+const HISTORY =
+  /^history\.(run|session|window)\.(this_tool|same_args|all_tools)\.(?:(attempts|executed|denied|rejected|failed)|total\((.+)\))$/s
+const PLAIN_KEY = /^[A-Za-z_][\w-]*$/
+/** Longer paths are refused before they are read. */
+const MAX_LENGTH = 1024
+
+export function readPath(text: string): ReadPath {
+  if (text.length > MAX_LENGTH) return { problem: `A path has at most ${MAX_LENGTH} characters.`, code: 'syntax' }
+  const plain = plainArgument(text)
+  if (plain !== undefined) return { path: plain }
+  const call = CALL.exec(text.trim())
+  if (!call) return readPlain(text.trim())
+  const fn = PATH_FUNCTIONS.find((name) => name === call[1])
+  if (!fn)
+    return { problem: `There is no function "${call[1]}"; there are ${PATH_FUNCTIONS.join(', ')}.`, code: 'field' }
+  const inner = readPlain(call[2]!.trim())
+  if ('problem' in inner) return inner
+  if (inner.path.root === 'history' || inner.path.root === 'time')
+    return { problem: `${fn}() does not apply to ${inner.path.text}.`, code: 'field' }
+  return { path: { ...inner.path, fn, text: `${fn}(${inner.path.text})` } }
+}
+
+/** `args.name`, as most authors write: it is its own canonical text. */
+function plainArgument(text: string): ConditionPath | undefined {
+  if (!text.startsWith('args.')) return undefined
+  const key = text.slice('args.'.length)
+  return PLAIN_KEY.test(key) ? { text, root: 'args', segments: [{ key }] } : undefined
+}
+
+/** True for a path that stands for many values. */
+export function isSpread({ segments }: ConditionPath): boolean {
+  // By index: lint asks this of every comparison once, and an iterator would cost more than the answer.
+  for (let at = 0; at < segments.length; at++) if ('each' in segments[at]!) return true
+  return false
+}
+
+/** An argument path without `[*]` and without a function, as `allow` lists and totals name them; undefined when it is none. */
+export function readArgumentPath(text: string): ConditionPath | undefined {
+  const read = text.includes('(') ? undefined : readPath(text)
+  if (!read || !('path' in read) || read.path.root !== 'args') return undefined
+  return isSpread(read.path) ? undefined : read.path
+}
+
+/**
+ * The value of an argument path such as `args.amount` or `total`'s operand; undefined when there is none.
+ * Only own members are seen.
+ */
+export function argumentAt(args: JsonValue, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = args
+  for (const segment of readArgumentPath(path)?.segments ?? [{ each: true } as const]) value = stepInto(value, segment)
+  return value
+}
+
+/** One step into a value; undefined when there is nothing there. `[*]` leads nowhere here. */
+export function stepInto(value: JsonValue | undefined, segment: PathSegment): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if ('index' in segment) return Array.isArray(value) ? value[segment.index] : undefined
+  if ('each' in segment || Array.isArray(value)) return undefined
+  return Object.hasOwn(value, segment.key) ? value[segment.key] : undefined
+}
+
+function readPlain(text: string): ReadPath {
+  if (text.startsWith('history.') || text === 'history') return readHistory(text)
+  const segments = readSegments(text)
+  if (typeof segments === 'string') return { problem: segments, code: 'syntax' }
+  const first = segments[0]!
+  const root = 'key' in first ? first.key : ''
+  if (root === 'args') return { path: { text: write('args', segments.slice(1)), root, segments: segments.slice(1) } }
+  const fields = Object.hasOwn(FIELDS, root) ? FIELDS[root] : undefined
+  if (!fields) return { path: { text: write('args', segments), root: 'args', segments, bare: true } }
+  const problem = unknownField(root, fields, segments.slice(1))
+  if (problem) return { problem, code: 'field' }
+  return { path: { text: write(root, segments.slice(1)), root: root as FactRoot, segments: segments.slice(1) } }
+}
+
+function unknownField(
+  root: string,
+  fields: (typeof FIELDS)[string],
+  segments: readonly PathSegment[],
+): string | undefined {
+  const [first, second, ...more] = segments
+  const name = first && 'key' in first ? first.key : ''
+  if (!Object.hasOwn(fields, name))
+    return `${root} has no field ${name === '' ? 'like this' : `"${name}"`}; it has ${Object.keys(fields).join(', ')}.`
+  const below = `${root}.${name}`
+  if (name === 'labels')
+    return second && 'key' in second && more.length === 0 ? undefined : `${below} is followed by the name of one label.`
+  if (name === 'dispatch')
+    return second && 'key' in second && second.key === 'trigger' && more.length === 0
+      ? undefined
+      : `${below} has one field, trigger.`
+  if (name === 'classifications')
+    return more.length === 0 && (!second || !('key' in second)) ? undefined : `${below} is a list of strings.`
+  return second ? `${below} has no fields.` : undefined
+}
+
+function readHistory(text: string): ReadPath {
+  const match = HISTORY.exec(text)
+  if (!match)
+    return {
+      problem:
+        'A history path is history.<run, session or window>.<this_tool, same_args or all_tools>.<attempts, executed, denied, rejected, failed or total(args.path)>.',
+      code: 'field',
+    }
+  const [, scope, whose, count, operand] = match as unknown as [
+    string,
+    HistoryScope,
+    HistorySubject,
+    Extract<HistoryMeasure, string> | undefined,
+    string | undefined,
+  ]
+  const total = operand === undefined ? undefined : readArgumentPath(operand.trim())
+  if (operand !== undefined && !total)
+    return { problem: `total() takes an argument path, for example total(args.amount).`, code: 'field' }
+  const measure = total ? { total: total.text } : count!
+  return {
+    path: {
+      text: historyText(scope, whose, measure),
+      root: 'history',
+      segments: [],
+      history: { scope, whose, measure },
+    },
+  }
+}
+
+/** The segments of a path, or what is wrong with its text. */
+function readSegments(text: string): PathSegment[] | string {
+  const segments: PathSegment[] = []
+  const token = /\[\*\]|\[(\d{1,9})\]|\["((?:[^"\\]|\\.)*)"\]|\['([^']*)'\]|(\.?)([^.[\]()"'\s]+)/gsy
+  while (token.lastIndex < text.length) {
+    const at = token.lastIndex
+    const match = token.exec(text)
+    const [whole, index, quoted, single, dot, key] = match ?? []
+    // A name starts the path or follows a dot; a bracket follows something.
+    if (!match || (key !== undefined && (at === 0) === (dot === '.')) || (key === undefined && at === 0))
+      return `"${text}" is not a path: unexpected ${JSON.stringify(text[at])} at ${at + 1}.`
+    if (whole === '[*]') segments.push({ each: true })
+    else if (index !== undefined) segments.push({ index: Number(index) })
+    else if (quoted !== undefined) {
+      const name = unquote(quoted)
+      if (name === undefined) return `"${text}" is not a path: the quoted name at ${at + 2} is not a JSON string.`
+      segments.push({ key: name })
+    } else segments.push({ key: (single ?? key)! })
+  }
+  return segments.length === 0 ? 'A path is not empty.' : segments
+}
+
+function unquote(quoted: string): string | undefined {
+  try {
+    return JSON.parse(`"${quoted}"`) as string
+  } catch {
+    return undefined
+  }
+}
+
+/** The text of a path without its function. */
+export const innerPathText = ({ fn, text }: ConditionPath): string =>
+  fn === undefined ? text : text.slice(fn.length + 1, -1)
+
+/** The canonical text of an argument path. */
+export const pathText = (segments: readonly PathSegment[]): string => write('args', segments)
+
+const write = (root: string, segments: readonly PathSegment[]): string =>
+  root +
+  segments
+    .map((segment) => {
+      if ('each' in segment) return '[*]'
+      if ('index' in segment) return `[${segment.index}]`
+      return PLAIN_KEY.test(segment.key) ? `.${segment.key}` : `[${JSON.stringify(segment.key)}]`
+    })
+    .join('')

@@ -1,0 +1,145 @@
+/** A decision for people: each policy's tree with the values it saw, and what would have changed the outcome. */
+import type { JsonValue } from '../../base/json.ts'
+import type { SideEffectClass } from '../../spec/document.ts'
+import type { PolicyEntry } from '../../spec/policy-set.ts'
+import type { Condition, ConditionLeaf } from '../condition/condition.ts'
+import { consideredOf, describeVerdict } from '../decide.ts'
+import type { PolicyDecision, CallFacts, PolicySets } from '../condition/decision.ts'
+import { describeLeaf, describeMoment, describeValue } from '../condition/describe.ts'
+import { isListed, evaluatePolicies } from '../evaluate-policies.ts'
+import { operatorRow } from '../condition/operators.ts'
+import { argumentAt } from '../condition/path.ts'
+import { showValue, type TruthValue } from '../condition/truth.ts'
+import { turnsOf } from './turning-points.ts'
+
+export type ExplainedNode =
+  | { readonly node: 'all' | 'any' | 'not'; readonly truth: TruthValue; readonly children: readonly ExplainedNode[] }
+  | {
+      readonly node: 'leaf'
+      readonly truth: TruthValue
+      /** As written: `args.amount > 100`. */
+      readonly text: string
+      /** With the value in place of the path: `180 > 100`. */
+      readonly seen: string
+      readonly op: string
+      /** What was seen; absent where there was nothing. */
+      readonly value?: JsonValue
+      /** What it was compared with. */
+      readonly literal: JsonValue
+    }
+
+export interface ExplainedPolicy {
+  readonly policy: string
+  readonly version: string
+  readonly effect: string
+  readonly truth: TruthValue
+  /** True where it took part in the outcome: a gate or a grant that fired. */
+  readonly fired: boolean
+  readonly source?: string
+  /** Of the decision in its document. */
+  readonly pointer?: string
+  /** Of a list, what it saw: `args.currency not in EUR, USD ("GBP")`. */
+  readonly list?: string
+  /** Absent = always true. */
+  readonly tree?: ExplainedNode
+}
+
+export interface DecisionExplanation {
+  readonly decision: PolicyDecision
+  readonly policies: readonly ExplainedPolicy[]
+  /** What another value of one field would have meant: `allow if args.amount <= 100`. */
+  readonly turns: readonly string[]
+}
+
+export function explainDecision(
+  sets: PolicySets,
+  wire: string,
+  facts: CallFacts,
+  effectiveClass?: SideEffectClass,
+): DecisionExplanation {
+  const verdict = evaluatePolicies(sets, wire, facts, effectiveClass)
+  const considered = consideredOf(verdict)
+  return {
+    decision: describeVerdict(verdict),
+    policies: considered.map((each) => explainOne(each, facts)),
+    turns: turnsOf(
+      considered.map(({ rule }) => rule),
+      verdict.decision,
+      (other) => evaluatePolicies(sets, wire, other, effectiveClass).decision,
+      facts,
+    ),
+  }
+}
+
+function explainOne(
+  { rule, truth, leaves, values, outcome }: ReturnType<typeof consideredOf>[number],
+  { args }: CallFacts,
+): ExplainedPolicy {
+  const { entry, condition } = rule
+  const seen = values.map((value, at): SeenLeaf => ({ truth: leaves[at]!.judge(value), value: showValue(value) }))
+  return {
+    policy: entry.policy,
+    version: entry.version,
+    effect: entry.effect,
+    truth,
+    fired: outcome !== 'nothing',
+    ...(rule.said.source !== undefined && { source: rule.said.source }),
+    ...pointerOf(entry),
+    ...(entry.allow && { list: listSeen(entry.allow, args) }),
+    ...(condition && { tree: explainTree(condition, seen.values()) }),
+  }
+}
+
+function listSeen(allow: NonNullable<PolicyEntry['allow']>, args: JsonValue): string {
+  const { field, values } = allow
+  const value = describeValue(argumentAt(args, field))
+  return `${field} ${isListed(allow, args) ? 'in' : 'not in'} ${values.join(', ')} (${value})`
+}
+
+function pointerOf({ origin }: PolicyEntry): { readonly pointer?: string } {
+  const pointer = origin.find((each) => each.path !== undefined)?.pointer
+  return pointer === undefined ? {} : { pointer }
+}
+
+/** What one leaf saw. */
+interface SeenLeaf {
+  readonly truth: TruthValue
+  readonly value: JsonValue | undefined
+}
+
+function explainTree(condition: Condition, seen: Iterator<SeenLeaf>): ExplainedNode {
+  if ('leaf' in condition) return explainLeaf(condition.leaf, seen.next().value as SeenLeaf)
+  if ('not' in condition) {
+    const child = explainTree(condition.not, seen)
+    return {
+      node: 'not',
+      truth: child.truth === 'unknown' ? 'unknown' : child.truth === 'true' ? 'false' : 'true',
+      children: [child],
+    }
+  }
+  const node = 'all' in condition ? 'all' : 'any'
+  const children = ('all' in condition ? condition.all : condition.any).map((member) => explainTree(member, seen))
+  const has = (truth: TruthValue) => children.some((child) => child.truth === truth)
+  const [decisive, otherwise]: readonly [TruthValue, TruthValue] =
+    node === 'all' ? ['false', 'true'] : ['true', 'false']
+  return { node, truth: has(decisive) ? decisive : has('unknown') ? 'unknown' : otherwise, children }
+}
+
+function explainLeaf(leaf: ConditionLeaf, { truth, value }: SeenLeaf): ExplainedNode {
+  return {
+    node: 'leaf',
+    truth,
+    text: describeLeaf(leaf),
+    seen: describeSeen(leaf, value),
+    op: leaf.op,
+    literal: leaf.value,
+    ...(value !== undefined && { value }),
+  }
+}
+
+/** The comparison with the value in place of the path. */
+function describeSeen(leaf: ConditionLeaf, value: JsonValue | undefined): string {
+  if (leaf.op === 'exists') return describeValue(value)
+  if (leaf.op === 'within') return describeLeaf(leaf).replace(leaf.path.text, describeMoment(value))
+  return `${describeValue(value)} ${operatorRow(leaf.op).word} ${describeValue(leaf.value)}`
+}

@@ -1,0 +1,118 @@
+/** Reads a JSON body: counted while it arrives, its depth known before it is parsed. Source: decisions, section 2; security, S9. */
+import { fail, Failure } from '../../base/failure.ts'
+import { InexactNumberError, sayInexact } from '../../base/exact-number.ts'
+import { isJsonObject, jsonDepth, parseJson } from '../../base/json.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import type { AsyncReadable, HttpRequestContext } from './route.ts'
+
+export interface BodyLimits {
+  readonly maxBytes: number
+  readonly maxDepth: number
+}
+
+export const apiBody = ({ limits }: ProjectConfig): BodyLimits => ({
+  maxBytes: limits?.max_body_bytes ?? 1024 * 1024,
+  maxDepth: 64,
+})
+
+/**
+ * The parsed body; undefined when there is none.
+ * @throws Failure `unsupported_media_type`, `body_too_large`, `invalid_json`, `validation_failed`
+ */
+export async function readJson(call: HttpRequestContext, { maxBytes, maxDepth }: BodyLimits): Promise<unknown> {
+  const type = call.request.headers.get('content-type')
+  if (type !== null && !isJsonType(type)) throw fail('unsupported_media_type')
+  const coding = call.request.headers.get('content-encoding')?.toLowerCase() ?? 'identity'
+  // Unpacking would let a small request become a large one.
+  if (coding !== 'identity')
+    throw new Failure('unsupported_media_type', `The body must be sent as it is, not as ${coding}.`, {})
+  if (Number(call.request.headers.get('content-length') ?? 0) > maxBytes)
+    throw fail('body_too_large', { limit: maxBytes })
+  const bytes = await (call.incoming ? readIncoming(call.incoming, maxBytes) : readStream(call.request.body, maxBytes))
+  if (bytes.length === 0) return undefined
+  if (type === null) throw fail('unsupported_media_type')
+  const text = decode(bytes)
+  if (jsonDepth(text) > maxDepth) throw fail('invalid_json', { why: `it is nested deeper than ${maxDepth}` })
+  let value: unknown
+  try {
+    value = parseJson(text)
+  } catch (error) {
+    if (error instanceof InexactNumberError)
+      throw fail(
+        'validation_failed',
+        { what: `The body is refused: ${error.message}.` },
+        { details: [{ path: error.pointer, message: sayInexact(error.written) }] },
+      )
+    throw fail('invalid_json', { why: 'it cannot be parsed' })
+  }
+  // The words are looked for in the text first: nearly no body has them, and then the walk is saved.
+  if (/__proto__|constructor|\\u/.test(text)) refuseKeys(value, '')
+  return value
+}
+
+const isJsonType = (type: string): boolean => type.split(';', 1)[0]!.trim().toLowerCase() === 'application/json'
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw fail('invalid_json', { why: 'it is not UTF-8' })
+  }
+}
+
+/** Keys that name parts of every object would reach code that copies properties by name. */
+function refuseKeys(value: unknown, path: string): void {
+  if (Array.isArray(value)) value.forEach((each, index) => refuseKeys(each, `${path}/${index}`))
+  else if (isJsonObject(value)) {
+    for (const key of Object.keys(value)) {
+      if (key === '__proto__' || key === 'constructor') {
+        const at = `${path}/${key}`
+        throw fail(
+          'validation_failed',
+          { what: `The body has a property "${key}".` },
+          { details: [{ path: at, message: 'is not allowed as a name' }] },
+        )
+      }
+      refuseKeys(value[key], `${path}/${key}`)
+    }
+  }
+}
+
+function readIncoming(incoming: AsyncReadable, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    const settle = (then: () => void) => {
+      incoming.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      then()
+    }
+    const onData = (chunk: Uint8Array) => {
+      size += chunk.length
+      if (size <= maxBytes) chunks.push(chunk)
+      // Paused, not destroyed: the answer still travels over this socket, and node discards what is left of the body after it.
+      else settle(() => (incoming.pause(), reject(fail('body_too_large', { limit: maxBytes }))))
+    }
+    const onEnd = () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    const onError = () => settle(() => reject(fail('invalid_json', { why: 'it ended early' })))
+    const onClose = onError
+    if (incoming.readableEnded || incoming.destroyed) return onEnd()
+    incoming.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+  })
+}
+
+async function readStream(stream: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
+  if (!stream) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = stream.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return Buffer.concat(chunks)
+    size += value.length
+    if (size > maxBytes) {
+      await reader.cancel()
+      throw fail('body_too_large', { limit: maxBytes })
+    }
+    chunks.push(value)
+  }
+}

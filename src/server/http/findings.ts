@@ -1,0 +1,59 @@
+/** What a schema refused, in sentences for people. */
+import type { ErrorObject } from 'ajv'
+import type { InvalidPlace } from '../../base/failure.ts'
+
+/** One finding a place: the first. */
+export function firstPerPlace(errors: readonly ErrorObject[] | null | undefined): InvalidPlace[] {
+  const found = new Map<string, string>()
+  for (const error of errors ?? []) {
+    const path = placeOf(error)
+    if (!found.has(path)) found.set(path, sayingOf(error))
+  }
+  return [...found].map(([path, message]) => ({ path, message }))
+}
+
+function placeOf({ instancePath, params }: ErrorObject): string {
+  const { missingProperty, additionalProperty } = params as Readonly<Record<string, string | undefined>>
+  const name = missingProperty ?? additionalProperty
+  return name === undefined ? instancePath : `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+interface Schema {
+  readonly type?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly 'x-svc-says'?: string
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  object: 'must be an object',
+  array: 'must be an array',
+  string: 'must be a string',
+  boolean: 'must be true or false',
+  number: 'must be a number',
+}
+
+function sayingOf({ keyword, params, parentSchema }: ErrorObject): string {
+  const schema = parentSchema as Schema
+  if (keyword === 'required') return 'is required'
+  if (keyword === 'additionalProperties') return 'is not a known property'
+  if (schema.type === 'integer') return integer(schema)
+  if (keyword === 'type') return TYPES[schema.type ?? ''] ?? `must be ${String(params['type'])}`
+  if (schema['x-svc-says'] !== undefined) return schema['x-svc-says']
+  if (keyword === 'minLength' || keyword === 'maxLength') return length(schema)
+  if (keyword === 'maxItems') return `must have at most ${String(params['limit'])} entries`
+  if (keyword === 'const') return `must be ${String(params['allowedValue'])}`
+  if (keyword === 'enum') return `must be ${(params['allowedValues'] as readonly string[]).join(' or ')}`
+  if (keyword === 'format') return 'must be a UUID'
+  throw new Error(`The schema keyword ${keyword} has no sentence.`)
+}
+
+const integer = ({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Schema): string =>
+  maximum === Number.MAX_SAFE_INTEGER
+    ? `must be an integer from ${minimum}`
+    : `must be an integer from ${minimum} to ${maximum}`
+
+const length = ({ minLength = 0, maxLength }: Schema): string =>
+  minLength > 0 ? `must have ${minLength} to ${maxLength} characters` : `must have at most ${maxLength} characters`

@@ -1,0 +1,42 @@
+/**
+ * What a request must name to be heard. A page of another site that resolves its own name to this machine (DNS rebinding)
+ * is refused by its `Host`; a page that fetches from another site by its `Origin`.
+ * Source: decisions, section 2; security, S6.
+ */
+import { fail } from '../../base/failure.ts'
+import { isLoopback } from './ip.ts'
+import type { HttpRequestContext } from './route.ts'
+
+export interface HostRules {
+  /** True when the listener is bound to a loopback address: only then every Host but a loopback name is refused. */
+  readonly loopback: boolean
+  /** Further names without port. */
+  readonly hosts: readonly string[]
+  /** Origins that may ask, for example `https://desk.example`. */
+  readonly origins: readonly string[]
+}
+
+/** @throws Failure `host_not_allowed`, `origin_not_allowed` */
+export function checkHost(
+  { loopback, hosts, origins }: HostRules,
+  { request }: Pick<HttpRequestContext, 'request'>,
+): void {
+  if (loopback && !isAllowed(request.headers.get('host'), hosts)) throw fail('host_not_allowed')
+  const origin = request.headers.get('origin')
+  if (origin !== null && !origins.includes(origin)) throw fail('origin_not_allowed')
+}
+
+const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]@/\s]+)(?::\d{1,5})?$/i
+
+/** The name or address in a Host header, without port; undefined when it has none. */
+export const nameInHost = (host: string | null): string | undefined => HOST.exec(host ?? '')?.[1]?.toLowerCase()
+
+function isAllowed(host: string | null, hosts: readonly string[]): boolean {
+  const name = nameInHost(host)
+  if (name === undefined) return false
+  return name === 'localhost' || hosts.some((each) => each.toLowerCase() === name) || isLoopbackName(name)
+}
+
+/** Dotted quads only: other spellings of an address, such as `2130706433`, are names that a resolver may answer. */
+const isLoopbackName = (name: string): boolean =>
+  name.startsWith('[') ? isLoopback(name.slice(1, -1)) : /^\d+\.\d+\.\d+\.\d+$/.test(name) && isLoopback(name)

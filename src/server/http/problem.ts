@@ -1,0 +1,30 @@
+/**
+ * The one place where failures become answers. What is no Failure is a bug: 500 `internal`, with nothing of it told.
+ * Source: decisions, section 2.
+ */
+import { fail, failures, isFailure, type Failure } from '../../base/failure.ts'
+import type { Redactor } from '../../base/secret.ts'
+import type { ErrorBody } from '../../spec/api.ts'
+import type { HttpReply } from './reply.ts'
+
+/** Sent with every 429 and 503 that names no time of its own. */
+const RETRY_AFTER_SECONDS = 1
+
+export function toProblem(error: unknown, requestId: string, redactor: Redactor): HttpReply {
+  const failure = speaksHttp(error) ? error : fail('internal')
+  const { details, headers, retryAfterSeconds } = failure.extras
+  const body: ErrorBody = {
+    error: redactor.text(failure.message),
+    code: failure.code,
+    ...(details && details.length > 0 && { details: redactor.json(details) }),
+    requestId,
+  }
+  const retry =
+    failure.status === 429 || failure.status === 503
+      ? String(Math.ceil(retryAfterSeconds ?? RETRY_AFTER_SECONDS))
+      : undefined
+  return { status: failure.status, json: body, headers: { ...headers, ...(retry && { 'retry-after': retry }) } }
+}
+
+/** Codes without a status belong to the command line or the store; that one of them arrives here is a bug. */
+const speaksHttp = (error: unknown): error is Failure => isFailure(error) && 'status' in failures[error.code]

@@ -1,0 +1,12 @@
+import { fail, type InvalidPlace } from '../../base/failure.ts'
+
+/** Throws for what is wrong, the first of it in the sentence; returns when nothing is. @throws Failure `validation_failed` */
+export function refuseFindings(problems: readonly InvalidPlace[], what: string): void {
+  const first = problems[0]
+  if (!first) return
+  throw fail(
+    'validation_failed',
+    { what: `${what}: ${first.path === '' ? '' : `${first.path} `}${first.message}.` },
+    { details: problems },
+  )
+}

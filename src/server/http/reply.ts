@@ -1,0 +1,10 @@
+/** What a route answers, before it is an HTTP response. */
+export interface HttpReply {
+  readonly status: number
+  readonly json?: unknown
+  readonly stream?: ReadableStream<Uint8Array>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const okReply = (json: unknown): HttpReply => ({ status: 200, json })
+export const acceptedReply = (json: unknown): HttpReply => ({ status: 202, json })

@@ -1,0 +1,182 @@
+/** A route as data, and how a table of routes becomes an application. */
+import { STATUS_CODES } from 'node:http'
+import { H3, HTTPResponse, type H3Event, type HTTPError } from 'h3'
+import { isWellFormedKey, prefixOf } from '../../base/api-key.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { IdSource } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import type { Redactor } from '../../base/secret.ts'
+import { fail } from '../../base/failure.ts'
+import type { ErrorBody } from '../../spec/api.ts'
+import { OPERATOR_KEY_HEADER } from '../../spec/operator.ts'
+import { detailOf } from './detail.ts'
+import { toProblem } from './problem.ts'
+import type { HttpReply } from './reply.ts'
+
+export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/** A request in hand. */
+export interface HttpRequestContext {
+  readonly request: Request
+  readonly url: URL
+  readonly params: Readonly<Record<string, string>>
+  readonly requestId: string
+  /** Address of the peer's socket; undefined in process. */
+  readonly peer: string | undefined
+  /** Node's own request where there is one: its body is read without a detour through a web stream. */
+  readonly incoming: AsyncReadable | undefined
+}
+
+/** The part of `http.IncomingMessage` that the body reader uses. */
+export type AsyncReadable = NonNullable<NonNullable<H3Event['runtime']>['node']>['req']
+
+export type RouteHandler = (call: HttpRequestContext) => HttpReply | Promise<HttpReply>
+
+export interface ApiRoute {
+  readonly method: HttpMethod
+  readonly path: string
+  readonly handle: RouteHandler
+}
+
+export interface RouteParts {
+  readonly ids: IdSource
+  readonly log: Log
+  readonly redactor: Redactor
+  readonly clock: Clock
+  /** False: what only reads is not worth a line. */
+  readonly logsReads: boolean
+  /** Runs before routing; throws a Failure to refuse. */
+  readonly guard: (call: HttpRequestContext) => void
+}
+
+/**
+ * One application from one table. A path that is known but not with this method is answered 405 with `Allow`, every other
+ * one 404; `HEAD` follows `GET`. Every response carries `X-Request-Id`.
+ */
+export function serveRoutes(parts: RouteParts, routes: readonly ApiRoute[]): H3 {
+  // Handlers answer for themselves; what arrives here is the framework's: a path it cannot decode, or a bug.
+  const onError = (error: HTTPError, event: H3Event) =>
+    answer(
+      callOf(parts, event),
+      () => {
+        throw error.status < 500 ? notFound() : error
+      },
+      parts,
+    )
+  const app = new H3({ silent: true, onError })
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const here = routes.filter((route) => route.path === path)
+    const allow = here.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    for (const { method, handle } of here) {
+      const handler = (event: H3Event) => answer(callOf(parts, event), handle, parts)
+      app.on(method, path, handler)
+      if (method === 'GET') app.on('HEAD', path, handler)
+    }
+    const refuse: RouteHandler = ({ request }) => {
+      throw fail('method_not_allowed', { method: request.method, allow }, { headers: { allow: allow.join(', ') } })
+    }
+    app.all(path, (event) => answer(callOf(parts, event), refuse, parts))
+  }
+  return app.all('/**', (event) =>
+    answer(
+      callOf(parts, event),
+      () => {
+        throw notFound()
+      },
+      parts,
+    ),
+  )
+}
+
+const notFound = () => fail('not_found', { what: 'route' })
+
+function callOf({ ids }: RouteParts, event: H3Event): HttpRequestContext {
+  const incoming = event.runtime?.node?.req
+  return {
+    request: event.req,
+    url: event.url,
+    params: event.context.params ?? {},
+    requestId: ids.next(),
+    peer: incoming?.socket?.remoteAddress,
+    incoming,
+  }
+}
+
+/** A response whose headers stay as they were written: what sends it reads them once, in any form. */
+class RouteResponse extends HTTPResponse {
+  readonly #plain: Readonly<Record<string, string>>
+  constructor(
+    body: BodyInit | null,
+    init: { readonly status: number; readonly statusText: string; readonly headers: Readonly<Record<string, string>> },
+  ) {
+    super(body, init)
+    this.#plain = init.headers
+  }
+  override get headers(): Headers {
+    // To h3 these are part of what it makes a response from, and there every form of headers will do.
+    return this.#plain as unknown as Headers
+  }
+}
+
+async function answer(call: HttpRequestContext, handle: RouteHandler, parts: RouteParts): Promise<RouteResponse> {
+  const { guard, log, redactor, clock } = parts
+  const begun = clock.monotonic()
+  let reply: HttpReply
+  try {
+    guard(call)
+    reply = await handle(call)
+  } catch (error) {
+    reply = toProblem(error, call.requestId, redactor)
+    if (reply.status === 500) {
+      log.write('error', 'request failed', {
+        requestId: call.requestId,
+        method: call.request.method,
+        path: call.url.pathname,
+        detail: detailOf(error),
+      })
+    }
+  }
+  if (parts.logsReads || call.request.method !== 'GET')
+    log.write('debug', 'request', {
+      requestId: call.requestId,
+      method: call.request.method,
+      path: call.url.pathname,
+      status: reply.status,
+      ms: Math.round(clock.monotonic() - begun),
+      ...keyOf(call.request),
+      ...(reply.status >= 400 && { error: errorOf(reply) }),
+    })
+  const { status, stream } = reply
+  const text = stream || reply.json === undefined ? undefined : JSON.stringify(reply.json)
+  const isHead = call.request.method === 'HEAD'
+  // Nobody will read it: left open it would follow its run until that ends.
+  if (isHead) await stream?.cancel()
+  return new RouteResponse(text ?? (isHead ? null : (stream ?? null)), {
+    status,
+    statusText: STATUS_CODES[status] ?? '',
+    headers: {
+      'x-request-id': call.requestId,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      // With its length an answer is one write to the socket, in place of three for its chunk.
+      ...(text !== undefined && {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(text)),
+      }),
+      ...reply.headers,
+    },
+  })
+}
+
+/** Of a key the part that is shown in lists; of anything else that was sent as one, nothing. */
+function keyOf({ headers }: Request): { key?: string } {
+  const key = headers.get('x-api-key') ?? headers.get(OPERATOR_KEY_HEADER)
+  return key !== null && isWellFormedKey(key) ? { key: prefixOf(key) } : {}
+}
+
+/** What was told, with the first place that was wrong. */
+function errorOf({ json }: HttpReply): string {
+  const { error, details } = json as Pick<ErrorBody, 'error' | 'details'>
+  const [first] = details ?? []
+  return first ? `${first.path}: ${first.message}` : error
+}

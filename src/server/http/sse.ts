@@ -1,0 +1,143 @@
+/**
+ * An event stream as bytes. The store is the buffer: a reader that is slow is waited for, and one that leaves 1 MiB unsent
+ * is disconnected and may resume by the id it saw last.
+ * Source: HTTP API, "Events"; decisions, section 7; security, S28.
+ */
+import { toIsoText } from '../../base/clock.ts'
+import { failpointWithin } from '../../base/failpoint.ts'
+import type { StreamEvent } from '../../spec/api.ts'
+import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+
+export interface EventStreamOptions {
+  /** What of an event this reader may see; undefined = it is left out. */
+  readonly view: (event: StoredEvent | TextDelta) => StoredEvent | TextDelta | undefined
+  /** Aborted when the reader is gone; aborting it ends the stream. */
+  readonly stop: AbortController
+  /** Called once, however the stream ended; with the cause when that was a bug. */
+  readonly onEnd: (cause?: unknown) => void
+}
+
+export const STREAM_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+const MAX_UNSENT_BYTES = 1024 * 1024
+/** How long a reader may leave so much unsent: enough for one that is busy with a long replay. */
+const STALL_MS = 5000
+const HEARTBEAT_MS = 15_000
+
+export function eventStream(
+  source: AsyncIterable<readonly (StoredEvent | TextDelta | 'live')[]>,
+  { view, stop, onEnd }: EventStreamOptions,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let room: (() => void) | undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const send = (text: string) => controller.enqueue(encoder.encode(text))
+        const full = () => (controller.desiredSize ?? 0) <= 0
+        const heartbeat = setInterval(() => full() || send(': \n\n'), HEARTBEAT_MS)
+        heartbeat.unref()
+        const pump = async () => {
+          send('retry: 1000\n\n')
+          for await (const together of source) {
+            for (const text of texts(together, view)) {
+              if (full() && !(await drained((resume) => (room = resume), stop.signal)))
+                return controller.error(new Error('The reader does not keep up.'))
+              if (stop.signal.aborted) return end(controller)
+              await failpointWithin('sse.midFrame', text, send)
+              send(text)
+            }
+          }
+          end(controller)
+        }
+        void pump()
+          .then(
+            () => onEnd(),
+            (cause: unknown) => {
+              // A stream that was cancelled or stopped ends with its abort reason; everything else is a bug.
+              const stopped = stop.signal.aborted
+              if (stopped) end(controller)
+              else controller.error(cause)
+              onEnd(stopped ? undefined : cause)
+            },
+          )
+          .finally(() => {
+            clearInterval(heartbeat)
+            stop.abort()
+          })
+      },
+      pull() {
+        room?.()
+        room = undefined
+      },
+      cancel() {
+        stop.abort()
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNSENT_BYTES }),
+  )
+}
+
+/** About as much is written at once. */
+const CHUNK = 64 * 1024
+
+/** What arrived together as few pieces of text. */
+function* texts(
+  together: readonly (StoredEvent | TextDelta | 'live')[],
+  view: EventStreamOptions['view'],
+): Generator<string> {
+  let text = ''
+  for (const each of together) {
+    const seen = each === 'live' ? each : view(each)
+    if (seen === undefined) continue
+    text += seen === 'live' ? ': live\n\n' : frameOf(seen)
+    if (text.length < CHUNK) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}
+
+/** Frames of what several readers are sent, for as long as it is held. */
+const frames = new WeakMap<StoredEvent | TextDelta, string>()
+
+function frameOf(event: StoredEvent | TextDelta): string {
+  const known = frames.get(event)
+  if (known !== undefined) return known
+  const made = frame(event)
+  frames.set(event, made)
+  return made
+}
+
+/** One JSON value on one line: `JSON.stringify` escapes every line end, so no text can forge a frame. */
+function frame(event: StoredEvent | TextDelta): string {
+  const body: StreamEvent = { ts: toIsoText(event.ts), kind: event.kind, subject: event.subject, data: event.data }
+  const id = 'seq' in event ? `id: ${event.seq}\n` : ''
+  return `${id}data: ${JSON.stringify(body)}\n\n`
+}
+
+/** True once there is room or the stream is stopped; false when neither came in time. */
+const drained = (onRoom: (resume: () => void) => void, signal: AbortSignal): Promise<boolean> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), STALL_MS)
+    const go = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', go)
+      resolve(true)
+    }
+    signal.addEventListener('abort', go)
+    onRoom(go)
+  })
+
+/** Ends the stream in good order; one that its reader cancelled has ended already. */
+function end(controller: ReadableStreamDefaultController<Uint8Array>): void {
+  try {
+    controller.close()
+  } catch {
+    // Closed by the reader's cancel.
+  }
+}

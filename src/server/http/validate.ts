@@ -1,0 +1,130 @@
+/**
+ * Bodies, queries and headers of the interface, as `schemas/openapi.yaml` has them: the checks themselves are written by
+ * `scripts/openapi.js`, here they are told to people, each with its place as a JSON pointer. Beside them stand the rules that
+ * no schema can say.
+ * Source: HTTP API, "Endpoints"; decisions, sections 2 and 8.
+ */
+import { fail, type InvalidPlace } from '../../base/failure.ts'
+import type { CancelBody, FinalizeBody, MessageBody, PresignBody, StartRunBody } from '../../spec/api.ts'
+import type { PageRange } from '../../store/store.ts'
+import { firstPerPlace } from './findings.ts'
+import { refuseFindings } from './refuse.ts'
+import { checks as every } from '../generated/every.js'
+import { checks as first } from '../generated/first.js'
+
+/** An omitted body is an omitted `input`. */
+export const parseStart = (body: unknown = {}): StartRunBody => parseBody('startBody', body)
+
+export const parsePresign = (body: unknown): PresignBody => parseBody('presignBody', body)
+
+export const parseFinalize = (body: unknown): FinalizeBody => parseBody('finalizeBody', body)
+
+export const parseCancel = (body: unknown = {}): CancelBody => parseBody('cancelBody', body)
+
+/** @param runId the one of the path, lower case */
+export function parseMessage(body: unknown, runId: string): MessageBody {
+  const message = parseBody('messageBody', body)
+  const { text, message: alias, files = [] } = message
+  const userTaskId = message.userTaskId?.toLowerCase()
+  if (message.runId.toLowerCase() !== runId) refuseBody('/runId', 'must equal the path')
+  if (userTaskId !== undefined && files.length > 0) refuseBody('/files', 'cannot come with userTaskId')
+  if (userTaskId === undefined && !text && !alias && files.length === 0)
+    refuseBody('', 'needs userTaskId, a non-empty text or message, or at least one file')
+  return { ...message, runId, ...(userTaskId !== undefined && { userTaskId }) }
+}
+
+/** `take` is 1 to 500, 50 when absent. */
+export function parsePage(query: URLSearchParams): PageRange {
+  const { skip = 0, take = 50 } = parseQuery('sessionsQuery', {
+    ...wholeNumber(query, 'skip'),
+    ...wholeNumber(query, 'take'),
+  })
+  return { skip, take }
+}
+
+export function parseStepContent(query: URLSearchParams): 'slim' | 'full' {
+  const given = query.get('stepContent')
+  const { stepContent = 'full' } = parseQuery('conversationQuery', given === null ? {} : { stepContent: given })
+  return stepContent
+}
+
+/** A cursor of the stream: `Last-Event-ID`, else `?after=`, else undefined. @param last number of the last event there is */
+export function parseCursor(headers: Headers, query: URLSearchParams, last: number): number | undefined {
+  const text = headers.get('last-event-id') || query.get('after')
+  if (text === null || text === '') return undefined
+  const cursor = DIGITS.test(text) ? Number(text) : NaN
+  if (cursor <= last) return cursor
+  const path = headers.get('last-event-id') ? '/Last-Event-ID' : '/after'
+  throw fail(
+    'validation_failed',
+    { what: 'The cursor names no event of this run.' },
+    { details: [{ path, message: `must be an integer from 0 to ${last}` }] },
+  )
+}
+
+/** @returns undefined when the header is absent */
+export function parseIdempotencyKey(headers: Headers): string | undefined {
+  const text = headers.get('idempotency-key')
+  if (text === null || first.idempotencyKey(text)) return text ?? undefined
+  throw fail(
+    'validation_failed',
+    { what: 'The Idempotency-Key is not valid.' },
+    {
+      details: firstPerPlace(first.idempotencyKey.errors).map(({ message }) => ({ path: '/Idempotency-Key', message })),
+    },
+  )
+}
+
+const DIGITS = /^\d+$/
+
+/** What is no number in digits stays text, and is refused as such. */
+function wholeNumber(query: URLSearchParams, name: string): Record<string, number | string> {
+  const text = query.get(name)
+  return text === null ? {} : { [name]: DIGITS.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text }
+}
+
+/** What each check makes of a value that passes. */
+interface CheckedBodies {
+  readonly startBody: StartRunBody
+  readonly messageBody: MessageBody
+  readonly presignBody: PresignBody
+  readonly finalizeBody: FinalizeBody
+  readonly cancelBody: CancelBody
+  readonly sessionsQuery: Partial<PageRange>
+  readonly conversationQuery: { readonly stepContent?: 'slim' | 'full' }
+}
+type Name = keyof CheckedBodies
+
+const parseBody = <N extends Name>(name: N, value: unknown): CheckedBodies[N] =>
+  parse(name, value, 'The body is not valid')
+const parseQuery = <N extends Name>(name: N, value: unknown): CheckedBodies[N] =>
+  parse(name, value, 'The query is not valid')
+const refuseBody = (path: string, message: string): void => refuseFindings([{ path, message }], 'The body is not valid')
+
+/** @throws Failure `validation_failed` */
+function parse<N extends Name>(name: N, value: unknown, what: string): CheckedBodies[N] {
+  if (first[name](value)) return value as CheckedBodies[N]
+  refuseFindings(whyNot(name, value), what)
+  throw new Error(`${name} was refused without a reason.`)
+}
+
+/** Values of a refused body up to which all that is wrong is told. Beyond, a list of faults could be longer than the body. */
+const FEW = 1000
+
+function whyNot(name: Name, value: unknown): readonly InvalidPlace[] {
+  const one = first[name].errors
+  if (countUpTo(FEW, value) >= FEW) return firstPerPlace(one)
+  every[name](value)
+  return firstPerPlace(every[name].errors)
+}
+
+/** How many values there are inside, counted no further than `most`. */
+function countUpTo(most: number, value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  for (const each of Object.values(value)) {
+    count += 1 + countUpTo(most - count - 1, each)
+    if (count >= most) return most
+  }
+  return count
+}

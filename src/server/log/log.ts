@@ -1,0 +1,29 @@
+/** The server's log: JSON lines. Source: security, S20 and S29. */
+import { pino, type DestinationStream } from 'pino'
+import type { LogLevel, Log } from '../../base/log.ts'
+import type { Redactor } from '../../base/secret.ts'
+
+/**
+ * Secrets are blanked before a line is made, at any depth: the logger's own redaction knows fixed paths only.
+ * @param destination standard error when absent
+ */
+export function createLog(
+  redactor: Redactor,
+  level: LogLevel = 'info',
+  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+): Log {
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  )
+  return {
+    write(level, message, values = {}) {
+      if (logger.isLevelEnabled(level)) logger[level](redactor.json(values), message)
+    },
+  }
+}

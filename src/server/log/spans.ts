@@ -1,0 +1,127 @@
+/**
+ * Sessions as OpenTelemetry traces, told when they have ended: the store knows every time, so a trace is whole also over
+ * days of waiting and restarts. Only the API is ours; whoever wants the spans loads an SDK into the process. Names follow the
+ * semantic conventions for generative AI; what was said, asked and answered is in no span. Source: command line, `svc serve --otel`.
+ */
+import type { Attributes, Context, Span, SpanStatusCode, Tracer } from '@opentelemetry/api'
+import type { Log } from '../../base/log.ts'
+import type { Run } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+import type { RunStep } from '../../spec/step.ts'
+import type { Store } from '../../store/store.ts'
+
+export interface Telemetry {
+  readonly tracer: Tracer
+  /** The context in which a span is the parent of those that are started. */
+  readonly below: (span: Span) => Context
+  readonly errorCode: SpanStatusCode
+}
+
+/** @param version of svc, as the instrumentation scope names it */
+export async function openTelemetry(version: string): Promise<Telemetry> {
+  const { context, SpanStatusCode, trace } = await import('@opentelemetry/api')
+  return {
+    tracer: trace.getTracer('svc', version),
+    below: (span) => trace.setSpan(context.active(), span),
+    errorCode: SpanStatusCode.ERROR,
+  }
+}
+
+/** A store that tells the trace of every session that has ended. What goes wrong in telling it harms no run. */
+export const withSpans = (store: Store, telemetry: Telemetry, log: Log): Store => ({
+  ...store,
+  async save(turn) {
+    await store.save(turn)
+    const { session } = turn
+    if (session.finishedAt === null) return
+    // Nobody waits for it.
+    tellEnded(store, telemetry, session).catch((error: unknown) =>
+      log.write('warn', 'a trace could not be told', { sessionId: session.id, error: String(error) }),
+    )
+  },
+})
+
+const tellEnded = async (store: Store, telemetry: Telemetry, session: Session): Promise<void> =>
+  tellSession(telemetry, session, await store.runsOf(session.id), await store.stepsOfSession(session.id))
+
+function tellSession(
+  { tracer, below, errorCode }: Telemetry,
+  session: Session,
+  runs: readonly Run[],
+  steps: readonly RunStep[],
+): void {
+  const begin = (name: string, from: Timed, attributes: Attributes, parent: Span | undefined): Span =>
+    tracer.startSpan(name, { startTime: from.startedAt, attributes }, parent && below(parent))
+  const end = (span: Span, { error, finishedAt }: Timed): void => {
+    if (error !== null) span.setStatus({ code: errorCode })
+    span.end(finishedAt ?? session.finishedAt ?? undefined)
+  }
+  const tellRun = (run: Run, parent: Span | undefined): void => {
+    const { agentName } = run
+    const span = begin(
+      `invoke_agent ${agentName}`,
+      run,
+      {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': agentName,
+        'gen_ai.agent.id': run.agentId,
+        'gen_ai.conversation.id': session.id,
+        'gen_ai.usage.input_tokens': run.usage.inputTokens,
+        'gen_ai.usage.output_tokens': run.usage.outputTokens,
+        'svc.run.id': run.id,
+        'svc.run.status': run.status,
+        'svc.agent.version': run.versionLabel,
+        ...(run.errorCode !== null && { 'error.type': run.errorCode }),
+      },
+      parent,
+    )
+    for (const step of steps) {
+      if (step.runId !== run.id) continue
+      const named = nameOf(step, run)
+      if (!named) continue
+      const inside = begin(named.name, step, { ...named.attributes, 'svc.step.ordinal': step.ordinal }, span)
+      const child = runs.find(
+        (each) => each.parentRunId === run.id && each.parentCallId === step.content['tool_call_id'],
+      )
+      if (step.type === 'SubAgentCall' && child) tellRun(child, inside)
+      end(inside, step)
+    }
+    end(span, run)
+  }
+  for (const run of runs) if (run.parentRunId === null) tellRun(run, undefined)
+}
+
+interface Timed {
+  readonly startedAt: number
+  readonly finishedAt: number | null
+  readonly error: string | null
+}
+
+/** Steps that take time; the others are facts of the timeline. */
+function nameOf({ type, content }: RunStep, { llmModel }: Run): { name: string; attributes: Attributes } | undefined {
+  const text = (key: string): string => (typeof content[key] === 'string' ? content[key] : '')
+  switch (type) {
+    case 'Reasoning':
+      return {
+        name: `chat ${llmModel ?? ''}`.trim(),
+        attributes: { 'gen_ai.operation.name': 'chat', ...(llmModel !== null && { 'gen_ai.request.model': llmModel }) },
+      }
+    case 'ToolCall': {
+      const tool = text('ref') || text('name')
+      return {
+        name: `execute_tool ${tool}`,
+        attributes: {
+          'gen_ai.operation.name': 'execute_tool',
+          'gen_ai.tool.name': tool,
+          'gen_ai.tool.call.id': text('tool_call_id'),
+        },
+      }
+    }
+    case 'SubAgentCall':
+      return { name: `delegate ${text('agent')}`, attributes: { 'gen_ai.tool.call.id': text('tool_call_id') } }
+    case 'UserTaskReq':
+      return { name: `wait ${text('kind')}`, attributes: { 'svc.task.id': text('user_task_id') } }
+    default:
+      return undefined
+  }
+}

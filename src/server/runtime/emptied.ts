@@ -1,0 +1,31 @@
+/** A database that is gone or empty beside what a server has written: it was lost, and is not taken for a new one. */
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import { LOG_DIRECTORY } from '../log/log-file.ts'
+
+/** @throws Failure `store_unreadable` */
+export function refuseEmptied(directory: string): void {
+  const file = join(directory, 'data.db')
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return
+  const left = leftOf(directory)
+  if (left.length === 0) return
+  const why = `it is missing or empty, but ${left.join(' and ')} beside it are not`
+  throw fail(
+    'store_unreadable',
+    { file, why },
+    { fix: 'svc restore FILE brings a backup back; svc reset --all starts anew.' },
+  )
+}
+
+/** What a server has written there beside its database. */
+export const leftOf = (directory: string): readonly string[] =>
+  [LOG_DIRECTORY, 'objects'].filter((name) => holdsFiles(join(directory, name)))
+
+function holdsFiles(path: string): boolean {
+  try {
+    return readdirSync(path).length > 0
+  } catch {
+    return false
+  }
+}

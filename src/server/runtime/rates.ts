@@ -1,0 +1,38 @@
+/** Limits of starts: what a trigger and the plan allow, and the headers of a refusal. Source: decisions, sections 2 and 15. */
+import { Failure, isFailure } from '../../base/failure.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import type { Trigger } from '../../spec/key.ts'
+import type { StartLimits } from '../../store/store.ts'
+
+/** @param trigger absent for a start by an operator: only the plan counts then */
+export const startLimits = ({ plan }: ProjectConfig, trigger?: Trigger): StartLimits => ({
+  ratePerMinute: trigger?.ratePerMinute ?? null,
+  ratePerDay: trigger?.ratePerDay ?? null,
+  maxConcurrentRuns: trigger?.maxConcurrentRuns ?? null,
+  planRunsPerDay: plan?.runs_per_day ?? null,
+  planTokensPerDay: plan?.tokens_per_day ?? null,
+})
+
+/** Adds `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) to a refused start; other errors pass as they are. */
+export function withRateHeaders(error: unknown, { ratePerMinute, ratePerDay, maxConcurrentRuns }: Trigger): unknown {
+  if (!isFailure(error, 'rate_limited') && !isFailure(error, 'concurrency_limited')) return error
+  const wait = Math.ceil(error.extras.retryAfterSeconds ?? 1)
+  const policies = [
+    ...(ratePerMinute === null ? [] : [`"minute";q=${ratePerMinute};w=60`]),
+    ...(ratePerDay === null ? [] : [`"day";q=${ratePerDay};w=86400`]),
+    ...(maxConcurrentRuns === null ? [] : [`"concurrent";q=${maxConcurrentRuns}`]),
+  ]
+  // A wait of more than a minute can only be the daily bucket's.
+  const name =
+    error.code === 'concurrency_limited'
+      ? 'concurrent'
+      : ratePerMinute === null || (ratePerDay !== null && wait > 60)
+        ? 'day'
+        : 'minute'
+  const headers = {
+    ...error.extras.headers,
+    'ratelimit-policy': policies.join(', '),
+    ratelimit: `"${name}";r=0;t=${wait}`,
+  }
+  return new Failure(error.code, error.message, { ...error.extras, headers })
+}

@@ -1,0 +1,30 @@
+/** Open event streams, by the key that opened them. */
+export interface StreamReaders {
+  /** @returns call it when the stream has ended */
+  add(owner: string, stop: () => void): () => void
+  /** How many streams the owner has open. */
+  count(owner: string): number
+  /** Ends the streams of one owner, at once. */
+  stop(owner: string): void
+  stopAll(): void
+}
+
+export function createReaders(): StreamReaders {
+  const open = new Map<string, Set<() => void>>()
+  const stop = (owner: string) => {
+    for (const each of open.get(owner) ?? []) each()
+  }
+  return {
+    add(owner, each) {
+      const mine = open.get(owner) ?? new Set()
+      open.set(owner, mine.add(each))
+      return () => {
+        mine.delete(each)
+        if (mine.size === 0 && open.get(owner) === mine) open.delete(owner)
+      }
+    },
+    count: (owner) => open.get(owner)?.size ?? 0,
+    stop,
+    stopAll: () => [...open.keys()].forEach(stop),
+  }
+}

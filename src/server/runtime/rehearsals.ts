@@ -1,0 +1,155 @@
+/**
+ * Runs of a development server that play a recording, make one, or ask another model than their agent's. What was asked for
+ * lies in the data directory, so that a run that waited for a person over a restart does not wake up in the real world.
+ * Source: command line, `svc run`; decisions, section 13.
+ */
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fail } from '../../base/failure.ts'
+import type { SessionId } from '../../base/ids.ts'
+import { makeDirectory } from '../../base/make-directory.ts'
+import type { Redactor } from '../../base/secret.ts'
+import { withCassette as recordedModels } from '../../providers/cassette.ts'
+import type { ModelProviders } from '../../providers/provider.ts'
+import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
+import { canonicalProvider } from '../../spec/document.ts'
+import type { RehearsalOptions } from '../../spec/operator.ts'
+import type { SnapshotModel } from '../../spec/snapshot.ts'
+import { withCassette as recordedTools } from '../../tools/cassette.ts'
+import type { Toolbox } from '../../tools/tool.ts'
+
+export interface RehearsalRegistry {
+  /**
+   * Before the session is started.
+   * @throws Failure `validation_failed` for a model that is no `provider/name`; `config_invalid` for what is no recording
+   */
+  open(sessionId: SessionId, rehearsal: RehearsalOptions): void
+  /** Sessions that are rehearsed, ended ones too. */
+  kept(): readonly SessionId[]
+  /** The session was not started, or has ended. */
+  forget(sessionId: SessionId): void
+  models(real: ModelProviders): ModelProviders
+  tools(real: Toolbox): Toolbox
+}
+
+interface OpenedRehearsal {
+  readonly model?: { readonly provider: string; readonly name: string }
+  readonly cassette: Cassette
+}
+
+/** @param directory where they are kept; made with the first */
+export function createRehearsals(directory: string, redactor: Redactor): RehearsalRegistry {
+  // What an earlier process left is read when its session goes on.
+  const opened = new Map<string, OpenedRehearsal | undefined>(idsIn(directory).map((id) => [id, undefined]))
+  const fileOf = (sessionId: string): string => join(directory, `${sessionId}.json`)
+
+  const read = (rehearsal: RehearsalOptions): OpenedRehearsal => ({
+    ...(rehearsal.model !== undefined && { model: readModel(rehearsal.model) }),
+    cassette: openCassette(rehearsal, redactor),
+  })
+
+  const of = (sessionId: string): OpenedRehearsal | undefined => {
+    if (!opened.has(sessionId)) return undefined
+    const known = opened.get(sessionId) ?? read(JSON.parse(readFileSync(fileOf(sessionId), 'utf8')) as RehearsalOptions)
+    opened.set(sessionId, known)
+    return known
+  }
+
+  const toolsOf = (real: Toolbox, sessionId: string | undefined): Toolbox => {
+    const rehearsal = sessionId === undefined ? undefined : of(sessionId)
+    return rehearsal ? recordedTools(real, rehearsal.cassette) : real
+  }
+
+  return {
+    open(sessionId, rehearsal) {
+      opened.set(sessionId, read(rehearsal))
+      makeDirectory(directory, 0o700)
+      writeFileSync(fileOf(sessionId), JSON.stringify(rehearsal), { mode: 0o600 })
+      // A recording is one run: what an earlier one left in the file would be played first.
+      if (rehearsal.record !== undefined) writeFileSync(rehearsal.record, '', { mode: 0o600 })
+    },
+    kept: () => [...opened.keys()] as SessionId[],
+    forget(sessionId) {
+      opened.delete(sessionId)
+      rmSync(fileOf(sessionId), { force: true })
+    },
+    models(real) {
+      const modelsOf = (sessionId: string | undefined): ModelProviders => {
+        const rehearsal = sessionId === undefined ? undefined : of(sessionId)
+        if (!rehearsal) return real
+        const { model: other, cassette } = rehearsal
+        return recordedModels(other ? asking(real, other) : real, cassette)
+      }
+      return {
+        choose: (agent, model, sessionId) => modelsOf(sessionId).choose(agent, model, sessionId),
+        mostOutput: (model, sessionId) => modelsOf(sessionId).mostOutput(model),
+      }
+    },
+    tools: (real) => ({
+      route(agent, tool) {
+        const route = real.route(agent, tool)
+        if (!route) return undefined
+        return {
+          ...route,
+          invoke(invocation, signal) {
+            const rehearsed = toolsOf(real, invocation.run.sessionId).route(agent, tool)
+            return (rehearsed ?? route).invoke(invocation, signal)
+          },
+        }
+      },
+      describe: (agent, tool, signal, sessionId) => toolsOf(real, sessionId).describe(agent, tool, signal),
+      unset: (agent, sessionId) => toolsOf(real, sessionId).unset(agent),
+      close: () => real.close(),
+    }),
+  }
+}
+
+/** The same agents with another model. What only the model of the document has (address, key, options) stays with it. */
+function asking(
+  real: ModelProviders,
+  { provider, name }: { readonly provider: string; readonly name: string },
+): ModelProviders {
+  const variable = KEYS[provider]
+  const otherThan = (model: SnapshotModel): SnapshotModel => {
+    const { parameters, reasoning } = model
+    return provider === model.provider
+      ? { ...model, name }
+      : { provider, name, ...(parameters && { parameters }), ...(reasoning && { reasoning }) }
+  }
+  return {
+    mostOutput: (model) => real.mostOutput(otherThan(model)),
+    choose(agent, model) {
+      const other = otherThan(model)
+      const secrets = { ...(variable !== undefined && { [provider]: { fromEnv: variable } }), ...agent.secrets }
+      const chosen = real.choose({ ...agent, secrets }, other)
+      return { complete: (request, signal) => chosen.complete({ ...request, model: other }, signal) }
+    },
+  }
+}
+
+/** Where a developer keeps the key of a vendor that the agent's document does not know. */
+const KEYS: Readonly<Record<string, string>> = { openai: 'OPENAI_API_KEY', anthropic: 'ANTHROPIC_API_KEY' }
+
+function readModel(text: string): NonNullable<OpenedRehearsal['model']> {
+  const [, provider, name] = /^([^/]+)\/(.+)$/.exec(text) ?? []
+  if (provider === undefined || name === undefined)
+    throw fail(
+      'validation_failed',
+      { what: `"${text}" names no model.` },
+      { fix: 'Write PROVIDER/NAME, such as anthropic/claude-sonnet-5 or auto/any.' },
+    )
+  return { provider: canonicalProvider(provider), name }
+}
+
+function openCassette({ record, replay }: RehearsalOptions, redactor: Redactor): Cassette {
+  if (replay !== undefined) {
+    if (!existsSync(replay)) throw fail('not_found', { what: `recording ${replay}` })
+    return { replay: createTape(readExchanges(readFileSync(replay, 'utf8'))) }
+  }
+  if (record === undefined) return {}
+  // At once and in order: a recording that lacks its end cannot be played.
+  return { record: (exchange) => appendFileSync(record, printExchange(redactor.json(exchange)), { mode: 0o600 }) }
+}
+
+const idsIn = (directory: string): string[] =>
+  existsSync(directory) ? readdirSync(directory).map((name) => name.replace(/\.json$/, '')) : []

@@ -1,0 +1,57 @@
+/** The parts that routes work with. Built once, by `open.ts` or by a test. */
+import type { Blobs } from '../../blobs/blobs.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { IdSource, WorkspaceId } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import type { Redactor } from '../../base/secret.ts'
+import type { Engine } from '../../engine/session/engine.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import type { Store } from '../../store/store.ts'
+import type { LoginAttempts } from './attempts.ts'
+import type { StreamReaders } from './readers.ts'
+import type { RehearsalRegistry } from './rehearsals.ts'
+import type { SessionScopes } from './scopes.ts'
+
+export interface ServerServices {
+  /** The data directory; absent in memory. */
+  readonly directory?: string
+  readonly workspace: { readonly id: WorkspaceId; readonly name: string }
+  readonly store: Store
+  readonly engine: Engine
+  /** Where uploads are; opened by the first who needs it where no listener takes any (`openBlobs`). */
+  readonly blobs?: Blobs | (() => Promise<Blobs>)
+  readonly config: ProjectConfig
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Log
+  readonly redactor: Redactor
+  /** Open event streams, so that a revoked key and a shutdown reach them. */
+  readonly readers: StreamReaders
+  /** Keys that failed, so that guessing is slowed down. */
+  readonly attempts: LoginAttempts
+  readonly scopes: SessionScopes
+  readonly about: ServerState
+  /** True where `as` may name anybody, and where runs may be rehearsed: a development server. */
+  readonly development?: boolean
+  readonly rehearsals: RehearsalRegistry
+  /** Identity of whoever speaks over the local operator channel without naming another. */
+  readonly operator: string
+}
+
+/** What `GET /status` tells, and whether new work is taken. */
+export interface ServerState {
+  readonly version: string
+  readonly startedAt: number
+  /** Set once the listeners know their ports. */
+  url: string | null
+  uploadUrl: string | null
+  /** Called when the schedule triggers have changed. */
+  onTriggers?: () => void
+  /** True from the moment a shutdown begins: every request is then answered 503. */
+  closing: boolean
+}
+
+export async function openBlobs({ blobs }: ServerServices): Promise<Blobs> {
+  if (!blobs) throw new Error('No storage is open.')
+  return typeof blobs === 'function' ? await blobs() : blobs
+}

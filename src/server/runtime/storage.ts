@@ -1,0 +1,97 @@
+/** Where files are kept: the embedded storage on an address of its own, or the S3 storage that the configuration names. */
+import { join } from 'node:path'
+import { openLocalStorage } from '../../blobs/local/serve.ts'
+import { createS3Blobs } from '../../blobs/s3.ts'
+import type { Blobs } from '../../blobs/blobs.ts'
+import type { Clock } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import type { Log } from '../../base/log.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+
+export interface ObjectStorage {
+  readonly blobs: Blobs
+  /** What uploads are sent to. */
+  readonly url: string
+  /** Port of the embedded storage. */
+  readonly port?: number
+  close(graceMs: number): Promise<void>
+}
+
+interface EmbeddedOptions {
+  /** The data directory; objects are kept in `objects/` below it. */
+  readonly directory: string
+  readonly host: string
+  readonly port: number
+  /** Further names that a Host header may carry. */
+  readonly hosts: readonly string[]
+  /** What uploaders reach the listener by, such as the address of a proxy before it. */
+  readonly publicUrl?: string | undefined
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** @throws Failure `port_taken`, `config_invalid` */
+export const openStorage = async ({ storage }: ProjectConfig, embedded: EmbeddedOptions): Promise<ObjectStorage> =>
+  storage?.url === undefined
+    ? await openEmbedded(embedded)
+    : openS3(storage.url, storage.region ?? 'us-east-1', storage.public_url)
+
+/** @throws Failure `port_taken`, `config_invalid` */
+export async function openEmbedded({ directory, publicUrl, ...options }: EmbeddedOptions): Promise<ObjectStorage> {
+  const outside = publicUrl === undefined ? undefined : originOf(publicUrl)
+  const server = await openLocalStorage({
+    ...options,
+    directory: join(directory, 'objects'),
+    hosts: [...options.hosts, ...(outside ? [outside.hostname] : [])],
+  })
+  const { endpoint, anyName, region, bucket, credentials, url } = server
+  const blobs = createS3Blobs({
+    endpoint,
+    region,
+    bucket,
+    credentials,
+    forcePathStyle: true,
+    ...(outside ? { publicEndpoint: outside.origin } : { anyName }),
+  })
+  return {
+    blobs,
+    url: outside?.origin ?? url,
+    port: Number(new URL(url).port),
+    async close(graceMs) {
+      await blobs.close()
+      await server.close(graceMs)
+    },
+  }
+}
+
+/**
+ * @param url `s3://bucket[?endpoint=https://…]`; credentials are found where the AWS client looks for them
+ * @throws Failure `config_invalid`
+ */
+export function openS3(url: string, region: string, publicUrl?: string): ObjectStorage {
+  const { protocol, host: bucket, searchParams } = URL.canParse(url) ? new URL(url) : new URL('invalid://')
+  if (protocol !== 's3:' || bucket === '')
+    throw fail('config_invalid', { what: `storage.url "${url}" is not of the form s3://bucket?endpoint=…` })
+  const endpoint = searchParams.get('endpoint')
+  const outside = publicUrl === undefined ? undefined : originOf(publicUrl).origin
+  const blobs = createS3Blobs({
+    region,
+    bucket,
+    forcePathStyle: endpoint !== null,
+    ...(endpoint !== null && { endpoint }),
+    ...(outside !== undefined && { publicEndpoint: outside }),
+  })
+  return {
+    blobs,
+    url: outside ?? endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`,
+    close: () => blobs.close(),
+  }
+}
+
+/** A path could not be part of it: it would be signed as the beginning of the bucket's. */
+function originOf(publicUrl: string): URL {
+  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
+    throw fail('config_invalid', { what: `storage.public_url "${publicUrl}" is not of the form https://host[:port]` })
+  return url
+}

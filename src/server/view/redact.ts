@@ -1,0 +1,45 @@
+/**
+ * Output-only mode: what leaves through the conversation and the stream while the trigger does not expose its timeline.
+ * It works on what leaves, after numbering, so holes in `ordinal` and in event ids are as they should be.
+ * Source: HTTP API, "Authentication", 7; decisions, section 7.
+ */
+import type { JsonObject } from '../../base/json.ts'
+import type { Conversation } from '../../spec/api.ts'
+import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+
+export function redactConversation(conversation: Conversation): Conversation {
+  const root = conversation.runs.find((run) => run.parentRunId === null)?.id
+  return {
+    session: { ...conversation.session, input: null, startContext: null },
+    runs: conversation.runs.map((run) => ({ ...run, input: null, output: null, error: null })),
+    items: conversation.items.filter(
+      ({ type, runId }) => type === 'SessionCompleted' || (type === 'RunCompleted' && runId === root),
+    ),
+  }
+}
+
+const HIDDEN_KINDS: readonly string[] = ['step', 'user_task', 'aitl']
+const HIDDEN_SUBJECTS: readonly string[] = ['engine.subagent.spawned', 'engine.subagent.completed']
+
+/** The event as it may leave; undefined when it may not. */
+export function redactEvent<E extends StoredEvent | TextDelta>(event: E, rootRunId: string): E | undefined {
+  if (HIDDEN_KINDS.includes(event.kind) || HIDDEN_SUBJECTS.includes(event.subject)) return undefined
+  if (event.kind === 'session' || event.runId === rootRunId) return event
+  const { output: _output, error: _error, ...data }: JsonObject = event.data
+  return { ...event, data }
+}
+
+/** Ids that every step repeats. Source: HTTP API, "GET /v1/runs/{runId}/conversation". */
+const SLIM_KEYS = ['session_id', 'run_id', 'tenant_id', 'agent_id', 'agent_version_id', 'event_id']
+
+/** `stepContent=slim`: contents that are objects lose the ids; others stay as they are. */
+export const slimContent = (conversation: Conversation): Conversation => ({
+  ...conversation,
+  items: conversation.items.map((item) => {
+    if (typeof item.content !== 'object' || item.content === null || Array.isArray(item.content)) return item
+    return {
+      ...item,
+      content: Object.fromEntries(Object.entries(item.content).filter(([key]) => !SLIM_KEYS.includes(key))),
+    }
+  }),
+})

@@ -1,0 +1,31 @@
+/** Nouns of the store as bodies of the interface. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
+import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
+import { toSessionBody } from '../../engine/session/timeline.ts'
+import type { RunStatusBody, SessionListItem } from '../../spec/api.ts'
+import { isTerminal, type Run } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+
+/** @param heldAt since when the run's session is held because it came from a backup */
+export const toRunStatus = (run: Run, heldAt: Instant | undefined): RunStatusBody => ({
+  runId: run.id,
+  status: run.status,
+  output: run.output,
+  ...(run.error !== null && { error: run.error }),
+  ...(run.errorCode !== null && { errorCode: run.errorCode }),
+  sessionId: run.sessionId,
+  agentId: run.agentId,
+  agentVersionId: run.agentVersionId,
+  versionLabel: run.versionLabel,
+  totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
+  startedAt: toIsoText(run.startedAt),
+  finishedAt: isoOrNull(run.finishedAt),
+  ...(heldAt !== undefined && !isTerminal(run.status) && { hold: { reason: 'restored', since: toIsoText(heldAt) } }),
+})
+
+export const toSessionListItem = (session: Session): SessionListItem => ({
+  ...toSessionBody(session),
+  rootRunId: session.rootRunId,
+  runCount: session.runCount,
+  // The root is the first run of its session, whatever started it.
+  entryRunId: session.rootRunId,
+})

@@ -1,0 +1,49 @@
+import { existsSync, statSync } from 'node:fs'
+import type Database from 'better-sqlite3'
+import { fail, isFailure } from '../../../base/failure.ts'
+import { connectSqlite } from './connect.ts'
+import { migrateSchema } from './migrate.ts'
+import { createPrivateFile } from './private-file.ts'
+
+const MIB = 1024 * 1024
+
+/** Above this a full check, some 3 ms a MiB, would take longer than the rest of a start: `svc doctor` makes it there. */
+const CHECKED_BYTES = 96 * MIB
+
+/**
+ * Opens a database file of ours, or one in memory, at the newest schema. A new file can be read by its owner only; the log
+ * beside it takes its mode from it.
+ * @throws Failure `store_unreadable`, `native_sqlite_missing`
+ */
+export function openDatabase(path: string): Database.Database {
+  const inMemory = path === ':memory:'
+  // SQLite removes its log at a clean end; one that is still there means the last process was killed.
+  const unclean = !inMemory && existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0
+  if (!inMemory) createPrivateFile(path)
+  const db = connectSqlite(path, { timeout: 5000 })
+  try {
+    const mode = db.pragma('journal_mode = wal', { simple: true })
+    if (!inMemory && mode !== 'wal')
+      throw fail('store_unreadable', { file: path, why: 'its file system has no shared memory' })
+    db.pragma('synchronous = full')
+    db.pragma('foreign_keys = on')
+    db.pragma('trusted_schema = off')
+    db.pragma('cell_size_check = on')
+    // In pages of 4 KiB: seldom enough that a page that changed often is written once, and few enough for a checkpoint, which
+    // holds everything up, to be short.
+    db.pragma('wal_autocheckpoint = 2000')
+    db.pragma(`journal_size_limit = ${64 * MIB}`)
+    if (unclean && statSync(path).size < CHECKED_BYTES) check(db, path)
+    migrateSchema(db, path)
+    return db
+  } catch (error) {
+    db.close()
+    if (isFailure(error)) throw error
+    throw fail('store_unreadable', { file: path, why: (error as Error).message }, { cause: error })
+  }
+}
+
+function check(db: Database.Database, file: string): void {
+  const found = db.pragma('quick_check(1)', { simple: true })
+  if (found !== 'ok') throw fail('store_unreadable', { file, why: `it is damaged (${String(found)})` })
+}

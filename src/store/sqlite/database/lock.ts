@@ -1,0 +1,50 @@
+import { statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import { inDataDirectory } from '../../../base/file-error.ts'
+import { makeDirectory } from '../../../base/make-directory.ts'
+import { connectSqlite } from './connect.ts'
+import { createPrivateFile } from './private-file.ts'
+
+export interface DirectoryLock {
+  /** Lets the next process in. Idempotent. */
+  release(): void
+}
+
+/**
+ * Makes the directory (for its owner only) and holds it for this process until `release` or the end of the process, however
+ * it ends: the lock is an exclusive transaction on a file of its own, which the system drops with the process.
+ * @throws Failure `store_locked` when another process holds it, `data_directory_unusable` when it cannot be made or written,
+ *   `store_unreadable` when nothing may be kept there
+ */
+export function lockDirectory(directory: string): DirectoryLock {
+  const file = join(directory, 'lock.db')
+  inDataDirectory(directory, () => {
+    makeDirectory(directory, 0o700)
+    refuseUnsafe(directory)
+    createPrivateFile(file)
+  })
+  const db = connectSqlite(file, { timeout: 0 })
+  try {
+    db.exec('begin exclusive')
+  } catch (error) {
+    db.close()
+    const code = String((error as { code?: unknown }).code)
+    if (code === 'SQLITE_BUSY') throw fail('store_locked', { directory }, { cause: error })
+    if (code.startsWith('SQLITE_READONLY'))
+      throw fail('data_directory_unusable', { directory, why: 'it cannot be written' }, { cause: error })
+    throw fail('store_unreadable', { file, why: (error as Error).message }, { cause: error })
+  }
+  return { release: () => void db.close() }
+}
+
+/** Magic numbers of NFS, SMB, CIFS and SMB2: their locks and shared memory cannot be relied on. */
+const NETWORK_FILE_SYSTEMS: readonly number[] = [0x6969, 0x517b, 0xff534d42, 0xfe534d42]
+
+function refuseUnsafe(directory: string): void {
+  // The modes of Windows say nothing about who may write.
+  if (process.platform !== 'win32' && (statSync(directory).mode & 0o002) !== 0)
+    throw fail('store_unreadable', { file: directory, why: 'every user of this machine may write to it' })
+  if (process.platform === 'linux' && NETWORK_FILE_SYSTEMS.includes(statfsSync(directory).type))
+    throw fail('store_unreadable', { file: directory, why: 'it is on a network file system' })
+}

@@ -1,0 +1,54 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Database } from 'better-sqlite3'
+import { fail } from '../../../base/failure.ts'
+
+/** `svc1` in the file's header: tells our file from any other SQLite database. */
+const APPLICATION_ID = 0x73766331
+
+/**
+ * Brings a database to the newest schema, each migration in a transaction of its own. They only go forward.
+ * @throws Failure `store_unreadable` for a database of another program or of a newer svc
+ */
+export function migrateSchema(db: Database, file: string): void {
+  const known = migrations()
+  const at = schemaVersion(db, file, known.length)
+  for (const [index, sql] of known.entries()) {
+    if (index < at) continue
+    db.transaction(() => {
+      db.exec(sql)
+      db.pragma(`user_version = ${index + 1}`)
+      db.pragma(`application_id = ${APPLICATION_ID}`)
+    }).immediate()
+  }
+}
+
+/**
+ * True for a database that needs no migration.
+ * @throws Failure `store_unreadable` as `migrate`
+ */
+export const isMigrated = (db: Database, file: string): boolean => {
+  const known = migrations().length
+  return schemaVersion(db, file, known) === known
+}
+
+function schemaVersion(db: Database, file: string, known: number): number {
+  const at = db.pragma('user_version', { simple: true }) as number
+  const application = db.pragma('application_id', { simple: true }) as number
+  const empty = at === 0 && application === 0 && db.pragma('schema_version', { simple: true }) === 0
+  if (!empty && application !== APPLICATION_ID)
+    throw fail('store_unreadable', { file, why: 'it is a database of another program' })
+  if (at > known)
+    throw fail('store_unreadable', { file, why: `a newer svc wrote it (schema ${at}, this one knows ${known})` })
+  return at
+}
+
+/** Beside this file in the sources; beside the bundle, or one level above its chunks, once built. */
+const PLACES = ['./migrations/', '../migrations/']
+
+/** The text of every migration; the first has number 1. */
+function migrations(): readonly string[] {
+  const directory = PLACES.map((place) => new URL(place, import.meta.url)).find((each) => existsSync(each))
+  if (!directory) throw new Error('The migrations of the store are not part of this installation.')
+  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'))
+  return names.sort().map((name) => readFileSync(new URL(name, directory), 'utf8'))
+}
