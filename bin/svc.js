@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { start } from '../dist/start.js'
+import { startProcess } from '../dist/start.js'
 
-await start(process.argv.slice(2))
+await startProcess(process.argv.slice(2))
