@@ -547,8 +547,14 @@ verifies('authoring.policy.scope', async () => {
   judged(
     'Policy',
     [scoped('tool:acme.pay'), ''],
-    [scoped('acme.pay'), 'policy/scope-syntax: "acme.pay" is no scope.'],
-    [scoped('agent:acme.pay'), 'policy/scope-syntax: "agent:acme.pay" is no scope.'],
+    [
+      scoped('acme.pay'),
+      'policy/scope-syntax: "acme.pay" is no scope: a scope names one tool, as `tool:namespace.name`.',
+    ],
+    [
+      scoped('agent:acme.pay'),
+      'policy/scope-syntax: "agent:acme.pay" is no scope: a scope names one tool, as `tool:namespace.name`.',
+    ],
   )
   // A policy that the whole agent has, for one of its tools.
   const files = changed(DESK, 'policies/ceiling.yaml', 'spec:\n', 'spec:\n  scope: tool:acme.refunds\n')

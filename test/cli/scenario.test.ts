@@ -1,5 +1,5 @@
 /** `svc test`: scenarios of a project, played in memory and in virtual time. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { svc as runSvc, temporary, type Ran } from './recording-io.ts'
@@ -61,7 +61,6 @@ describe('svc test', () => {
   })
 
   test('doubles stand in for handlers, with delays in virtual time', async () => {
-    const before = readFileSync(join(cwd, 'refunds.log'), 'utf8')
     const { code, stdout } = await play(
       scenario(
         `tools:\n  ${LOOKUP}\n  acme.refunds: { result: { order: A-1042, amount: 180, currency: EUR }, delay: 5s }\n` +
@@ -71,7 +70,7 @@ describe('svc test', () => {
     )
     expect(stdout).toBe('own/one.scenario.yaml  ✔ a refund  10 min 5 s (virtual)\n')
     expect(code).toBe(0)
-    expect(readFileSync(join(cwd, 'refunds.log'), 'utf8')).toBe(before)
+    expect(existsSync(join(cwd, 'refunds.log'))).toBe(false)
   })
 
   test('an edited call runs as it was edited', async () => {

@@ -455,7 +455,7 @@ describe('exit codes', () => {
     ['a missing argument', 2, 'usage', ['approve']],
     ['a number that is none', 2, 'usage', ['runs', 'list', '--limit', 'many']],
     ['a value that is none of the choices', 2, 'usage', ['run', AGENT, '--on-task', 'sleep']],
-    ['a config that is not there', 2, 'config_invalid', ['inbox', '--config', 'nowhere.yaml']],
+    ['a config that is not there', 5, 'file_missing', ['inbox', '--config', 'nowhere.yaml']],
     ['no reason when nobody can be asked', 2, 'usage', ['reject', '01a1fc2b-1d46-7001-8f16-ba4d0d7ecc03']],
     ['input that breaks the contract', 2, 'input_contract_violation', ['run', AGENT, 'order=nonsense', 'amount:=1']],
     ['an agent that is not there', 5, 'not_found', ['run', 'acme.nobody']],

@@ -10,11 +10,13 @@ export const pointerAlong = (segments: readonly PathSegment[]): string =>
     '',
   )
 
-/** The types that a schema names by itself. */
+/** The types that a schema names by itself; none where it names one that JSON Schema does not have. */
 export function typesOf({ type }: JsonObject): readonly string[] {
-  if (typeof type === 'string') return [type]
-  return Array.isArray(type) ? type.filter((each) => typeof each === 'string') : NO_TYPES
+  const named = typeof type === 'string' ? [type] : Array.isArray(type) ? type : NO_TYPES
+  return named.every((each) => JSON_TYPES.has(each)) ? (named as readonly string[]) : NO_TYPES
 }
+
+const JSON_TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 
 const NO_TYPES: readonly string[] = []
 
