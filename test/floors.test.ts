@@ -21,6 +21,49 @@ const FLOORS: Readonly<Record<string, number>> = {
   cli: 5,
 }
 
+/** The rooms of a floor, lowest first; `.` stands for its loose files. A room imports from itself and from those before it. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  blobs: ['.', 'local'],
+  cli: [
+    'conversation',
+    'shell',
+    'files',
+    'project',
+    'pages',
+    'release',
+    'runs',
+    'dev',
+    'doctor',
+    'policy',
+    'scenario',
+    'lint',
+    'lsp',
+    'commands',
+    'table',
+    '.',
+  ],
+  compile: ['state', 'package', 'stages', 'view', '.', 'diff'],
+  documents: [
+    'generated',
+    'text',
+    'edit',
+    'workspace',
+    'fmt',
+    'schemas',
+    'facts',
+    'prove',
+    'rules',
+    'lint',
+    'report',
+    'lsp',
+  ],
+  engine: ['session', 'limits', 'calls', 'machine', 'drive', '.'],
+  policy: ['condition', '.', 'prove', 'explain'],
+  server: ['generated', 'log', 'http', 'runtime', 'view', 'auth', 'routes', 'operator', '.'],
+  spec: ['generated', '.'],
+  store: ['.', 'sqlite'],
+}
+
 const SRC = resolve(import.meta.dirname, '../src')
 const IMPORT = /(from|import)\s*(\(?)\s*'(\.{1,2}\/[^']+)'/g
 
@@ -59,6 +102,29 @@ test('a module imports from its own directory or from a lower floor', () => {
     const [here, there] = [roomOf(from), roomOf(to)]
     if (here === 'index.ts' || here === there) return false
     return FLOORS[there] === undefined || FLOORS[there] >= FLOORS[here]!
+  })
+  expect(wrong.map(show)).toEqual([])
+})
+
+/** The room of a file inside its floor. */
+const innerRoomOf = (path: string): string => {
+  const [, room, ...below] = relative(SRC, path).split(/[/\\]/)
+  return below.length > 0 ? room! : '.'
+}
+
+test('every folder of a floor has a place among its rooms', () => {
+  const rooms = files(SRC).map((path) => [roomOf(path), innerRoomOf(path)] as const)
+  const unknown = rooms.filter(([floor, room]) => room !== '.' && ROOMS[floor]?.includes(room) !== true)
+  expect([...new Set(unknown.map((each) => each.join('/')))]).toEqual([])
+})
+
+test('inside a floor, rooms import one way', () => {
+  const wrong = imports.filter(({ from, to }) => {
+    const floor = roomOf(from)
+    const [here, there] = [innerRoomOf(from), innerRoomOf(to)]
+    if (roomOf(to) !== floor || here === there) return false
+    const order = ROOMS[floor] ?? []
+    return order.indexOf(there) > order.indexOf(here)
   })
   expect(wrong.map(show)).toEqual([])
 })
