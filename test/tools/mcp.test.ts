@@ -278,22 +278,22 @@ describe.each(['initialize', 'server/discover', 'tools/list', 'tools/call'])(
       ['tells of other things', `id: 7\n${progress({ level: 'info', data: 'x' })}`],
     ])('and %s is cut at the time of the call', async (_, text) => {
       await start('stateless')
-      let open = 0
+      const streams = { open: 0 }
       fake.intercept = (rpc, _request, response) => {
         if (rpc !== endless) return false
-        open++
+        streams.open++
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         const timer = setInterval(() => response.write(text.repeat(20)), 5)
         response.on('close', () => {
           clearInterval(timer)
-          open--
+          streams.open--
           closed?.()
         })
         return true
       }
       let closed: (() => void) | undefined
       const noneOpen = async (): Promise<void> => {
-        while (open > 0) await new Promise<void>((resolve) => (closed = resolve))
+        while (streams.open > 0) await new Promise<void>((resolve) => (closed = resolve))
       }
       toolbox = toolboxWith({ tools: { 'acme.*': { mock: [], timeout: '0.3s' } } })
       const tool = toolNamed('acme.lookup', { mcp: { server: 'orders', tool: 'lookup' } })
