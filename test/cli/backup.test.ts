@@ -1,8 +1,10 @@
 /** What is kept can be carried away, brought back and forgotten. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lockDirectory } from '../../src/store/sqlite/database/lock.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran, type WorldOptions } from './recording-io.ts'
@@ -47,6 +49,15 @@ describe('while a server runs', () => {
       /^backed up 2 runs, 1 object, [\d.]+ KiB → .*again\.tgz \(server kept running\)\n$/,
     )
     expect(readdirSync(join(cwd, '.svc')).filter((name) => name.startsWith('backup'))).toEqual([])
+  })
+
+  test('a backup into a pipe passes through it, and the pipe stays', async () => {
+    const pipe = join(parent, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const reading = buffer(createReadStream(pipe))
+    const { bytes } = await json<{ bytes: number }>(['backup', pipe])
+    expect((await reading).length).toBe(bytes)
+    expect(statSync(pipe).isFIFO()).toBe(true)
   })
 
   test.each([[['reset', '--all', '--yes']], [['reset', '--yes']], [['restore', archive, '--force', '--yes']]])(

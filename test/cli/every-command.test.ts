@@ -72,6 +72,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
     '--args',
     '{"amount":180,"order":"A-1","currency":"EUR"}',
   ],
+  'policy can': () => ['policy', 'can', AGENT, 'acme.refunds'],
   'policy explain': () => ['policy', 'explain', ids.run],
   'policy backtest': () => ['policy', 'backtest', '--since', '1d', '--policies', 'policies'],
   test: () => ['test', '--filter', 'timeout'],

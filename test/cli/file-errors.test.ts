@@ -1,5 +1,5 @@
 /** Whatever the file system answers for a path that somebody named, a command says which path and why, and ends with no 70. */
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
@@ -186,6 +186,19 @@ describe.each(Object.entries(PLACES))('a path %s', (_, place) => {
     expect({ code, stderr }).not.toMatchObject({ code: 70 })
     expect(stderr).not.toContain('internal')
   })
+})
+
+test('a data directory below a file is told as that, also where a command only reads', async () => {
+  const { code, stderr } = await svc(['runs', 'list', '--data', 'file'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('file cannot be used as a data directory: a part of the path is a file, not a directory.')
+})
+
+test('a file that lies where a server would put its socket is kept', async () => {
+  const { code, stderr } = await startAndEnd(['serve', '--admin-socket', 'file', '--port', '0', '--data', 'other'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('file cannot be used as a socket: something else lies there.')
+  expect(readFileSync(join(cwd, 'file'), 'utf8')).toBe('text\n')
 })
 
 /** A server that can start in spite of the path is ended again. */

@@ -70,23 +70,26 @@ test('a server loads neither providers nor storage, protocols, patterns or a log
   expect(loadedBy('server/open.ts').packages).toEqual(['ajv', 'ajv-formats', 'croner', 'h3', 'ipaddr.js', 'semver'])
 })
 
-test.each(['serve/dev', 'serve/serve', 'drive/run'])('%s loads no provider, storage or protocol before it is needed', (name) => {
-  const { packages } = loadedBy(...LINE, `cli/commands/${name}.ts`)
-  const heavy = [
-    '@anthropic-ai/sdk',
-    '@aws-sdk/client-s3',
-    '@aws-sdk/s3-request-presigner',
-    '@inquirer/prompts',
-    '@modelcontextprotocol/client',
-    'chokidar',
-    'execa',
-    'jq-wasm',
-    'listhen',
-    'openai',
-    'ora',
-    'pino',
-    'vscode-languageserver',
-    'yaml',
-  ]
-  expect(packages.filter((each) => heavy.includes(each))).toEqual([])
-})
+test.each(['serve/dev', 'serve/serve', 'drive/run'])(
+  '%s loads no provider, storage or protocol before it is needed',
+  (name) => {
+    const { packages } = loadedBy(...LINE, `cli/commands/${name}.ts`)
+    const heavy = [
+      '@anthropic-ai/sdk',
+      '@aws-sdk/client-s3',
+      '@aws-sdk/s3-request-presigner',
+      '@inquirer/prompts',
+      '@modelcontextprotocol/client',
+      'chokidar',
+      'execa',
+      'jq-wasm',
+      'listhen',
+      'openai',
+      'ora',
+      'pino',
+      'vscode-languageserver',
+      'yaml',
+    ]
+    expect(packages.filter((each) => heavy.includes(each))).toEqual([])
+  },
+)

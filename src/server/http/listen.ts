@@ -2,7 +2,7 @@
  * The HTTP listeners, hardened: slow senders are cut off, and requests that two parsers could read differently are refused.
  * Source: security, S7 and S8.
  */
-import { chmod, rm } from 'node:fs/promises'
+import { chmod, lstat, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { dirname } from 'node:path'
@@ -59,13 +59,16 @@ export async function listenHttp(
   return { port: (server.address() as AddressInfo).port, close }
 }
 
-/** On a Unix socket that only its owner may use. What lies at the path is replaced: the directory's lock is held. */
+/**
+ * On a Unix socket that only its owner may use. A socket that a server left there is replaced: the directory's lock is held.
+ * @throws Failure `file_unusable` where something else lies at the path
+ */
 export async function listenAdmin(handler: NodeHandler, path: string, ids: IdSource): Promise<HttpListener> {
   // A bundle may take longer to arrive over a tunnel than a request of the API may.
   const server = createHardened(handler, ids, { ...PATIENCE, requestMs: 300_000 })
   const close = createDrain(server)
   makeDirectory(dirname(path), 0o700)
-  await rm(path, { force: true })
+  await removeSocket(path)
   await bound(server, () => void server.listen(path))
   await chmod(path, 0o600)
   return {
@@ -75,6 +78,14 @@ export async function listenAdmin(handler: NodeHandler, path: string, ids: IdSou
       await rm(path, { force: true })
     },
   }
+}
+
+async function removeSocket(path: string): Promise<void> {
+  const existing = await lstat(path).catch(() => undefined)
+  if (existing === undefined) return
+  if (!existing.isSocket())
+    throw fail('file_unusable', { path, doing: 'used as a socket', why: 'something else lies there' })
+  await rm(path, { force: true })
 }
 
 const WHY: Readonly<Record<string, string>> = {

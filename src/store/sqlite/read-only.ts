@@ -1,10 +1,11 @@
 /** The store for a command that only asks. */
 import { chmod, copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
 import { fail, isFailure } from '../../base/failure.ts'
+import { inDataDirectory } from '../../base/file-error.ts'
 import type { Store } from '../store.ts'
 import { connectSqlite } from './database/connect.ts'
 import { isMigrated } from './database/migrate.ts'
@@ -14,12 +15,14 @@ import { createSqliteStore, openSqlite } from './open.ts'
  * The store in a file, beside the server and the commands that may hold its directory: takes no lock of the directory and
  * changes nothing of what is stored; every write of it fails. Empty where there is no file yet.
  * @param path of the database
- * @throws Failure `store_unreadable`, `native_sqlite_missing`
+ * @throws Failure `store_unreadable`, `data_directory_unusable`, `native_sqlite_missing`
  */
 export async function openSqliteReadOnly(path: string, clock: Clock): Promise<Store> {
   const found = await stat(path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw unreadable(path, error)
+    return inDataDirectory(dirname(path), () => {
+      throw error
+    })
   })
   // A database that another process is just making has no byte yet.
   if (!found || found.size === 0) return openSqlite(':memory:', { clock })

@@ -46,8 +46,11 @@ interface WrittenBackup {
   readonly digest: string
 }
 
+/** A device or a pipe is written as it is: a rename would put a file in its place. */
 async function toFile(path: string, body: ReadableStream<Uint8Array>): Promise<WrittenBackup> {
-  const draft = `${path}.part`
+  const existing = await stat(path).catch(() => undefined)
+  const isPlain = existing === undefined || existing.isFile()
+  const draft = isPlain ? `${path}.part` : path
   const hash = createHash('sha256')
   let bytes = 0
   try {
@@ -62,9 +65,9 @@ async function toFile(path: string, body: ReadableStream<Uint8Array>): Promise<W
       },
       createWriteStream(draft, { mode: 0o600 }),
     )
-    await rename(draft, path)
+    if (isPlain) await rename(draft, path)
   } catch (error) {
-    await rm(draft, { force: true })
+    if (isPlain) await rm(draft, { force: true })
     if (isFailure(error)) throw error
     throw fileFailure(error, { path, doing: 'written' }) ?? error
   }
