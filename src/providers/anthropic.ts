@@ -1,4 +1,4 @@
-/** Anthropic's messages through the official SDK. Source: decisions, section 13. */
+/** Anthropic's Messages API through the official SDK. Source: decisions, section 13. */
 import type Anthropic from '@anthropic-ai/sdk'
 import type {
   ContentBlockParam,
@@ -11,11 +11,10 @@ import type {
 import { unsafeNumberIn } from '../base/exact-number.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
-import { objectSchema, parseArguments, vendorOptions } from './arguments.ts'
-import { boundWithThinking, thinkingBudget } from './bound.ts'
+import { toObjectSchema, parseArguments, vendorOptions } from './arguments.ts'
+import { maxTokensWithThinking, thinkingBudget } from './bound.ts'
 import {
   PAUSED,
-  type ModelCompletion,
   type CompletionRequest,
   type FinishReason,
   type ModelMessage,
@@ -23,41 +22,22 @@ import {
   type ModelCall,
   type ModelProvider,
 } from './provider.ts'
-import { brokenStream, toProviderError, unknownFinish, type SdkParts } from './sdk-error.ts'
+import { incompleteStreamError, unknownFinishError } from './sdk-error.ts'
+import { createSdkProvider, type SdkParts, type StreamCollector } from './sdk-provider.ts'
 
-export function createAnthropic(parts: SdkParts): ModelProvider {
-  let loading: Promise<Anthropic> | undefined
-  return {
-    async *complete(request, signal) {
-      signal.throwIfAborted()
-      loading ??= connect(parts)
-      const client = await loading
-      const gathered = gather()
-      try {
-        const format = await formatOf(request.outputSchema)
-        const stream = await client.messages.create(toRequest(request, format), { signal })
-        for await (const event of stream) {
-          const text = gathered.add(event)
-          if (text !== '') yield { type: 'text', text }
-          const hidden = hiddenIn(event)
-          if (hidden !== '') yield { type: 'hidden', text: hidden }
-        }
-      } catch (error) {
-        signal.throwIfAborted()
-        throw toProviderError(error, parts)
-      }
-      // The SDK ends a stream quietly when it is aborted and when the connection is cut.
-      signal.throwIfAborted()
-      yield { type: 'end', completion: gathered.completion() }
-    },
-  }
-}
+export const createAnthropic = (parts: SdkParts): ModelProvider =>
+  createSdkProvider(parts, {
+    load: () => loadClient(parts),
+    open: async (client, request, signal) =>
+      client.messages.create(toRequest(request, await outputFormat(request.outputSchema)), { signal }),
+    collect: collectEvents,
+  })
 
-async function connect({ key, baseUrl, fetch }: SdkParts): Promise<Anthropic> {
+async function loadClient({ key, baseUrl, fetch }: SdkParts): Promise<Anthropic> {
   const { Anthropic: Client } = await import('@anthropic-ai/sdk')
   return new Client({
     apiKey: key?.reveal() ?? null,
-    // Else the SDK would add a token of the environment that the agent's document does not name.
+    // Otherwise the SDK would send a token from the environment that the agent's document does not name.
     authToken: null,
     baseURL:
       baseUrl === undefined
@@ -75,14 +55,14 @@ function toRequest(request: CompletionRequest, format: JSONOutputFormat | undefi
   const budget = thinkingBudget(model)
   return {
     model: model.name,
-    max_tokens: boundWithThinking(model),
+    max_tokens: maxTokensWithThinking(model),
     messages: toMessages(request.messages),
     ...(request.system !== '' && { system: request.system }),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, schema }): Tool => ({
         name,
         description,
-        input_schema: objectSchema(schema) as Tool['input_schema'],
+        input_schema: toObjectSchema(schema) as Tool['input_schema'],
       })),
     }),
     ...(temperature !== undefined && { temperature }),
@@ -96,39 +76,39 @@ function toRequest(request: CompletionRequest, format: JSONOutputFormat | undefi
 }
 
 /**
- * Structured output where the schema can be enforced: what the vendor cannot check is told to the model in words, and the
- * engine validates what comes in any case.
+ * Requests structured output when the vendor can enforce the schema. The SDK moves keywords that the vendor cannot check into
+ * descriptions for the model, and the engine validates every answer in any case.
  */
-async function formatOf(schema: JsonSchema | undefined): Promise<JSONOutputFormat | undefined> {
-  if (schema === undefined || typeof schema === 'boolean' || schema['type'] !== 'object' || !isListed(schema))
+async function outputFormat(schema: JsonSchema | undefined): Promise<JSONOutputFormat | undefined> {
+  if (schema === undefined || typeof schema === 'boolean' || schema['type'] !== 'object' || !isEnforceable(schema))
     return undefined
   const { transformJSONSchema } = await import('@anthropic-ai/sdk/lib/transform-json-schema')
   return { type: 'json_schema', schema: transformJSONSchema(schema) }
 }
 
 /**
- * Every value in it has a type, and every object lists its properties: the vendor takes no other property, so an object that
- * is a map would come empty. It resolves no schema that refers to itself either.
+ * Whether every value in the schema has a type and every object lists its properties. The vendor allows no other properties,
+ * so an object used as a map would come back empty, and it resolves no `$ref`, since that may be recursive.
  */
-function isListed(schema: JsonValue): boolean {
+function isEnforceable(schema: JsonValue): boolean {
   if (!isJsonObject(schema) || '$ref' in schema) return false
   const { type, properties, items, anyOf, oneOf, allOf } = schema
   const choices = anyOf ?? oneOf ?? allOf
-  if (Array.isArray(choices)) return choices.every(isListed)
+  if (Array.isArray(choices)) return choices.every(isEnforceable)
   if ('enum' in schema || 'const' in schema) return true
-  if (type === 'array') return items !== undefined && isListed(items)
+  if (type === 'array') return items !== undefined && isEnforceable(items)
   if (type !== 'object') return typeof type === 'string'
   if (!isJsonObject(properties) || 'patternProperties' in schema) return false
-  return (schema['additionalProperties'] ?? false) === false && Object.values(properties).every(isListed)
+  return (schema['additionalProperties'] ?? false) === false && Object.values(properties).every(isEnforceable)
 }
 
-/** User and assistant take turns: results of tools are the user's, and neighbours of one role are one message. */
+/** The API requires user and assistant to alternate: tool results belong to the user, and adjacent messages of one role are merged. */
 function toMessages(messages: readonly ModelMessage[]): MessageParam[] {
   const turns: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = []
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     const content = toBlocks(message)
-    // An empty text is refused, and so is an empty message.
+    // The API refuses empty messages.
     if (content.length === 0) continue
     const last = turns.at(-1)
     if (last?.role === role) last.content.push(...content)
@@ -152,7 +132,7 @@ function toBlocks(message: ModelMessage): ContentBlockParam[] {
   const { thinking, content } = message.hidden ?? {}
   if (Array.isArray(content)) return withCalls(content, message.calls)
   return [
-    // Signed blocks come first and must be as they were, else the vendor refuses the calls that follow them.
+    // Signed blocks come first and must be unchanged, or the vendor refuses the calls that follow them.
     ...(Array.isArray(thinking) ? (thinking as unknown as ContentBlockParam[]) : []),
     ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
     ...message.calls.map(toToolUse),
@@ -166,7 +146,7 @@ const toToolUse = ({ id, name, arguments: input }: ModelCall): ContentBlockParam
   input,
 })
 
-/** Blocks as the vendor sent them, each call as it was made: one that was not made has no result and is left out. */
+/** Blocks as the vendor sent them, with each call as it was executed. A call that was not executed has no result and is left out. */
 function withCalls(content: readonly JsonValue[], calls: readonly ModelCall[]): ContentBlockParam[] {
   const left = [...calls]
   return content.flatMap((block) => {
@@ -192,7 +172,7 @@ function toPart(part: MessagePart): ContentBlockParam {
   }
 }
 
-const FINISH: Readonly<Record<string, FinishReason>> = {
+const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
   tool_use: 'tool_calls',
@@ -202,79 +182,78 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   pause_turn: PAUSED,
 }
 
-/** A block of the answer while it arrives. */
-type Block =
+/** A block of the answer while it is streamed. */
+type StreamedBlock =
   | { readonly type: 'text'; text: string }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; json: string; readonly input: unknown }
   | { readonly type: 'thinking'; thinking: string; signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
-  /** A call of one of the vendor's own tools, or its result: nothing of ours, but part of what is sent back. */
+  /** A call of one of the vendor's own tools, or its result: not our call, but the next request must send it back. */
   | { readonly type: 'vendor'; readonly block: JsonObject; json: string }
 
-/** What an event adds that nobody is shown. */
-function hiddenIn(event: RawMessageStreamEvent): string {
+/** Text of an event that is not displayed: thinking and arguments of calls. */
+function hiddenTextOf(event: RawMessageStreamEvent): string {
   if (event.type !== 'content_block_delta') return ''
   const { delta } = event
   if (delta.type === 'thinking_delta') return delta.thinking
   return delta.type === 'input_json_delta' ? delta.partial_json : ''
 }
 
-/** Arguments that came in one piece, parsed by the SDK: of a number that is another than the model wrote by now, only itself is kept. */
-function wholeInput(input: JsonValue): JsonValue {
+/** Arguments that came in one piece, parsed by the SDK. If parsing may have changed a number, only that number is kept, as unparsed text. */
+function checkParsedInput(input: JsonValue): JsonValue {
   const unsafe = unsafeNumberIn(input)
   return unsafe ? { $unparsed: String(unsafe.value).replace('Infinity', '1e400') } : input
 }
 
-/** Puts the events of a stream together. */
-function gather() {
+/** Assembles the completion from the events of a stream. */
+function collectEvents(): StreamCollector<RawMessageStreamEvent> {
   let text = ''
   let stopReason: string | undefined
   let complete = false
   let inputTokens = 0
   let outputTokens = 0
-  const blocks = new Map<number, Block>()
+  const blocks = new Map<number, StreamedBlock>()
+  /** Returns the text that the event adds. */
+  const addEvent = (event: RawMessageStreamEvent): string => {
+    if (event.type === 'message_start') {
+      const { usage } = event.message
+      inputTokens = usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
+      outputTokens = usage.output_tokens
+    } else if (event.type === 'content_block_start') {
+      const block = event.content_block
+      if (block.type === 'text') {
+        blocks.set(event.index, { type: 'text', text: block.text })
+        text += block.text
+        return block.text
+      } else if (block.type === 'tool_use')
+        blocks.set(event.index, { type: 'tool_use', id: block.id, name: block.name, json: '', input: block.input })
+      else if (block.type === 'thinking')
+        blocks.set(event.index, { type: 'thinking', thinking: block.thinking, signature: block.signature })
+      else if (block.type === 'redacted_thinking')
+        blocks.set(event.index, { type: 'redacted_thinking', data: block.data })
+      else blocks.set(event.index, { type: 'vendor', block: block as unknown as JsonObject, json: '' })
+    } else if (event.type === 'content_block_delta') {
+      const block = blocks.get(event.index)
+      const { delta } = event
+      if (delta.type === 'text_delta') {
+        text += delta.text
+        if (block?.type === 'text') block.text += delta.text
+        return delta.text
+      }
+      if (delta.type === 'input_json_delta' && (block?.type === 'tool_use' || block?.type === 'vendor'))
+        block.json += delta.partial_json
+      if (delta.type === 'thinking_delta' && block?.type === 'thinking') block.thinking += delta.thinking
+      if (delta.type === 'signature_delta' && block?.type === 'thinking') block.signature += delta.signature
+    } else if (event.type === 'message_delta') {
+      stopReason = event.delta.stop_reason ?? stopReason
+      outputTokens = event.usage.output_tokens
+    } else if (event.type === 'message_stop') complete = true
+    return ''
+  }
   return {
-    /** Answers the text the event adds. */
-    add(event: RawMessageStreamEvent): string {
-      if (event.type === 'message_start') {
-        const { usage } = event.message
-        inputTokens =
-          usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
-        outputTokens = usage.output_tokens
-      } else if (event.type === 'content_block_start') {
-        const block = event.content_block
-        if (block.type === 'text') {
-          blocks.set(event.index, { type: 'text', text: block.text })
-          text += block.text
-          return block.text
-        } else if (block.type === 'tool_use')
-          blocks.set(event.index, { type: 'tool_use', id: block.id, name: block.name, json: '', input: block.input })
-        else if (block.type === 'thinking')
-          blocks.set(event.index, { type: 'thinking', thinking: block.thinking, signature: block.signature })
-        else if (block.type === 'redacted_thinking')
-          blocks.set(event.index, { type: 'redacted_thinking', data: block.data })
-        else blocks.set(event.index, { type: 'vendor', block: block as unknown as JsonObject, json: '' })
-      } else if (event.type === 'content_block_delta') {
-        const block = blocks.get(event.index)
-        const { delta } = event
-        if (delta.type === 'text_delta') {
-          text += delta.text
-          if (block?.type === 'text') block.text += delta.text
-          return delta.text
-        }
-        if (delta.type === 'input_json_delta' && (block?.type === 'tool_use' || block?.type === 'vendor'))
-          block.json += delta.partial_json
-        if (delta.type === 'thinking_delta' && block?.type === 'thinking') block.thinking += delta.thinking
-        if (delta.type === 'signature_delta' && block?.type === 'thinking') block.signature += delta.signature
-      } else if (event.type === 'message_delta') {
-        stopReason = event.delta.stop_reason ?? stopReason
-        outputTokens = event.usage.output_tokens
-      } else if (event.type === 'message_stop') complete = true
-      return ''
-    },
-    /** @throws ProviderError when the answer was not complete */
-    completion(): ModelCompletion {
-      if (!complete || stopReason === undefined) throw brokenStream()
+    add: (event) => ({ text: addEvent(event), hidden: hiddenTextOf(event) }),
+    finish() {
+      if (!complete || stopReason === undefined) throw incompleteStreamError()
       const calls: ModelCall[] = []
       const thinking: JsonObject[] = []
       const content: JsonObject[] = []
@@ -287,13 +266,13 @@ function gather() {
           calls.push({
             id: block.id,
             name: block.name,
-            arguments: block.json === '' ? wholeInput(block.input as JsonValue) : parseArguments(block.json),
+            arguments: block.json === '' ? checkParsedInput(block.input as JsonValue) : parseArguments(block.json),
           })
         else if (block.type === 'thinking' || block.type === 'redacted_thinking') thinking.push({ ...block })
       }
-      const finishReason = FINISH[stopReason]
-      if (finishReason === undefined) throw unknownFinish(stopReason)
-      // What the vendor's own tools did is sent back as it came, in its order.
+      const finishReason = FINISH_REASONS[stopReason]
+      if (finishReason === undefined) throw unknownFinishError(stopReason)
+      // Blocks of the vendor's own tools must be sent back unchanged and in order.
       const isMixed = [...blocks.values()].some((block) => block.type === 'vendor')
       return {
         text,

@@ -1,26 +1,26 @@
-/** How long an answer of a model can get. Source: decisions, section 13. */
+/** Limits on the output tokens of a model. Source: decisions, section 13. */
 import type { ProviderType } from '../spec/config.ts'
 import type { SnapshotModel } from '../spec/snapshot.ts'
 
-/** For an author who sets no bound: it fits every model and is enough for an answer. */
+/** Default when the author sets no limit: every model supports it, and it is enough for an answer. */
 const DEFAULT_MAX_TOKENS = 4096
 const THINKING_BUDGETS = { low: 1024, medium: 4096, high: 16_384 } as const
 
-/** Tokens that a model may think before it answers; 0 where it is not asked to. */
+/** Tokens that a model may spend on thinking before it answers; 0 without `reasoning`. */
 export const thinkingBudget = ({ reasoning }: SnapshotModel): number =>
   reasoning?.effort === undefined ? 0 : THINKING_BUDGETS[reasoning.effort]
 
-/** Where thinking counts towards the bound: it must be above the budget of thinking. */
-export function boundWithThinking(model: SnapshotModel): number {
-  const bound = model.parameters?.max_output_tokens ?? DEFAULT_MAX_TOKENS
+/** The limit for a vendor that counts thinking towards it and requires it to exceed the thinking budget. */
+export function maxTokensWithThinking(model: SnapshotModel): number {
+  const limit = model.parameters?.max_output_tokens ?? DEFAULT_MAX_TOKENS
   const budget = thinkingBudget(model)
-  return bound > budget ? bound : budget + bound
+  return limit > budget ? limit : budget + limit
 }
 
-/** The same model, asked for an answer of at most `tokens`, whatever its own bound is. */
+/** A copy of the model with its output limited to `tokens`, in place of any limit of its own. */
 export function withRoom(model: SnapshotModel, tokens: number): SnapshotModel {
   const { provider_options: options } = model
-  const given = BOUNDS.filter((name) => typeof options?.[name] === 'number')
+  const given = VENDOR_LIMITS.filter((name) => typeof options?.[name] === 'number')
   return {
     ...model,
     parameters: { ...model.parameters, max_output_tokens: tokens },
@@ -30,19 +30,19 @@ export function withRoom(model: SnapshotModel, tokens: number): SnapshotModel {
   }
 }
 
-/** The names under which vendors take the bound; `provider_options` come last in a request, so theirs holds. */
-const BOUNDS = ['max_tokens', 'max_completion_tokens'] as const
+/** Names of the limit in vendors' requests. `provider_options` are merged into a request last, so a limit there wins. */
+const VENDOR_LIMITS = ['max_tokens', 'max_completion_tokens'] as const
 
 /**
- * The most tokens that a model can have made, or is taken to have made where nothing bounds it.
- * @param type what its provider is, whatever the provider is called
+ * The most output tokens that one completion can have; an assumed bound when nothing limits the model.
+ * @param type of the provider, which may have any name
  */
 export function mostOutput(model: SnapshotModel, type: ProviderType | undefined): number {
-  for (const name of BOUNDS) {
+  for (const name of VENDOR_LIMITS) {
     const given = model.provider_options?.[name]
     if (typeof given === 'number') return given
   }
   return type === 'anthropic'
-    ? boundWithThinking(model)
-    : (model.parameters?.max_output_tokens ?? boundWithThinking(model))
+    ? maxTokensWithThinking(model)
+    : (model.parameters?.max_output_tokens ?? maxTokensWithThinking(model))
 }

@@ -1,9 +1,9 @@
-/** Models of a provider that is left alone once it has failed in a row. Source: security, S31. */
+/** Circuit breaker for model providers. Source: security, S31. */
 import { createBreaker, sayPaused, type BreakerLimits } from '../base/breaker.ts'
 import type { Clock } from '../base/clock.ts'
 import { ProviderError, type ModelProviders } from './provider.ts'
 
-/** The same providers. Only what the engine tries again is a failure; a run that is kept waiting is told for how long. */
+/** Stops calling a provider after consecutive failures. Only retryable errors count; the error of a paused call tells when to retry. */
 export function withBreaker(providers: ModelProviders, limits: BreakerLimits, clock: Clock): ModelProviders {
   const breaker = createBreaker(limits, clock)
   return {
@@ -11,7 +11,7 @@ export function withBreaker(providers: ModelProviders, limits: BreakerLimits, cl
     choose(agent, model, sessionId) {
       const provider = providers.choose(agent, model, sessionId)
       const { provider: name, base_url: address = '' } = model
-      // Servers that speak one protocol do not fail together.
+      // Per address, because servers that share a protocol fail independently.
       const key = `${name} ${address}`
       return {
         async *complete(request, signal) {

@@ -1,4 +1,4 @@
-/** Models that are recorded, or played from a recording. Source: decisions, section 13, "Record and replay". */
+/** Records model traffic, or replays a recording. Source: decisions, section 13, "Record and replay". */
 import { digestOf } from '../base/digest.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { tapeRequest, type TapedRequest, type Cassette, type CassetteTape } from '../spec/cassette.ts'
@@ -12,12 +12,12 @@ import {
 } from './provider.ts'
 
 /**
- * The same models with their traffic recorded; or, where the cassette is played, no model at all: nothing is asked of a network
- * and no key is needed, and a request that was not recorded fails its run with the difference to the nearest one that was.
+ * Wraps providers to record their traffic. When the cassette replays, no provider is used: no network and no key are needed, and
+ * a request that was not recorded fails its run with the difference to the nearest recorded request.
  */
 export function withCassette(providers: ModelProviders, { record, replay }: Cassette): ModelProviders {
   const mostOutput: ModelProviders['mostOutput'] = (...of) => providers.mostOutput(...of)
-  if (replay) return { choose: () => played(replay), mostOutput }
+  if (replay) return { choose: () => createReplayProvider(replay), mostOutput }
   if (!record) return providers
   return {
     mostOutput,
@@ -25,16 +25,16 @@ export function withCassette(providers: ModelProviders, { record, replay }: Cass
       const provider = providers.choose(agent, model)
       return {
         async *complete(request, signal) {
-          const asked = askModel(request)
-          const keep = (answer: JsonObject): void =>
-            record({ kind: asked.kind, key: asked.key, request: asked.request, answer: asked.toTape(answer) })
+          const { kind, key, request: taped, toTape } = toTapedRequest(request)
+          const recordAnswer = (answer: JsonObject): void =>
+            record({ kind, key, request: taped, answer: toTape(answer) })
           try {
             for await (const part of provider.complete(request, signal)) {
-              if (part.type === 'end') keep({ completion: part.completion as unknown as JsonObject })
+              if (part.type === 'end') recordAnswer({ completion: part.completion as unknown as JsonObject })
               yield part
             }
           } catch (error) {
-            if (error instanceof ProviderError) keep({ failure: toJson(error) })
+            if (error instanceof ProviderError) recordAnswer({ failure: toJson(error) })
             throw error
           }
         },
@@ -43,12 +43,12 @@ export function withCassette(providers: ModelProviders, { record, replay }: Cass
   }
 }
 
-const played = (tape: CassetteTape): ModelProvider => ({
+const createReplayProvider = (tape: CassetteTape): ModelProvider => ({
   async *complete(request, signal): AsyncGenerator<CompletionPart> {
     signal.throwIfAborted()
-    const asked = askModel(request)
-    const answer = tape.answer(asked)
-    if (!answer) throw new ProviderError(tape.miss(asked), { retryable: false })
+    const taped = toTapedRequest(request)
+    const answer = tape.answer(taped)
+    if (!answer) throw new ProviderError(tape.miss(taped), { retryable: false })
     if (answer['failure'] !== undefined) throw toError(answer['failure'] as JsonObject)
     const completion = answer['completion'] as unknown as ModelCompletion
     if (completion.text !== '') yield { type: 'text', text: completion.text }
@@ -56,8 +56,8 @@ const played = (tape: CassetteTape): ModelProvider => ({
   },
 })
 
-/** All that an answer can follow from. What the offline models read besides is in the messages too. */
-function askModel({ model, system, messages, tools, outputSchema }: CompletionRequest): TapedRequest {
+/** Everything that can influence an answer. The extra fields for offline models repeat what the messages contain. */
+function toTapedRequest({ model, system, messages, tools, outputSchema }: CompletionRequest): TapedRequest {
   const { provider, name, parameters, reasoning, provider_options: options } = model
   const request = {
     model: { provider, name, parameters, reasoning, provider_options: options },
@@ -68,7 +68,7 @@ function askModel({ model, system, messages, tools, outputSchema }: CompletionRe
     tools,
     outputSchema,
   }
-  // Through text, so that what is undefined is absent here as it is on tape.
+  // Through JSON text, so that undefined members are absent, as they are in the recording.
   return tapeRequest('model', JSON.parse(JSON.stringify(request)) as JsonObject)
 }
 

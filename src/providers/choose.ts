@@ -14,20 +14,20 @@ import type { waitOrAbort } from './play.ts'
 import { createScripted, scriptedProvider } from './scripted.ts'
 
 export interface ProviderParts {
-  /** `providers:` of the project config: further names, or another address for a known one. */
+  /** `providers:` of the project config: additional names, or another address for a known name. */
   readonly config?: ProjectConfig['providers']
-  /** Where `fromEnv` and the SDKs' own base addresses are looked up. */
+  /** Environment for `fromEnv` of secrets and for the SDKs' base URL variables. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Learns every secret of an agent before anything is sent. */
+  /** Receives every secret of an agent before a request is sent. */
   readonly redactor: Redactor
-  /** Every provider becomes `auto`, except `scripted`; no secret is asked for. */
+  /** Replaces every provider except `scripted` with `auto`, and requires no secret. */
   readonly offline?: boolean
   readonly clock?: Clock
-  /** Hosts of a document's `base_url` whose addresses may be private. */
+  /** Hosts that a document's `base_url` may name although their addresses are private. */
   readonly allowedHosts?: readonly string[]
-  /** Ports on which this process listens, which no model may be at. */
+  /** Ports on which this process listens; requests to models must not reach them. */
   readonly ownPorts?: ReadonlySet<number>
-  /** How the delays of scripted models pass. */
+  /** Waits for the delays of scripted models. */
   readonly wait?: typeof waitOrAbort
 }
 
@@ -41,12 +41,12 @@ export function createProviders({
   allowedHosts = [],
   ownPorts = new Set(),
 }: ProviderParts): ModelProviders {
-  /** One client per address and key, so that connections are kept between runs. */
+  /** One client per address and key, so that runs share connections. */
   const clients = new Map<string, ModelProvider>()
-  const way = { allowedHosts, ownPorts, keepAlive: true, idleMs: SILENCE_MS }
-  const ways = {
-    document: createEgress({ ...way, from: 'document', plain: true }),
-    config: createEgress({ ...way, from: 'config' }),
+  const shared = { allowedHosts, ownPorts, keepAlive: true, idleMs: IDLE_TIMEOUT_MS }
+  const egress = {
+    document: createEgress({ ...shared, from: 'document', plain: true }),
+    config: createEgress({ ...shared, from: 'config' }),
   }
   const script = wait ? createScripted(wait) : scriptedProvider
   const typeOf = ({ provider }: SnapshotModel): ProviderType | undefined =>
@@ -60,7 +60,7 @@ export function createProviders({
       if (type === 'scripted') return script
       if (type === undefined) throw notConfigured()
       if (offline || type === 'auto') return autoProvider
-      if (type === 'replay') throw notConfigured('Recorded runs are played by `svc run --replay FILE`.')
+      if (type === 'replay') throw notConfigured('Replay a recorded run with `svc run --replay FILE`.')
 
       for (const { fromEnv } of Object.values(agent.secrets)) if (env[fromEnv]) redactor.add(env[fromEnv])
       const key = keyOf(agent.secrets, model, type, env)
@@ -68,7 +68,7 @@ export function createProviders({
       if (type === 'openai-compatible' && baseUrl === undefined)
         throw notConfigured('Give the model a base_url, or the provider one under `providers:` in svc.config.yaml.')
 
-      // A document's address is its author's, whoever holds the key.
+      // The author of a document is not trusted with the network like the operator who writes the config.
       const from = model.base_url === undefined ? 'config' : 'document'
       const id = JSON.stringify([type, baseUrl, from, key?.reveal()])
       let client = clients.get(id)
@@ -78,7 +78,7 @@ export function createProviders({
           ...(baseUrl !== undefined && { baseUrl }),
           redactor,
           clock,
-          fetch: ways[from],
+          fetch: egress[from],
         }
         client =
           type === 'anthropic'
@@ -93,10 +93,10 @@ export function createProviders({
 }
 
 /**
- * How long a model may say nothing, as the vendors' own clients wait for its first word: a connection that is dead without
- * saying so would else hold its run for ever.
+ * How long a model may send nothing: as long as the vendors' clients wait for the first byte. Without it a dead connection
+ * would block its run for ever.
  */
-const SILENCE_MS = 10 * 60_000
+const IDLE_TIMEOUT_MS = 10 * 60_000
 
 const BASE_URL_VARIABLES: Readonly<Partial<Record<ProviderType, string>>> = {
   openai: 'OPENAI_BASE_URL',
@@ -107,13 +107,13 @@ const BUILT_IN: readonly ProviderType[] = ['anthropic', 'openai', 'openai-compat
 const builtIn = (provider: string): ProviderType | undefined =>
   BUILT_IN.find((each) => each === canonicalProvider(provider))
 
-/** The config's entry for a provider, under any spelling of its name. */
+/** The entry of the config for a provider, under any spelling of its name. */
 const mappingOf = (config: ProjectConfig['providers'], provider: string) =>
   [provider, ...providerSpellings(provider)]
     .map((name) => (config && Object.hasOwn(config, name) ? config[name] : undefined))
     .find(Boolean)
 
-/** The secret that `model.secret` names, else one named after the provider. @throws Failure `secret_not_set` */
+/** The secret that `model.secret` names, else the one named like the provider. @throws Failure `secret_not_set` */
 function keyOf(
   secrets: Readonly<Record<string, { readonly fromEnv: string }>>,
   model: SnapshotModel,
@@ -123,7 +123,7 @@ function keyOf(
   const name =
     model.secret ?? [model.provider, ...providerSpellings(model.provider)].find((each) => Object.hasOwn(secrets, each))
   if (name === undefined || !Object.hasOwn(secrets, name)) {
-    // A model server on one's own machine often asks for no key; the two vendors always do.
+    // A local model server often needs no key; the two vendors always do.
     if (type === 'openai-compatible' && name === undefined) return undefined
     const missing = name ?? canonicalProvider(model.provider)
     throw fail('secret_not_set', {

@@ -1,4 +1,4 @@
-/** Chat completions through the official SDK: OpenAI itself and every server that speaks the same. Source: decisions, section 13. */
+/** Chat completions through the official SDK, for OpenAI and compatible servers. Source: decisions, section 13. */
 import type OpenAI from 'openai'
 import type {
   ChatCompletionChunk,
@@ -6,7 +6,7 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import { objectSchema, parseArguments, printArguments, vendorOptions } from './arguments.ts'
+import { toObjectSchema, parseArguments, printArguments, vendorOptions } from './arguments.ts'
 import type {
   ModelCompletion,
   CompletionRequest,
@@ -16,47 +16,28 @@ import type {
   ModelCall,
   ModelProvider,
 } from './provider.ts'
-import { brokenStream, toProviderError, unknownFinish, type SdkParts } from './sdk-error.ts'
+import { incompleteStreamError, unknownFinishError } from './sdk-error.ts'
+import { createSdkProvider, type SdkParts, type StreamCollector } from './sdk-provider.ts'
 import { estimateUsage } from './tokens.ts'
 
 export interface OpenaiParts extends SdkParts {
-  /** A server that is not OpenAI: asked for `max_tokens`, the older name, which all of them know. */
+  /** True for a server other than OpenAI. It gets `max_tokens`, the older parameter name that all of them support. */
   readonly compatible: boolean
 }
 
-export function createOpenai(parts: OpenaiParts): ModelProvider {
-  let loading: Promise<OpenAI> | undefined
-  return {
-    async *complete(request, signal) {
-      signal.throwIfAborted()
-      loading ??= connect(parts)
-      const client = await loading
-      const gathered = gather()
-      try {
-        const stream = await client.chat.completions.create(toRequest(request, parts.compatible), { signal })
-        for await (const chunk of stream) {
-          const text = gathered.add(chunk)
-          if (text !== '') yield { type: 'text', text }
-          const hidden = hiddenIn(chunk)
-          if (hidden !== '') yield { type: 'hidden', text: hidden }
-        }
-      } catch (error) {
-        signal.throwIfAborted()
-        throw toProviderError(error, parts)
-      }
-      // The SDK ends a stream quietly when it is aborted and when the connection is cut.
-      signal.throwIfAborted()
-      yield { type: 'end', completion: gathered.completion(request) }
-    },
-  }
-}
+export const createOpenai = (parts: OpenaiParts): ModelProvider =>
+  createSdkProvider(parts, {
+    load: () => loadClient(parts),
+    open: (client, request, signal) => client.chat.completions.create(toRequest(request, parts.compatible), { signal }),
+    collect: collectChunks,
+  })
 
-async function connect({ key, baseUrl, compatible, fetch }: OpenaiParts): Promise<OpenAI> {
+async function loadClient({ key, baseUrl, compatible, fetch }: OpenaiParts): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai')
   return new Client({
     apiKey: key?.reveal() ?? 'none',
     ...(key === undefined && { defaultHeaders: { Authorization: null } }),
-    // Manifests name the endpoint itself or the folder above it.
+    // Documents give either the full endpoint or the base URL.
     baseURL:
       baseUrl === undefined
         ? 'https://api.openai.com/v1'
@@ -82,7 +63,7 @@ function toRequest(request: CompletionRequest, compatible: boolean): ChatComplet
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, schema }) => ({
         type: 'function' as const,
-        function: { name, description, parameters: objectSchema(schema) },
+        function: { name, description, parameters: toObjectSchema(schema) },
       })),
     }),
     ...(temperature !== undefined && { temperature }),
@@ -107,7 +88,7 @@ function toMessage(message: ModelMessage): ChatCompletionMessageParam {
   }
   return {
     role: 'assistant',
-    // The field may be null only beside calls.
+    // The API accepts null only beside calls.
     content: message.text === '' && message.calls.length > 0 ? null : message.text,
     ...(message.calls.length > 0 && {
       tool_calls: message.calls.map((call) => ({
@@ -127,15 +108,15 @@ function toPart(part: MessagePart) {
 }
 
 /**
- * Structured output where the schema is of the kind that OpenAI can enforce, else plain JSON: a schema outside its subset would
- * be refused, and the engine validates what comes in any case.
+ * Requests structured output for a schema of an object, strict only within the subset that OpenAI can enforce: it would refuse
+ * others. The engine validates every answer in any case.
  */
 function responseFormat(schema: JsonObject | boolean): ChatCompletionCreateParamsStreaming['response_format'] {
   if (typeof schema === 'boolean' || schema['type'] !== 'object') return undefined
   return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isClosed(schema) } }
 }
 
-/** Every object in it lists all its properties as required and allows no others. */
+/** Whether every object in the schema requires all its properties and allows no others. */
 function isClosed(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosed)
   if (!isJsonObject(schema)) return true
@@ -147,16 +128,16 @@ function isClosed(schema: unknown): boolean {
   return Object.values(schema).every(isClosed)
 }
 
-/** What a chunk adds that nobody is shown: arguments of calls, and the thinking that some servers tell under this name. */
-function hiddenIn(chunk: ChatCompletionChunk): string {
+/** Text of a chunk that is not displayed: arguments of calls, and the thinking that some servers send as `reasoning_content`. */
+function hiddenTextOf(chunk: ChatCompletionChunk): string {
   const delta: (ChatCompletionChunk.Choice.Delta & { reasoning_content?: string | null }) | undefined =
     chunk.choices?.[0]?.delta
   const calls = delta?.tool_calls?.map((part) => part.function?.arguments ?? '') ?? []
   return (delta?.reasoning_content ?? '') + calls.join('')
 }
 
-/** Why an answer ended, in lower case; servers that speak the same protocol say more than OpenAI does. */
-const FINISH: Readonly<Record<string, FinishReason>> = {
+/** Finish reasons in lower case. Compatible servers use more of them than OpenAI does. */
+const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
   stop_sequence: 'stop',
   end_turn: 'stop',
@@ -174,19 +155,18 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   safety: 'content_filter',
 }
 
-/** Puts the fragments of a stream together. */
-function gather() {
+/** Assembles the completion from the chunks of a stream. */
+function collectChunks(request: CompletionRequest): StreamCollector<ChatCompletionChunk> {
   let text = ''
   let isRefused = false
   let finishReason: string | undefined
   let usage: ModelCompletion['usage'] | undefined
   const calls = new Map<number, { id: string; name: string; arguments: string }>()
   return {
-    /** Answers the text the chunk adds. */
-    add(chunk: ChatCompletionChunk): string {
+    add(chunk) {
       if (chunk.usage) usage = { inputTokens: chunk.usage.prompt_tokens, outputTokens: chunk.usage.completion_tokens }
       const choice = chunk.choices?.[0]
-      if (!choice) return ''
+      if (!choice) return { text: '', hidden: '' }
       if (choice.finish_reason) finishReason = choice.finish_reason
       for (const part of choice.delta?.tool_calls ?? []) {
         // Some servers send whole calls without an index.
@@ -201,26 +181,25 @@ function gather() {
       if (choice.delta?.refusal) isRefused = true
       const added = choice.delta?.content ?? choice.delta?.refusal ?? ''
       text += added
-      return added
+      return { text: added, hidden: hiddenTextOf(chunk) }
     },
-    /** @throws ProviderError when the answer was not complete */
-    completion(request: CompletionRequest): ModelCompletion {
-      if (finishReason === undefined) throw brokenStream()
-      const made: ModelCall[] = [...calls].map(([index, call]) => ({
+    finish() {
+      if (finishReason === undefined) throw incompleteStreamError()
+      const collected: ModelCall[] = [...calls].map(([index, call]) => ({
         id: call.id || `call_${request.run.turn}_${index + 1}`,
         name: call.name,
         arguments: parseArguments(call.arguments),
       }))
-      const known = FINISH[finishReason.toLowerCase()]
-      if (known === undefined) throw unknownFinish(finishReason)
-      // Some servers say "stop" beside calls.
-      const ended = made.length > 0 && known === 'stop' ? 'tool_calls' : known
+      const known = FINISH_REASONS[finishReason.toLowerCase()]
+      if (known === undefined) throw unknownFinishError(finishReason)
+      // Some servers send "stop" with calls.
+      const ended = collected.length > 0 && known === 'stop' ? 'tool_calls' : known
       return {
         text,
-        // A refusal ends with "stop" as an answer does.
+        // OpenAI ends a refusal with "stop", like an answer.
         finishReason: isRefused && ended !== 'length' ? 'content_filter' : ended,
-        calls: made,
-        usage: usage ?? estimateUsage(request, text, made),
+        calls: collected,
+        usage: usage ?? estimateUsage(request, text, collected),
       }
     },
   }

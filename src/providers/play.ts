@@ -3,23 +3,23 @@ import type { JsonValue } from '../base/json.ts'
 import type { ModelCompletion, CompletionPart, CompletionRequest, ModelCall } from './provider.ts'
 import { estimateUsage } from './tokens.ts'
 
-/** What an offline model answers: text, calls, and what it claims to have used. */
+/** The answer of an offline model: text, calls, and the usage it reports. */
 export interface OfflineAnswer {
   readonly text: string
   readonly calls: readonly { readonly name: string; readonly arguments: JsonValue }[]
   readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number }
 }
 
-/** Streams an answer made here as a provider would stream one that came over the network. */
-export async function* playAnswer(
+/** Streams an answer of an offline model in parts, like a provider on the network. */
+export async function* streamOfflineAnswer(
   request: CompletionRequest,
   answer: OfflineAnswer,
   signal: AbortSignal,
 ): AsyncGenerator<CompletionPart> {
   signal.throwIfAborted()
-  for (const text of chunks(answer.text)) {
+  for (const text of splitIntoParts(answer.text)) {
     yield { type: 'text', text }
-    // Readers see several parts, as with a real model, and an abort between two of them is obeyed.
+    // As with a real model, a reader can abort between two parts.
     signal.throwIfAborted()
   }
   const calls: ModelCall[] = answer.calls.map((call, index) => ({
@@ -40,7 +40,7 @@ export async function* playAnswer(
 }
 
 /**
- * Waits, or throws the signal's reason as soon as it fires.
+ * Waits, or throws the signal's reason as soon as the signal fires.
  * @param milliseconds at least 0
  */
 export async function waitOrAbort(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -52,5 +52,5 @@ export async function waitOrAbort(milliseconds: number, signal: AbortSignal): Pr
   }
 }
 
-/** A few words a part, about what a model sends in one event. */
-const chunks = (text: string): readonly string[] => text.match(/(?:\S+\s*|\s+){1,4}/g) ?? []
+/** Up to four words per part, about as much as a model sends in one event. */
+const splitIntoParts = (text: string): readonly string[] => text.match(/(?:\S+\s*|\s+){1,4}/g) ?? []

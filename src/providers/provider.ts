@@ -1,11 +1,11 @@
-/** A model: one completion in, parts out. Retries and budgets are the engine's; a provider tries once. */
+/** The interface to a model: one request in, a stream of parts out. A provider tries once; retries and budgets belong to the engine. */
 import type { RunId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { JsonSchema, SnapshotModel } from '../spec/snapshot.ts'
 
 export type MessagePart =
   | { readonly type: 'text'; readonly text: string }
-  /** An image or a PDF, as the provider's own part. */
+  /** An image or a PDF, sent in the provider's own format. */
   | { readonly type: 'file'; readonly filename: string; readonly mediaType: string; readonly bytes: Uint8Array }
 
 export type ModelMessage =
@@ -27,7 +27,7 @@ export type ModelMessage =
 export interface ModelCall {
   readonly id: string
   readonly name: string
-  /** Parsed arguments; the raw text in `{ "$unparsed": text }` where it is no JSON object. */
+  /** Parsed arguments, or `{ "$unparsed": text }` when the text is not a JSON object. */
   readonly arguments: JsonValue
 }
 
@@ -42,18 +42,18 @@ export interface CompletionRequest {
   readonly system: string
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ModelTool[]
-  /** Set when the output is strict JSON: the provider is asked for structured output where it has it. */
+  /** Set when the output is strict JSON: requests structured output from providers that support it. */
   readonly outputSchema?: JsonSchema
-  /** What the offline models read: the run's input, results so far, and which completion this is (from 1). */
+  /** Read by the offline models only: the run's input, the results so far, and the number of this completion (from 1). */
   readonly run: {
     readonly id: RunId
     readonly input: JsonObject
     readonly turn: number
-    /** How often this completion was tried, from 1 (the default): a script's failing turn is used up by the attempt it fails. */
+    /** Number of this attempt, from 1 (the default). Each attempt uses up one failing turn of a script. */
     readonly attempt?: number
-    /** The transcript that `messages` leave out, as where an output is mended: a script's turns are used up by it too. */
+    /** The full transcript when `messages` leave some of it out, as when an output is repaired. It uses up turns of a script too. */
     readonly earlier?: readonly ModelMessage[]
-    /** What the final answer must be: JSON where `format` is `json`, valid against `schema` where there is one, strict or not. */
+    /** Required form of the final answer. `schema` applies whether or not the output is strict. */
     readonly output?: { readonly format: 'text' | 'json'; readonly schema?: JsonSchema }
     readonly results: readonly {
       readonly name: string
@@ -65,8 +65,8 @@ export interface CompletionRequest {
 }
 
 /**
- * Why a model ended its answer. Whole are `stop` and `tool_calls` alone: `length` and `context` were cut, `content_filter` was
- * withheld by the vendor, and `pause_turn` goes on in another completion.
+ * Why a model ended its answer. Only `stop` and `tool_calls` are complete answers: `length` and `context` were cut off,
+ * `content_filter` was withheld by the vendor, and `pause_turn` continues in another completion.
  */
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'context' | 'content_filter' | typeof PAUSED
 export const PAUSED = 'pause_turn'
@@ -76,13 +76,13 @@ export interface ModelCompletion {
   readonly finishReason: FinishReason
   readonly calls: readonly ModelCall[]
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number }
-  /** What this provider wants to see again in the next request, such as signed reasoning blocks. */
+  /** Data that the next request must send back to this provider, such as signed reasoning blocks. */
   readonly hidden?: JsonObject
 }
 
 /**
- * Text as it arrives, then exactly one completion. A stream that ends without one is a broken connection. `hidden` is what the
- * model writes and nobody is shown, thinking and arguments of calls: it is counted where no answer comes.
+ * Text as it arrives, then exactly one completion; a stream that ends without one was a broken connection. `hidden` is text that
+ * is not displayed, such as thinking and arguments of calls: it counts towards usage when the answer does not complete.
  */
 export type CompletionPart =
   | { readonly type: 'text' | 'hidden'; readonly text: string }
@@ -90,12 +90,12 @@ export type CompletionPart =
 
 export interface ModelProvider {
   /**
-   * @throws ProviderError for what the provider or the connection refused; the abort reason when `signal` fires
+   * @throws ProviderError when the provider refuses or the connection fails; the abort reason when `signal` fires
    */
   complete(request: CompletionRequest, signal: AbortSignal): AsyncIterable<CompletionPart>
 }
 
-/** The provider or the way to it failed. The message is for people and holds no secret. */
+/** The provider or the connection to it failed. The message is for people and contains no secret. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly status: number | undefined
@@ -109,7 +109,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** Decisions, section 13: 408, 409, 429, 5xx and connection faults are tried again. */
+/** Source: decisions, section 13: the engine retries 408, 409, 429, 5xx and connection errors. */
 export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 409 || status === 429 || status >= 500
 
@@ -118,7 +118,8 @@ export const isRetryableStatus = (status: number): boolean =>
  */
 export interface ModelProviders {
   /**
-   * The provider of a model, with the key that the agent's `secrets` name; a session may be one that is rehearsed.
+   * The provider of a model, with the key that the agent's `secrets` name.
+   * @param sessionId lets a rehearsed session get a provider of its own
    * @throws Failure `provider_not_configured` or `secret_not_set`
    */
   choose(
@@ -126,6 +127,6 @@ export interface ModelProviders {
     model: SnapshotModel,
     sessionId?: string,
   ): ModelProvider
-  /** The most tokens that one answer of the model can have, or is taken to have where nothing bounds it. */
+  /** The most tokens that one answer can have; an assumed bound when nothing limits the model. */
   mostOutput(model: SnapshotModel, sessionId?: string): number
 }

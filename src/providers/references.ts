@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 
-/** What `${…}` can name. `results` holds the latest result of each tool by its wire name. */
+/** Values that `${…}` can refer to. `results` has the latest result of each tool by its wire name. */
 export interface ReferenceScope {
   readonly input: JsonObject
   readonly results: Readonly<Record<string, JsonValue>>
 }
 
 /**
- * Fills in `${input.order}`, `${results.lookup.items[0].id}` and the like, in every string of a value. A string that is exactly
- * one reference becomes the value itself; inside other text a string stands as it is and anything else as JSON.
- * `$${` is a literal `${`.
- * @throws RangeError naming a reference that names nothing
+ * Replaces references such as `${input.order}` and `${results.lookup.items[0].id}` in every string of a value. A string that is
+ * exactly one reference becomes the referenced value; inside other text, strings are inserted as they are and other values as
+ * JSON. `$${` stands for a literal `${`.
+ * @throws RangeError with the reference that has no value
  */
 export function fillReferences(value: unknown, scope: ReferenceScope): JsonValue {
   if (typeof value === 'string') return fillText(value, scope)

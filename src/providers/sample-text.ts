@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts'
 import { loadRe2 } from '../base/re2.ts'
 
-/** A text of each format, and the shape by which one of the input is recognised. */
+/** A sample of each format, and a pattern that recognises texts of the input in that format. */
 const FORMATS: Readonly<Record<string, readonly [sample: string, shape: RegExp]>> = {
   date: ['2026-01-01', /^\d{4}-\d\d-\d\d$/],
   time: ['00:00:00Z', /^\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/],
@@ -18,7 +18,7 @@ const FORMATS: Readonly<Record<string, readonly [sample: string, shape: RegExp]>
   'json-pointer': ['/example', /^(\/\w+)+$/],
 }
 
-/** Whether a text of the input has the pattern and the format asked for; false where that cannot be told. */
+/** Whether a text has the required pattern and format; false for a format or pattern that is not supported here. */
 export function fitsText({ pattern, format }: JsonObject, text: string): boolean {
   if (typeof format === 'string' && !FORMATS[format]?.[1].test(text)) return false
   if (typeof pattern !== 'string') return true
@@ -30,15 +30,15 @@ export function fitsText({ pattern, format }: JsonObject, text: string): boolean
 }
 
 /**
- * Text that fits `pattern`, or `format`, or the bounds of length; the property's name where anything goes. Undefined where a
- * pattern uses what is not understood here.
+ * A text that fits `pattern`, else `format`, else the bounds of length; the property's name when any text fits. Undefined when
+ * the pattern uses syntax that is not supported here.
  */
 export function sampleText(schema: JsonObject, name: string | undefined): string | undefined {
   const { pattern, format, minLength, maxLength } = schema
   const least = typeof minLength === 'number' ? minLength : 0
   const most = typeof maxLength === 'number' ? maxLength : Infinity
   if (typeof pattern === 'string') {
-    const text = fromPattern(pattern, least)
+    const text = buildFromPattern(pattern, least)
     return text !== undefined && text.length <= most ? text : undefined
   }
   if (typeof format === 'string' && FORMATS[format] !== undefined) return FORMATS[format][0]
@@ -46,8 +46,8 @@ export function sampleText(schema: JsonObject, name: string | undefined): string
   return text.padEnd(least, 'x').slice(0, most)
 }
 
-/** The shortest text a pattern of the ordinary kind allows, at least `least` long where a repetition can be drawn out. */
-function fromPattern(pattern: string, least: number): string | undefined {
+/** The shortest text that a simple pattern allows, with repetitions extended to reach the length `least`. */
+function buildFromPattern(pattern: string, least: number): string | undefined {
   for (const extra of [0, 1, least, least * 2]) {
     const text = new PatternReader(pattern, extra).read()
     if (text === undefined) return undefined
@@ -59,7 +59,7 @@ function fromPattern(pattern: string, least: number): string | undefined {
 
 function isMatch(pattern: string, text: string): boolean {
   try {
-    // The text was made from the pattern and is short, so there is nothing to backtrack over.
+    // The text was built from the pattern and is short, so catastrophic backtracking cannot occur.
     return new RegExp(pattern, 'u').test(text)
   } catch {
     return false
@@ -80,11 +80,11 @@ const CLASSES: Readonly<Record<string, string>> = {
 }
 const CANDIDATES = 'aA0-_ .@/:bBzZ19x'
 
-/** Reads a regular expression from left to right and writes the first text it allows. */
+/** Reads a regular expression from left to right and builds the first text that it allows. */
 class PatternReader {
   #at = 0
   readonly #pattern: string
-  /** How often what may repeat without end is repeated beyond its least number. */
+  /** Extra repetitions of an unbounded quantifier beyond its minimum. */
   readonly #extra: number
   constructor(pattern: string, extra: number) {
     this.#pattern = pattern
@@ -96,7 +96,7 @@ class PatternReader {
     return this.#at === this.#pattern.length ? text : undefined
   }
 
-  /** The first alternative; the others are only skipped. */
+  /** Builds the first alternative and skips the others. */
   #choice(): string | undefined {
     const first = this.#sequence()
     while (this.#pattern[this.#at] === '|') {

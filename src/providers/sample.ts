@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { fitsText, sampleText } from './sample-text.ts'
 
 /**
- * The same value every time for a schema: one that fits, and that says what `given` says where a property of the same name has a
- * fitting value there, at any depth. Undefined where nothing fits.
+ * Builds a value that fits a schema, always the same one. Properties take the value that `given` has under the same name, at any
+ * depth, if it fits. Undefined when no value was found.
  */
 export function sampleOf(schema: JsonObject | boolean, given: JsonObject): JsonValue | undefined {
   return sample({ root: schema, given }, schema, undefined, 0)
@@ -14,24 +14,29 @@ interface SampleContext {
   readonly given: JsonObject
 }
 
-/** Optional properties are left out below this depth, so that a schema that refers to itself comes to an end. */
-const DEEP = 4
-/** Below this nothing fits: the schema asks for an endless value. */
-const DEEPEST = 24
+/** Optional properties are left out below this depth, so that a recursive schema comes to an end. */
+const MAX_OPTIONAL_DEPTH = 4
+/** Below this depth no value is built: the schema requires an endless one. */
+const MAX_DEPTH = 24
 
-function sample(about: SampleContext, schema: unknown, name: string | undefined, depth: number): JsonValue | undefined {
-  if (schema === false || depth > DEEPEST) return undefined
-  const plain = simplify(about.root, schema, 0)
-  const hint = name === undefined ? undefined : findNamed(about.given, name)
-  if (hint !== undefined && fits(about.root, plain, hint)) return hint
+function sample(
+  context: SampleContext,
+  schema: unknown,
+  name: string | undefined,
+  depth: number,
+): JsonValue | undefined {
+  if (schema === false || depth > MAX_DEPTH) return undefined
+  const plain = simplify(context.root, schema, 0)
+  const hint = name === undefined ? undefined : findNamed(context.given, name)
+  if (hint !== undefined && fits(context.root, plain, hint)) return hint
   for (const key of ['const', 'default'] as const) if (Object.hasOwn(plain, key)) return plain[key]
   for (const key of ['examples', 'enum'] as const)
     if (Array.isArray(plain[key]) && plain[key].length > 0) return plain[key][0]
   switch (typeOf(plain)) {
     case 'object':
-      return sampleObject(about, plain, depth)
+      return sampleObject(context, plain, depth)
     case 'array':
-      return sampleArray(about, plain, name, depth)
+      return sampleArray(context, plain, name, depth)
     case 'string':
       return sampleText(plain, name)
     case 'integer':
@@ -46,36 +51,36 @@ function sample(about: SampleContext, schema: unknown, name: string | undefined,
   }
 }
 
-function sampleObject(about: SampleContext, schema: JsonObject, depth: number): JsonObject | undefined {
+function sampleObject(context: SampleContext, schema: JsonObject, depth: number): JsonObject | undefined {
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
   const required = new Set(namesIn(schema['required']))
-  const made: JsonObject = {}
+  const sampled: JsonObject = {}
   for (const name of new Set([...Object.keys(properties), ...required])) {
     const wanted = required.has(name)
-    // What is optional is said only where the input says it.
-    if (!wanted && (depth >= DEEP || findNamed(about.given, name) === undefined)) continue
-    const value = sample(about, properties[name] ?? true, name, depth + 1)
-    if (value !== undefined) made[name] = value
+    // Optional properties are set only when the input has a value for them.
+    if (!wanted && (depth >= MAX_OPTIONAL_DEPTH || findNamed(context.given, name) === undefined)) continue
+    const value = sample(context, properties[name] ?? true, name, depth + 1)
+    if (value !== undefined) sampled[name] = value
     else if (wanted) return undefined
   }
-  return made
+  return sampled
 }
 
 function sampleArray(
-  about: SampleContext,
+  context: SampleContext,
   schema: JsonObject,
   name: string | undefined,
   depth: number,
 ): JsonValue[] | undefined {
   const first = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : []
   const count = Math.max(numberIn(schema['minItems']) ?? 0, first.length)
-  const made: JsonValue[] = []
+  const sampled: JsonValue[] = []
   for (let at = 0; at < Math.min(count, 100); at++) {
-    const value = sample(about, first[at] ?? schema['items'] ?? true, name, depth + 1)
+    const value = sample(context, first[at] ?? schema['items'] ?? true, name, depth + 1)
     if (value === undefined) return undefined
-    made.push(value)
+    sampled.push(value)
   }
-  return made
+  return sampled
 }
 
 function sampleNumber(schema: JsonObject): number | undefined {
@@ -98,12 +103,12 @@ function sampleNumber(schema: JsonObject): number | undefined {
   )
 }
 
-/** A schema with references followed, `allOf` merged and the first of `anyOf` or `oneOf` taken. */
+/** Follows references, merges `allOf` and takes the first of `anyOf` or `oneOf`. */
 function simplify(root: JsonObject | boolean, schema: unknown, depth: number): JsonObject {
-  if (!isJsonObject(schema) || depth > DEEPEST) return {}
+  if (!isJsonObject(schema) || depth > MAX_DEPTH) return {}
   const { $ref, allOf, anyOf, oneOf, ...own } = schema
   const parts: JsonObject[] = []
-  if (typeof $ref === 'string') parts.push(simplify(root, pointedAt(root, $ref), depth + 1))
+  if (typeof $ref === 'string') parts.push(simplify(root, resolvePointer(root, $ref), depth + 1))
   if (Array.isArray(allOf)) for (const each of allOf) parts.push(simplify(root, each, depth + 1))
   for (const choice of [anyOf, oneOf])
     if (Array.isArray(choice) && choice.length > 0) parts.push(simplify(root, choice[0], depth + 1))
@@ -120,18 +125,18 @@ const merge = (a: JsonObject, b: JsonObject): JsonObject => ({
   }),
 })
 
-function pointedAt(root: JsonObject | boolean, ref: string): unknown {
+function resolvePointer(root: JsonObject | boolean, ref: string): unknown {
   if (!ref.startsWith('#')) return undefined
-  let here: unknown = root
+  let target: unknown = root
   for (const token of ref.slice(1).split('/').slice(1)) {
     const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
-    here = Array.isArray(here)
-      ? here[Number(key)]
-      : isJsonObject(here) && Object.hasOwn(here, key)
-        ? here[key]
+    target = Array.isArray(target)
+      ? target[Number(key)]
+      : isJsonObject(target) && Object.hasOwn(target, key)
+        ? target[key]
         : undefined
   }
-  return here
+  return target
 }
 
 function typeOf(schema: JsonObject): string {
@@ -144,7 +149,7 @@ function typeOf(schema: JsonObject): string {
   return 'string'
 }
 
-/** Whether a value of the input may stand here: the keywords that ordinary schemas use, no more. */
+/** Whether a value of the input fits the schema. Checks only the common keywords. */
 function fits(root: JsonObject | boolean, schema: JsonObject, value: JsonValue): boolean {
   const types = typeof schema['type'] === 'string' ? [schema['type']] : namesIn(schema['type'])
   if (types.length > 0 && !types.some((type) => isOfType(type, value))) return false
@@ -199,7 +204,7 @@ function fitsNumber(schema: JsonObject, value: number): boolean {
   return typeof multipleOf !== 'number' || Number.isInteger(value / multipleOf)
 }
 
-/** The value of the first property of this name, nearest to the top. */
+/** The value of the property of this name that is nearest to the top. */
 function findNamed(given: JsonObject, name: string): JsonValue | undefined {
   let level: JsonValue[] = [given]
   for (let depth = 0; level.length > 0 && depth < 8; depth++) {

@@ -1,22 +1,21 @@
 /**
- * The scripted model: a list of turns, played without a key or a network. Source: decisions, section 13.
+ * The scripted model: plays a list of turns without a key or a network. Source: decisions, section 13.
  *
- * Which turn is played follows from the request alone, so a run that goes on after a restart, and any number of runs at once,
- * see the turns they would have seen anyway:
+ * The request alone determines the turn, so a restart and concurrent runs do not change which turns a run sees:
  *
- * 1. The first turn not yet used whose `when` holds. Its matchers look at the last message: the person's, or all results of the
- *    calls just made. `contains` is text in it, `matches` an RE2 pattern, `tool` the wire name of a tool that just answered,
- *    `input` values that the run's input has.
- * 2. Else the next turn without `when`.
- * 3. Else the last turn whose `when` holds, again.
+ * 1. The first unused turn whose `when` matches. Matchers read the last message: the user's, or all results of the last calls.
+ *    `contains` is text in it, `matches` an RE2 pattern, `tool` the wire name of a tool that just answered, `input` values that
+ *    the run's input has.
+ * 2. Else the next unused turn without `when`.
+ * 3. Else the last turn whose `when` matches, again.
  *
- * Used is what the completions in the transcript have used, found by playing it again. A failing turn is used up by the attempt
- * it fails, so that the next attempt sees the turn after it; where no turn is left it fails every attempt.
+ * Turns are used by the completions in the transcript, which is played again to find them. A failing turn is used by the attempt
+ * that it fails, so that the next attempt sees the turn after it; when no turn is left, it fails every attempt.
  */
 import { loadRe2 } from '../base/re2.ts'
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { ScriptCall, ScriptTurn } from '../spec/snapshot.ts'
-import { waitOrAbort, playAnswer, type OfflineAnswer } from './play.ts'
+import { waitOrAbort, streamOfflineAnswer, type OfflineAnswer } from './play.ts'
 import {
   isRetryableStatus,
   ProviderError,
@@ -26,14 +25,14 @@ import {
 } from './provider.ts'
 import { fillReferences, type ReferenceScope } from './references.ts'
 
-/** @param wait how `delay_ms` passes; a test that winds its clock gives another */
+/** @param wait waits for `delay_ms`; tests with a manual clock pass their own */
 export const createScripted = (wait: typeof waitOrAbort = waitOrAbort): ModelProvider => ({
   async *complete(request, signal) {
     signal.throwIfAborted()
     const { turn, number } = chooseTurn(request)
     if (turn.delay_ms !== undefined) await wait(turn.delay_ms, signal)
     if (turn.fail !== undefined) throw failureOf(turn.fail, number)
-    yield* playAnswer(request, answerOf(turn, number, request), signal)
+    yield* streamOfflineAnswer(request, answerOf(turn, number, request), signal)
   },
 })
 
@@ -47,46 +46,46 @@ interface ChosenTurn {
 
 function chooseTurn(request: CompletionRequest): ChosenTurn {
   const script = request.model.script
-  if (!script) throw permanent('The scripted model has no script; provider_options.script names one.')
+  if (!script) throw permanentError('The scripted model has no script; provider_options.script names one.')
   const turns = script.map((turn, index): ChosenTurn => ({ turn, number: index + 1 }))
   const used = new Set<ChosenTurn>()
-  const pick = (seen: readonly ModelMessage[]): ChosenTurn | undefined => {
-    const matching = turns.filter(({ turn }) => turn.when !== undefined && holds(turn.when, seen, request.run.input))
+  const pickTurn = (seen: readonly ModelMessage[]): ChosenTurn | undefined => {
+    const matching = turns.filter(({ turn }) => turn.when !== undefined && isMatch(turn.when, seen, request.run.input))
     return (
       matching.find((each) => !used.has(each)) ??
       turns.find((each) => each.turn.when === undefined && !used.has(each)) ??
       matching.at(-1)
     )
   }
-  /** The turn after a failing one; the failing one itself when it is the last. */
-  const passFailing = (seen: readonly ModelMessage[], attempts: number): ChosenTurn | undefined => {
-    let here = pick(seen)
-    for (let left = attempts; left > 0 && here?.turn.fail !== undefined; left--) {
-      used.add(here)
-      here = pick(seen) ?? here
+  /** Skips one failing turn per failed attempt. Returns the failing turn itself when no turn follows it. */
+  const skipFailing = (seen: readonly ModelMessage[], failedAttempts: number): ChosenTurn | undefined => {
+    let chosen = pickTurn(seen)
+    for (let left = failedAttempts; left > 0 && chosen?.turn.fail !== undefined; left--) {
+      used.add(chosen)
+      chosen = pickTurn(seen) ?? chosen
     }
-    return here
+    return chosen
   }
 
   const transcript = request.run.earlier ?? request.messages
   transcript.forEach((message, at) => {
     if (message.role !== 'assistant') return
-    const answered = passFailing(transcript.slice(0, at), turns.length)
+    const answered = skipFailing(transcript.slice(0, at), turns.length)
     if (answered) used.add(answered)
   })
-  const chosen = passFailing(request.messages, (request.run.attempt ?? 1) - 1)
+  const chosen = skipFailing(request.messages, (request.run.attempt ?? 1) - 1)
   if (chosen) return chosen
-  throw permanent(
+  throw permanentError(
     turns.length === 0
       ? 'The script has no turns.'
       : `The script is used up: completion ${request.run.turn} finds none of its ${turns.length} turns left, the last being turn ${turns.length}.`,
   )
 }
 
-function holds(when: NonNullable<ScriptTurn['when']>, messages: readonly ModelMessage[], input: JsonObject): boolean {
+function isMatch(when: NonNullable<ScriptTurn['when']>, messages: readonly ModelMessage[], input: JsonObject): boolean {
   const last = lastMessage(messages)
   if (when.contains !== undefined && !last.text.includes(when.contains)) return false
-  if (when.matches !== undefined && !matches(when.matches, last.text)) return false
+  if (when.matches !== undefined && !matchesPattern(when.matches, last.text)) return false
   if (when.tool !== undefined && !last.tools.some((name) => isNamed(when.tool!, name))) return false
   if (
     when.input !== undefined &&
@@ -96,14 +95,14 @@ function holds(when: NonNullable<ScriptTurn['when']>, messages: readonly ModelMe
   return true
 }
 
-/** Objects are compared by the keys that the matcher gives, all else whole. */
+/** Objects are compared by the keys of the matcher; other values must be equal. */
 function covers(wanted: JsonValue, value: JsonValue): boolean {
   if (isJsonObject(wanted) && isJsonObject(value))
     return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && covers(each, value[key]!))
   return canonicalJson(wanted) === canonicalJson(value)
 }
 
-/** The last message: what the person said, or all results since the last completion. */
+/** The last message: the user's, or all results since the last completion. */
 function lastMessage(messages: readonly ModelMessage[]): { readonly text: string; readonly tools: readonly string[] } {
   const texts: string[] = []
   const tools: string[] = []
@@ -120,11 +119,11 @@ function lastMessage(messages: readonly ModelMessage[]): { readonly text: string
   return { text: texts.join('\n'), tools }
 }
 
-function matches(pattern: string, text: string): boolean {
+function matchesPattern(pattern: string, text: string): boolean {
   try {
     return loadRe2().compile(pattern).matcher(text).find()
   } catch (error) {
-    throw permanent(`The script's pattern "${pattern}" is not valid RE2: ${(error as Error).message}.`)
+    throw permanentError(`The script's pattern "${pattern}" is not valid RE2: ${(error as Error).message}.`)
   }
 }
 
@@ -133,9 +132,9 @@ function answerOf(turn: ScriptTurn, number: number, request: CompletionRequest):
   for (const { name, result } of request.run.results) results[name] = result
   const scope: ReferenceScope = { input: request.run.input, results }
   try {
-    const said = turn.say === undefined ? '' : fillReferences(turn.say, scope)
+    const text = turn.say === undefined ? '' : fillReferences(turn.say, scope)
     return {
-      text: typeof said === 'string' ? said : JSON.stringify(said),
+      text: typeof text === 'string' ? text : JSON.stringify(text),
       calls: callsOf(turn).map((call) => ({
         name: request.tools.find((tool) => isNamed(call.tool, tool.name))?.name ?? call.tool,
         arguments: fillReferences(call.arguments ?? {}, scope),
@@ -147,19 +146,19 @@ function answerOf(turn: ScriptTurn, number: number, request: CompletionRequest):
     }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw permanent(`Turn ${number} of the script: ${error.message}.`)
+    throw permanentError(`Turn ${number} of the script: ${error.message}.`)
   }
 }
 
 const callsOf = ({ call }: ScriptTurn): readonly ScriptCall[] =>
   call === undefined ? [] : Array.isArray(call) ? (call as readonly ScriptCall[]) : [call as ScriptCall]
 
-/** A script may name a tool by its wire name or by its logical id, of which the last part is the usual wire name. */
+/** A script names a tool by its wire name or by its logical id, whose last part is usually the wire name. */
 const isNamed = (written: string, wire: string): boolean =>
   written === wire || written.slice(written.lastIndexOf('.') + 1) === wire
 
 function failureOf(fail: NonNullable<ScriptTurn['fail']>, number: number): ProviderError {
-  if (typeof fail === 'string') return permanent(fail)
+  if (typeof fail === 'string') return permanentError(fail)
   const { status } = fail
   return new ProviderError(
     fail.message ?? `Turn ${number} of the script fails${status === undefined ? '' : ` with ${status}`}.`,
@@ -170,4 +169,4 @@ function failureOf(fail: NonNullable<ScriptTurn['fail']>, number: number): Provi
   )
 }
 
-const permanent = (message: string): ProviderError => new ProviderError(message, { retryable: false })
+const permanentError = (message: string): ProviderError => new ProviderError(message, { retryable: false })

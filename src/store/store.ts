@@ -1,9 +1,9 @@
 /**
- * What the engine and the server ask of a store. Every method takes a value, is one transaction and returns a value; no
- * callback crosses this interface. A promise resolves only after the transaction is durable.
+ * The persistence interface of the engine and the server. Every method takes a value, runs one transaction and returns a
+ * value; no callback crosses this interface. A promise resolves only after the transaction is durable.
  *
- * A session (one execution tree) is the unit of writing: a writer names the version it read, and the slower of two writers
- * is refused whole.
+ * A session (one execution tree) is the unit of writing. A writer names the version it read; of two concurrent writers the
+ * slower one is refused, and nothing of its update is stored.
  */
 import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
@@ -29,7 +29,7 @@ import type { PublishedDocument, AgentSnapshot } from '../spec/snapshot.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskKind, TaskRecord } from '../spec/task.ts'
 
-/** A session with all that is needed to move it: its runs and the tasks that are pending. */
+/** A session with everything needed to advance it: its runs and its pending tasks. */
 export interface SessionTree {
   readonly session: Session
   readonly runs: readonly Run[]
@@ -38,18 +38,18 @@ export interface SessionTree {
 
 export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait'
 
-/** Something that happens to a session at a time, unless it is cleared before. One per (session, run, kind, ref). */
+/** A timer that fires at an instant unless it is cleared first. At most one per (session, run, kind, ref). */
 export interface SessionTimer {
   readonly sessionId: SessionId
   readonly runId: RunId
   readonly kind: TimerKind
-  /** What it concerns: a task or call id; empty for the run itself. */
+  /** Id of the task or call that the timer belongs to; empty for the run itself. */
   readonly ref: string
   readonly at: Instant
 }
 export type TimerKey = Omit<SessionTimer, 'at'>
 
-/** A row per call of a tool or agent: what history conditions count and what an audit reads. Replaced whole by its key. */
+/** One call of a tool or agent, for history conditions and audits. Writing the same key replaces the whole row. */
 export interface CallRow {
   readonly sessionId: SessionId
   readonly runId: RunId
@@ -62,11 +62,11 @@ export interface CallRow {
   readonly state: string
   readonly attempt: number
   readonly idempotencyKey: string
-  /** When it last moved on: a call that waited for a person is in a window by when it was done. */
+  /** Time of the last state change. A call that waited for a person thus counts in the time window in which it was done. */
   readonly at: Instant
 }
 
-/** How a step of an earlier turn ended. */
+/** The end of a step that an earlier update stored. */
 export interface StepEnd {
   readonly id: StepId
   readonly ordinal: number
@@ -75,28 +75,28 @@ export interface StepEnd {
 }
 
 /**
- * An event as a turn says it: in full or, where it shows a step as it is kept, with the step's `ordinal`. Such an event is
- * read in full again; its words are written once.
+ * An event of an update: in full, or with only the `ordinal` of a step when its data is that step as stored. The store
+ * rebuilds the data from the step on reading, so that the content is written once.
  */
 export type TurnEvent = StoredEvent | (Omit<StoredEvent, 'data'> & { readonly ordinal: number })
 
-/** All that one move of a session changes. */
+/** Everything that one save of a session writes. */
 export interface SessionUpdate {
-  /** The session after the move; `version` is the one that was read, the store adds one. */
+  /** The session after the update; `version` is the one that was read, the store adds one. */
   readonly session: Session
-  /** Runs that are new or changed. */
+  /** New and changed runs. */
   readonly runs: readonly Run[]
   readonly steps: readonly RunStep[]
-  /** Steps of earlier turns that ended. */
+  /** Ends of steps that earlier updates stored. */
   readonly closedSteps: readonly StepEnd[]
-  /** Tasks that are new or changed. Votes they carry are kept as rows. */
+  /** New and changed tasks. Their votes are stored as separate rows. */
   readonly tasks: readonly TaskRecord[]
   readonly calls: readonly CallRow[]
-  /** Numbered by the writer: `session.lastSeq` is the number of the last one here. */
+  /** Numbered by the writer without gaps; `session.lastSeq` is the number of the last one. */
   readonly events: readonly TurnEvent[]
   readonly setTimers: readonly SessionTimer[]
   readonly clearTimers: readonly TimerKey[]
-  /** True while the session has work in flight; recovery reads these. A session that only waits costs rows. */
+  /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */
   readonly busy: boolean
 }
 
@@ -114,7 +114,7 @@ export interface IdempotencyClaim {
   readonly route: string
   readonly key: string
   readonly bodyDigest: Digest
-  /** What a replay is answered with. */
+  /** Response returned to a repeated request. */
   readonly response: JsonObject
   readonly expiresAt: Instant
 }
@@ -161,7 +161,7 @@ export interface VersionPublication {
   readonly by: string
 }
 
-/** One line per member of a publication. `already` = the same digest was there before. */
+/** One published document. `already`: this version was published before with the same digest. */
 export interface StoredMember {
   readonly kind: 'Agent' | 'Tool' | 'Policy'
   readonly id: string
@@ -195,15 +195,15 @@ export interface TaskFilter {
   readonly workspaceId: WorkspaceId
   readonly agentId?: AgentId
   readonly kinds?: readonly TaskKind[]
-  /** Decided ones too. */
+  /** Includes decided tasks. */
   readonly all?: boolean
 }
 
 export interface Store {
   // Sessions
-  /** T1: limits counted, idempotency claimed, session, run and first events written; nothing of it when refused. */
-  start(turn: SessionUpdate, limits: StartLimits, idempotency?: IdempotencyClaim): Promise<StartOutcome>
-  /** The outcome of an earlier start with this key, if it is known and not expired. */
+  /** T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. */
+  start(update: SessionUpdate, limits: StartLimits, idempotency?: IdempotencyClaim): Promise<StartOutcome>
+  /** Outcome of an earlier start with this idempotency key, unless it expired. */
   replay(
     principal: string,
     route: string,
@@ -213,11 +213,12 @@ export interface Store {
   ): Promise<StartOutcome | undefined>
   load(sessionId: SessionId): Promise<SessionTree | undefined>
   /**
-   * @throws Failure `run_moved_on` when the session was saved since `turn.session.version` was read, `state_not_saved` when the
-   *   content is refused and would be every time; nothing is kept then
+   * Stores all of the update, or nothing when it throws.
+   * @throws Failure `run_moved_on` when the session was saved since `update.session.version` was read, `state_not_saved` when
+   *   the database refuses the content, so that a retry would fail too
    */
-  save(turn: SessionUpdate): Promise<void>
-  /** Sessions that have work in flight and are not held, oldest first: what a restart continues. */
+  save(update: SessionUpdate): Promise<void>
+  /** Sessions with work in flight that are not held, oldest first. A restart continues them. */
   busySessions(): Promise<readonly SessionId[]>
 
   session(id: SessionId): Promise<Session | undefined>
@@ -225,12 +226,12 @@ export interface Store {
     filter: SessionFilter,
     page: PageRange,
   ): Promise<{ readonly items: readonly Session[]; readonly total: number }>
-  /** Sessions whose id ends with these hexadecimal digits (dashes left out), at most `limit`. */
+  /** Sessions whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   sessionsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Session[]>
   run(id: RunId): Promise<Run | undefined>
   runs(filter: RunFilter, page: PageRange): Promise<{ readonly items: readonly Run[]; readonly total: number }>
   runsOf(sessionId: SessionId): Promise<readonly Run[]>
-  /** Runs whose id ends with these hexadecimal digits (dashes left out), at most `limit`. */
+  /** Runs whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   runsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Run[]>
   /** Steps of a run in order, for the model's transcript. */
   stepsOfRun(runId: RunId): Promise<readonly RunStep[]>
@@ -238,7 +239,7 @@ export interface Store {
   stepsOfSession(sessionId: SessionId): Promise<readonly RunStep[]>
   /** Steps of a session after the ordinal `after`, in order, at most `limit`. */
   stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly RunStep[]>
-  /** Calls of a session, or of all sessions of an agent since an instant, for history conditions and backtests. */
+  /** Calls for history conditions and backtests, filtered by session, agent and earliest instant. */
   calls(filter: {
     readonly sessionId?: SessionId
     readonly agentId?: AgentId
@@ -258,12 +259,12 @@ export interface Store {
   nextTimerAt(): Promise<Instant | undefined>
 
   // Versions
-  /** @throws Failure `version_exists` when a member is published with another digest; nothing is kept then */
+  /** @throws Failure `version_exists` when a member was published before with a different digest; nothing is stored then */
   publish(publication: VersionPublication): Promise<readonly StoredMember[]>
   version(id: VersionId): Promise<AgentVersion | undefined>
   versionByDigest(workspaceId: WorkspaceId, digest: Digest): Promise<AgentVersion | undefined>
   versions(agentId: AgentId): Promise<readonly AgentVersion[]>
-  /** What was deployed, the latest first, each version once. */
+  /** Every version that was ever deployed, once each, most recently deployed first. */
   deployedVersions(agentId: AgentId): Promise<readonly VersionId[]>
   documents(workspaceId: WorkspaceId, kind: 'Tool' | 'Policy', id: string): Promise<readonly PublishedDocument[]>
   /** Makes a version the active one of its agent. @throws Failure `not_found` */
@@ -272,7 +273,7 @@ export interface Store {
   agents(workspaceId: WorkspaceId): Promise<readonly AgentRow[]>
   /** @throws Failure `not_found` */
   setYanked(versionId: VersionId, yanked: boolean): Promise<void>
-  /** The same for a Tool or Policy document. @throws Failure `not_found` */
+  /** Like `setYanked`, for a Tool or Policy document. @throws Failure `not_found` */
   setDocumentYanked(
     workspaceId: WorkspaceId,
     document: Pick<PublishedDocument, 'kind' | 'id' | 'version'>,
@@ -285,22 +286,22 @@ export interface Store {
   deleteTrigger(id: TriggerId): Promise<void>
   trigger(id: TriggerId): Promise<Trigger | undefined>
   triggers(workspaceId: WorkspaceId, agentId?: AgentId): Promise<readonly Trigger[]>
-  /** Up to when the ticks of each schedule trigger were looked at; those that never were are absent. */
+  /** The instant up to which each schedule trigger was processed; triggers never processed are absent. */
   ticks(workspaceId: WorkspaceId): Promise<ReadonlyMap<TriggerId, Instant>>
-  /** @param marks null forgets */
+  /** @param marks null removes the mark of a trigger */
   markTicks(marks: ReadonlyMap<TriggerId, Instant | null>): Promise<void>
   createKey(key: ApiKey): Promise<void>
   /** @param hash SHA-256 of the secret, hexadecimal */
   keyByHash(hash: string): Promise<ApiKey | undefined>
   keys(workspaceId: WorkspaceId): Promise<readonly ApiKey[]>
   revokeKey(id: KeyId, at: Instant): Promise<void>
-  /** Remembers a use; may be delayed and coalesced, as nothing depends on it. */
+  /** Records the last use of a key. The write may be delayed and coalesced, because nothing depends on it. */
   touchKey(id: KeyId, at: Instant): void
   createOperatorKey(key: OperatorKey): Promise<void>
   /** @param hash SHA-256 of the secret, hexadecimal */
   operatorKeyByHash(hash: string): Promise<OperatorKey | undefined>
   operatorKeys(workspaceId: WorkspaceId): Promise<readonly OperatorKey[]>
-  /** Keeps the first moment when revoked twice. @throws Failure `not_found` */
+  /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
   touchOperatorKey(id: KeyId, at: Instant): Promise<void>
 
@@ -316,26 +317,26 @@ export interface Store {
     workspaceId: WorkspaceId,
     page: PageRange,
   ): Promise<{ readonly items: readonly StoredFile[]; readonly total: number }>
-  /** Files whose address expired before `now`, and whose upload is not closed: what a sweep cleans up after. */
+  /** Files whose presigned address expired before `now` and whose upload is not closed: a sweep cleans up after them. */
   expiredUploads(now: Instant, limit: number): Promise<readonly StoredFile[]>
-  /** Nothing lies at the staging key of a finalized file any more, and nothing can come. */
+  /** Records that the staging key of a file is empty and can receive no more bytes. */
   closeUpload(id: FileId): Promise<void>
   deleteFile(id: FileId): Promise<void>
 
-  // What came from a backup
-  /** Since when a session or trigger from a backup is held; undefined = it is not. */
+  // Sessions and triggers that a restored backup holds until an operator releases them
+  /** Since when a session or trigger is held; undefined when it is not. */
   restoredAt(id: SessionId | TriggerId): Promise<Instant | undefined>
-  /** Open sessions, oldest first, and triggers that are held. */
+  /** Held sessions that are still open, oldest first, and held triggers. */
   restored(
     workspaceId: WorkspaceId,
   ): Promise<{ readonly sessions: readonly SessionId[]; readonly triggers: readonly TriggerId[] }>
-  /** They are held no longer; what is not held stays as it is. */
+  /** Releases these; ids that are not held are ignored. */
   releaseRestored(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
 
-  /** Writes all that is committed to a new file, while others go on reading and writing. */
+  /** Writes everything committed to a new file; reads and writes continue meanwhile. */
   backup(path: string): Promise<void>
-  /** Forgets every session with its runs, timeline, tasks and events. What is published, triggers, keys and files stay. */
+  /** Deletes every session with its runs, timeline, tasks and events. Publications, triggers, keys and files stay. */
   forgetRuns(): Promise<void>
-  /** Everything written so far is durable and the file is closed. Pending saves finish first. */
+  /** Finishes pending writes, makes them durable and closes the file. */
   close(): Promise<void>
 }

@@ -177,7 +177,7 @@ test.each([
 test('an answer that ended for a reason that is not known is a broken one', async () => {
   const provider = await start([{ say: 'x', finish: 'moonlight' }])
   await expect(complete(provider, requestWith({ model }))).rejects.toMatchObject({
-    message: 'The model provider ended the answer with "moonlight", which is no known reason.',
+    message: 'The model provider ended the answer with "moonlight", which is not a known reason.',
     retryable: true,
   })
 })

@@ -194,7 +194,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.save(aTurn(a, { steps: [aStep(a, 1, { runId: runId('none') })] }))).rejects.toThrow(
           'not in the store',
         )
-        await expect(store.save(aTurn(a, { runs: [aRun(b)] }))).rejects.toThrow('of another session')
+        await expect(store.save(aTurn(a, { runs: [aRun(b)] }))).rejects.toThrow('belongs to another session')
         expect((await store.session(a.id))?.version).toBe(1)
       })
 

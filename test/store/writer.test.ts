@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type Database from 'better-sqlite3'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { keepBallast } from '../../src/store/sqlite/database/ballast.ts'
+import { openBallast } from '../../src/store/sqlite/database/ballast.ts'
 import { createWriter } from '../../src/store/sqlite/database/writer.ts'
 import type { GroupWriter } from '../../src/store/sqlite/database/writer.ts'
 
@@ -90,7 +90,7 @@ test('a ballast is a file of its size, and is taken again when there is room', a
   const directory = mkdtempSync(join(tmpdir(), 'svc-ballast-'))
   const file = join(directory, 'ballast')
   let now = 0
-  const ballast = keepBallast(file, 1000, { monotonic: () => now })
+  const ballast = openBallast(file, 1000, { monotonic: () => now })
   await vi.waitFor(() => expect(statSync(file).size).toBe(1000))
   expect([ballast.isHeld(), ballast.release(), ballast.isHeld(), ballast.release()]).toEqual([true, true, false, false])
   expect(existsSync(file)).toBe(false)
@@ -98,7 +98,7 @@ test('a ballast is a file of its size, and is taken again when there is room', a
   ballast.isHeld()
   await vi.waitFor(() => expect(ballast.isHeld()).toBe(true))
   expect(statSync(file).size).toBe(1000)
-  const nowhere = keepBallast(join(directory, 'none', 'ballast'), 1000, { monotonic: () => now })
+  const nowhere = openBallast(join(directory, 'none', 'ballast'), 1000, { monotonic: () => now })
   await vi.waitFor(() => expect(nowhere.isHeld()).toBe(false))
   rmSync(directory, { recursive: true })
 })

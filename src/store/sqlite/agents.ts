@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { AgentRow, Store } from '../store.ts'
-import { createKept } from './database/row-cache.ts'
+import { createRowCache } from './database/row-cache.ts'
 
 export interface AgentCounts {
   readonly n: number
@@ -11,15 +11,15 @@ export interface AgentCounts {
 
 export interface AgentTable {
   readonly reads: Pick<Store, 'agent' | 'agents'>
-  /** Number of an agent, which is written down when it is met for the first time. */
+  /** Row number of an agent; inserts a row for an agent that is not stored yet. */
   numberOf(id: AgentId, workspaceId: WorkspaceId, name: string): number
   find(id: AgentId, workspaceId: WorkspaceId): AgentCounts | undefined
   /** Sums over the agents of a workspace. */
   totals(workspaceId: WorkspaceId): Omit<AgentCounts, 'n'>
   countSession(n: number): void
   countRun(n: number): void
-  /** To be called by whatever deploys a version: agents are kept in memory. */
-  forget(): void
+  /** Must be called by every deployment: agent rows are cached with their deployed version. */
+  clearCache(): void
 }
 
 export function openAgents(db: Database): AgentTable {
@@ -38,13 +38,13 @@ export function openAgents(db: Database): AgentTable {
   const countRun = db.prepare<[number]>('update agent set runs = runs + 1 where n = ?')
   const columns = 'id, workspace_id, name, deployed_version_id, previous_version_id'
   const one = db.prepare<[string], StoredAgentRow>(`select ${columns} from agent where id = ?`)
-  const kept = createKept((id) => one.get(id))
+  const cache = createRowCache((id) => one.get(id))
   const all = db.prepare<[string], StoredAgentRow>(`select ${columns} from agent where workspace_id = ? order by name`)
 
   return {
     reads: {
       async agent(id) {
-        const row = kept.get(id)
+        const row = cache.get(id)
         return row && toAgent(row)
       },
       async agents(workspaceId) {
@@ -56,7 +56,7 @@ export function openAgents(db: Database): AgentTable {
     totals: (workspaceId) => totals.get(workspaceId)!,
     countSession: (n) => void countSession.run(n),
     countRun: (n) => void countRun.run(n),
-    forget: () => kept.forget(),
+    clearCache: () => cache.clear(),
   }
 }
 

@@ -2,18 +2,18 @@ import type { Database } from 'better-sqlite3'
 import type { Digest } from '../../base/digest.ts'
 import type { AgentId, RunId, SessionId } from '../../base/ids.ts'
 import type { CallRow, Store } from '../store.ts'
-import { allOf, statementCache } from './database/filter.ts'
+import { joinClauses, statementCache } from './database/filter.ts'
 import { toValue } from './database/json-column.ts'
 
 export interface CallTable {
   readonly reads: Pick<Store, 'calls'>
-  /** Inserts a call or replaces it whole. */
+  /** Inserts a call or replaces its row. */
   put(sessionN: number, runN: number, call: CallRow): void
 }
 
 export function openCalls(db: Database): CallTable {
   const prepared = statementCache(db)
-  // The run's agent is the call's: an id alone would not say of which workspace.
+  // Takes the agent from the run, because an agent id alone does not tell the workspace.
   const put = db.prepare(
     `insert into call (
        session_n, run_n, call_id, agent_n, ref, arguments_digest, arguments, state, attempt, idempotency_key, at
@@ -26,7 +26,7 @@ export function openCalls(db: Database): CallTable {
   return {
     reads: {
       async calls(filter) {
-        const { where, values } = allOf([
+        const { where, values } = joinClauses([
           ['c.session_n = (select n from session where id = :sessionId)', filter.sessionId],
           ['c.agent_n in (select n from agent where id = :agentId)', filter.agentId],
           ['c.at >= :since', filter.since],

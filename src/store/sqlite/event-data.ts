@@ -1,6 +1,6 @@
 /**
- * What the log keeps of an event. It says which run and session it is of, and a step in it says it six times more, which is
- * more than half of its text; the row says it too, so it is left out and put back.
+ * Shortens the stored data of events. The data names its run and session, and a step in it repeats such ids six times, which
+ * is more than half of the text. The row has the same ids, so they are left out on writing and restored on reading.
  */
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
@@ -12,12 +12,12 @@ export interface EventOwner extends StepOwner {
   readonly runId: RunId
 }
 
-/** The data as it is, or in a list without what its owner says: data itself is never a list. */
+/** The data as it is, or a list of its parts without the owner's ids. Data itself is never a list, so a list marks the short form. */
 export function toColumn(event: StoredEvent, owner: EventOwner | undefined): JsonValue {
   const { kind, data } = event
   const { sessionId, runId, ...rest } = data
   if (sessionId !== event.sessionId || runId !== event.runId) return data
-  // What is no step has nothing more of its owner's in it.
+  // Only steps repeat further ids of the owner.
   if (kind !== 'step') return [rest]
   const { step, ...more } = rest
   if (!owner || !isJsonObject(step)) return [rest]
@@ -45,7 +45,7 @@ export function fromColumn(column: JsonValue, owner: EventOwner): JsonObject {
     runId,
     step: {
       runId,
-      ...present({ id, sequence, ordinal, type }),
+      ...withoutUndefined({ id, sequence, ordinal, type }),
       content: {
         ...content,
         session_id: sessionId,
@@ -53,7 +53,7 @@ export function fromColumn(column: JsonValue, owner: EventOwner): JsonObject {
         tenant_id: owner.workspaceId,
         agent_id: owner.agentId,
         agent_version_id: owner.agentVersionId,
-        ...present({ event_id }),
+        ...withoutUndefined({ event_id }),
       },
       ...ending,
     },
@@ -61,6 +61,6 @@ export function fromColumn(column: JsonValue, owner: EventOwner): JsonObject {
   }
 }
 
-/** In their usual place where they are there at all. */
-const present = (values: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
+/** Drops undefined members; the others keep their usual order. */
+const withoutUndefined = (values: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined))

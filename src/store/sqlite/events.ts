@@ -12,7 +12,7 @@ import { fromColumn, toColumn, type EventOwner } from './event-data.ts'
 
 export interface EventTable {
   readonly reads: Pick<Store, 'events'>
-  /** @param run the event's run, where the turn has it: what it says is then not written again */
+  /** @param run the event's run, when the update has it: ids that it repeats are then left out of the stored data */
   add(sessionN: number, runN: number, event: TurnEvent, run: Run | undefined): void
 }
 
@@ -40,7 +40,7 @@ export function openEvents(db: Database): EventTable {
         return after.all({ sessionId, after: seq, limit }).map((row) => toEvent(sessionId, row))
       },
     },
-    // Nothing is written more often, so its values are bound by place.
+    // The most frequent write, so its values are bound by position, which is the fastest way.
     add(sessionN, runN, event, run) {
       const { seq, ts, kind, subject } = event
       if ('ordinal' in event) insert.run(sessionN, seq, runN, ts, kind, subject, event.ordinal, 'null')
@@ -89,13 +89,13 @@ function toEvent(sessionId: SessionId, row: EventRow): StoredEvent {
     data:
       row.ordinal === null
         ? fromColumn(JSON.parse(row.data) as JsonValue, owner)
-        : { sessionId, runId: row.run_id, step: toItem(row, row.ordinal, owner) },
+        : { sessionId, runId: row.run_id, step: toStepItem(row, row.ordinal, owner) },
   }
 }
 
-/** The step as it was when the event was said: what began had no end yet. */
-function toItem(row: EventRow, ordinal: number, owner: EventOwner): JsonObject {
-  const began = row.subject === 'engine.step.started'
+/** The step as it was when the event was emitted: a step that started had no end yet. */
+function toStepItem(row: EventRow, ordinal: number, owner: EventOwner): JsonObject {
+  const isStart = row.subject === 'engine.step.started'
   const item = toTimelineItem(
     {
       id: row.step_id,
@@ -106,9 +106,9 @@ function toItem(row: EventRow, ordinal: number, owner: EventOwner): JsonObject {
       ordinal,
       content: toContent(row.content, row.result),
       tokensUsed: row.tokens_used,
-      error: began ? null : row.error,
+      error: isStart ? null : row.error,
       startedAt: row.started_at,
-      finishedAt: began ? null : row.finished_at,
+      finishedAt: isStart ? null : row.finished_at,
     },
     owner,
   )

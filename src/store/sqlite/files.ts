@@ -39,7 +39,7 @@ export function openFiles(db: Database): FileTable {
   const expired = db.prepare<[number, number], FileRow>(
     `${SELECT} where staging_key <> '' and expires_at < ? order by expires_at, n limit ?`,
   )
-  // A presigned address that has expired can bring no more bytes, so it reserves none.
+  // An expired presigned address can receive no more bytes, so it reserves noFiles.
   const reserved = db.prepare<[string, number], { bytes: number }>(
     `select coalesce(sum(max_bytes), 0) as bytes
      from file
@@ -58,7 +58,7 @@ export function openFiles(db: Database): FileTable {
   const finalize = db.prepare<[number, number, string]>('update file set size_bytes = ?, finalized_at = ? where id = ?')
   const close = db.prepare<[string]>(`update file set staging_key = '' where id = ?`)
   const remove = db.prepare<[string]>('delete from file where id = ?')
-  const none = { files: 0, bytes: 0 }
+  const noFiles = { files: 0, bytes: 0 }
 
   return {
     reads: {
@@ -72,7 +72,7 @@ export function openFiles(db: Database): FileTable {
       },
       async files(workspaceId, page) {
         const items = stored.all(workspaceId, page.take, page.skip).map(toFile)
-        return { items, total: (total.get(workspaceId) ?? none).files }
+        return { items, total: (total.get(workspaceId) ?? noFiles).files }
       },
       async expiredUploads(now, limit) {
         return expired.all(now, limit).map(toFile)
@@ -80,7 +80,8 @@ export function openFiles(db: Database): FileTable {
     },
     presign(file, quota) {
       if (quota !== null) {
-        const held = (total.get(file.workspaceId) ?? none).bytes + reserved.get(file.workspaceId, file.createdAt)!.bytes
+        const held =
+          (total.get(file.workspaceId) ?? noFiles).bytes + reserved.get(file.workspaceId, file.createdAt)!.bytes
         if (held + file.maxBytes > quota) throw fail('storage_limit_exceeded', { limit: quota })
       }
       insert.run({ ...file })

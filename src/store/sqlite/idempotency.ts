@@ -4,17 +4,17 @@ import type { Instant } from '../../base/clock.ts'
 import type { IdempotencyClaim, StartOutcome } from '../store.ts'
 import { toObject, toText } from './database/json-column.ts'
 
-type Answered = Extract<StartOutcome, { outcome: 'replayed' | 'key_reused' }>
+type RepeatedStart = Extract<StartOutcome, { outcome: 'replayed' | 'key_reused' }>
 
 export interface IdempotencyTable {
-  /** What an earlier start with this key was answered with. */
-  find(principal: string, route: string, key: string, bodyDigest: Digest, now: Instant): Answered | undefined
-  /** Keeps a claim, and drops some that have expired. */
-  keep(claim: IdempotencyClaim, now: Instant): void
+  /** The outcome that a start repeated with this key gets; undefined when the key is new or expired. */
+  find(principal: string, route: string, key: string, bodyDigest: Digest, now: Instant): RepeatedStart | undefined
+  /** Stores a claim and deletes some expired ones. */
+  insert(claim: IdempotencyClaim, now: Instant): void
 }
 
-/** Expired claims deleted with each new one; more than one, so that they never pile up. */
-const SWEPT = 20
+/** Expired claims deleted with each new claim; more than one, so that they never pile up. */
+const DELETED_AT_ONCE = 20
 
 export function openIdempotency(db: Database): IdempotencyTable {
   const find = db.prepare<[string, string, string, number], { body_digest: string; response: string }>(
@@ -22,13 +22,13 @@ export function openIdempotency(db: Database): IdempotencyTable {
      from idempotency
      where principal = ? and route = ? and key = ? and expires_at > ?`,
   )
-  const keep = db.prepare(
+  const insert = db.prepare(
     `insert into idempotency (principal, route, key, body_digest, response, expires_at)
      values (:principal, :route, :key, :bodyDigest, :response, :expiresAt)
      on conflict (principal, route, key) do update
      set body_digest = excluded.body_digest, response = excluded.response, expires_at = excluded.expires_at`,
   )
-  const sweep = db.prepare<[number, number]>(
+  const deleteExpired = db.prepare<[number, number]>(
     `delete from idempotency
      where (principal, route, key) in
        (select principal, route, key from idempotency where expires_at <= ? order by expires_at limit ?)`,
@@ -42,9 +42,9 @@ export function openIdempotency(db: Database): IdempotencyTable {
         ? { outcome: 'replayed', response: toObject(row.response) }
         : { outcome: 'key_reused' }
     },
-    keep({ principal, route, key, bodyDigest, response, expiresAt }, now) {
-      sweep.run(now, SWEPT)
-      keep.run({ principal, route, key, bodyDigest, response: toText(response), expiresAt })
+    insert({ principal, route, key, bodyDigest, response, expiresAt }, now) {
+      deleteExpired.run(now, DELETED_AT_ONCE)
+      insert.run({ principal, route, key, bodyDigest, response: toText(response), expiresAt })
     },
   }
 }

@@ -4,21 +4,21 @@ import { fail } from '../../base/failure.ts'
 import type { AgentId, KeyId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { ApiKey } from '../../spec/key.ts'
 import type { Store } from '../store.ts'
-import { createKept } from './database/row-cache.ts'
+import { createRowCache } from './database/row-cache.ts'
 
 export interface KeyTable {
   readonly reads: Pick<Store, 'keyByHash' | 'keys' | 'touchKey'>
   insert(key: ApiKey): void
-  /** Keeps the first moment when revoked twice. @throws Failure `not_found` */
+  /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revoke(id: KeyId, at: Instant): void
-  /** Writes the uses remembered since the last time, where that is long enough ago. */
-  readonly writeUses: () => void
-  /** Writes them all. */
+  /** Writes the recorded uses if the last write of uses is long enough ago. */
+  readonly writeDueUses: () => void
+  /** Writes all recorded uses. */
   readonly writeAllUses: () => void
 }
 
-/** How long the last use of a key may be known to this process alone. */
-const USES_EVERY_MS = 10_000
+/** How long the last use of a key may be held in memory before it is written. */
+const WRITE_USES_EVERY_MS = 10_000
 
 export function openKeys(db: Database): KeyTable {
   const insert = db.prepare(
@@ -31,18 +31,18 @@ export function openKeys(db: Database): KeyTable {
      )`,
   )
   const byHash = db.prepare<[string], KeyRow>(`${SELECT} where hash = ?`)
-  const kept = createKept((hash) => byHash.get(hash))
+  const cache = createRowCache((hash) => byHash.get(hash))
   const ofWorkspace = db.prepare<[string], KeyRow>(`${SELECT} where workspace_id = ? order by created_at, rowid`)
   const revoke = db.prepare<[number, string]>('update api_key set revoked_at = coalesce(revoked_at, ?) where id = ?')
   const use = db.prepare<[number, string]>('update api_key set last_used_at = ? where id = ?')
 
-  // A use is worth no commit of its own, nor a page of every one: it is written with one of the next, and known here until then.
+  // A use justifies neither its own commit nor an extra page in every commit, so a later commit writes it.
   const uses = new Map<KeyId, Instant>()
   let newest: Instant = 0
   let written: Instant = 0
   const writeAllUses = (): void => {
     if (uses.size === 0) return
-    kept.forget()
+    cache.clear()
     for (const [id, at] of uses) use.run(at, id)
     uses.clear()
     written = newest
@@ -66,7 +66,7 @@ export function openKeys(db: Database): KeyTable {
   return {
     reads: {
       async keyByHash(hash) {
-        const row = kept.get(hash)
+        const row = cache.get(hash)
         return row && toKey(row)
       },
       async keys(workspaceId) {
@@ -79,12 +79,12 @@ export function openKeys(db: Database): KeyTable {
     },
     insert: (key) => void insert.run({ ...key, allowUploads: key.allowUploads ? 1 : 0 }),
     revoke(id, at) {
-      kept.forget()
+      cache.clear()
       if (revoke.run(at, id).changes === 0) throw fail('not_found', { what: 'key' })
     },
-    writeUses() {
-      // A clock that was set back counts as long enough.
-      if (Math.abs(newest - written) >= USES_EVERY_MS) writeAllUses()
+    writeDueUses() {
+      // The absolute value, so that uses are written too after the clock was set back.
+      if (Math.abs(newest - written) >= WRITE_USES_EVERY_MS) writeAllUses()
     },
     writeAllUses,
   }

@@ -3,18 +3,18 @@ import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
 import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
-import { keepBallast, NO_BALLAST } from './database/ballast.ts'
+import { openBallast, NO_BALLAST } from './database/ballast.ts'
 import { openCalls } from './calls.ts'
 import { openDatabase } from './database/database.ts'
 import { openEvents } from './events.ts'
 import { openFiles } from './files.ts'
-import { forgetRuns } from './forget.ts'
+import { deleteRunRows } from './delete-runs.ts'
 import { openIdempotency } from './idempotency.ts'
 import { openKeys } from './keys.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './database/private-file.ts'
 import { openQuotas } from './quotas.ts'
-import { refusingContent } from './refused-content.ts'
+import { reportRefusedContent } from './refused-content.ts'
 import { openRestored } from './restored.ts'
 import { openRuns } from './runs.ts'
 import { openSessions } from './sessions.ts'
@@ -22,29 +22,29 @@ import { openSteps } from './steps.ts'
 import { openTasks } from './tasks.ts'
 import { openTimers } from './timers.ts'
 import { openTriggers } from './triggers.ts'
-import { openTurns } from './updates.ts'
+import { openSessionUpdates } from './updates.ts'
 import { openVersions } from './versions.ts'
 import { createWriter } from './database/writer.ts'
 
 export interface SqliteOptions {
   readonly clock: Clock
-  /** Room kept back beside the file for when the disk is full; none by default. */
+  /** Disk space reserved beside the file for when the disk is full; none by default. */
   readonly ballastBytes?: number
 }
 
 /**
- * The store of one process: a SQLite file, or memory. Reads answer at once from what is committed; writes wait for the
- * commit of their group. Who opens a file holds the lock of its directory (`lockDirectory`).
+ * Opens the store of one process: a SQLite file, or memory. Reads return committed data at once; writes wait for the commit
+ * of their group. The caller must hold the lock of the file's directory (`lockDirectory`).
  * @param path a file, or `:memory:`
  * @throws Failure `store_unreadable`
  */
 export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOptions): Store {
   const db = openDatabase(path)
-  const ballast = ballastBytes > 0 ? keepBallast(join(dirname(path), 'ballast'), ballastBytes, clock) : NO_BALLAST
+  const ballast = ballastBytes > 0 ? openBallast(join(dirname(path), 'ballast'), ballastBytes, clock) : NO_BALLAST
   return createSqliteStore(db, clock, ballast)
 }
 
-/** The store over an open database. Writes to a connection that only reads are refused by SQLite. */
+/** Creates the store over an open database. SQLite refuses writes to a read-only connection. */
 export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLAST): Store {
   const agents = openAgents(db)
   const sessions = openSessions(db, agents)
@@ -56,14 +56,25 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const timers = openTimers(db)
   const quotas = openQuotas(db)
   const idempotency = openIdempotency(db)
-  const turns = openTurns({ sessions, runs, steps, events, tasks, calls, timers, quotas, idempotency, clock })
+  const updates = openSessionUpdates({
+    sessions,
+    runs,
+    steps,
+    events,
+    tasks,
+    calls,
+    timers,
+    quotas,
+    idempotency,
+    clock,
+  })
   const versions = openVersions(db, agents)
   const triggers = openTriggers(db, quotas)
   const keys = openKeys(db)
   const operatorKeys = openOperatorKeys(db)
   const files = openFiles(db)
   const restored = openRestored(db)
-  const { write, flush } = createWriter(db, keys.writeUses, ballast)
+  const { write, flush } = createWriter(db, keys.writeDueUses, ballast)
 
   return {
     ...agents.reads,
@@ -80,10 +91,10 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...operatorKeys.reads,
     ...files.reads,
     ...restored.reads,
-    start: (turn, limits, claim) => write(() => turns.start(turn, limits, claim)),
+    start: (update, limits, claim) => write(() => updates.start(update, limits, claim)),
     replay: async (principal, route, key, bodyDigest, now) => idempotency.find(principal, route, key, bodyDigest, now),
-    load: async (sessionId) => turns.load(sessionId),
-    save: (turn) => write(() => refusingContent(() => turns.save(turn)), true),
+    load: async (sessionId) => updates.load(sessionId),
+    save: (update) => write(() => reportRefusedContent(() => updates.save(update)), true),
     publish: (publication) => write(() => versions.publish(publication)),
     deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
     setYanked: (versionId, yanked) => write(() => versions.setYanked(versionId, yanked)),
@@ -107,7 +118,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
       createPrivateFile(path)
       await db.backup(path)
     },
-    forgetRuns: () => write(() => forgetRuns(db)),
+    forgetRuns: () => write(() => deleteRunRows(db)),
     async close() {
       if (!db.open) return
       if (db.readonly) return void db.close()

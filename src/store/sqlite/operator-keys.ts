@@ -5,15 +5,15 @@ import type { KeyId, WorkspaceId } from '../../base/ids.ts'
 import type { OperatorKey } from '../../spec/key.ts'
 import type { Store } from '../store.ts'
 
-export interface OperatorKeys {
+export interface OperatorKeyTable {
   readonly reads: Pick<Store, 'operatorKeyByHash' | 'operatorKeys'>
   insert(key: OperatorKey): void
-  /** Keeps the first moment when revoked twice. @throws Failure `not_found` */
+  /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revoke(id: KeyId, at: Instant): void
   touch(id: KeyId, at: Instant): void
 }
 
-export function openOperatorKeys(db: Database): OperatorKeys {
+export function openOperatorKeys(db: Database): OperatorKeyTable {
   const insert = db.prepare(
     `insert into operator_key (
        id, workspace_id, email, roles, name, prefix, hash, created_at, expires_at, revoked_at, last_used_at

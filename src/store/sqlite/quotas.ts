@@ -4,17 +4,17 @@ import type { WorkspaceId } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
 import type { StartOutcome, StartLimits } from '../store.ts'
 
-type Refusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
+type StartRefusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
 
 export interface QuotaTable {
   /**
-   * Counts a start, or says which limit refuses it: nothing is counted then. Rates and concurrency are the trigger's and do
-   * not apply to a session without one; the plan is the workspace's.
+   * Counts a start, or returns the limit that refuses it and counts nothing. Rates and concurrency are limits of the trigger
+   * and do not apply to a session without one; the plan is a limit of the workspace.
    */
-  admit(session: Session, limits: StartLimits, now: Instant): Refusal | undefined
+  admit(session: Session, limits: StartLimits, now: Instant): StartRefusal | undefined
   addTokens(workspaceId: WorkspaceId, tokens: number, now: Instant): void
-  /** Nothing is limited by the rates of a trigger that is gone. */
-  forget(triggerId: string): void
+  /** Deletes the rate buckets of a deleted trigger. */
+  deleteBuckets(triggerId: string): void
 }
 
 const MINUTE = { name: 'minute', ms: 60_000 } as const
@@ -29,8 +29,8 @@ export function openQuotas(db: Database): QuotaTable {
     `insert into rate_bucket (trigger_id, span, full_at) values (?, ?, ?)
      on conflict (trigger_id, span) do update set full_at = excluded.full_at`,
   )
-  const forget = db.prepare<[string]>('delete from rate_bucket where trigger_id = ?')
-  // Never counts further than it must: a trigger may have any number of parked runs.
+  const deleteBuckets = db.prepare<[string]>('delete from rate_bucket where trigger_id = ?')
+  // Stops counting at the limit, because a trigger may have any number of waiting runs.
   const open = db.prepare<[string, number], { open: number }>(
     `select count(*) as open
      from (select 1 from session where trigger_id = ? and finished_at is null limit ?)`,
@@ -38,17 +38,17 @@ export function openQuotas(db: Database): QuotaTable {
   const usedOn = db.prepare<[string, number], { runs: number; tokens: number }>(
     'select runs, tokens from plan_day where workspace_id = ? and day = ?',
   )
-  // Nearly every save counts tokens, so its values are bound by place.
+  // Nearly every save counts tokens, so the values are bound by position, which is the fastest way.
   const use = db.prepare<[string, number, number, number]>(
     `insert into plan_day (workspace_id, day, runs, tokens) values (?, ?, ?, ?)
      on conflict (workspace_id, day) do update set runs = runs + excluded.runs, tokens = tokens + excluded.tokens`,
   )
 
-  /** A token bucket that holds `rate` starts and fills evenly over its span. */
-  const bucket = (triggerId: string, span: QuotaSpan, rate: number | null, now: Instant) => {
+  /** A token bucket that holds `rate` starts and refills evenly over its span. */
+  const readBucket = (triggerId: string, span: QuotaSpan, rate: number | null, now: Instant) => {
     if (rate === null) return undefined
     if (rate < 1) return { retryAfterSeconds: span.ms / 1000, rate, span, take() {} }
-    // Rounded down, so that a bucket left alone for its span is full.
+    // In microseconds, rounded down so that an unused bucket is full again after its span.
     const interval = Math.floor((span.ms * 1000) / rate)
     const at = now * 1000
     const full = Math.max(at, fullAt.get(triggerId, span.name)?.full_at ?? 0)
@@ -72,10 +72,10 @@ export function openQuotas(db: Database): QuotaTable {
         return { outcome: 'plan_limited', limit: 'tokens_per_day', value: planTokensPerDay }
       if (triggerId !== null) {
         const buckets = [
-          bucket(triggerId, MINUTE, limits.ratePerMinute, now),
-          bucket(triggerId, DAY, limits.ratePerDay, now),
+          readBucket(triggerId, MINUTE, limits.ratePerMinute, now),
+          readBucket(triggerId, DAY, limits.ratePerDay, now),
         ].filter((each) => each !== undefined)
-        // Both must let it through, so the one that takes longer says when.
+        // Both buckets must admit the start, so the longer wait counts.
         const slowest = buckets.sort((a, b) => b.retryAfterSeconds - a.retryAfterSeconds)[0]
         if (slowest && slowest.retryAfterSeconds > 0)
           return {
@@ -91,6 +91,6 @@ export function openQuotas(db: Database): QuotaTable {
       return undefined
     },
     addTokens: (workspaceId, tokens, now) => void use.run(workspaceId, Math.floor(now / DAY.ms), 0, tokens),
-    forget: (triggerId) => void forget.run(triggerId),
+    deleteBuckets: (triggerId) => void deleteBuckets.run(triggerId),
   }
 }

@@ -1,4 +1,4 @@
-/** The store for a command that only asks. */
+/** Opens the store for a command that only reads. */
 import { chmod, copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,8 +12,8 @@ import { isMigrated } from './database/migrate.ts'
 import { createSqliteStore, openSqlite } from './open.ts'
 
 /**
- * The store in a file, beside the server and the commands that may hold its directory: takes no lock of the directory and
- * changes nothing of what is stored; every write of it fails. Empty where there is no file yet.
+ * Opens the store in a file while a server or another command may hold the lock of its directory. Takes no directory lock and
+ * changes no stored data; every write fails. The store is empty when there is no file yet.
  * @param path of the database
  * @throws Failure `store_unreadable`, `data_directory_unusable`, `native_sqlite_missing`
  */
@@ -24,9 +24,9 @@ export async function openSqliteReadOnly(path: string, clock: Clock): Promise<St
       throw error
     })
   })
-  // A database that another process is just making has no byte yet.
+  // A database that another process is just creating is still empty.
   if (!found || found.size === 0) return openSqlite(':memory:', { clock })
-  const db = readable(path)
+  const db = connectReadOnly(path)
   if (!db) return await openCopy(path, clock, (copy) => copyFiles(path, copy))
   try {
     if (isMigrated(db, path)) return createSqliteStore(db, clock)
@@ -35,15 +35,15 @@ export async function openSqliteReadOnly(path: string, clock: Clock): Promise<St
     throw isFailure(error) ? error : unreadable(path, error)
   }
   try {
-    // Only the holder of the directory may migrate the file itself.
+    // Migrates a copy, since only the holder of the directory lock may migrate the file itself.
     return await openCopy(path, clock, async (copy) => void (await db.backup(copy)))
   } finally {
     db.close()
   }
 }
 
-/** Undefined where SQLite would have to make the files beside it that readers share, and may not. */
-function readable(path: string): Database | undefined {
+/** Undefined when SQLite would have to create the files that readers share, and has no permission to. */
+function connectReadOnly(path: string): Database | undefined {
   let db: Database | undefined
   try {
     db = connectSqlite(path, { readonly: true, timeout: 5000 })
@@ -59,7 +59,7 @@ function readable(path: string): Database | undefined {
   }
 }
 
-/** Opens a copy in a private directory, which lives as long as the store. */
+/** Opens a copy in a private directory that `close` removes. */
 async function openCopy(path: string, clock: Clock, write: (copy: string) => Promise<void>): Promise<Store> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-'))
   const remove = (): Promise<void> => rm(directory, { recursive: true, force: true })
@@ -80,7 +80,7 @@ async function openCopy(path: string, clock: Clock, write: (copy: string) => Pro
   }
 }
 
-/** What is wrong with the copy is told of the file. */
+/** Reports an unreadable copy under the path of the original. */
 function openCopied(copy: string, path: string, clock: Clock): Store {
   try {
     return openSqlite(copy, { clock })
@@ -90,10 +90,10 @@ function openCopied(copy: string, path: string, clock: Clock): Store {
   }
 }
 
-/** Nobody writes to a directory in which these files cannot be made; what a killed process left in the log belongs to it. */
+/** Copies a database from a directory to which nobody can write, with the log that a killed process may have left. */
 async function copyFiles(path: string, copy: string): Promise<void> {
   await copyFile(path, copy)
-  // A copy has the mode of its original, which may be for reading only.
+  // A copy has the mode of its original, which may be read-only.
   await chmod(copy, 0o600)
   try {
     await copyFile(`${path}-wal`, `${copy}-wal`)

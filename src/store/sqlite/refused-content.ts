@@ -1,13 +1,13 @@
 import { fail } from '../../base/failure.ts'
 
-/** Codes of SQLite that speak of what is written, not of the disk or of another process. */
-const CONTENT = /^SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH|RANGE)/
+/** Error codes of SQLite that are caused by the written content, not by the disk or another process. */
+const CONTENT_ERROR = /^SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH|RANGE)/
 
 /**
- * Does a write of which a repetition could succeed only where the store was at fault.
- * @throws Failure `state_not_saved` where the content was refused, and would be every time
+ * Runs a write and distinguishes refused content, which no retry can fix, from errors of the disk or of another process.
+ * @throws Failure `state_not_saved` when the content is refused
  */
-export function refusingContent<T>(write: () => T): T {
+export function reportRefusedContent<T>(write: () => T): T {
   try {
     return write()
   } catch (error) {
@@ -16,8 +16,8 @@ export function refusingContent<T>(write: () => T): T {
   }
 }
 
-// Texts that are too long for JavaScript or for SQLite are range errors; values that cannot be bound are type errors.
+// A text that is too long for JavaScript or SQLite is a RangeError; a value that cannot be bound is a TypeError.
 const isContentError = (error: unknown): boolean =>
   error instanceof RangeError ||
   error instanceof TypeError ||
-  (error instanceof Error && 'code' in error && typeof error.code === 'string' && CONTENT.test(error.code))
+  (error instanceof Error && 'code' in error && typeof error.code === 'string' && CONTENT_ERROR.test(error.code))

@@ -4,20 +4,20 @@ import type { SessionId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { Store } from '../store.ts'
 import { openDatabase } from './database/database.ts'
 
-export interface Restored {
+export interface RestoredTable {
   readonly reads: Pick<Store, 'restoredAt' | 'restored'>
   release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): void
 }
 
 export interface HeldCounts {
-  /** Open root runs: one a session. */
+  /** Open root runs, one per session. */
   readonly runs: number
   readonly triggers: number
 }
 
 /**
- * Holds every open session and every trigger of a database that nobody has open: calls may have been made after the backup was
- * taken. Source: reliability, "Restoring".
+ * Holds every open session and every trigger of a restored database that no process uses, because calls may have been made
+ * after the backup was taken. Source: reliability, "Restoring".
  */
 export function holdAll(path: string, at: Instant): HeldCounts {
   const db = openDatabase(path)
@@ -33,7 +33,7 @@ export function holdAll(path: string, at: Instant): HeldCounts {
         .run(at).changes
       return { runs, triggers }
     })()
-    // One file, without a log beside it, is what is moved.
+    // The caller moves one file, so the log must be merged into it.
     db.pragma('wal_checkpoint(truncate)')
     return held
   } finally {
@@ -41,7 +41,7 @@ export function holdAll(path: string, at: Instant): HeldCounts {
   }
 }
 
-export function openRestored(db: Database): Restored {
+export function openRestored(db: Database): RestoredTable {
   const sessions = db.prepare<[string], SessionId>(
     `select s.id
      from restored_session r
@@ -60,7 +60,7 @@ export function openRestored(db: Database): Restored {
     'delete from restored_session where session_n = (select n from session where id = ?)',
   )
   const releaseTrigger = db.prepare('delete from restored_trigger where trigger_id = ?')
-  /** Every start and every load asks: nearly always nothing is held. */
+  /** In memory, because every start and every load reads it. Nearly always empty. */
   const heldAt = new Map(
     db
       .prepare<[], { id: string; at: Instant }>(

@@ -1,37 +1,37 @@
-/** Where the results of tools are kept. Source: reliability, "Storage rules". */
+/** Stores the results of tools. Source: reliability, "Storage rules". */
 import type { Database } from 'better-sqlite3'
 import { digestOf, type Digest } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { toObject, toValue } from './database/json-column.ts'
 
-/** A longer result is kept by its digest: it is written once, and what is next to it stays quick to read. */
+/** A larger result is stored separately under its digest: equal results are written once, and steps stay quick to read. */
 const LARGE_BYTES = 256 * 1024
 
 export interface ResultTable {
-  /** The content of a step as text and, when its result is kept apart, the digest of that. */
+  /** Returns the content of a step as text and, when its result is stored separately, the digest of the result. */
   put(step: RunStep): { readonly content: string; readonly resultDigest: Digest | null }
 }
 
 export function openResults(db: Database): ResultTable {
-  const keep = db.prepare<[string, string]>(
+  const insert = db.prepare<[string, string]>(
     'insert into large_result (digest, result) values (?, ?) on conflict do nothing',
   )
   return {
     put({ type, content }) {
-      const whole = { content: JSON.stringify(content), resultDigest: null }
-      // A character takes three bytes at most (four are two characters), so most need no second look.
-      if (type !== 'ToolResult' || whole.content.length * 3 <= LARGE_BYTES) return whole
+      const inline = { content: JSON.stringify(content), resultDigest: null }
+      // A UTF-16 unit takes at most three bytes of UTF-8, so most results need no exact count.
+      if (type !== 'ToolResult' || inline.content.length * 3 <= LARGE_BYTES) return inline
       const result = JSON.stringify(content['result'] ?? null)
-      if (Buffer.byteLength(result) <= LARGE_BYTES) return whole
+      if (Buffer.byteLength(result) <= LARGE_BYTES) return inline
       const resultDigest = digestOf(result)
-      keep.run(resultDigest, result)
+      insert.run(resultDigest, result)
       return { content: JSON.stringify({ ...content, result: null }), resultDigest }
     },
   }
 }
 
-/** @param result what was kept apart; null where nothing was */
+/** @param result the result stored separately; null when there is none */
 export function toContent(text: string, result: string | null): JsonObject {
   const content = toObject(text)
   return result === null ? content : { ...content, result: toValue(result) }

@@ -5,7 +5,7 @@ import { isTerminal, NOTHING_USED } from '../../spec/run.ts'
 import type { ErrorCode, Run, RunState, RunStatusName, RunUsage } from '../../spec/run.ts'
 import type { RunFilter, Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
-import { allOf, listClause, statementCache } from './database/filter.ts'
+import { joinClauses, listClause, statementCache } from './database/filter.ts'
 import { toObject, toText, toValue } from './database/json-column.ts'
 import { endingRange, tailOf } from './database/tail.ts'
 
@@ -13,14 +13,14 @@ export interface RunTable {
   readonly reads: Pick<Store, 'run' | 'runs' | 'runsOf' | 'runsEndingWith'>
   numberOf(id: RunId): number | undefined
   ofSession(sessionN: number): readonly Run[]
-  /** Inserts or updates a run and answers its number. */
+  /** Inserts or updates a run and returns its row number. */
   put(sessionN: number, run: Run): number
 }
 
 export function openRuns(db: Database, agents: AgentTable): RunTable {
   const prepared = statementCache(db)
   const number = db.prepare<[string], number>('select n from run where id = ?').pluck()
-  const seen = db.prepare<[string], { n: number; status: RunStatusName }>('select n, status from run where id = ?')
+  const stored = db.prepare<[string], { n: number; status: RunStatusName }>('select n, status from run where id = ?')
   const insert = db.prepare(
     `insert into run (
        id, tail, session_n, agent_n, agent_name, version_id, version_label, parent_run_id, parent_call_id, depth, input,
@@ -31,10 +31,12 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
      )`,
   )
   const changes = `state = ?, usage = ?, llm_model = ?, last_sequence = ?, output = ?, error = ?, error_code = ?`
-  const move = db.prepare(`update run set ${changes} where n = ? and session_n = ?`)
-  // Apart, since to name a column of an index is to write its entry anew, and to name the status to build the lists that it is
-  // checked against, which takes as long as all the rest; whether or not they differ.
-  const turnOver = db.prepare(`update run set ${changes}, status = ?, finished_at = ? where n = ? and session_n = ?`)
+  const updateRow = db.prepare(`update run set ${changes} where n = ? and session_n = ?`)
+  // Separate, because naming an indexed column rewrites its index entry and naming the status evaluates its check constraint,
+  // even when the values stay the same. That takes as long as the rest of the update.
+  const updateRowAndStatus = db.prepare(
+    `update run set ${changes}, status = ?, finished_at = ? where n = ? and session_n = ?`,
+  )
   const one = db.prepare<[string], RunRow>(`${SELECT} where r.id = ?`)
   const ofSession = db.prepare<[number], RunRow>(`${SELECT} where r.session_n = ? order by r.n`)
   const ofSessionId = db.prepare<[string], RunRow>(
@@ -58,10 +60,10 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
       async runs(filter, page) {
         const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
         if (filter.agentId && !agent) return { items: [], total: 0 }
-        const { where, values } = allOf([
+        const { where, values } = joinClauses([
           agent ? ['r.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
-          // Said besides the statuses, for then the index of open runs answers.
-          ['r.finished_at is null', onlyOpen(filter) || undefined],
+          // Redundant beside the statuses, but lets SQLite use the index of open runs.
+          ['r.finished_at is null', matchesOnlyOpen(filter) || undefined],
           ['r.status in (select value from json_each(:status))', listClause(filter.status)],
           [`r.status like 'WaitingFor%'`, filter.waiting === true || undefined],
           [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
@@ -86,18 +88,18 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
     numberOf: (id) => number.get(id),
     ofSession: (sessionN) => ofSession.all(sessionN).map(toRun),
     put(sessionN, run) {
-      const known = seen.get(run.id)
+      const known = stored.get(run.id)
       if (known) {
         const { changes } =
           run.status === known.status && run.finishedAt === null
-            ? move.run(...changing(run), known.n, sessionN)
-            : turnOver.run(...changing(run), run.status, run.finishedAt, known.n, sessionN)
-        if (changes === 0) throw new Error(`Run ${run.id} is of another session.`)
+            ? updateRow.run(...changingValues(run), known.n, sessionN)
+            : updateRowAndStatus.run(...changingValues(run), run.status, run.finishedAt, known.n, sessionN)
+        if (changes === 0) throw new Error(`Run ${run.id} belongs to another session.`)
         return known.n
       }
       const agentN = agents.numberOf(run.agentId, run.workspaceId, run.agentName)
       agents.countRun(agentN)
-      const { lastInsertRowid } = insert.run(...changing(run), {
+      const { lastInsertRowid } = insert.run(...changingValues(run), {
         id: run.id,
         tail: tailOf(run.id),
         sessionN,
@@ -108,7 +110,7 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
         parentRunId: run.parentRunId,
         parentCallId: run.parentCallId,
         depth: run.depth,
-        // A root's is its session's, which every save of a run would otherwise write again.
+        // The input of a root run is stored with its session only, so that no save of the run writes it again.
         input: run.parentRunId === null ? 'null' : toText(run.input),
         startedAt: run.startedAt,
         finishedAt: run.finishedAt,
@@ -119,27 +121,27 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
   }
 }
 
-/** Most runs use few of the things that are counted: the others are not written down. */
-function used(usage: RunUsage): JsonObject {
-  const found: JsonObject = {}
+/** The counters that are not zero: most runs use few of them, and only those are stored. */
+function withoutZeros(usage: RunUsage): JsonObject {
+  const used: JsonObject = {}
   for (const [name, value] of Object.entries(usage)) {
     const isUsed = isJsonObject(value) ? Object.keys(value).length > 0 : value !== NOTHING_USED[name as keyof RunUsage]
-    if (isUsed) found[name] = value
+    if (isUsed) used[name] = value
   }
-  return found
+  return used
 }
 
-const onlyOpen = ({ status, waiting }: RunFilter): boolean =>
+const matchesOnlyOpen = ({ status, waiting }: RunFilter): boolean =>
   waiting === true || (status !== undefined && !status.some(isTerminal))
 
 const isFiltered = ({ status, waiting, since, sessionId }: RunFilter): boolean =>
   [status, waiting, since, sessionId].some((each) => each !== undefined)
 
-/** What a move may change, in the order of the statements: bound by place, which is the quickest. */
-const changing = (run: Run) =>
+/** Values that an update may change, in the order of the statements. Bound by position, which is the fastest way. */
+const changingValues = (run: Run) =>
   [
     toText(run.state),
-    toText(used(run.usage)),
+    toText(withoutZeros(run.usage)),
     run.llmModel,
     run.lastSequence,
     toText(run.output),
@@ -147,7 +149,7 @@ const changing = (run: Run) =>
     run.errorCode,
   ] as const
 
-// Cross joins keep the order written: along an index of the runs.
+// SQLite keeps the written order of cross joins: it follows an index of the runs.
 const FROM = 'from run r cross join session s on s.n = r.session_n cross join agent a on a.n = r.agent_n'
 
 const SELECT = `

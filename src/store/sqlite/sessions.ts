@@ -5,10 +5,10 @@ import type { RunStatusName } from '../../spec/run.ts'
 import type { Session, TriggerType } from '../../spec/session.ts'
 import type { Store, SessionUpdate } from '../store.ts'
 import type { AgentTable } from './agents.ts'
-import { allOf, listClause, statementCache } from './database/filter.ts'
+import { joinClauses, listClause, statementCache } from './database/filter.ts'
 import { toObject, toText, toValue } from './database/json-column.ts'
 
-/** What a writer compares with before it writes. */
+/** Stored values that a writer compares its update with. */
 export interface SessionFence {
   readonly n: number
   readonly version: number
@@ -22,16 +22,16 @@ export interface SessionTable {
   readonly reads: Pick<Store, 'session' | 'sessions' | 'sessionsEndingWith' | 'busySessions'>
   numberOf(id: SessionId): number | undefined
   get(id: SessionId): Session | undefined
-  seen(id: SessionId): SessionFence | undefined
-  /** Writes a new session with version 1 and answers its number. */
-  insert(turn: SessionUpdate): number
-  update(seen: SessionFence, turn: SessionUpdate): void
+  readFence(id: SessionId): SessionFence | undefined
+  /** Writes a new session with version 1 and returns its row number. */
+  insert(update: SessionUpdate): number
+  update(stored: SessionFence, update: SessionUpdate): void
 }
 
 export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const prepared = statementCache(db)
   const number = db.prepare<[string], number>('select n from session where id = ?').pluck()
-  const seen = db.prepare<[string], SessionFence>(
+  const fence = db.prepare<[string], SessionFence>(
     `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy
      from session
      where id = ?`,
@@ -49,12 +49,14 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   )
   const changes = `llm_model = ?, total_tokens_used = ?, run_count = ?, output = ?, error = ?, last_seq = ?,
     last_ordinal = ?, version = version + 1`
-  const move = db.prepare(`update session set ${changes} where n = ?`)
-  // Apart, since to name a column of an index is to write its entry anew, and to name the status to build the lists that it is
-  // checked against, which takes as long as all the rest; whether or not they differ.
-  const turnOver = db.prepare(`update session set ${changes}, status = ?, finished_at = ?, busy = ? where n = ?`)
+  const updateRow = db.prepare(`update session set ${changes} where n = ?`)
+  // Separate, because naming an indexed column rewrites its index entry and naming the status evaluates its check constraint,
+  // even when the values stay the same. That takes as long as the rest of the update.
+  const updateRowAndStatus = db.prepare(
+    `update session set ${changes}, status = ?, finished_at = ?, busy = ? where n = ?`,
+  )
   const one = db.prepare<[string], SessionRow>(`${SELECT} where s.id = ?`)
-  // People ask for one now and then: that is worth a scan, and no index that every start would have to keep.
+  // A rare query of people: a scan is cheaper than an index that every start would have to write.
   const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, SessionRow>(
     `${SELECT}
      where substr(replace(s.id, '-', ''), -length(:ending)) = :ending and a.workspace_id = :workspaceId
@@ -79,7 +81,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
       async sessions(filter, page) {
         const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
         if (filter.agentId && !agent) return { items: [], total: 0 }
-        const { where, values } = allOf([
+        const { where, values } = joinClauses([
           agent ? ['s.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
           ['s.version_id = :versionId', filter.versionId],
           ['s.status in (select value from json_each(:status))', listClause(filter.status)],
@@ -102,11 +104,11 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
     },
     numberOf: (id) => number.get(id),
     get,
-    seen: (id) => seen.get(id),
+    readFence: (id) => fence.get(id),
     insert({ session, busy }) {
       const agentN = agents.numberOf(session.agentId, session.workspaceId, session.agentName)
       agents.countSession(agentN)
-      const { lastInsertRowid } = insert.run(...changing(session), {
+      const { lastInsertRowid } = insert.run(...changingValues(session), {
         id: session.id,
         agentN,
         agentName: session.agentName,
@@ -127,17 +129,18 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
       })
       return Number(lastInsertRowid)
     },
-    update(seen, { session, busy: isBusy }) {
+    update(stored, { session, busy: isBusy }) {
       const busy = isBusy ? 1 : 0
       const { status, finishedAt } = session
-      if (busy === seen.busy && status === seen.status && finishedAt === null) move.run(...changing(session), seen.n)
-      else turnOver.run(...changing(session), status, finishedAt, busy, seen.n)
+      if (busy === stored.busy && status === stored.status && finishedAt === null)
+        updateRow.run(...changingValues(session), stored.n)
+      else updateRowAndStatus.run(...changingValues(session), status, finishedAt, busy, stored.n)
     },
   }
 }
 
-/** What a move may change, in the order of the statements: bound by place, which is the quickest. */
-const changing = (session: Session) =>
+/** Values that an update may change, in the order of the statements. Bound by position, which is the fastest way. */
+const changingValues = (session: Session) =>
   [
     session.llmModel,
     session.totalTokensUsed,
@@ -148,14 +151,14 @@ const changing = (session: Session) =>
     session.lastOrdinal,
   ] as const
 
-/** The input that a start context repeats is kept once; as nothing else it is null. */
+/** A start context repeats the input. It is stored once; null marks its place, which no other start context has there. */
 const withoutInput = ({ startContext, input }: Session): JsonObject =>
   startContext['userInput'] === input ? { ...startContext, userInput: null } : startContext
 
 const withInput = (startContext: JsonObject, input: string): JsonObject =>
   startContext['userInput'] === null ? { ...startContext, userInput: toObject(input) } : startContext
 
-// A cross join keeps the order written: along the index of the sessions, newest first, and not agent by agent.
+// SQLite keeps the written order of a cross join: it follows the index of sessions, newest first, and not agent by agent.
 const FROM = 'from session s cross join agent a on a.n = s.agent_n'
 
 const SELECT = `

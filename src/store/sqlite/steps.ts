@@ -41,7 +41,7 @@ export function openSteps(db: Database): StepTable {
         return after.all(sessionId, ordinal, limit).map(toStep)
       },
     },
-    // Nothing is written more often, so its values are bound by place.
+    // The most frequent write, so its values are bound by position, which is the fastest way.
     add(sessionN, runN, step) {
       const { content, resultDigest } = results.put(step)
       insert.run(

@@ -2,13 +2,13 @@ import type { Database } from 'better-sqlite3'
 import type { TaskRecord, TaskVote } from '../../spec/task.ts'
 import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
-import { allOf, listClause, statementCache } from './database/filter.ts'
+import { joinClauses, listClause, statementCache } from './database/filter.ts'
 import { endingRange, tailOf } from './database/tail.ts'
 
 export interface TaskTable {
   readonly reads: Pick<Store, 'task' | 'tasks' | 'tasksOfSession' | 'tasksEndingWith'>
   pendingOf(sessionN: number): readonly TaskRecord[]
-  /** @param runNumber the number of a task's run */
+  /** @param runNumber returns the row number of a task's run */
   put(sessionN: number, tasks: readonly TaskRecord[], runNumber: (task: TaskRecord) => number): void
 }
 
@@ -55,13 +55,13 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
       async tasks(filter, page) {
         const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
         if (filter.agentId && !agent) return { items: [], total: 0 }
-        const { where, values } = allOf([
+        const { where, values } = joinClauses([
           ['a.workspace_id = :workspaceId', filter.workspaceId],
           ['a.n = :agentN', agent?.n],
           [`t.status = 'pending'`, filter.all ? undefined : true],
           ['t.kind in (select value from json_each(:kinds))', listClause(filter.kinds)],
         ])
-        // What must be answered first comes first; what never expires and what is decided comes last.
+        // The task that expires first comes first; tasks that never expire follow, decided tasks come last.
         const items = prepared<TaskRow>(
           `select t.n, t.body ${FROM} where ${where}
            order by t.status <> 'pending', t.expires_at nulls last, t.created_at, t.n
@@ -79,11 +79,11 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
     },
     pendingOf: (sessionN) => pending.all(sessionN).map(toTask),
     put(sessionN, tasks, runNumber) {
-      // Changed ones first: a task that ends in this turn makes room for the next one of the same call.
+      // Changed tasks first: a call may have one pending task, so an ended task must be stored before the next one.
       const added: TaskRecord[] = []
       for (const task of tasks) {
-        const known = update.get({ id: task.id, sessionN, ...changing(task) })
-        if (known) votes.keep(known.n, task.votes)
+        const known = update.get({ id: task.id, sessionN, ...changingValues(task) })
+        if (known) votes.replace(known.n, task.votes)
         else added.push(task)
       }
       for (const task of added) {
@@ -93,9 +93,9 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
           sessionN,
           runN: runNumber(task),
           createdAt: task.createdAt,
-          ...changing(task),
+          ...changingValues(task),
         })!
-        votes.keep(n, task.votes)
+        votes.replace(n, task.votes)
       }
     },
   }
@@ -103,7 +103,7 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
 
 const FROM = 'from user_task t cross join run r on r.n = t.run_n cross join agent a on a.n = r.agent_n'
 
-const changing = (task: TaskRecord) => ({
+const changingValues = (task: TaskRecord) => ({
   kind: task.kind,
   status: task.status,
   callId: task.callId ?? null,
@@ -116,7 +116,7 @@ interface TaskRow {
   body: string
 }
 
-/** Votes as rows of their own, so that an approver counts once whatever a writer believes. */
+/** Votes are rows with a unique constraint, so that an approver counts once even if a writer errs. */
 function openVotes(db: Database) {
   const current = db.prepare<[number], VoteRow>(
     'select n, approver, approved, at, comment from vote where task_n = ? and voided = 0 order by n',
@@ -127,17 +127,17 @@ function openVotes(db: Database) {
   const voidOne = db.prepare<[number]>('update vote set voided = 1 where n = ?')
   return {
     of: (taskN: number): readonly TaskVote[] => current.all(taskN).map(toVote),
-    /** Makes `votes` the ones that count: others are voided, new ones are added. */
-    keep(taskN: number, votes: readonly TaskVote[]): void {
-      const kept = new Set<string>()
-      const wanted = new Set(votes.map(identity))
+    /** Makes `votes` the ones that count: voids all others and inserts new ones. */
+    replace(taskN: number, votes: readonly TaskVote[]): void {
+      const stored = new Set<string>()
+      const wanted = new Set(votes.map(toVoteKey))
       for (const row of current.all(taskN)) {
-        const text = identity(toVote(row))
-        if (wanted.has(text)) kept.add(text)
+        const key = toVoteKey(toVote(row))
+        if (wanted.has(key)) stored.add(key)
         else voidOne.run(row.n)
       }
       for (const vote of votes) {
-        if (kept.has(identity(vote))) continue
+        if (stored.has(toVoteKey(vote))) continue
         const { approver, approved, at, comment } = vote
         insert.run({ taskN, approver, approved: approved ? 1 : 0, at, comment: comment ?? null })
       }
@@ -145,7 +145,7 @@ function openVotes(db: Database) {
   }
 }
 
-const identity = ({ approver, approved, at, comment }: TaskVote): string =>
+const toVoteKey = ({ approver, approved, at, comment }: TaskVote): string =>
   JSON.stringify([approver, approved, at, comment ?? null])
 
 interface VoteRow {

@@ -4,8 +4,8 @@ import { fail } from '../../base/failure.ts'
 import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { Store } from '../store.ts'
-import { allOf, statementCache } from './database/filter.ts'
-import { createKept } from './database/row-cache.ts'
+import { joinClauses, statementCache } from './database/filter.ts'
+import { createRowCache } from './database/row-cache.ts'
 import type { QuotaTable } from './quotas.ts'
 
 export interface TriggerTable {
@@ -38,27 +38,27 @@ export function openTriggers(db: Database, quotas: QuotaTable): TriggerTable {
   )
   const remove = db.prepare<[string]>('delete from run_trigger where id = ?')
   const one = db.prepare<[string], TriggerRow>(`${SELECT} where id = ?`)
-  const kept = createKept((id) => one.get(id))
+  const cache = createRowCache((id) => one.get(id))
   const mark = db.prepare('update run_trigger set ticked_at = :at where id = :id')
-  const marked = db.prepare<[string], { id: TriggerId; at: Instant }>(
+  const readTicks = db.prepare<[string], { id: TriggerId; at: Instant }>(
     'select id, ticked_at as at from run_trigger where workspace_id = ? and ticked_at is not null',
   )
 
   return {
     reads: {
       async trigger(id) {
-        const row = kept.get(id)
+        const row = cache.get(id)
         return row && toTrigger(row)
       },
       async triggers(workspaceId, agentId) {
-        const { where, values } = allOf([
+        const { where, values } = joinClauses([
           ['workspace_id = :workspaceId', workspaceId],
           ['agent_id = :agentId', agentId],
         ])
         return prepared<TriggerRow>(`${SELECT} where ${where} order by created_at, rowid`).all(values).map(toTrigger)
       },
       async ticks(workspaceId) {
-        return new Map(marked.all(workspaceId).map(({ id, at }) => [id, at]))
+        return new Map(readTicks.all(workspaceId).map(({ id, at }) => [id, at]))
       },
     },
     insert: (trigger) => void insert.run(toRow(trigger)),
@@ -66,13 +66,13 @@ export function openTriggers(db: Database, quotas: QuotaTable): TriggerTable {
       for (const [id, at] of marks) mark.run({ id, at })
     },
     update(trigger) {
-      kept.forget()
+      cache.clear()
       if (update.run(toRow(trigger)).changes === 0) throw fail('not_found', { what: 'trigger' })
     },
     delete(id) {
-      kept.forget()
+      cache.clear()
       if (remove.run(id).changes === 0) throw fail('not_found', { what: 'trigger' })
-      quotas.forget(id)
+      quotas.deleteBuckets(id)
     },
   }
 }

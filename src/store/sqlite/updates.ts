@@ -25,18 +25,18 @@ interface UpdateTables {
   readonly clock: Clock
 }
 
-/** What one move of a session writes. Each method is the body of one write and runs inside its savepoint. */
+/** Reads and writes all tables of a session. Each writing method runs inside the transaction of its caller. */
 export interface SessionUpdates {
-  start(turn: SessionUpdate, limits: StartLimits, claim?: IdempotencyClaim): StartOutcome
+  start(update: SessionUpdate, limits: StartLimits, claim?: IdempotencyClaim): StartOutcome
   /** @throws Failure `run_moved_on`, `not_found` */
-  save(turn: SessionUpdate): void
+  save(update: SessionUpdate): void
   load(sessionId: SessionId): SessionTree | undefined
 }
 
-export function openTurns(parts: UpdateTables): SessionUpdates {
+export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
   const { sessions, runs, steps, events, tasks, calls, timers, quotas, idempotency, clock } = parts
 
-  const write = (n: number, turn: SessionUpdate) => {
+  const writeRows = (n: number, update: SessionUpdate) => {
     const numbers = new Map<RunId, number>()
     const runNumber = (id: RunId): number => {
       const n = numbers.get(id) ?? runs.numberOf(id)
@@ -44,22 +44,22 @@ export function openTurns(parts: UpdateTables): SessionUpdates {
       numbers.set(id, n)
       return n
     }
-    for (const run of turn.runs) numbers.set(run.id, runs.put(n, run))
-    for (const step of turn.steps) steps.add(n, runNumber(step.runId), step)
-    for (const end of turn.closedSteps) steps.close(n, end)
-    tasks.put(n, turn.tasks, (task) => runNumber(task.runId))
-    for (const call of turn.calls) calls.put(n, runNumber(call.runId), call)
-    const changed = new Map(turn.runs.map((run) => [run.id, run]))
-    for (const event of turn.events) events.add(n, runNumber(event.runId), event, changed.get(event.runId))
-    // Cleared first, so that a turn may set a timer anew.
-    for (const timer of turn.clearTimers) timers.clear(n, runNumber(timer.runId), timer)
-    for (const timer of turn.setTimers) timers.set(n, runNumber(timer.runId), timer)
+    for (const run of update.runs) numbers.set(run.id, runs.put(n, run))
+    for (const step of update.steps) steps.add(n, runNumber(step.runId), step)
+    for (const end of update.closedSteps) steps.close(n, end)
+    tasks.put(n, update.tasks, (task) => runNumber(task.runId))
+    for (const call of update.calls) calls.put(n, runNumber(call.runId), call)
+    const changed = new Map(update.runs.map((run) => [run.id, run]))
+    for (const event of update.events) events.add(n, runNumber(event.runId), event, changed.get(event.runId))
+    // Cleared first, so that an update may replace a timer.
+    for (const timer of update.clearTimers) timers.clear(n, runNumber(timer.runId), timer)
+    for (const timer of update.setTimers) timers.set(n, runNumber(timer.runId), timer)
   }
 
   return {
-    start(turn, limits, claim) {
+    start(update, limits, claim) {
       const now = clock.now()
-      const { session } = turn
+      const { session } = update
       if (claim) {
         const { principal, route, key, bodyDigest } = claim
         const earlier = idempotency.find(principal, route, key, bodyDigest, now)
@@ -67,21 +67,22 @@ export function openTurns(parts: UpdateTables): SessionUpdates {
       }
       const refusal = quotas.admit(session, limits, now)
       if (refusal) return refusal
-      if (claim) idempotency.keep(claim, now)
-      checkNumbers(turn, 0)
-      write(sessions.insert(turn), turn)
+      if (claim) idempotency.insert(claim, now)
+      checkEventNumbers(update, 0)
+      writeRows(sessions.insert(update), update)
       return { outcome: 'started' }
     },
-    save(turn) {
-      const { session } = turn
-      const seen = sessions.seen(session.id)
-      if (!seen) throw fail('not_found', { what: 'session' })
-      if (seen.version !== session.version) throw fail('run_moved_on', { sessionId: session.id, seen: session.version })
-      checkNumbers(turn, seen.lastSeq)
-      const tokens = session.totalTokensUsed - seen.tokens
+    save(update) {
+      const { session } = update
+      const stored = sessions.readFence(session.id)
+      if (!stored) throw fail('not_found', { what: 'session' })
+      if (stored.version !== session.version)
+        throw fail('run_moved_on', { sessionId: session.id, seen: session.version })
+      checkEventNumbers(update, stored.lastSeq)
+      const tokens = session.totalTokensUsed - stored.tokens
       if (tokens > 0) quotas.addTokens(session.workspaceId, tokens, clock.now())
-      sessions.update(seen, turn)
-      write(seen.n, turn)
+      sessions.update(stored, update)
+      writeRows(stored.n, update)
     },
     load(sessionId) {
       const n = sessions.numberOf(sessionId)
@@ -92,8 +93,8 @@ export function openTurns(parts: UpdateTables): SessionUpdates {
   }
 }
 
-/** A reader that resumes by number relies on it: events follow the last ones without a gap. */
-function checkNumbers({ session, events }: SessionUpdate, lastSeq: number): void {
+/** Events must continue the stored ones without a gap: readers resume by number. */
+function checkEventNumbers({ session, events }: SessionUpdate, lastSeq: number): void {
   const gap = events.some((event, index) => event.seq !== lastSeq + index + 1)
   if (gap || session.lastSeq !== lastSeq + events.length)
     throw new Error(`Events of session ${session.id} do not follow number ${lastSeq} without a gap.`)

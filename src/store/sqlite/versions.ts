@@ -26,8 +26,8 @@ export interface VersionTable {
   ): void
 }
 
-/** Snapshots kept parsed: every start asks for its own, and they never change. */
-const KEPT = 256
+/** Parsed snapshots in memory: every start reads one, and they never change. */
+const MAX_CACHED = 256
 
 export function openVersions(db: Database, agents: AgentTable): VersionTable {
   const members = openMembers(db, agents)
@@ -78,32 +78,32 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
      set previous_version_id = deployed_version_id, deployed_version_id = :versionId
      where n = :n`,
   )
-  const note = db.prepare(
+  const insertDeployment = db.prepare(
     `insert into deployment (agent_n, version_id, from_version_id, deployed_at, deployed_by)
      values (:n, :versionId, :from, :at, :by)`,
   )
 
-  const kept = new Map<VersionId, AgentVersion>()
-  const version = (id: VersionId): AgentVersion | undefined => {
-    const known = kept.get(id)
-    if (known) return known
+  const cache = new Map<VersionId, AgentVersion>()
+  const findVersion = (id: VersionId): AgentVersion | undefined => {
+    const cached = cache.get(id)
+    if (cached) return cached
     const row = one.get(id)
     if (!row) return undefined
     const found = toVersion(row)
-    const [oldest] = kept.keys()
-    if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
-    kept.set(id, found)
+    const [oldest] = cache.keys()
+    if (cache.size >= MAX_CACHED && oldest !== undefined) cache.delete(oldest)
+    cache.set(id, found)
     return found
   }
 
   return {
     reads: {
       async version(id) {
-        return version(id)
+        return findVersion(id)
       },
       async versionByDigest(workspaceId, digest) {
         const row = byDigest.get(digest, workspaceId)
-        return row && version(row.id)
+        return row && findVersion(row.id)
       },
       async versions(agentId) {
         return ofAgent.all(agentId).map(toVersion)
@@ -116,17 +116,17 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
       },
     },
     publish(publication) {
-      const taken = [
-        ...publication.agents.flatMap((agent) => members.takenByAgent(publication, agent) ?? []),
-        ...publication.documents.flatMap((document) => members.takenByDocument(publication, document) ?? []),
+      const conflicts = [
+        ...publication.agents.flatMap((agent) => members.findAgentConflict(publication, agent) ?? []),
+        ...publication.documents.flatMap((document) => members.findDocumentConflict(publication, document) ?? []),
       ]
-      const [first] = taken
+      const [first] = conflicts
       if (first)
         throw fail(
           'version_exists',
-          { ...first, others: taken.length - 1 },
+          { ...first, others: conflicts.length - 1 },
           {
-            details: taken.map(({ id, version, differs }) => ({
+            details: conflicts.map(({ id, version, differs }) => ({
               path: `${id}@${version}`,
               message: `differs in ${differs}`,
             })),
@@ -141,16 +141,16 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
       const found = deployed.get(agentId, versionId)
       if (!found) throw fail('not_found', { what: 'version of this agent' })
       const from = found.deployed_version_id
-      // Deployed again, it would become its own predecessor and a rollback would lead nowhere.
+      // Deploying the same version again would make it its own predecessor, and a rollback would do nothing.
       if (from !== versionId) {
-        agents.forget()
+        agents.clearCache()
         deploy.run({ n: found.n, versionId })
-        note.run({ n: found.n, versionId, from, at, by })
+        insertDeployment.run({ n: found.n, versionId, from, at, by })
       }
       return { from }
     },
     setYanked(id, value) {
-      kept.delete(id)
+      cache.delete(id)
       if (setYanked.run(value ? 1 : 0, id).changes === 0) throw fail('not_found', { what: 'version' })
     },
     setDocumentYanked(workspaceId, { kind, id, version: number }, value) {
@@ -162,7 +162,7 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
   }
 }
 
-/** Members of a publication: kept once. */
+/** The members of publications: each version of an agent or document is stored once. */
 function openMembers(db: Database, agents: AgentTable) {
   const knownAgent = db.prepare<[number, string], { digest: Digest; snapshot: string }>(
     'select digest, snapshot from version where agent_n = ? and label = ?',
@@ -179,31 +179,36 @@ function openMembers(db: Database, agents: AgentTable) {
      values (:workspaceId, :kind, :id, :version, :digest, :document, :at, :by)`,
   )
 
-  const knownOf = ({ workspaceId }: VersionPublication, { agentId, snapshot }: VersionPublication['agents'][number]) =>
-    knownAgent.get(agents.numberOf(agentId, workspaceId, snapshot.id), snapshot.version)
+  const findPublished = (
+    { workspaceId }: VersionPublication,
+    { agentId, snapshot }: VersionPublication['agents'][number],
+  ) => knownAgent.get(agents.numberOf(agentId, workspaceId, snapshot.id), snapshot.version)
 
   return {
-    /** Undefined where this version is new, or published with this content. */
-    takenByAgent(publication: VersionPublication, agent: VersionPublication['agents'][number]): Taken | undefined {
-      const known = knownOf(publication, agent)
+    /** Undefined when this version is new, or was published with the same content. */
+    findAgentConflict(
+      publication: VersionPublication,
+      agent: VersionPublication['agents'][number],
+    ): VersionConflict | undefined {
+      const known = findPublished(publication, agent)
       const { id, version, digest } = agent.snapshot
       if (!known || known.digest === digest) return undefined
       const content = { ...agent.snapshot } as unknown as JsonObject
-      return { id, version, differs: say(differences(toObject(known.snapshot), content)) }
+      return { id, version, differs: describeDifferences(toObject(known.snapshot), content) }
     },
-    takenByDocument(
+    findDocumentConflict(
       { workspaceId }: VersionPublication,
       { kind, id, version, digest, document }: PublishedDocument,
-    ): Taken | undefined {
+    ): VersionConflict | undefined {
       const known = knownDocument.get(workspaceId, kind, id, version)
       if (!known || known.digest === digest) return undefined
-      return { id, version, differs: say(differences(toObject(known.document), document)) }
+      return { id, version, differs: describeDifferences(toObject(known.document), document) }
     },
     publishAgent(publication: VersionPublication, agent: VersionPublication['agents'][number]): StoredMember {
       const { workspaceId, at, by } = publication
       const { id, agentId, snapshot, closureDigest } = agent
       const { version, digest } = snapshot
-      const known = knownOf(publication, agent)
+      const known = findPublished(publication, agent)
       if (!known) {
         const agentN = agents.numberOf(agentId, workspaceId, snapshot.id)
         insertAgent.run({ id, agentN, label: version, digest, closureDigest, snapshot: toText(snapshot), at, by })
@@ -221,25 +226,26 @@ function openMembers(db: Database, agents: AgentTable) {
   }
 }
 
-/** A version that is published with other content. */
-interface Taken {
+/** A version that was published with different content. */
+interface VersionConflict {
   readonly id: string
   readonly version: string
   readonly differs: string
 }
 
-const say = (names: readonly string[]): string => names.join(', ') || 'digest'
+const describeDifferences = (before: JsonObject, after: JsonObject): string =>
+  findDifferences(before, after).join(', ') || 'digest'
 
-/** Names of the members that differ, those of `spec` and `metadata` one level deeper. */
-function differences(before: JsonObject, after: JsonObject, within = ''): string[] {
+/** Names of the members that differ; for `spec` and `metadata`, the names one level deeper. */
+function findDifferences(before: JsonObject, after: JsonObject, within = ''): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   return names.flatMap((name) => {
     const [a, b] = [before[name], after[name]]
     if (name === 'digest' || canonicalJson(a ?? null) === canonicalJson(b ?? null)) return []
-    // Where policies were written plays no part.
+    // Equal digests mean equal content; the place where a policy was written does not count.
     if (isJsonObject(a) && isJsonObject(b) && a['digest'] !== undefined && a['digest'] === b['digest']) return []
     if (within === '' && (name === 'spec' || name === 'metadata') && isJsonObject(a) && isJsonObject(b))
-      return differences(a, b, `${name}.`)
+      return findDifferences(a, b, `${name}.`)
     return [within + name]
   })
 }

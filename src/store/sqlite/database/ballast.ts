@@ -1,29 +1,29 @@
 /**
- * Room kept back for what must be written when the disk is full: the outcomes of calls that were made. While it is given
- * away, nothing new is taken on. Source: reliability, "Storage rules".
+ * Reserves disk space in a file that is deleted when the disk is full, so that the outcomes of calls already made can still
+ * be written. Until the space can be reserved again, new work is refused. Source: reliability, "Storage rules".
  */
 import { rmSync } from 'node:fs'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import type { Clock } from '../../../base/clock.ts'
 
 export interface DiskBallast {
-  /** Gives the room away. @returns false when it was given away already */
+  /** Frees the reserved space. @returns false when it was already freed */
   release(): boolean
-  /** True while new work may be taken on; looks now and then whether the room can be had again. */
+  /** True while the space is reserved and new work may be accepted. Otherwise tries every few seconds to reserve it again. */
   isHeld(): boolean
 }
 
-/** For a store in memory, and for commands that take on nothing. */
+/** For a store in memory, and for commands that accept no work. */
 export const NO_BALLAST: DiskBallast = { release: () => false, isHeld: () => true }
 
-/** Milliseconds between two tries to have the room again. */
-const TRY_AGAIN_MS = 5000
+/** Between two attempts to reserve the space again. */
+const RETRY_MS = 5000
 
-/** Writes the file where it is not there or not whole, beside whatever else goes on. */
-export function keepBallast(file: string, bytes: number, clock: Pick<Clock, 'monotonic'>): DiskBallast {
+/** Writes the file in the background unless it already has the right size. */
+export function openBallast(file: string, bytes: number, clock: Pick<Clock, 'monotonic'>): DiskBallast {
   let held = true
   let triedAt = clock.monotonic()
-  void take()
+  void reserve()
   return {
     release() {
       if (!held) return false
@@ -33,12 +33,12 @@ export function keepBallast(file: string, bytes: number, clock: Pick<Clock, 'mon
       return true
     },
     isHeld() {
-      if (!held && clock.monotonic() - triedAt >= TRY_AGAIN_MS) void take()
+      if (!held && clock.monotonic() - triedAt >= RETRY_MS) void reserve()
       return held
     },
   }
 
-  async function take(): Promise<void> {
+  async function reserve(): Promise<void> {
     triedAt = clock.monotonic()
     try {
       const size = await stat(file).then(
@@ -49,7 +49,7 @@ export function keepBallast(file: string, bytes: number, clock: Pick<Clock, 'mon
       held = true
     } catch {
       held = false
-      // Half of it is no ballast, and its room is wanted by others.
+      // A partial file reserves too little, and others need the space.
       await rm(file, { force: true }).catch(() => {})
     }
   }

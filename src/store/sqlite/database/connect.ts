@@ -3,9 +3,9 @@ import type Database from 'better-sqlite3'
 import { fail } from '../../../base/failure.ts'
 
 /**
- * A connection, by better-sqlite3 as this version of Node takes it. Version 12 is made for the inside of V8: Node 24.19 and later
- * end the process when one of its statements is collected. Version 13 keeps to Node's own interface, not all of which Node 20 has.
- * Without install scripts (12) or optional packages (13) npm leaves the native part out; that is told as what it is.
+ * Opens a connection with the version of better-sqlite3 that suits this Node. Version 12 binds to V8 itself: Node 24.19 and later
+ * crash when one of its statements is garbage-collected. Version 13 uses Node-API, of which Node 20 lacks a part. npm leaves the
+ * native part out when install scripts (12) or optional packages (13) are disabled; that is reported as `native_sqlite_missing`.
  * @param options `timeout`: milliseconds to wait for another process's lock
  * @param node version of Node
  * @throws Failure `native_sqlite_missing`, `store_unreadable`
@@ -30,5 +30,5 @@ export function connectSqlite(
   }
 }
 
-/** Also where modules were installed by another version of Node than runs now. */
+/** The last alternative: the modules were installed by a different version of Node than the one running. */
 const MISSING = /^Could not locate the bindings file|^Cannot find module|NODE_MODULE_VERSION/

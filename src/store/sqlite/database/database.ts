@@ -7,17 +7,17 @@ import { createPrivateFile } from './private-file.ts'
 
 const MIB = 1024 * 1024
 
-/** Above this a full check, some 3 ms a MiB, would take longer than the rest of a start: `svc doctor` makes it there. */
+/** Larger files are checked by `svc doctor` only: at about 3 ms per MiB a check would take longer than the rest of a start. */
 const CHECKED_BYTES = 96 * MIB
 
 /**
- * Opens a database file of ours, or one in memory, at the newest schema. A new file can be read by its owner only; the log
- * beside it takes its mode from it.
+ * Opens our database file, or one in memory, and migrates it to the newest schema. A new file can be read by its owner only;
+ * SQLite gives the log beside it the same mode.
  * @throws Failure `store_unreadable`, `native_sqlite_missing`
  */
 export function openDatabase(path: string): Database.Database {
   const inMemory = path === ':memory:'
-  // SQLite removes its log at a clean end; one that is still there means the last process was killed.
+  // SQLite removes its log on a clean shutdown; a log that is still there means the last process was killed.
   const unclean = !inMemory && existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0
   if (!inMemory) createPrivateFile(path)
   const db = connectSqlite(path, { timeout: 5000 })
@@ -29,11 +29,11 @@ export function openDatabase(path: string): Database.Database {
     db.pragma('foreign_keys = on')
     db.pragma('trusted_schema = off')
     db.pragma('cell_size_check = on')
-    // In pages of 4 KiB: seldom enough that a page that changed often is written once, and few enough for a checkpoint, which
-    // holds everything up, to be short.
+    // Pages of 4 KiB. Rare enough that a page which changes often is written once per checkpoint, and frequent enough to keep
+    // each checkpoint, which blocks all other work, short.
     db.pragma('wal_autocheckpoint = 2000')
     db.pragma(`journal_size_limit = ${64 * MIB}`)
-    if (unclean && statSync(path).size < CHECKED_BYTES) check(db, path)
+    if (unclean && statSync(path).size < CHECKED_BYTES) quickCheck(db, path)
     migrateSchema(db, path)
     return db
   } catch (error) {
@@ -43,7 +43,7 @@ export function openDatabase(path: string): Database.Database {
   }
 }
 
-function check(db: Database.Database, file: string): void {
+function quickCheck(db: Database.Database, file: string): void {
   const found = db.pragma('quick_check(1)', { simple: true })
   if (found !== 'ok') throw fail('store_unreadable', { file, why: `it is damaged (${String(found)})` })
 }

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts'
 
-/** JSON as the text of a column. `null` and what is absent are both NULL. */
+/** JSON text for a column. Both `null` and undefined become NULL. */
 export const toText = (value: object | JsonValue | undefined): string | null =>
   value == null ? null : JSON.stringify(value)
 
 export const toValue = (text: string | null): JsonValue => (text === null ? null : (JSON.parse(text) as JsonValue))
 
-/** For columns that always hold an object: the store wrote it, so it is one. */
+/** Parses a column that always holds an object. The cast holds because only the store writes the column. */
 export const toObject = (text: string): JsonObject => JSON.parse(text) as JsonObject

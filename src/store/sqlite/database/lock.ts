@@ -12,16 +12,16 @@ export interface DirectoryLock {
 }
 
 /**
- * Makes the directory (for its owner only) and holds it for this process until `release` or the end of the process, however
- * it ends: the lock is an exclusive transaction on a file of its own, which the system drops with the process.
- * @throws Failure `store_locked` when another process holds it, `data_directory_unusable` when it cannot be made or written,
- *   `store_unreadable` when nothing may be kept there
+ * Creates the directory (for its owner only) and locks it for this process until `release`. The lock is an exclusive
+ * transaction on a separate file, which the operating system drops however the process ends.
+ * @throws Failure `store_locked` when another process holds the lock, `data_directory_unusable` when the directory cannot be
+ *   created or written, `store_unreadable` when it is not safe to store data there
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const file = join(directory, 'lock.db')
   inDataDirectory(directory, () => {
     makeDirectory(directory, 0o700)
-    refuseUnsafe(directory)
+    refuseUnsafeDirectory(directory)
     createPrivateFile(file)
   })
   const db = connectSqlite(file, { timeout: 0 })
@@ -38,11 +38,11 @@ export function lockDirectory(directory: string): DirectoryLock {
   return { release: () => void db.close() }
 }
 
-/** Magic numbers of NFS, SMB, CIFS and SMB2: their locks and shared memory cannot be relied on. */
+/** Magic numbers of NFS, SMB, CIFS and SMB2, whose locks and shared memory are unreliable. */
 const NETWORK_FILE_SYSTEMS: readonly number[] = [0x6969, 0x517b, 0xff534d42, 0xfe534d42]
 
-function refuseUnsafe(directory: string): void {
-  // The modes of Windows say nothing about who may write.
+function refuseUnsafeDirectory(directory: string): void {
+  // File modes on Windows do not tell who may write.
   if (process.platform !== 'win32' && (statSync(directory).mode & 0o002) !== 0)
     throw fail('store_unreadable', { file: directory, why: 'every user of this machine may write to it' })
   if (process.platform === 'linux' && NETWORK_FILE_SYSTEMS.includes(statfsSync(directory).type))

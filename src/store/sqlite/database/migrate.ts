@@ -2,15 +2,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { fail } from '../../../base/failure.ts'
 
-/** `svc1` in the file's header: tells our file from any other SQLite database. */
+/** `svc1` in the file header distinguishes our file from any other SQLite database. */
 const APPLICATION_ID = 0x73766331
 
 /**
- * Brings a database to the newest schema, each migration in a transaction of its own. They only go forward.
+ * Migrates a database to the newest schema, each migration in its own transaction. Migrations only go forward.
  * @throws Failure `store_unreadable` for a database of another program or of a newer svc
  */
 export function migrateSchema(db: Database, file: string): void {
-  const known = migrations()
+  const known = readMigrations()
   const at = schemaVersion(db, file, known.length)
   for (const [index, sql] of known.entries()) {
     if (index < at) continue
@@ -23,11 +23,11 @@ export function migrateSchema(db: Database, file: string): void {
 }
 
 /**
- * True for a database that needs no migration.
- * @throws Failure `store_unreadable` as `migrate`
+ * True when the database has the newest schema.
+ * @throws Failure `store_unreadable` as `migrateSchema` does
  */
 export const isMigrated = (db: Database, file: string): boolean => {
-  const known = migrations().length
+  const known = readMigrations().length
   return schemaVersion(db, file, known) === known
 }
 
@@ -42,11 +42,11 @@ function schemaVersion(db: Database, file: string, known: number): number {
   return at
 }
 
-/** Beside this file in the sources; beside the bundle, or one level above its chunks, once built. */
+/** A build has the directory beside the bundle or one level above its chunks; the sources have it one level above this file. */
 const PLACES = ['./migrations/', '../migrations/']
 
-/** The text of every migration; the first has number 1. */
-function migrations(): readonly string[] {
+/** The SQL text of every migration, in order; the first has number 1. */
+function readMigrations(): readonly string[] {
   const directory = PLACES.map((place) => new URL(place, import.meta.url)).find((each) => existsSync(each))
   if (!directory) throw new Error('The migrations of the store are not part of this installation.')
   const names = readdirSync(directory).filter((name) => name.endsWith('.sql'))

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 
 /**
- * Creates an empty file that only its owner may read, unless it is there. A file that is there is not even opened: closing
- * it again would drop the locks that SQLite holds on it in this process.
+ * Creates an empty file that only its owner may read, unless it exists. An existing file is not even opened, because closing
+ * it would drop the locks that SQLite holds on it in this process.
  */
 export function createPrivateFile(path: string): void {
   try {

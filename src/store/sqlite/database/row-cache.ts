@@ -1,29 +1,29 @@
 /**
- * Rows that every request reads and hardly any changes, kept in memory. The directory's lock makes this process the only
- * writer, and what it changes is forgotten here before it is committed: no read can fall between the two.
+ * Caches rows that every request reads and few requests change. The directory lock makes this process the only writer, and a
+ * writer clears the cache before it commits. Nothing can read in between, because both happen in one synchronous block.
  */
 export interface RowCache<Row> {
-  /** The row, read when it is not kept. What does not exist is not kept. */
+  /** The row, read from the database when it is not cached. The absence of a row is not cached. */
   get(key: string): Row | undefined
-  /** To be called by whatever changes any row. */
-  forget(): void
+  /** Must be called by every write that changes a row. */
+  clear(): void
 }
 
-/** Rows that are kept; the oldest go first. */
-const MOST = 1000
+/** The oldest rows are evicted first. */
+const MAX_ROWS = 1000
 
-export function createKept<Row>(read: (key: string) => Row | undefined): RowCache<Row> {
+export function createRowCache<Row>(read: (key: string) => Row | undefined): RowCache<Row> {
   const rows = new Map<string, Row>()
   return {
     get(key) {
-      const kept = rows.get(key)
-      if (kept) return kept
+      const cached = rows.get(key)
+      if (cached) return cached
       const row = read(key)
       if (!row) return undefined
       rows.set(key, row)
-      if (rows.size > MOST) rows.delete(rows.keys().next().value!)
+      if (rows.size > MAX_ROWS) rows.delete(rows.keys().next().value!)
       return row
     },
-    forget: () => rows.clear(),
+    clear: () => rows.clear(),
   }
 }

@@ -3,48 +3,48 @@ import { dieAtFailpoint } from '../../../base/failpoint.ts'
 import { fail, type Failure } from '../../../base/failure.ts'
 import { NO_BALLAST } from './ballast.ts'
 
-/** Writes per commit; bounds how long one group holds the event loop. */
+/** Writes per commit; bounds how long one group blocks the event loop. */
 const GROUP = 200
 
 /**
- * Writers told of their commit in one turn of the event loop. What each does then may take a good part of a millisecond, and
+ * Promises settled in one iteration of the event loop. The continuation of each may take a good part of a millisecond, and
  * requests and readers wait meanwhile.
  */
-const TOLD = 16
+const SETTLED_AT_ONCE = 16
 
-/** Seconds after which a client may hope that somebody has made room. */
+/** `Retry-After` of `storage_full`: time for somebody to free disk space. */
 const FULL_RETRY_SECONDS = 30
 
-/** The one writer. Everything that arrives in a tick shares one commit, and with it one wait for the disk. */
+/** The only writer of a database. All writes that arrive in one tick share one commit, and so one wait for the disk. */
 export interface GroupWriter {
   /**
-   * Runs `work` in the next group. Resolves with its value once the group is durable; when `work` throws, what it wrote is
-   * taken back alone and the promise rejects with what it threw.
-   * @param kept true for what tells of something that has happened: it is written from the ballast when the disk is full
+   * Runs `work` in the next group. Resolves with its value once the group is durable. When `work` throws, only its own writes
+   * are rolled back and the promise rejects with the error.
+   * @param mustSucceed true for a record of something that already happened: the ballast makes room for it when the disk is full
    * @throws Failure `storage_full`
    */
-  readonly write: <T>(work: () => T, kept?: boolean) => Promise<T>
-  /** Commits what waits, now. */
+  readonly write: <T>(work: () => T, mustSucceed?: boolean) => Promise<T>
+  /** Commits everything that waits, now. */
   readonly flush: () => void
 }
 
-/** @param beforeCommit writes what is worth no commit of its own */
+/** @param beforeCommit adds writes that do not justify a commit of their own */
 export function createWriter(db: Database, beforeCommit: () => void = () => {}, ballast = NO_BALLAST): GroupWriter {
   const begin = db.prepare('begin immediate')
   const commit = db.prepare('commit')
   const rollback = db.prepare('rollback')
   const savepoint = db.prepare('savepoint one')
   const release = db.prepare('release one')
-  const takeBack = db.prepare('rollback to one')
+  const rollbackOne = db.prepare('rollback to one')
 
   let waiting: WaitingWrite[] = []
   let scheduled = false
-  /** Writers whose commit is durable and who have yet to hear of it. */
-  let told: (() => void)[] = []
+  /** Settles the promises of writes that are durable, in the order of their commits. */
+  let unsettled: (() => void)[] = []
 
-  // Not while some are yet to be told: what they write next shares the commit of those who were told first.
+  // Waits until all promises are settled, so that the next writes of those callers share one commit.
   const schedule = () => {
-    if (scheduled || waiting.length === 0 || told.length > 0) return
+    if (scheduled || waiting.length === 0 || unsettled.length > 0) return
     scheduled = true
     setImmediate(() => {
       scheduled = false
@@ -59,10 +59,10 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
     let settle: (() => void)[] | undefined
     try {
       begin.run()
-      settle = together(group)
+      settle = runTogether(group)
       if (!settle) {
         begin.run()
-        settle = group.map(attempt)
+        settle = group.map(runAlone)
       }
       beforeCommit()
       dieAtFailpoint('commit.before')
@@ -70,29 +70,29 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
       dieAtFailpoint('commit.after')
     } catch (error) {
       if (db.inTransaction) rollback.run()
-      const saved = isFull(error) && ballast.release() ? group.filter(({ kept }) => kept) : []
-      waiting.unshift(...saved)
-      for (const each of group) if (!saved.includes(each)) each.reject(toFailure(error))
+      const retried = isFull(error) && ballast.release() ? group.filter(({ mustSucceed }) => mustSucceed) : []
+      waiting.unshift(...retried)
+      for (const each of group) if (!retried.includes(each)) each.reject(toFailure(error))
       return
     }
-    const alone = told.length === 0
-    told.push(...settle)
-    if (alone) tellSome()
+    const wasIdle = unsettled.length === 0
+    unsettled.push(...settle)
+    if (wasIdle) settleSome()
   }
 
-  /** In the order of their commits; the rest after whatever else the event loop has to do. */
-  const tellSome = () => {
-    for (const each of told.slice(0, TOLD)) each()
-    told = told.slice(TOLD)
-    if (told.length > 0) setImmediate(tellSome)
+  /** Settles some promises and leaves the rest for later, so that the event loop can do other work in between. */
+  const settleSome = () => {
+    for (const each of unsettled.slice(0, SETTLED_AT_ONCE)) each()
+    unsettled = unsettled.slice(SETTLED_AT_ONCE)
+    if (unsettled.length > 0) setImmediate(settleSome)
     else schedule()
   }
 
   /**
-   * All writes of a group without a savepoint each, which nearly always is enough. When one throws, everything is taken back
-   * and the transaction is over; the answer is undefined, and each may then be tried by itself.
+   * Runs all writes of a group without savepoints, which nearly always succeeds. When one throws, rolls back the whole
+   * transaction and returns undefined; the caller then runs each write alone.
    */
-  const together = (group: readonly WaitingWrite[]): (() => void)[] | undefined => {
+  const runTogether = (group: readonly WaitingWrite[]): (() => void)[] | undefined => {
     try {
       return group.map(({ work, resolve }) => {
         const value = work()
@@ -105,26 +105,27 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
     }
   }
 
-  const attempt = ({ work, resolve, reject }: WaitingWrite) => {
+  /** Runs one write under its own savepoint. */
+  const runAlone = ({ work, resolve, reject }: WaitingWrite) => {
     savepoint.run()
     try {
       const value = work()
       release.run()
       return () => resolve(value)
     } catch (error) {
-      // For a full disk or an I/O error SQLite may end the transaction itself: then nothing of the group is kept.
+      // On a full disk or an I/O error SQLite may end the transaction itself; then nothing of the group is stored.
       if (!db.inTransaction) throw error
-      takeBack.run()
+      rollbackOne.run()
       release.run()
       return () => reject(toFailure(error))
     }
   }
 
   return {
-    write<T>(work: () => T, kept = false) {
-      if (!kept && !ballast.isHeld()) return Promise.reject(full())
+    write<T>(work: () => T, mustSucceed = false) {
+      if (!mustSucceed && !ballast.isHeld()) return Promise.reject(storageFull())
       return new Promise<T>((resolve, reject) => {
-        waiting.push({ work, kept, resolve: resolve as (value: unknown) => void, reject })
+        waiting.push({ work, mustSucceed, resolve: resolve as (value: unknown) => void, reject })
         schedule()
       })
     },
@@ -136,14 +137,14 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
 
 interface WaitingWrite {
   readonly work: () => unknown
-  readonly kept: boolean
+  readonly mustSucceed: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-const full = (cause?: unknown): Failure =>
+const storageFull = (cause?: unknown): Failure =>
   fail('storage_full', undefined, { cause, retryAfterSeconds: FULL_RETRY_SECONDS })
 
 const isFull = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'SQLITE_FULL'
 
-const toFailure = (error: unknown): unknown => (isFull(error) ? full(error) : error)
+const toFailure = (error: unknown): unknown => (isFull(error) ? storageFull(error) : error)

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 
-/** Each table before the one it refers to. */
-const OF_RUNS = [
+/** In the order of deletion: each table before the ones it references. */
+const RUN_TABLES = [
   'vote',
   'user_task',
   'timer',
@@ -15,7 +15,7 @@ const OF_RUNS = [
   'plan_day',
 ]
 
-export function forgetRuns(db: Database): void {
-  for (const table of OF_RUNS) db.exec(`delete from ${table}`)
+export function deleteRunRows(db: Database): void {
+  for (const table of RUN_TABLES) db.exec(`delete from ${table}`)
   db.exec('update agent set sessions = 0, runs = 0')
 }
