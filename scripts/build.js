@@ -31,7 +31,9 @@ const filesIn = (directory) =>
 /** Says what the build is made of. What is generated follows from the rest. */
 const digestOfInputs = () => {
   const hash = createHash('sha256').update(JSON.stringify([types, failpoints, process.version]))
-  const sources = ['src', 'schemas', 'scripts', 'bin'].flatMap((room) => filesIn(room).map((file) => join(room, file)))
+  const sources = ['src', 'schemas', 'scripts', 'bin', 'test/documents/rules'].flatMap((room) =>
+    filesIn(room).map((file) => join(room, file)),
+  )
   for (const file of [...sources, 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'])
     if (!file.includes('/generated/')) hash.update(`${file}\0`).update(readFileSync(file))
   return hash.digest('hex')
@@ -40,9 +42,10 @@ const digestOfInputs = () => {
 const BUILT = 'dist/.built'
 const inputs = digestOfInputs()
 const isBuilt = existsSync(BUILT) && readFileSync(BUILT, 'utf8') === inputs
-if (ifChanged && isBuilt && existsSync('src/documents/generated/validators.js')) process.exit(0)
+if (ifChanged && isBuilt && existsSync('src/documents/generated/rule-examples.js')) process.exit(0)
 
 run('scripts/validators.js')
+run('scripts/rule-examples.js')
 run('scripts/openapi.js')
 
 /** Where all is written first: what runs meanwhile never sees half a build. */

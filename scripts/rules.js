@@ -1,13 +1,16 @@
-// Writes docs/rules.md from the rules. `test/documents/rule-pages.test.ts` tells when it is out of date.
+// Writes docs/rules.md from the rules and their examples (`scripts/rule-examples.js` collects them).
+// `test/documents/rule-pages.test.ts` fails when the page is out of date.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import './rule-examples.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { outputFiles } = await build({
   stdin: {
-    contents:
-      "export { rulePages } from './src/documents/lint/rule-pages.ts'; export { rules } from './src/documents/rules/index.ts'",
+    contents: `export { rulePages } from './src/documents/lint/rule-pages.ts'
+      export { rules } from './src/documents/rules/index.ts'
+      export { ruleExamples } from './src/documents/generated/rule-examples.js'`,
     resolveDir: root,
     loader: 'ts',
   },
@@ -22,7 +25,7 @@ const { outputFiles } = await build({
 const file = `${root}/dist/.rules.mjs`
 mkdirSync(`${root}/dist`, { recursive: true })
 writeFileSync(file, outputFiles[0].text)
-const { rulePages, rules } = await import(file)
+const { rulePages, rules, ruleExamples } = await import(file)
 rmSync(file)
 mkdirSync(`${root}/docs`, { recursive: true })
-writeFileSync(`${root}/docs/rules.md`, rulePages(rules))
+writeFileSync(`${root}/docs/rules.md`, rulePages(rules, ruleExamples))

@@ -1,7 +1,6 @@
 import { parseAllDocuments, stringify } from 'yaml'
-import type { RuleExample } from '../../src/documents/facts/rule.ts'
 
-/** What a document of a kind has at the least; examples of rules leave it out. */
+/** What a document of a kind has at the least; short documents in tests leave it out. */
 const LEAST: Readonly<Record<string, object>> = {
   Agent: {
     apiVersion: 'svc/v1',
@@ -33,9 +32,9 @@ const LEAST: Readonly<Record<string, object>> = {
   },
 }
 
-/** An example with its documents filled up to whole ones. Texts that say `apiVersion` themselves stay as they are. */
-export const complete = (example: RuleExample): Record<string, string> =>
-  Object.fromEntries(Object.entries(example).map(([path, text]) => [path, /\.ya?ml$/.test(path) ? filled(text) : text]))
+/** Files with their documents filled up to whole ones. Texts that say `apiVersion` themselves stay as they are. */
+export const complete = (files: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [path, /\.ya?ml$/.test(path) ? filled(text) : text]))
 
 function filled(text: string): string {
   if (text.includes('apiVersion') || !text.startsWith('kind:')) return text

@@ -3,7 +3,7 @@ import { applyFixes } from '../../src/documents/workspace/fix.ts'
 import { lintWorkspace } from '../../src/documents/lint/lint.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { rules } from '../../src/documents/rules/index.ts'
-import { complete } from './complete.ts'
+import { readExampleTexts } from './rule-folders.ts'
 
 type Files = Readonly<Record<string, string | Uint8Array>>
 
@@ -490,9 +490,8 @@ describe('the fixes that the reference marks', () => {
     'policy/case-sensitive-email',
     'security/lethal-trifecta',
   ]
-  const bad = (name: string): Files => complete(rules.find((rule) => rule.name === name)!.bad)
   const offered = (name: string) =>
-    judged(bad(name), name).findings.flatMap(({ fix }) => (fix?.edits.length ? [fix] : []))
+    judged(readExampleTexts(name, 'bad'), name).findings.flatMap(({ fix }) => (fix?.edits.length ? [fix] : []))
 
   test.each(MARKED)('%s mends itself', (name) => {
     expect(offered(name).filter((fix) => !fix.unsafe)).not.toEqual([])
@@ -505,7 +504,7 @@ describe('the fixes that the reference marks', () => {
 
 describe('the safe fixes of every rule', () => {
   const shown = rules.flatMap((rule) => {
-    const files = complete(rule.bad)
+    const files = readExampleTexts(rule.name, 'bad')
     const { findings } = judged(files, rule.name)
     return findings.some(({ fix }) => fix !== undefined && !fix.unsafe && fix.edits.length > 0)
       ? [[rule.name, files] as const]
@@ -531,7 +530,7 @@ describe('the safe fixes of every rule', () => {
   })
 })
 
-test.each(rules.map((rule) => [rule.name, complete(rule.bad)] as const))(
+test.each(rules.map(({ name }) => [name, readExampleTexts(name, 'bad')] as const))(
   'what %s offers breaks lines as the file does',
   (name, files) => {
     const mended = (given: Files): Record<string, string> => {

@@ -1,101 +1,85 @@
+import { mkdtempSync, mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { lintWorkspace, type LintOptions } from '../../src/documents/lint/lint.ts'
-import { loadFiles } from '../../src/documents/workspace/load.ts'
-import type { RuleExample } from '../../src/documents/facts/rule.ts'
+import { fixProject } from '../../src/cli/lint/lint-fix.ts'
+import { lintWorkspace } from '../../src/documents/lint/lint.ts'
+import { reportText } from '../../src/documents/report/text.ts'
 import { rules } from '../../src/documents/rules/index.ts'
-import type { ToolListing } from '../../src/tools/listed-tool.ts'
-import { complete } from './complete.ts'
+import type { FileContents } from '../../src/documents/text/files.ts'
+import { factsFor } from './rule-facts.ts'
+import {
+  loadExample,
+  readExample,
+  readExampleTexts,
+  readOutput,
+  rulesWithFolder,
+  writeGolden,
+  type ExampleName,
+} from './rule-folders.ts'
 
-const shown = rules.filter(({ bad }) => Object.keys(bad).length > 0)
+/** `UPDATE_GOLDEN=1 npx vitest run test/documents/rules.test.ts` rewrites what `svc lint` prints and fixes; read the diff. */
+const isUpdate = process.env.UPDATE_GOLDEN === '1'
 
-/** What the examples of some rules suppose beside their files. */
-const world: LintOptions = {
-  env: { PATH: '/usr/bin' },
-  server: { approvers: 1, hidden: { 'acme.hidden': 'website' } },
-  loosened: [
-    { agent: 'acme.loosened', say: 'pay.refund with {"amount":2000} needed an approval before, and is allowed now' },
-  ],
-  published: {
-    yanked: (kind, id, version) => `${kind} ${id}@${version}` === 'Agent ops.published@1.3.0',
-    versions: (kind, id) => (kind === 'Agent' && id === 'ops.published' ? ['1.3.0', '1.4.2'] : []),
-    document: (kind, id, version) =>
-      kind === 'Tool' && id === 'pay.published' && version === '1.2.0'
-        ? {
-            apiVersion: 'svc/v1',
-            kind: 'Tool',
-            metadata: { name: 'published', namespace: 'pay', version: '1.2.0' },
-            spec: { description: 'Pays an amount back.' },
-          }
-        : undefined,
-  },
+async function lintExample(rule: string, example: ExampleName, overlay: FileContents = {}) {
+  const workspace = await loadExample(rule, example, overlay)
+  return { workspace, findings: lintWorkspace(workspace, factsFor(rule, workspace)) }
 }
-/** Examples of `secret/env-missing` alone look at the environment: the others name variables that nobody sets. */
-const optionsOf = (name: string): LintOptions => {
-  const { env, ...others } = world
-  return {
-    ...others,
-    ...(name === 'secret/env-missing' && { env: env! }),
-    ...(name === 'mcp/not-pinned' && { rules: { 'mcp/not-pinned': 'warn' } }),
-    ...(name === 'policy/untested' && {
-      coverage: new Map([
-        ['pay.tested@1.0.0', []],
-        ['pay.half-tested@1.0.0', [{ text: 'args.amount > 500', missing: ['false', 'unknown'] }]],
-      ]),
-    }),
-  }
+
+/** Texts of the files that `svc lint --fix` changes in the bad example, by their path in the golden files. */
+async function fixExample(rule: string): Promise<Record<string, string>> {
+  const { texts } = await fixProject((overlay) => lintExample(rule, 'bad', overlay), {})
+  return Object.fromEntries(
+    Object.entries(texts).map(([path, text]) => [path === 'bad.yaml' ? 'fixed.yaml' : path, text]),
+  )
 }
-const inputSchema = { type: 'object' }
-/** What the servers of the examples say when they are asked. */
-const SERVER: ToolListing = {
-  tools: new Map([
-    ['search', { name: 'search', description: 'Searches the web.', inputSchema }],
-    ['forget', { name: 'forget', description: 'Forgets a page.', inputSchema, readOnly: false, destructive: true }],
-  ]),
-}
-const judged = (files: RuleExample, name: string) => {
-  const workspace = loadFiles(complete(files))
-  const mcp = new Map(workspace.documents.map((document) => [document, new Map([['web', SERVER]])]))
-  return lintWorkspace(workspace, {
-    ...optionsOf(name),
-    ...(/^mcp\/(?:description-changed|hint)/.test(name) && { mcp }),
-  })
-}
+
+const rulesWithoutFolder = (folders: readonly string[]): string[] =>
+  rules.map(({ name }) => name).filter((name) => !folders.includes(name))
 
 describe('every rule', () => {
-  test.each(shown.map((rule) => [rule.name, rule] as const))('%s finds its bad example', (name, rule) => {
-    const findings = judged(rule.bad, name)
-    expect(findings.map(({ rule: found, severity }) => `${found} ${severity}`)).toContain(`${name} ${rule.severity}`)
+  test('has a folder of examples, and every folder has a rule', () => {
+    const names = rules.map(({ name }) => name as string)
+    expect(rulesWithoutFolder(rulesWithFolder())).toEqual([])
+    expect(rulesWithFolder().filter((name) => !names.includes(name))).toEqual([])
   })
 
-  test.each(shown.map((rule) => [rule.name, rule] as const))(
-    '%s is silent in its good example, which has no error',
-    (name, rule) => {
-      const findings = judged(rule.good, name)
-      expect(findings.filter(({ rule: found, severity }) => found === name || severity === 'error')).toEqual([])
-    },
-  )
-
-  test.each(shown.map((rule) => [rule.name, rule] as const))(
-    '%s is the only error of its bad example',
-    (name, rule) => {
-      const findings = judged(rule.bad, name)
-      expect([
-        ...new Set(findings.filter(({ severity }) => severity === 'error').map(({ rule: found }) => found)),
-      ]).toEqual(rule.severity === 'error' ? [name] : [])
-    },
-  )
+  test('that lacks its folder is noticed', () => {
+    const root = mkdtempSync(join(tmpdir(), 'rules-'))
+    for (const { name } of rules.slice(1)) mkdirSync(join(root, name), { recursive: true })
+    expect(rulesWithoutFolder(rulesWithFolder(root))).toEqual([rules[0]!.name])
+    rmSync(root, { recursive: true })
+  })
 
   test('has a name of its own', () => {
     expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length)
   })
 
-  test.each(rules.map((rule) => [rule.name, rule] as const))(
-    '%s says its law, its source and its remedy',
-    (_, rule) => {
-      for (const sentence of [rule.law, rule.fix]) expect(sentence).toMatch(/^[^a-z\s].*\.$/s)
-      expect(rule.source).toMatch(
-        /^(?:Authoring format|Policies|Bundles|Decisions|Reliability|Security|HTTP API|Lint rules|JSON Schema|YAML 1\.2)\b/,
-      )
-    },
-  )
+  test.each(rules.map((rule) => [rule.name, rule] as const))('%s has a law, a source and a remedy', (_, rule) => {
+    for (const sentence of [rule.law, rule.fix]) expect(sentence).toMatch(/^[^a-z\s].*\.$/s)
+    expect(rule.source).toMatch(
+      /^(?:Authoring format|Policies|Bundles|Decisions|Reliability|Security|HTTP API|Lint rules|JSON Schema|YAML 1\.2)\b/,
+    )
+  })
+})
+
+describe.each(rules.map((rule) => [rule.name, rule] as const))('%s', (name, { severity }) => {
+  test('finds its bad example, where no other rule finds an error', async () => {
+    const { workspace, findings } = await lintExample(name, 'bad')
+    const output = reportText(findings, { workspace })
+    if (isUpdate) writeGolden(name, output, await fixExample(name))
+    expect(findings.map((found) => `${found.rule} ${found.severity}`)).toContain(`${name} ${severity}`)
+    expect(findings.filter((found) => found.severity === 'error' && found.rule !== name)).toEqual([])
+    expect(output).toBe(readOutput(name))
+  })
+
+  test('is silent in its good example, which has no error', async () => {
+    const { findings } = await lintExample(name, 'good')
+    expect(Object.keys(readExample(name, 'good'))).not.toEqual([])
+    expect(findings.filter((found) => found.rule === name || found.severity === 'error')).toEqual([])
+  })
+
+  test('fixes its bad example as its golden file shows', async () => {
+    expect(await fixExample(name)).toEqual(readExampleTexts(name, 'fixed'))
+  })
 })

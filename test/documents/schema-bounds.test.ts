@@ -2,20 +2,21 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { lintWorkspace } from '../../src/documents/lint/lint.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
-import type { RuleExample } from '../../src/documents/facts/rule.ts'
 import { complete } from './complete.ts'
 
+type Files = Readonly<Record<string, string>>
+
 /** Findings of the rules about what a schema may cost and whether anything fits it. */
-const found = (files: RuleExample): string[] =>
+const found = (files: Files): string[] =>
   lintWorkspace(loadFiles(complete(files)))
     .filter(({ rule }) => /^schema\/(?:unsafe-pattern|ref-loop|empty-range|invalid)$/.test(rule))
     .map(({ path, rule, message }) => `${path} ${rule} ${message}`)
 
-const tool = (schema: JsonObject): RuleExample => ({
+const tool = (schema: JsonObject): Files => ({
   'tool.yaml': `kind: Tool\nspec:\n  input_schema: {inline: ${JSON.stringify({ type: 'object', ...schema })}}\n`,
 })
 
-const property = (schema: JsonObject): RuleExample => tool({ properties: { a: schema } })
+const property = (schema: JsonObject): Files => tool({ properties: { a: schema } })
 
 const TWICE = 'This pattern can read a text in many ways, and tries them all: the time doubles with every few letters.'
 const power = (degree: number, longest: number): string =>
@@ -72,7 +73,7 @@ const ladder = (steps: number): JsonObject => ({
 })
 const loop = 'tool.yaml schema/ref-loop No run can use this schema: its references lead back to themselves'
 
-test.each<[string, RuleExample, string[]]>([
+test.each<[string, Files, string[]]>([
   [
     'a loop',
     tool({

@@ -1,4 +1,4 @@
-/** What a lint rule is. One rule, one module under `rules/`. Source: lint rules. */
+/** What a lint rule is. The rule `group/name` is the module `rules/group/name.ts`; its examples are in `test/documents/rules`. Source: lint rules. */
 import type { JsonObject } from '../../base/json.ts'
 import type { ToolListing } from '../../tools/listed-tool.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
@@ -8,12 +8,6 @@ import type { Document } from '../text/document.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export type RuleName = `${string}/${string}`
-
-/**
- * Files by path. A document may leave out what plays no part in the example: `apiVersion`, `metadata` and required keys of `spec`.
- * They are the rule's tests and its page of documentation.
- */
-export type RuleExample = Readonly<Record<string, string>>
 
 export interface LintRule {
   readonly name: RuleName
@@ -26,8 +20,6 @@ export interface LintRule {
   readonly fix: string
   /** The public document and section that states it. */
   readonly source: string
-  readonly bad: RuleExample
-  readonly good: RuleExample
   /** True when the rule looks at other files; left out by `--no-cross-file`. */
   readonly crossFile?: true
   /** True for a rule of the profile `strict` alone, unless the configuration names it. */

@@ -1,14 +1,15 @@
 /** The reference page of all rules, as Markdown. `docs/rules.md` is this text; a test holds it. */
-import type { RuleExample, LintRule } from '../facts/rule.ts'
+import type { LintRule } from '../facts/rule.ts'
+import type { RuleExamples } from '../generated/rule-examples.js'
 
-export function rulePages(rules: readonly LintRule[]): string {
+export function rulePages(rules: readonly LintRule[], examples: Readonly<Record<string, RuleExamples>>): string {
   const families = [...new Set(rules.map(({ name }) => familyOf(name)))]
   const rows = rules.map(
     (rule) => `| [${rule.name}](#${anchorOf(rule.name)}) | ${gradeOf(rule)} | ${rule.law.replaceAll('|', '\\|')} |`,
   )
   const pages = families.flatMap((family) => [
     `## ${family}`,
-    ...rules.filter(({ name }) => familyOf(name) === family).map(pageOf),
+    ...rules.filter(({ name }) => familyOf(name) === family).map((rule) => pageOf(rule, examples[rule.name]!)),
   ])
   return `${[INTRODUCTION, ['| rule | severity | law |', '|---|---|---|', ...rows].join('\n'), ...pages].join('\n\n')}\n`
 }
@@ -16,7 +17,7 @@ export function rulePages(rules: readonly LintRule[]): string {
 const INTRODUCTION = `# Rules
 
 What \`svc lint\` checks. This page is generated from the rules (\`scripts/rules.js\`); \`svc explain RULE\` prints one of them.
-Examples leave out what plays no part: \`apiVersion\`, \`metadata\` and required keys of \`spec\`.`
+The examples are tests: below a bad one stands what \`svc lint\` prints for it.`
 
 const familyOf = (name: string): string => name.slice(0, name.indexOf('/'))
 const anchorOf = (name: string): string => name.replaceAll('/', '')
@@ -26,20 +27,20 @@ function gradeOf({ severity, strict, strictOnly }: LintRule): string {
   return strict === undefined ? severity : `${severity} (strict: ${strict})`
 }
 
-function pageOf(rule: LintRule): string {
+function pageOf(rule: LintRule, { bad, output, good }: RuleExamples): string {
   return [
     `### ${rule.name}`,
     rule.law,
     `Severity: ${gradeOf(rule)}. Source: ${rule.source}.`,
-    ...exampleOf('Bad', rule.bad),
-    ...exampleOf('Good', rule.good),
+    ...exampleOf('Bad', bad),
+    `\`svc lint\` prints:\n\n\`\`\`text\n${visible(output.trimEnd())}\n\`\`\``,
+    ...exampleOf('Good', good),
     `Fix: ${rule.fix}`,
   ].join('\n\n')
 }
 
-function exampleOf(title: string, example: RuleExample): string[] {
+function exampleOf(title: string, example: RuleExamples['bad']): string[] {
   const files = Object.entries(example)
-  if (files.length === 0) return []
   return [
     `${title}:`,
     ...files.map(([path, text]) => {

@@ -1,5 +1,6 @@
 /** What an editor tells about the word under the cursor, in Markdown. */
 import type { Diagnostic } from '../text/diagnostic.ts'
+import { ruleExamples } from '../generated/rule-examples.js'
 import { findRule } from '../lint/lint.ts'
 import type { LintRule } from '../facts/rule.ts'
 import { cursorAt } from './cursor.ts'
@@ -32,8 +33,10 @@ function fieldPage(place: readonly string[], field: Field): string {
   ].join('\n\n')
 }
 
-function rulePage({ name, severity, law, fix, source, good }: LintRule): string {
-  const examples = Object.entries(good).map(([path, text]) => `\`\`\`yaml\n# ${path}\n${text.trimEnd()}\n\`\`\``)
+function rulePage({ name, severity, law, fix, source }: LintRule): string {
+  const examples = Object.entries(ruleExamples[name]!.good).map(
+    ([path, text]) => `\`\`\`yaml\n# ${path}\n${text.trimEnd()}\n\`\`\``,
+  )
   return [
     `**${name}** ${severity}`,
     law,

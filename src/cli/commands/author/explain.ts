@@ -1,4 +1,5 @@
 import { fail } from '../../../base/failure.ts'
+import { ruleExamples } from '../../../documents/generated/rule-examples.js'
 import { rules } from '../../../documents/rules/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
@@ -27,6 +28,7 @@ interface ExplainPage {
 function ruleOf(term: string): ExplainPage | undefined {
   const rule = rules.find(({ name }) => name === term)
   if (!rule) return undefined
+  const { bad, good } = ruleExamples[rule.name]!
   const show = (files: Readonly<Record<string, string>>): string[] =>
     Object.entries(files).flatMap(([path, text]) => [
       `    # ${path}`,
@@ -40,10 +42,10 @@ function ruleOf(term: string): ExplainPage | undefined {
     `  Source: ${rule.source}`,
     '',
     '  Bad',
-    ...show(rule.bad),
+    ...show(bad),
     '',
     '  Good',
-    ...show(rule.good),
+    ...show(good),
     '',
     `  Fix     ${rule.fix}`,
   ]

@@ -8,16 +8,6 @@ export const classificationUnused: LintRule = {
   law: 'Where policies of a bundle read some classifications of an agent, they read all of them.',
   fix: 'Gate it too, or remove it.',
   source: 'Policies, section 2: `agent.classifications`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {classifications: [pii, hr]}}\n',
-    'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: agent.classifications, op: contains, value: pii}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {classifications: [pii]}}\n',
-    'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: agent.classifications, op: contains, value: pii}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

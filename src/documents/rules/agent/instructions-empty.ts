@@ -6,8 +6,6 @@ export const instructionsEmpty: LintRule = {
   law: 'Instructions say something.',
   fix: 'Write the instructions.',
   source: 'Authoring format, "Agent document": the system prompt is non-empty',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md}\n', 'system.md': ' \n' },
-  good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md}\n', 'system.md': 'Help.\n' },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -7,14 +7,6 @@ export const instructionsMissingFile: LintRule = {
   law: 'The file that `instructions.ref` names exists, and is the only one that it can mean.',
   fix: 'Correct the path, or add the file.',
   source: 'Authoring format, "Agent document": `ref` is a bundle-relative path',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: prompts/sytem.md}\n',
-    'prompts/system.md': 'Help.\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: prompts/system.md}\n',
-    'prompts/system.md': 'Help.\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -7,8 +7,6 @@ export const instructionsPlaceholder: LintRule = {
   law: 'Instructions are complete: nothing is filled in at run time.',
   fix: 'Fill it in, or remove it.',
   source: 'Authoring format, "Agent document": `instructions` is the system prompt',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: "Answer for {{company}}."}\n' },
-  good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Answer for Acme.}\n' },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

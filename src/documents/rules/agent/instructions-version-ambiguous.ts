@@ -6,15 +6,6 @@ export const instructionsVersionAmbiguous: LintRule = {
   law: 'A reference with its version names one file.',
   fix: 'Keep one of the files, or name it in full.',
   source: 'Authoring format, "Versioning", 4; bundles, section 1: more than one existing candidate is an error',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md, version: 2}\n',
-    'system-2.md': 'Help.\n',
-    'system/2.md': 'Help.\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: system.md, version: 2}\n',
-    'system-2.md': 'Help.\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -6,15 +6,6 @@ export const needsBundle: LintRule = {
   law: 'An Agent with sub-agents is published by a Bundle.',
   fix: 'Add a Bundle document whose root is this agent.',
   source: 'Authoring format, "Agent document": `agents` must be published via a Bundle',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: agents/fraud.yaml}]\n',
-    'agents/fraud.yaml': 'kind: Agent\nmetadata: {name: fraud, namespace: acme, version: "1.0.0"}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: agents/fraud.yaml}]\n',
-    'agents/fraud.yaml': 'kind: Agent\nmetadata: {name: fraud, namespace: acme, version: "1.0.0"}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

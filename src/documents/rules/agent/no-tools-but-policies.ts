@@ -7,13 +7,6 @@ export const noToolsButPolicies: LintRule = {
   law: 'Policies stand where there are calls to gate.',
   fix: 'Remove `default_policies`, or bind the tools that they gate.',
   source: 'Authoring format, "Agent document": `default_policies` are applied to every tool binding',
-  bad: { 'agent.yaml': 'kind: Agent\nspec: {default_policies: [pay.limit]}\n', 'policy.yaml': 'kind: Policy\n' },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml': 'kind: Policy\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     if (document.at('spec.default_policies.*').length === 0) return

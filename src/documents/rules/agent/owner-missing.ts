@@ -7,10 +7,6 @@ export const ownerMissing: LintRule = {
   law: 'Somebody answers for an agent.',
   fix: 'Add `metadata.owner`.',
   source: 'Authoring format, "Agent document": `metadata.owner`',
-  bad: { 'agent.yaml': 'kind: Agent\n' },
-  good: {
-    'agent.yaml': 'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", owner: team-claims}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     if (document.at('metadata.owner').length === 0)

@@ -7,14 +7,6 @@ export const purposeAsPrompt: LintRule = {
   law: 'What the model is told stands in `instructions`; `purpose` is for people and is never executed.',
   fix: 'Move the orders to `spec.instructions`.',
   source: 'Authoring format, "Agent document": `purpose` is not executed as a prompt',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  purpose: You are a refund clerk. Always check the order first, and never pay more than its total.\n  instructions: {text: Help.}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  purpose: Decides on refunds.\n  instructions: {text: "You are a refund clerk. Always check the order first, and never pay more than its total."}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -9,16 +9,6 @@ export const riskTierMismatch: LintRule = {
   law: 'An agent of a low risk tier does nothing that cannot be undone.',
   fix: 'Raise the tier, or leave the tool to another agent.',
   source: 'Authoring format, "metadata.governance": `risk_tier`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {risk_tier: low}}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {risk_tier: high}}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

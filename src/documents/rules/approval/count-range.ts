@@ -10,14 +10,6 @@ export const countRange: LintRule = {
   law: `From 1 to ${MOST} approvals are required.`,
   fix: 'Write a number from 1 to 10.',
   source: 'Authoring format, "decision": `approvals_required`; lint rules, "approval"',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 0, timeout: {after_minutes: 60, default: deny}}}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 60, default: deny}}}\n',
-  },
   kinds: ['Policy'],
   check(document, report) {
     const { approvals_required: count } = decisionOf(document)

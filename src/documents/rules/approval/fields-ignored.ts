@@ -8,11 +8,6 @@ export const fieldsIgnored: LintRule = {
   law: 'What an approval needs is said where one is asked for.',
   fix: 'Remove it, or decide `require_approval`.',
   source: 'Authoring format, "decision": `approvals_required` when type is `require_approval`',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, approvals_required: 2}}\n' },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 2, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   kinds: ['Policy'],
   check(document, report) {
     const { type } = decisionOf(document)

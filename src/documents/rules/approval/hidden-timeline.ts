@@ -9,20 +9,6 @@ export const hiddenTimeline: LintRule = {
   law: 'Who starts a run through a trigger that hides its timeline cannot answer its approvals.',
   fix: 'Expose the timeline, or let an operator approve: svc inbox.',
   source: 'HTTP API, "Timeline redaction": user tasks are not visible to API clients',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: hidden, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: shown, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, server }) {

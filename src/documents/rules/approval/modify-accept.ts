@@ -10,16 +10,6 @@ export const modifyAccept: LintRule = {
   law: 'Arguments that an approver has edited are checked again before a write.',
   fix: 'Write `on_modify: revalidate`.',
   source: 'Authoring format, "decision": `on_modify`; policies, section 5',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, on_modify: accept, timeout: {after_minutes: 30, default: deny}}}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, on_modify: revalidate, timeout: {after_minutes: 30, default: deny}}}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

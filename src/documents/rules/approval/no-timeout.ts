@@ -10,11 +10,6 @@ export const noTimeout: LintRule = {
   law: 'An approval does not wait for ever: the policy has a timeout, or its agents have `max_hitl_wait_minutes`.',
   fix: 'Add `timeout: {after_minutes: 60, default: deny}`.',
   source: 'Authoring format, "decision": `timeout`; "Limits": `max_hitl_wait_minutes`',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: require_approval}}\n' },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 60, default: deny}}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

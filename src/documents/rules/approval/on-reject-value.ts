@@ -7,14 +7,6 @@ export const onRejectValue: LintRule = {
   law: '`on_reject` is `return_to_agent` or `fail`.',
   fix: 'Write return_to_agent or fail.',
   source: 'Authoring format, "decision": `on_reject`; decisions, section 8',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, on_reject: return to agent, timeout: {after_minutes: 60, default: deny}}}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, on_reject: return_to_agent, timeout: {after_minutes: 60, default: deny}}}\n',
-  },
   kinds: ['Policy'],
   check: oneOf('on_reject', ['return_to_agent', 'fail']),
 }

@@ -6,14 +6,6 @@ export const quorumUnreachable: LintRule = {
   law: 'There are as many approvers as a policy asks for.',
   fix: 'Add an approver, or lower `approvals_required`.',
   source: 'Authoring format, "decision": `approvals_required` counts distinct approvals',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 3, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, approvals_required: 1, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   kinds: ['Policy'],
   check(document, report, { server }) {
     if (server === undefined) return

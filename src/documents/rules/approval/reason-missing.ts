@@ -7,14 +7,6 @@ export const reasonMissing: LintRule = {
   law: 'An approver reads why he is asked.',
   fix: 'Add `decision.reason`.',
   source: 'Authoring format, "decision": `reason` is stored in the approval payload',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, reason: Refund above 500, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   kinds: ['Policy'],
   check(document, report) {
     const { type, reason } = decisionOf(document)

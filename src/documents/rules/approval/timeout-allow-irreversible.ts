@@ -9,16 +9,6 @@ export const timeoutAllowIrreversible: LintRule = {
   law: 'Silence approves no irreversible action, no quorum, and nothing that has to be understood first.',
   fix: 'Write `default: deny`.',
   source: 'Policies, section 5: `timeout.default: allow` is refused at publish',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: allow}}}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -9,16 +9,6 @@ export const timeoutAllow: LintRule = {
   law: 'Silence approves no write.',
   fix: 'Write `default: deny`.',
   source: 'Authoring format, "decision": `timeout.default` is the action when no decision arrives in time',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: allow}}}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

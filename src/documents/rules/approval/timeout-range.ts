@@ -8,14 +8,6 @@ export const timeoutRange: LintRule = {
   law: 'A timeout is at least one minute.',
   fix: 'Write a number of minutes above 0.',
   source: 'Authoring format, "decision": `timeout`',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 0, default: deny}}}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   kinds: ['Policy'],
   check(document, report) {
     const { timeout } = decisionOf(document)

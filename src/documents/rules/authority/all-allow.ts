@@ -7,16 +7,6 @@ export const allAllow: LintRule = {
   law: 'A boundary restricts something: one that is made of grants alone is none.',
   fix: 'Add a policy that denies, or asks for an approval.',
   source: 'Authoring format, "What the service does", 3; policies, section 6',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {decision: {type: allow, authority_ref: spend}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

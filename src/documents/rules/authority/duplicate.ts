@@ -7,16 +7,6 @@ export const authorityDuplicate: LintRule = {
   law: 'A boundary is declared once.',
   fix: 'Remove the second one.',
   source: 'Authoring format, "metadata.governance": `authority_boundaries`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend, spend]}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const seen = new Set<string>()

@@ -12,18 +12,6 @@ export const ineffective: LintRule = {
   law: 'The policies of a boundary concern some tool of the agent, or of those to which it delegates.',
   fix: 'Correct the scope of its policies.',
   source: 'Policies, section 6; authoring format, "What the service does", 3',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml': 'kind: Tool\n---\nkind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
-    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire", decision: {type: deny, authority_ref: spend}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend]}}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: deny, authority_ref: spend}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

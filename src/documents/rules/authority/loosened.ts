@@ -6,12 +6,6 @@ export const authorityLoosened: LintRule = {
   law: 'A version allows no call that its published predecessor stopped, unless somebody accepts that.',
   fix: 'Revert it, accept it with a comment that says why, or publish it with `--allow-widen`.',
   source: 'Bundles, section 5; policies, section 7',
-  bad: {
-    'agent.yaml': 'kind: Agent\nmetadata: {name: loosened, namespace: acme, version: "2.0.0"}\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "2.0.0"}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, loosened = [] }) {

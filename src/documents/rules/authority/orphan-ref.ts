@@ -10,15 +10,6 @@ export const authorityOrphanRef: LintRule = {
   law: 'An `authority_ref` names a boundary that some agent of its bundle declares.',
   fix: 'Declare the boundary in `metadata.governance.authority_boundaries`, or remove the link.',
   source: 'Policies, section 6',
-  bad: {
-    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: eu-data}}\n',
-    'agent.yaml': 'kind: Agent\n',
-  },
-  good: {
-    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: eu-data}}\n',
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [eu-data]}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -12,16 +12,6 @@ export const authorityUnresolved: LintRule = {
   law: 'A boundary finds at least one policy whose `authority_ref` names it; else a synthetic approval stands in.',
   fix: 'Add a Policy whose `authority_ref` names the boundary, or correct the name.',
   source: 'Authoring format, "What the service does", 3; policies, section 6',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend-limt]}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend-limit}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend-limit]}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, authority_ref: spend-limit}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

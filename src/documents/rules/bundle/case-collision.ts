@@ -7,8 +7,6 @@ export const caseCollision: LintRule = {
   law: 'Two paths of a bundle differ by more than case: elsewhere they would be one file.',
   fix: 'Rename one of the two.',
   source: 'Bundles, section 2',
-  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'System.md': 'a\n', 'system.md': 'b\n' },
-  good: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'system.md': 'b\n' },
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {

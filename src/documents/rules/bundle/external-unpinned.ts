@@ -9,14 +9,6 @@ export const externalUnpinned: LintRule = {
   law: 'An agent from outside the bundle is named with its exact version.',
   fix: 'Add the version: `namespace.name@1.4.2`, or `late_bound: true`.',
   source: 'Authoring format, "Versioning", 3: external sub-agent refs are pinned',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, description: Tells.}]\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2, description: Tells.}]\n',
-  },
   kinds: ['Agent'],
   check(document, report, { workspace, published }) {
     for (const { pointer, value } of subAgentsOf(document)) {

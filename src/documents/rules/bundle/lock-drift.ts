@@ -12,18 +12,6 @@ export const lockDrift: LintRule = {
   law: 'The lock lists the members of the bundle as they are.',
   fix: 'Run `svc compile` and commit svc.lock.',
   source: 'Bundles, section 3',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.1.0"}\n',
-    'svc.lock':
-      '{"lockfile_version": 1, "members": [{"kind": "agent", "id": "acme.desk", "version": "1.0.0", "origin": "local", "path": "agent.yaml"}]}',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0"}\n',
-    'svc.lock':
-      '{"lockfile_version": 1, "members": [{"kind": "agent", "id": "acme.desk", "version": "1.0.0", "origin": "local", "path": "agent.yaml"}]}',
-  },
   crossFile: true,
   kinds: ['Bundle', 'Agent'],
   check(document, report, { workspace, locks }) {

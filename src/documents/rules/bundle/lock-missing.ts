@@ -9,16 +9,6 @@ export const lockMissing: LintRule = {
   law: 'A bundle that takes documents from the registry has a lock that says which.',
   fix: 'Run `svc compile` and commit svc.lock.',
   source: 'Bundles, section 3',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2, description: Tells.}]\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2, description: Tells.}]\n',
-    'svc.lock':
-      '{"lockfile_version": 1, "members": [{"kind": "agent", "id": "acme.desk", "version": "1.0.0", "origin": "local", "path": "agent.yaml"}, {"kind": "agent", "id": "ops.notifier", "version": "1.4.2", "origin": "registry"}]}',
-  },
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace, locks }) {

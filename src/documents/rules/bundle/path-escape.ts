@@ -8,11 +8,6 @@ export const pathEscape: LintRule = {
   law: 'A path is relative, stays in the bundle, and is separated by `/`.',
   fix: 'Write a relative path inside the bundle.',
   source: 'Authoring format: bundle-relative paths; bundles, section 2',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: ../shared/system.md}\n' },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: shared/system.md}\n',
-    'shared/system.md': 'Help.\n',
-  },
   check(document, report) {
     for (const path of pathsIn(document)) {
       const checked = checkPath(path.value)

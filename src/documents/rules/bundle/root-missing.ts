@@ -7,8 +7,6 @@ export const rootMissing: LintRule = {
   law: "A Bundle's root is an Agent document, by its path in the bundle.",
   fix: 'Name the file of the root Agent.',
   source: 'Authoring format, "Bundle document": `root`',
-  bad: { 'bundle.yaml': 'kind: Bundle\nspec: {root: /agent.yaml}\n', 'agent.yaml': 'kind: Agent\n' },
-  good: { 'bundle.yaml': 'kind: Bundle\nspec: {root: agent.yaml}\n', 'agent.yaml': 'kind: Agent\n' },
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {

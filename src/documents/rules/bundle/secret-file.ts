@@ -9,13 +9,6 @@ export const secretFile: LintRule = {
   law: 'No file of keys lies in a bundle, unless `.svcignore` or `.gitignore` leaves it out.',
   fix: 'Move it out of the bundle, or list it in `.gitignore` or `.svcignore`.',
   source: 'Authoring format, "Authentication": credentials are referenced, never embedded; security, S5',
-  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', '.env': 'VENDOR_KEY=x\n' },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\n',
-    '.env': 'VENDOR_KEY=x\n',
-    '.gitignore': '.env\n',
-  },
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {

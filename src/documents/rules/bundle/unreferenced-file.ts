@@ -11,13 +11,6 @@ export const unreferencedFile: LintRule = {
   law: 'A prompt, a schema or a text of a bundle is named by one of its documents.',
   fix: 'Name it, remove it, or list it in `.svcignore`.',
   source: 'Bundles, section 1: everything reached from the root is its closure',
-  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'notes.md': 'Ask finance about limits.\n' },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {ref: schemas/new.json}}\n',
-    'schemas/new.json': '{"type": "object"}',
-    'README.md': 'Answers questions.\n',
-  },
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {

@@ -9,14 +9,6 @@ export const anchorAcrossPolicy: LintRule = {
   law: 'A policy says what it decides in its own words: an alias hides from a reviewer what changes with its anchor.',
   fix: 'Write out what the alias stands for.',
   source: 'Lint rules, "doc"',
-  bad: {
-    'policy.yaml':
-      'apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: "1.0.0"}\nspec:\n  conditions:\n    all:\n      - {field: args.amount, op: gt, value: &limit 500}\n      - {field: args.fee, op: gt, value: *limit}\n  decision: {type: deny}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec:\n  conditions: {all: [{field: args.amount, op: gt, value: 500}, {field: args.fee, op: gt, value: 500}]}\n',
-  },
   kinds: ['Policy'],
   check(document, report) {
     if (!document.source.text.includes('*')) return

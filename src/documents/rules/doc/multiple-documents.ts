@@ -7,12 +7,6 @@ export const multipleDocuments: LintRule = {
   law: "The root Agent's file holds one document.",
   fix: 'Give the other documents files of their own.',
   source: 'Authoring format, "What the service does", 2; bundles, section 1',
-  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n---\nkind: Tool\n' },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\n',
-    'tools.yaml': 'kind: Tool\n---\nkind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
-  },
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {

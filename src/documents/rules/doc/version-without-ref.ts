@@ -17,11 +17,6 @@ export const versionWithoutRef: LintRule = {
   law: '`version` of instructions and schemas goes with `ref`: it names a revision of that file.',
   fix: 'Remove `version`, or name a file with `ref`.',
   source: 'Authoring format, "Versioning", 4',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Help., version: 2}\n' },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: prompts/system.md, version: 2}\n',
-    'prompts/system-2.md': 'Help.\n',
-  },
   check(document, report) {
     for (const { value, pointer } of PLACES.flatMap((place) => document.at(place))) {
       if (!isJsonObject(value) || value['version'] === undefined || value['ref'] !== undefined) continue

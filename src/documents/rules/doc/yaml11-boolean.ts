@@ -8,8 +8,6 @@ export const yaml11Boolean: LintRule = {
   law: 'A truth value is written `true` or `false`; `yes`, `no`, `on` and `off` are texts in YAML 1.2.',
   fix: 'Write true or false, or put the text in quotes.',
   source: 'Authoring format, "Resources and their fields"; YAML 1.2, core schema',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: yes}}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.express, value: true}}\n' },
   check(document, report) {
     const { source, root } = document
     if (!ALONE.test(source.text.slice(root.start, root.end))) return

@@ -10,14 +10,6 @@ export const confusable: LintRule = {
   law: 'Two documents of a kind have ids that people can tell apart.',
   fix: 'Rename one of them.',
   source: 'Lint rules, "id"',
-  bad: {
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: send-mail, namespace: crm, version: "1.0.0"}\n---\nkind: Tool\nmetadata: {name: send_mail, namespace: crm, version: "1.0.0"}\n',
-  },
-  good: {
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: send-mail, namespace: crm, version: "1.0.0"}\n---\nkind: Tool\nmetadata: {name: read-mail, namespace: crm, version: "1.0.0"}\n',
-  },
   crossFile: true,
   check(document, report, { workspace }) {
     if (document.identity === undefined) return

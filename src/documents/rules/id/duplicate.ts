@@ -6,14 +6,6 @@ export const duplicateIdentity: LintRule = {
   law: 'Kind and `namespace.name` are unique in a bundle.',
   fix: 'Rename one of the two.',
   source: 'Authoring format, "Common": `name` is unique within `namespace`',
-  bad: {
-    'a.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.0.0"}\n',
-    'b.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.0.0"}\n',
-  },
-  good: {
-    'a.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.0.0"}\n',
-    'b.yaml': 'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
-  },
   crossFile: true,
   check(document, report, { workspace }) {
     const { kind, identity } = document

@@ -7,8 +7,6 @@ export const fileName: LintRule = {
   law: 'The file of a Tool, a Policy or a sub-agent is called as the document is.',
   fix: 'Rename the file.',
   source: 'Lint rules, "id"',
-  bad: { 'tools/x.yaml': 'kind: Tool\n' },
-  good: { 'tools/refund.yaml': 'kind: Tool\n' },
   check(document, report, { workspace }) {
     const { identity, path, kind } = document
     if (identity === undefined || kind === 'Bundle' || isNamedAfter(path, identity.name)) return

@@ -8,8 +8,6 @@ export const invalidSemver: LintRule = {
   law: '`metadata.version` is a semver label.',
   fix: 'Write a semver version such as 1.2.0.',
   source: 'Authoring format, "Versioning", 2',
-  bad: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: v1.2}\n' },
-  good: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "1.2.0"}\n' },
   check(document, report) {
     if (document.identity !== undefined && isVersion(document.identity.version)) return
     for (const version of document.texts('metadata.version')) {

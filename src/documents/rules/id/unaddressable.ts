@@ -8,8 +8,6 @@ export const unaddressable: LintRule = {
   fix: 'Use lower-case letters, digits, `-` and `_`.',
   source:
     'Authoring format, "Common": `namespace` is the addressing boundary; references have the form `namespace.name@version`',
-  bad: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund.v2, namespace: pay, version: "2.0.0"}\n' },
-  good: { 'tool.yaml': 'kind: Tool\nmetadata: {name: refund-v2, namespace: pay, version: "2.0.0"}\n' },
   check(document, report) {
     if (document.identity !== undefined && isAddress(document.identity)) return
     for (const name of document.texts('metadata.name')) {

@@ -10,14 +10,6 @@ export const versionReused: LintRule = {
   law: 'A version that was published keeps its content.',
   fix: 'Raise `metadata.version`.',
   source: 'Bundles, section 4: a published version is immutable',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: published, namespace: pay, version: "1.2.0"}\nspec: {description: Pays an amount back and tells the customer.}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: published, namespace: pay, version: "1.2.1"}\nspec: {description: Pays an amount back and tells the customer.}\n',
-  },
   crossFile: true,
   kinds: ['Tool', 'Policy'],
   check(document, report, { workspace, published }) {

@@ -8,20 +8,6 @@ export const childExceedsParent: LintRule = {
   law: 'A sub-agent has no larger limits than the agent that delegates to it.',
   fix: 'Lower the limit of the sub-agent.',
   source: 'Authoring format, "Limits": limits cap a whole run; decisions, section 13: tokens of descendants count',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_tokens_per_run: 10000}\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec: {limits: {max_tokens_per_run: 50000}}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_tokens_per_run: 10000}\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec: {limits: {max_tokens_per_run: 5000}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

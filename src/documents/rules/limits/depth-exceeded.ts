@@ -10,18 +10,6 @@ export const depthExceeded: LintRule = {
   law: "The longest static delegation path fits the root's `max_subagent_depth`.",
   fix: 'Flatten the delegation, or raise `max_subagent_depth`.',
   source: 'Authoring format, "Limits": `max_subagent_depth`; bundles, section 1',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n  limits: {max_subagent_depth: 1}\n',
-    'b.yaml': 'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: c.yaml}]\n',
-    'c.yaml': 'kind: Agent\nmetadata: {name: c, namespace: acme, version: "1.0.0"}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n  limits: {max_subagent_depth: 2}\n',
-    'b.yaml': 'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: c.yaml}]\n',
-    'c.yaml': 'kind: Agent\nmetadata: {name: c, namespace: acme, version: "1.0.0"}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -6,8 +6,6 @@ export const escalateNobody: LintRule = {
   law: 'A limit that escalates waits for an operator.',
   fix: 'Write `on_limit: halt` where nobody operates.',
   source: 'Authoring format, "Limits": `on_limit`; decisions, section 13',
-  bad: { 'agent.yaml': 'kind: Agent\nspec: {limits: {max_tokens_per_run: 5000, on_limit: escalate}}\n' },
-  good: { 'agent.yaml': 'kind: Agent\nspec: {limits: {max_tokens_per_run: 5000, on_limit: halt}}\n' },
   kinds: ['Agent'],
   check(document, report) {
     for (const found of document.texts('spec.limits.on_limit'))

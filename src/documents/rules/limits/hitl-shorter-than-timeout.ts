@@ -10,20 +10,6 @@ export const hitlShorterThanTimeout: LintRule = {
   law: 'A run waits for people at least as long as its approvals do.',
   fix: 'Raise `max_hitl_wait_minutes`, or lower `after_minutes`.',
   source: 'Authoring format, "Limits": `max_hitl_wait_minutes` is a budget for approval waits',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5, max_hitl_wait_minutes: 10}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5, max_hitl_wait_minutes: 60}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -8,10 +8,6 @@ export const limitsMissingLoop: LintRule = {
   law: 'An agent with tools says how often it may call them.',
   fix: 'Add `limits.max_loop_iterations`.',
   source: 'Lint rules, "limit"',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n' },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 10}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     if (limitsOf(document)['max_loop_iterations'] !== undefined || document.at('spec.tools.*').length === 0) return

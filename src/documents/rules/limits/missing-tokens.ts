@@ -9,13 +9,6 @@ export const limitsMissingTokens: LintRule = {
   law: 'A run has a limit of tokens.',
   fix: 'Add `limits.max_tokens_per_run`.',
   source: 'Authoring format, "Limits"',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec: {model: {provider: anthropic, name: m}}\nsecrets: {anthropic: {fromEnv: K}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec: {model: {provider: anthropic, name: m}, limits: {max_tokens_per_run: 20000}}\nsecrets: {anthropic: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     if (limitsOf(document)['max_tokens_per_run'] !== undefined) return

@@ -6,8 +6,6 @@ export const limitsNonPositive: LintRule = {
   law: 'A limit is greater than zero.',
   fix: 'Write a number above 0, or leave the limit out.',
   source: 'Authoring format, "Limits"',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_loop_iterations: 0}\n' },
-  good: { 'agent.yaml': 'kind: Agent\nspec:\n  limits: {max_loop_iterations: 10}\n' },
   kinds: ['Agent'],
   check(document, report) {
     for (const limit of document.at('spec.limits.*')) {

@@ -4,29 +4,12 @@ import { lockOf } from '../../facts/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { didYouMean } from '../../text/suggest.ts'
 
-const AGENT =
-  'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: WEB_KEY}}\n'
-const lock = (integrity: string): string =>
-  JSON.stringify({
-    lockfile_version: 1,
-    members: [],
-    mcp: [{ agent: 'acme.desk', server: 'web', tool: 'search', integrity }],
-  })
-
 export const mcpDescriptionChanged: LintRule = {
   name: 'mcp/description-changed',
   severity: 'error',
   law: 'A tool of an MCP server is what the lock pins: its name, its description and its schema (`--mcp-live`).',
   fix: 'Review what the server says now, then `svc compile --mcp`.',
   source: 'Bundles, section 3: `svc compile --mcp`; security, S16',
-  bad: {
-    'agent.yaml': AGENT,
-    'svc.lock': lock('sha256:3f1b7a6d9c0e4f5a8b2c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a'),
-  },
-  good: {
-    'agent.yaml': AGENT,
-    'svc.lock': lock('sha256:174bcfb88c96d00c912600fb04748d30771522492e8a85421e743c0c131fc69e'),
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, mcp }) {

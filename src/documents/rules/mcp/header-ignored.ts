@@ -7,14 +7,6 @@ export const mcpHeaderIgnored: LintRule = {
   law: '`header` is named with `scheme: header` only.',
   fix: 'Remove it, or write `scheme: header`.',
   source: 'Authoring format, "MCP server entry": `bearer` sends an `Authorization` header',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k, header: X-Api-Key}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: header, secret: k, header: X-Api-Key}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const header of document.at('spec.mcp_servers.*.auth.header')) {

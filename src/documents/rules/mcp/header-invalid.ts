@@ -6,14 +6,6 @@ export const mcpHeaderInvalid: LintRule = {
   law: 'A credential is sent in a header that exists for it: a token of HTTP, none that steers the connection.',
   fix: 'Name the header that the server asks for, such as X-Api-Key.',
   source: 'Authoring format, "MCP server entry": `header`; RFC 9110, sections 5.1 and 7.6.1',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: header, secret: k, header: Host}}]\nsecrets: {k: {fromEnv: K}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: header, secret: k, header: X-Api-Key}}]\nsecrets: {k: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const { value, pointer } of document.texts('spec.mcp_servers.*.auth.header')) {

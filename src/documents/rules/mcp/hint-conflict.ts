@@ -2,17 +2,12 @@ import { effectiveClass } from '../../facts/bindings.ts'
 import { mcpUsesOf } from '../../facts/mcp-uses.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-const agent = (sideEffect: string): string =>
-  `kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.forget@^1, side_effect_class: ${sideEffect}, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: WEB_KEY}}\n`
-
 export const mcpHintConflict: LintRule = {
   name: 'mcp/hint-conflict',
   severity: 'warning',
   law: 'A tool that its MCP server calls a writing one is not bound as `read_only` (`--mcp-live`).',
   fix: 'Correct the class of the binding.',
   source: 'Policies, section 4: classes and their defaults; security, S16',
-  bad: { 'agent.yaml': agent('read_only') },
-  good: { 'agent.yaml': agent('non_idempotent_write') },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, mcp }) {

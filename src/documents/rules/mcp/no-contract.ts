@@ -7,14 +7,6 @@ export const mcpNoContract: LintRule = {
   law: 'A call to a server of others has a contract of ours: an input schema or a Tool document.',
   fix: 'Add `input_schema` to the binding, or a Tool document.',
   source: 'Authoring format, "Tool binding": `mcp`, `input_schema`; decisions, section 14',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/"}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/"}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}, input_schema: {inline: {type: object, properties: {query: {type: string}}}}}]\n  limits: {max_loop_iterations: 5}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, published }) {

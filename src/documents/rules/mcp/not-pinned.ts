@@ -10,16 +10,6 @@ export const mcpNotPinned: LintRule = {
   law: 'The lock pins name, description and schema of each tool of an MCP server (profile `strict`).',
   fix: 'Run `svc compile --mcp`.',
   source: 'Bundles, section 3: `svc compile --mcp`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/"}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/"}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\n',
-    'svc.lock':
-      '{"lockfile_version": 1, "members": [], "mcp": [{"agent": "acme.desk", "server": "web", "tool": "search", "integrity": "sha256:0"}]}',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

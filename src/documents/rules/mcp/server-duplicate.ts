@@ -7,14 +7,6 @@ export const mcpServerDuplicate: LintRule = {
   law: 'MCP servers of an agent have distinct names.',
   fix: 'Rename one of the two.',
   source: 'Authoring format, "MCP server entry": `name`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://a.example/"}, {name: search, url: "https://b.example/"}]\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://a.example/"}, {name: mail, url: "https://b.example/"}]\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const first = new Map<string, FoundText>()

@@ -7,14 +7,6 @@ export const mcpServerUndeclared: LintRule = {
   law: '`mcp.server` names an entry of `spec.mcp_servers`.',
   fix: 'Declare it under `mcp_servers`, or correct the name.',
   source: 'Authoring format, "Tool binding": `mcp`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: serch}}]\n  mcp_servers: [{name: search, url: "https://mcp.example/"}]\n  limits: {max_loop_iterations: 5}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: search}}]\n  mcp_servers: [{name: search, url: "https://mcp.example/"}]\n  limits: {max_loop_iterations: 5}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const names = document.texts('spec.mcp_servers.*.name').map(({ value }) => value)

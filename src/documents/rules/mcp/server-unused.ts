@@ -8,14 +8,6 @@ export const mcpServerUnused: LintRule = {
   law: 'An MCP server that is declared is used by a binding.',
   fix: 'Remove it, or route a binding to it.',
   source: 'Authoring format, "MCP server entry": referenced by `tools[].mcp.server`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: legacy, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\nsecrets: {k: {fromEnv: K}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const used = new Set(document.texts('spec.tools.*.mcp.server').map(({ value }) => value))

@@ -7,14 +7,6 @@ export const mcpUrlInternal: LintRule = {
   law: 'An MCP server is no address of a private network or of a metadata service.',
   fix: 'Use a public host name, or allow the host in `network.allowed_hosts`.',
   source: 'Security, S15: addresses inside the network',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://169.254.169.254/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: web, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n  tools: [{ref: web.search@^1, side_effect_class: read_only, mcp: {server: web}}]\n  limits: {max_loop_iterations: 5}\nsecrets: {k: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {

@@ -7,8 +7,6 @@ export const mcpUrlNotHttps: LintRule = {
   law: 'An MCP server is reached over https; over http on a loopback host only.',
   fix: 'Write an https address.',
   source: 'Authoring format, "MCP server entry": `url` is an HTTPS endpoint; decisions, section 14',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "http://mcp.example/"}]\n' },
-  good: { 'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/"}]\n' },
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {

@@ -8,14 +8,6 @@ export const baseUrlFullPath: LintRule = {
   law: '`base_url` is an address to which `/chat/completions` is added once, without a query.',
   fix: 'Trim it.',
   source: 'Authoring format, "spec.model": `base_url` is a chat-completion endpoint',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "https://llm.example/v1?version=2", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "https://llm.example/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.model.base_url')) {

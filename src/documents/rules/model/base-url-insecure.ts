@@ -8,14 +8,6 @@ export const baseUrlInsecure: LintRule = {
   law: 'A model on another machine is reached over https.',
   fix: 'Write https.',
   source: 'Authoring format, "spec.model": `base_url`; security, "Model keys"',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "http://llm.corp/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "http://localhost:8080/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.model.base_url')) {

@@ -6,14 +6,6 @@ export const baseUrlInvalid: LintRule = {
   law: '`base_url` is an absolute http or https URL without user name, password and fragment.',
   fix: 'Write an absolute http(s) URL without user name and fragment.',
   source: 'Authoring format, "spec.model"',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "localhost:8080/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: openai-compatible, name: m, base_url: "http://localhost:8080/v1", secret: k}\nsecrets: {k: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.model.base_url')) {

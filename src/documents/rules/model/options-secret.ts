@@ -7,11 +7,6 @@ export const optionsSecret: LintRule = {
   law: "The provider options hold no key: the model's key is named by `model.secret`.",
   fix: 'Name an environment variable under `secrets`, and the secret in `model.secret`.',
   source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: scripted, name: s, provider_options: {api_key: q7h2k9x4m1}}\n',
-  },
-  good: { 'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, provider_options: {seed: 7}}\n' },
   kinds: ['Agent'],
   check(document, report) {
     for (const option of document.texts('spec.model.provider_options.*')) {

@@ -6,12 +6,6 @@ export const optionsShadow: LintRule = {
   law: 'What has a field of its own is not repeated among the provider options.',
   fix: 'Write it under `model.parameters`, or `model.reasoning`.',
   source: 'Authoring format, "spec.model"',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, provider_options: {temperature: 1}}\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 1}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const option of document.at('spec.model.provider_options.*')) {

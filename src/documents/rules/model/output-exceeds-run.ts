@@ -6,14 +6,6 @@ export const outputExceedsRun: LintRule = {
   law: 'One answer of the model fits into the tokens of the whole run.',
   fix: 'Lower `max_output_tokens`, or raise `max_tokens_per_run`.',
   source: 'Authoring format, "Limits": `max_output_tokens` caps a single response, `max_tokens_per_run` the run',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {max_output_tokens: 8000}}\n  limits: {max_tokens_per_run: 4000}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {max_output_tokens: 1000}}\n  limits: {max_tokens_per_run: 4000}\n',
-  },
   check(document, report) {
     const answer = document.at('spec.model.parameters.max_output_tokens')[0]
     const run = document.at('spec.limits.max_tokens_per_run')[0]

@@ -8,12 +8,6 @@ export const parameterRange: LintRule = {
   law: 'Temperature is from 0 to 2, `top_p` above 0 up to 1, `max_output_tokens` at least 1.',
   fix: 'Choose a value in the range.',
   source: 'Authoring format, "spec.model": parameters are passed through to the provider',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 3}}\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {temperature: 1}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const parameters = valueAt(document.value, '/spec/model/parameters')

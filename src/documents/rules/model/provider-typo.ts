@@ -19,13 +19,6 @@ export const providerTypo: LintRule = {
   law: 'A provider that is almost a known one is likely a slip.',
   fix: 'Correct the name of the provider.',
   source: 'Authoring format, "spec.model": any other non-empty name is accepted',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: antropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report, { providers }) {
     for (const provider of document.texts('spec.model.provider')) {

@@ -8,11 +8,6 @@ export const secretImplicitMissing: LintRule = {
   law: 'Without `model.secret`, a secret named after the provider exists. The offline providers need none.',
   fix: 'Declare a secret, and name it in `model.secret`.',
   source: 'Authoring format, "spec.model": `secret`',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\n' },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
-  },
   kinds: ['Agent'],
   check(document, report, { providers }) {
     if (document.at('spec.model.secret').length > 0) return

@@ -7,14 +7,6 @@ export const modelSecretUndeclared: LintRule = {
   law: "`model.secret` names a key of the agent's `secrets`.",
   fix: 'Declare it under `secrets`, or correct the name.',
   source: 'Authoring format, "spec.model" and "Authentication"',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: vendr}\nsecrets: {vendor: {fromEnv: VENDOR_KEY}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: vendor}\nsecrets: {vendor: {fromEnv: VENDOR_KEY}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const declared = document.at('secrets.*').map(({ key }) => key)

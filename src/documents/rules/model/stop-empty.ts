@@ -7,13 +7,6 @@ export const stopEmpty: LintRule = {
   law: 'Stop sequences are texts that are not empty, each once.',
   fix: 'Remove it.',
   source: 'Authoring format, "spec.model": `stop_sequences`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {stop_sequences: [END, ""]}}\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: scripted, name: s, parameters: {stop_sequences: [END]}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const seen = new Set<unknown>()

@@ -6,14 +6,6 @@ export const escalateUnhandled: LintRule = {
   law: 'An output that escalates waits for an operator.',
   fix: 'Write `on_invalid: fail` where nobody operates.',
   source: 'Authoring format, "output": `on_invalid`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\noutput: {format: json, strict: true, on_invalid: escalate, schema: {inline: {type: object}}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\noutput: {format: json, strict: true, on_invalid: fail, schema: {inline: {type: object}}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const found of document.texts('output.on_invalid'))

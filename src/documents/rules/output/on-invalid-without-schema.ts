@@ -7,8 +7,6 @@ export const onInvalidWithoutSchema: LintRule = {
   law: '`on_invalid` goes with a schema: it says what happens when validation fails.',
   fix: 'Add `schema`, or remove `on_invalid`.',
   source: 'Authoring format, "output": `on_invalid`',
-  bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry}\n' },
-  good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, on_invalid: retry, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
   check(document, report) {
     if (document.at('output.schema').length > 0) return

@@ -8,8 +8,6 @@ export const schemaWithoutJson: LintRule = {
   law: 'An output with a schema has the format `json`.',
   fix: 'Write `format: json`.',
   source: 'Authoring format, "output"',
-  bad: { 'agent.yaml': 'kind: Agent\noutput: {schema: {inline: {type: object}}}\n' },
-  good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
   check(document, report) {
     if (document.at('output.schema').length === 0) return

@@ -7,8 +7,6 @@ export const strictMissing: LintRule = {
   law: 'An output with a schema is held to it.',
   fix: 'Write `strict: true`.',
   source: 'Authoring format, "output": `strict`',
-  bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, schema: {inline: {type: object}}}\n' },
-  good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
   check(document, report) {
     if (document.at('output.format')[0]?.value !== 'json') return

@@ -6,8 +6,6 @@ export const strictWithoutSchema: LintRule = {
   law: 'A strict output has a schema to be held to.',
   fix: 'Add `schema`, or remove `strict`.',
   source: 'Authoring format, "output": `strict`',
-  bad: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true}\n' },
-  good: { 'agent.yaml': 'kind: Agent\noutput: {format: json, strict: true, schema: {inline: {type: object}}}\n' },
   kinds: ['Agent'],
   check(document, report) {
     if (document.at('output.schema').length > 0) return

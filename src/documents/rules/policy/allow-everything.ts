@@ -8,18 +8,6 @@ export const allowEverything: LintRule = {
   law: 'No policy of a whole agent allows every call.',
   fix: 'Give it a scope, or conditions.',
   source: 'Policies, section 4: a grant lifts the side-effect default',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml': 'kind: Policy\nspec: {decision: {type: allow}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund", decision: {type: allow}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

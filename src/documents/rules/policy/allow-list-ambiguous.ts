@@ -10,20 +10,6 @@ export const allowListAmbiguous: LintRule = {
   law: 'It can be told which argument an allow list checks.',
   fix: 'Name the argument: `decision.runtime: {svc/allow_field: …}`.',
   source: 'Policies, section 4: the checked argument',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {country: {type: string}, city: {type: string}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {allow: [DE], decision: {type: allow}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {country: {type: string}, city: {type: string}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {allow: [DE], decision: {type: allow, runtime: {svc/allow_field: country}}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -14,20 +14,6 @@ export const allowValueImpossible: LintRule = {
   law: 'Each value of an allow list is one that the argument can have.',
   fix: 'Write a value that the input schema allows.',
   source: 'Policies, section 4: compared as canonical text',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {currency: {enum: [USD, EUR]}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {allow: [EURO], decision: {type: allow}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {currency: {enum: [USD, EUR]}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {allow: [EUR], decision: {type: allow}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -6,11 +6,6 @@ export const allowWithoutType: LintRule = {
   law: 'An `allow` list goes with the decision type `allow`.',
   fix: 'Write `decision.type: allow`, or remove the list.',
   source: 'Authoring format, "Policy document": `allow`',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {allow: [EUR], decision: {type: deny}}\n' },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {allow: [EUR], decision: {type: allow, runtime: {svc/allow_field: currency}}}\n',
-  },
   kinds: ['Policy'],
   check(document, report) {
     if (document.at('spec.allow').length === 0) return

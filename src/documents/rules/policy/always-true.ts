@@ -9,20 +9,6 @@ export const alwaysTrue: LintRule = {
   law: 'A condition is false for some call; one that never is says nothing.',
   fix: 'Drop the conditions, or tighten them.',
   source: 'Policies, section 2: absent conditions are always true',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: number, minimum: 0}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gte, value: 0}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: number, minimum: 0}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gte, value: 100}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -8,18 +8,6 @@ export const attachmentDuplicate: LintRule = {
   law: 'A policy is attached once at a place.',
   fix: 'Keep one of the two.',
   source: 'Authoring format, "Policy attachment"',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit, {ref: policy.yaml}]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml': 'kind: Policy\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml': 'kind: Policy\n',
-  },
   crossFile: true,
   check(document, report, { workspace }) {
     const attachments = attachmentsOf(workspace, document)

@@ -9,8 +9,6 @@ export const attachmentMissing: LintRule = {
   law: 'A policy that is attached exists.',
   fix: 'Correct the name, or add the Policy document.',
   source: 'Authoring format, "Policy attachment"',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  default_policies: [pay.limt]\n', 'policy.yaml': 'kind: Policy\n' },
-  good: { 'agent.yaml': 'kind: Agent\nspec:\n  default_policies: [pay.limit]\n', 'policy.yaml': 'kind: Policy\n' },
   crossFile: true,
   check(document, report, { workspace, published }) {
     for (const { at, written, policies, resolution } of attachmentsOf(workspace, document)) {

@@ -8,13 +8,6 @@ export const authorityRefAuth: LintRule = {
   law: '`authority_ref` links a policy to a boundary; it authorises nothing.',
   fix: 'Add conditions, or decide `require_approval`.',
   source: 'Authoring format, "decision": `authority_ref` performs no authorization',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: allow, authority_ref: spend-limit}}\n' },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, authority_ref: spend-limit, timeout: {after_minutes: 60, default: deny}}}\n',
-    'agent.yaml':
-      'kind: Agent\nmetadata: {name: desk, namespace: acme, version: "1.0.0", governance: {authority_boundaries: [spend-limit]}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -8,8 +8,6 @@ export const blockAlias: LintRule = {
   law: '`block` is another word for `deny`.',
   fix: 'Write deny.',
   source: 'Authoring format, "decision": `block` is treated as `deny`',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: block}}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny}}\n' },
   kinds: ['Policy'],
   check(document, report) {
     if (decisionOf(document)['type'] !== 'block') return

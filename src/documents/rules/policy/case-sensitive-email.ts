@@ -8,10 +8,6 @@ export const caseSensitiveEmail: LintRule = {
   law: 'Mail addresses and hosts are compared without regard to case, by their domain.',
   fix: 'Compare `email_domain(…)`, `host(…)` or `lower(…)`.',
   source: 'Policies, section 2: comparison is case-sensitive; functions',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.to, op: ends_with, value: "@corp.com"}}\n' },
-  good: {
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: email_domain(args.to), op: eq, value: corp.com}}\n',
-  },
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {

@@ -13,8 +13,6 @@ export const conditionField: LintRule = {
   law: 'A field of a condition is one that a call has. A bare name is an argument, and better written `args.name`.',
   fix: 'Write a field that calls have; arguments begin with `args.`.',
   source: 'Policies, section 2: paths',
-  bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: run.dpth, op: gt, value: 1}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: run.depth, op: gt, value: 1}\n' },
   kinds: ['Policy'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document))

@@ -14,8 +14,6 @@ export const conditionSyntax: LintRule = {
   law: 'A condition is `all`, `any`, `not`, or a comparison `{field, op, value}`.',
   fix: 'Write all, any, not, or a comparison of a field.',
   source: 'Policies, section 2',
-  bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, operator: gt, value: 500}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   kinds: ['Policy'],
   check(document, report) {
     const all = conditionProblems(document)

@@ -8,14 +8,6 @@ export const contradiction: LintRule = {
   law: 'Conditions that must all hold can hold together.',
   fix: 'Write `any`, or correct a bound.',
   source: 'Policies, section 2: `all`',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec:\n  conditions: {all: [{field: args.amount, op: gt, value: 500}, {field: args.amount, op: lt, value: 100}]}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec:\n  conditions: {any: [{field: args.amount, op: gt, value: 500}, {field: args.amount, op: lt, value: 100}]}\n',
-  },
   kinds: ['Policy'],
   check(document, report) {
     if (!comparesAgain(document)) return

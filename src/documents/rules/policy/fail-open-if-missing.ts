@@ -11,10 +11,6 @@ export const failOpenIfMissing: LintRule = {
   law: 'A gate that lets a call pass because something is absent says why.',
   fix: 'Remove `if_missing: false`, or silence this rule with the reason.',
   source: 'Policies, section 2: `if_missing` replaces unknown',
-  bad: {
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500, if_missing: false}}\n',
-  },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n' },
   kinds: ['Policy'],
   check(document, report, { workspace }) {
     if (effectOf(document) !== 'gate') return

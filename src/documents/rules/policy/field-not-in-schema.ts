@@ -13,20 +13,6 @@ export const fieldNotInSchema: LintRule = {
   law: 'An argument that a condition reads is one that the tool takes.',
   fix: 'Write the argument as the input schema does.',
   source: 'Policies, section 2: paths; section 1: arguments are validated against the effective input schema',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount: {type: number}}, additionalProperties: false}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.ammount, op: gt, value: 500}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount: {type: number}}, additionalProperties: false}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -17,20 +17,6 @@ export const neverTrue: LintRule = {
   law: 'A condition, and each comparison in it, can come true for some call.',
   fix: 'Compare with a value that can be there.',
   source: 'Policies, section 1: arguments are validated before a policy sees them',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [currency], properties: {currency: {enum: [USD, CAD]}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.currency, op: in, value: [GBP]}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [currency], properties: {currency: {enum: [USD, CAD]}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.currency, op: in, value: [CAD]}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -7,11 +7,6 @@ export const policyNoDecision: LintRule = {
   law: 'A policy says what it decides.',
   fix: 'Add `decision`.',
   source: 'Policies, section 4: a policy without `decision` is an error at publish',
-  bad: {
-    'policy.yaml':
-      'apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: "1.0.0"}\nspec: {description: Large refunds.}\n',
-  },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {description: Large refunds., decision: {type: deny}}\n' },
   kinds: ['Policy'],
   check(document, report) {
     const { spec } = document.value

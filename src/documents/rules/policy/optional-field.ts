@@ -12,19 +12,6 @@ export const optionalField: LintRule = {
   law: 'A gate that reads an argument which may be absent says what absence means: else it fires.',
   fix: 'Add `if_missing: false`, or a condition with `exists`.',
   source: 'Policies, section 2: a gate fires on true and on unknown',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {cc: {type: string}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.cc, op: eq, value: boss}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [cc], properties: {cc: {type: string}}}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.cc, op: eq, value: boss}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

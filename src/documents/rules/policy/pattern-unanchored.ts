@@ -8,8 +8,6 @@ export const patternUnanchored: LintRule = {
   law: 'A pattern says where it begins and ends; without `^` and `$` it matches anywhere in the value.',
   fix: 'Add `^` and `$`.',
   source: 'Policies, section 2: `matches` is unanchored',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: EU}}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.region, op: matches, value: "^EU$"}}\n' },
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {

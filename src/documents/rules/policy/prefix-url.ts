@@ -7,11 +7,6 @@ export const prefixUrl: LintRule = {
   law: 'A host is compared as a host: what begins like an address may belong to somebody else.',
   fix: 'Compare `host(…)`.',
   source: 'Policies, section 2: `host(x)`',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {conditions: {field: args.url, op: starts_with, value: "https://good.example"}}\n',
-  },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: host(args.url), op: eq, value: good.example}}\n' },
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {

@@ -10,11 +10,6 @@ export const redundantLeaf: LintRule = {
   law: 'Each condition adds something to those beside it.',
   fix: 'Remove the one that the other implies.',
   source: 'Policies, section 2: `all` and `any`',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec:\n  conditions: {all: [{field: args.amount, op: gt, value: 100}, {field: args.amount, op: gt, value: 500}]}\n',
-  },
-  good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   kinds: ['Policy'],
   check(document, report) {
     if (!comparesAgain(document)) return

@@ -7,8 +7,6 @@ export const runtimePrefix: LintRule = {
   law: 'Keys of `decision.runtime` begin with `svc/`, and those that do are known.',
   fix: 'Rename the key.',
   source: 'Authoring format, "decision": keys should use the service prefix `svc/`; policies, section 4',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, runtime: {message: No.}}}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {decision: {type: deny, runtime: {svc/message: No.}}}\n' },
   kinds: ['Policy'],
   check(document, report) {
     for (const found of document.at('spec.decision.runtime.*')) {

@@ -9,18 +9,6 @@ export const scopeMismatch: LintRule = {
   law: 'A policy that is attached to a binding concerns the tool of the binding.',
   fix: 'Attach it to the binding of that tool, or change its scope.',
   source: 'Policies, section 3: a policy attached to a binding concerns that binding only; `scope` narrows it',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire"}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n',
-  },
   crossFile: true,
   check(document, report, { workspace }) {
     for (const { at, binding, policies } of attachmentsOf(workspace, document)) {

@@ -9,8 +9,6 @@ export const scopeSyntax: LintRule = {
   law: 'A scope has the form `tool:<namespace.name>`.',
   fix: 'Write `tool:namespace.name`.',
   source: 'Authoring format, "Policy document": `scope`',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {scope: pay.refund}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n' },
   kinds: ['Policy'],
   check(document, report) {
     const tool = scopeOf(document)

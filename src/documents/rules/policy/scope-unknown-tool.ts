@@ -12,14 +12,6 @@ export const scopeUnknownTool: LintRule = {
   law: 'The tool that a policy is scoped to exists, or is bound.',
   fix: 'Correct the scope.',
   source: 'Authoring format, "Policy document": `scope`',
-  bad: {
-    'tool.yaml': 'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
-    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wier"}\n',
-  },
-  good: {
-    'tool.yaml': 'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\n',
-    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire"}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace, published }) {

@@ -7,20 +7,6 @@ export const policyShadowed: LintRule = {
   law: 'A policy changes some decision: a denial below another denial that covers it changes none.',
   fix: 'Remove it, or correct its bound.',
   source: 'Policies, section 4: the strictest of all fired gates',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit, pay.large]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policies.yaml':
-      'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n---\nkind: Policy\nmetadata: {name: large, namespace: pay, version: "1.0.0"}\nspec: {conditions: {field: args.amount, op: gt, value: 900}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit, pay.large]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policies.yaml':
-      'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 500}, decision: {type: require_approval, timeout: {after_minutes: 5, default: deny}}}\n---\nkind: Policy\nmetadata: {name: large, namespace: pay, version: "1.0.0"}\nspec: {conditions: {field: args.amount, op: gt, value: 900}}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -7,8 +7,6 @@ export const substringList: LintRule = {
   law: 'Membership in a list is `in`; `contains` finds any part of a text.',
   fix: 'Use `in` with a list.',
   source: 'Policies, section 2: operators',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.country, op: contains, value: "DE,FR,IT"}}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.country, op: in, value: [DE, FR, IT]}}\n' },
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {

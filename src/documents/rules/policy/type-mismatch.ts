@@ -22,8 +22,6 @@ export const typeMismatch: LintRule = {
   law: 'A condition compares a value with one of its own type.',
   fix: 'Write a value of the type of the argument.',
   source: 'Policies, section 2: exact, typed; no coercion ("900" is not 900)',
-  bad: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: "500"}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec:\n  conditions: {field: args.amount, op: gt, value: 500}\n' },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -7,17 +7,6 @@ export const policyUntested: LintRule = {
   law: 'A policy test reaches each policy, and each of its comparisons comes to all that it can come to.',
   fix: 'Add calls to a `*.policytest.yaml`: svc policy test --coverage tells which are missing.',
   source: 'Policies, section 7: tests and coverage',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nmetadata: {name: half-tested, namespace: pay, version: "1.0.0"}\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n',
-    'half.policytest.yaml': 'policies: [policy.yaml]\ncalls: [{tool: pay.refund, args: {amount: 900}, expect: deny}]\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nmetadata: {name: tested, namespace: pay, version: "1.0.0"}\nspec: {conditions: {field: args.amount, op: gt, value: 500}}\n',
-    'whole.policytest.yaml':
-      'policies: [policy.yaml]\ncalls:\n  - {tool: pay.refund, args: {amount: 900}, expect: deny}\n  - {tool: pay.refund, args: {amount: 100}, expect: allow}\n  - {tool: pay.refund, args: {}, expect: deny}\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { coverage }) {

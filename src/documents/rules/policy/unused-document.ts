@@ -9,14 +9,6 @@ export const unusedPolicy: LintRule = {
   law: 'A Policy document of a bundle is attached somewhere, or linked to a boundary.',
   fix: 'Attach it, link it with `authority_ref`, or remove it.',
   source: 'Policies, section 3: which policies apply',
-  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'policy.yaml': 'kind: Policy\n' },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  default_policies: [pay.limit]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-    'policy.yaml': 'kind: Policy\n',
-  },
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace, guardrails }) {

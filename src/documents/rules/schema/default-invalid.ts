@@ -9,14 +9,6 @@ export const schemaDefaultInvalid: LintRule = {
   law: 'A default and the examples of a schema fit the schema.',
   fix: 'Write a value that fits.',
   source: 'JSON Schema 2020-12, `default` and `examples`',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {count: {type: integer, default: "5"}}}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {count: {type: integer, default: 5}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check: schemaRule(['default', 'examples'], (schema, say) => {

@@ -25,14 +25,6 @@ export const schemaEmptyRange: LintRule = {
   law: 'The lower bound of a schema is not above its upper bound.',
   fix: 'Swap the bounds, or correct one of them.',
   source: 'JSON Schema 2020-12, section 6: no value fits',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {count: {type: integer, minimum: 10, maximum: 5}}}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {count: {type: integer, minimum: 5, maximum: 10}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check: schemaRule(

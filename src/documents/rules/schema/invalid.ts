@@ -8,12 +8,6 @@ export const schemaInvalid: LintRule = {
   law: 'A schema is a valid JSON Schema of draft 2020-12.',
   fix: 'Correct the keyword.',
   source: 'Authoring format, "Schema spec"',
-  bad: {
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: strng}}}}\n',
-  },
-  good: {
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: string}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {

@@ -8,10 +8,6 @@ export const schemaNotObject: LintRule = {
   law: 'The arguments of a tool or sub-agent are an object.',
   fix: 'Make the root an object; put a list into a property of it.',
   source: 'Lint rules, "schema"; decisions, section 4 (input contract)',
-  bad: { 'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: array}}\n' },
-  good: {
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {items: {type: array}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {

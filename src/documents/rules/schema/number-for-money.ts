@@ -9,13 +9,6 @@ export const schemaNumberForMoney: LintRule = {
   law: 'Money is a whole number of the smallest unit, or says its step.',
   fix: 'Use an integer of cents, or add `multipleOf`.',
   source: 'Lint rules, "schema"',
-  bad: {
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount: {type: number}}}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {amount_cents: {type: integer}}}}\n',
-  },
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

@@ -10,14 +10,6 @@ export const schemaOpenObject: LintRule = {
   law: 'A tool that changes something takes no arguments beyond those that it declares.',
   fix: 'Add `additionalProperties: false`.',
   source: 'Lint rules, "schema"',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  side_effect_class: non_idempotent_write\n  input_schema: {inline: {type: object, properties: {order: {type: string, maxLength: 40}}}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  side_effect_class: non_idempotent_write\n  input_schema: {inline: {type: object, properties: {order: {type: string, maxLength: 40}}, additionalProperties: false}}\n',
-  },
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

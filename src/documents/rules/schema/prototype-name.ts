@@ -9,13 +9,6 @@ export const schemaPrototypeName: LintRule = {
   law: 'A property has no name that every object of some languages has already.',
   fix: 'Rename it.',
   source: 'Security, S12: names of prototypes',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {constructor: {type: string}}}}\n',
-  },
-  good: {
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {builder: {type: string}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check: schemaRule(['properties'], (schema, say) => {

@@ -13,14 +13,6 @@ export const schemaRefLoop: LintRule = {
   law: 'References of a schema come to an end, within the bounds of a run.',
   fix: 'Write the shape in place of the reference.',
   source: 'Security, S12: every run would refuse the schema',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema:\n    inline:\n      type: object\n      properties: {a: {$ref: "#/$defs/a"}}\n      $defs: {a: {$ref: "#/$defs/a"}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema:\n    inline:\n      type: object\n      properties: {a: {$ref: "#/$defs/a"}}\n      $defs: {a: {type: object, properties: {a: {$ref: "#/$defs/a"}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {

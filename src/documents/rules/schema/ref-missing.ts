@@ -8,14 +8,6 @@ export const schemaRefMissing: LintRule = {
   law: 'A schema file that is named exists and can be read.',
   fix: 'Correct the path, or add the file.',
   source: 'Authoring format, "Schema spec"',
-  bad: {
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {ref: schemas/refnd.json}\n',
-    'schemas/refund.json': '{"type": "object"}\n',
-  },
-  good: {
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {ref: schemas/refund.json}\n',
-    'schemas/refund.json': '{"type": "object"}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {

@@ -7,14 +7,6 @@ export const schemaRemoteRef: LintRule = {
   law: 'A schema refers to itself or to files of the bundle, never to the network.',
   fix: 'Keep a copy in the bundle and name that.',
   source: 'Bundles, section 1: `$ref` in schemas',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {a: {$ref: "https://x.example/s.json"}}}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {a: {$ref: "#/$defs/s"}}, $defs: {s: {type: string}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {

@@ -9,14 +9,6 @@ export const schemaRequiredUndefined: LintRule = {
   law: 'A closed object declares every property that it requires.',
   fix: 'Declare the property, or correct its name.',
   source: 'JSON Schema 2020-12, `required` and `additionalProperties`',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amout], properties: {amount: {type: number}}, additionalProperties: false}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: number}}, additionalProperties: false}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check: schemaRule(['required'], (schema, say) => {

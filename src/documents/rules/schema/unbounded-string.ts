@@ -9,14 +9,6 @@ export const schemaUnboundedString: LintRule = {
   law: 'A text that goes into an irreversible action has a bound.',
   fix: 'Add `maxLength`, `pattern`, `format` or `enum`.',
   source: 'Lint rules, "schema"',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, properties: {memo: {type: string}}, additionalProperties: false}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, properties: {memo: {type: string, maxLength: 200}}, additionalProperties: false}}\n',
-  },
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

@@ -10,14 +10,6 @@ export const schemaUnsafePattern: LintRule = {
   law: 'A pattern needs no more time than its text is long.',
   fix: 'Rewrite it so that it reads each text in one way, or bound the text with `maxLength`.',
   source: 'Security, S11: patterns of documents meet texts of models',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: string, pattern: "^([a-z]+)+$"}}}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {memo: {type: string, pattern: "^[a-z]+$"}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check: schemaRule(['pattern', 'patternProperties'], (schema, say) => {

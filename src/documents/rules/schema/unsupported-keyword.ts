@@ -9,14 +9,6 @@ export const schemaUnsupportedKeyword: LintRule = {
   law: 'A schema uses keywords that every validator reads the same way.',
   fix: 'Say it with `$ref`, `type` and `anyOf`.',
   source: 'Authoring format, "Schema spec": a JSON Schema',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {parent: {$dynamicRef: "#node"}}}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {parent: {$ref: "#/$defs/node"}}, $defs: {node: {type: string}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check: schemaRule(ODD, (schema, say) => {

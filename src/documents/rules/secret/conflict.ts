@@ -8,20 +8,6 @@ export const secretConflict: LintRule = {
   law: 'A secret name stands for one environment variable in a closure.',
   fix: 'Use one name for each variable.',
   source: 'Bundles, section 1',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nsecrets: {anthropic: {fromEnv: A}}\nspec:\n  model: {provider: anthropic, name: m}\n  agents: [{ref: child.yaml}]\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nsecrets: {anthropic: {fromEnv: B}}\nspec:\n  model: {provider: anthropic, name: m}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nsecrets: {anthropic: {fromEnv: A}}\nspec:\n  model: {provider: anthropic, name: m}\n  agents: [{ref: child.yaml}]\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nsecrets: {anthropic: {fromEnv: A}}\nspec:\n  model: {provider: anthropic, name: m}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

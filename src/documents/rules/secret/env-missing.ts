@@ -7,14 +7,6 @@ export const envMissing: LintRule = {
   law: 'The environment variables of the secrets are set on this host (checked with `--check-env`).',
   fix: 'Set the variable, for example in `.env`.',
   source: 'Authoring format, "Authentication": `fromEnv` is resolved on the operator host',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nsecrets: {k: {fromEnv: SVC_EXAMPLE_UNSET}}\nspec: {model: {provider: anthropic, name: m, secret: k}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nsecrets: {k: {fromEnv: PATH}}\nspec: {model: {provider: anthropic, name: m, secret: k}}\n',
-  },
   kinds: ['Agent'],
   check(document, report, { env }) {
     if (env === undefined) return

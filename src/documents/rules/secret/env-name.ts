@@ -9,14 +9,6 @@ export const envName: LintRule = {
   law: 'The name of an environment variable has capitals, digits and `_` only, so that every shell can set it.',
   fix: 'Use capital letters, digits and `_`.',
   source: 'Lint rules, "secret"',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: anthropic-key}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_KEY}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const variable of document.texts('secrets.*.fromEnv')) {

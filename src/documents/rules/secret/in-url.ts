@@ -7,13 +7,6 @@ export const secretInUrl: LintRule = {
   law: 'An address carries no credential.',
   fix: 'Remove it from the address and name a secret: `auth: {scheme: bearer, secret: …}`.',
   source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/?token=abc"}]\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nsecrets: {k: {fromEnv: SEARCH_KEY}}\nspec:\n  mcp_servers: [{name: search, url: "https://mcp.example/", auth: {scheme: bearer, secret: k}}]\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {

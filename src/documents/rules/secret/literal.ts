@@ -8,10 +8,6 @@ export const secretLiteral: LintRule = {
   law: 'A document and the files it names hold no credential.',
   fix: 'Revoke it, and name an environment variable under `secrets`.',
   source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Use the key sk-ant-example-0000-not-a-real-key.}\n',
-  },
-  good: { 'agent.yaml': 'kind: Agent\nsecrets: {scripted: {fromEnv: VENDOR_KEY}}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
     for (const written of writtenTexts(workspace, document, mayHoldCredential)) {

@@ -8,11 +8,6 @@ export const ownApiKey: LintRule = {
   law: 'A document and the files it names hold no API key of svc.',
   fix: 'Revoke it with `svc keys revoke`, and remove it.',
   source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  instructions: {text: "Call us with svc_0123456789abcdefghijABCDEFGHIJ01234567."}\n',
-  },
-  good: { 'agent.yaml': 'kind: Agent\nspec:\n  instructions: {text: Call us with svc.}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
     for (const written of writtenTexts(workspace, document, mayHoldOwnKey)) {

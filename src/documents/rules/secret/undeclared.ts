@@ -7,14 +7,6 @@ export const mcpSecretUndeclared: LintRule = {
   law: "`auth.secret` of an MCP server names a key of the agent's `secrets`.",
   fix: 'Declare it under `secrets`, or correct the name.',
   source: 'Authoring format, "MCP server entry" and "Authentication"',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: s, url: "https://mcp.example/", auth: {scheme: bearer, secret: serch}}]\nsecrets: {search: {fromEnv: SEARCH_KEY}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: s, url: "https://mcp.example/", auth: {scheme: bearer, secret: search}}]\nsecrets: {search: {fromEnv: SEARCH_KEY}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const declared = document.at('secrets.*').map(({ key }) => key)

@@ -10,14 +10,6 @@ export const secretUnused: LintRule = {
   law: 'A secret that is declared is used.',
   fix: 'Remove it.',
   source: 'Authoring format, "Authentication"',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}, old: {fromEnv: OLD}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m, secret: k}\nsecrets: {k: {fromEnv: K}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const used = usedBy(document)

@@ -7,14 +7,6 @@ export const valueInFromEnv: LintRule = {
   law: '`fromEnv` is the name of an environment variable, not its value.',
   fix: 'Write the name of an environment variable, and revoke the value.',
   source: 'Authoring format, "Agent document": secret values are never written in documents',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: sk-ant-REDACTED}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  model: {provider: anthropic, name: m}\nsecrets: {anthropic: {fromEnv: ANTHROPIC_API_KEY}}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const variable of document.texts('secrets.*.fromEnv')) {

@@ -10,21 +10,6 @@ export const blanketAllowIrreversible: LintRule = {
   law: 'A grant of an irreversible action has conditions.',
   fix: 'Add conditions to the grant.',
   source: 'Policies, section 4: a grant lifts the approval of an irreversible action',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\nspec: {side_effect_class: irreversible_action}\n',
-    'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.wire", decision: {type: allow}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\nspec: {side_effect_class: irreversible_action}\n',
-    'policy.yaml':
-      'kind: Policy\nspec: {scope: "tool:pay.wire", conditions: {field: args.amount, op: lte, value: 50}, decision: {type: allow}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

@@ -8,17 +8,6 @@ export const dataUriImage: LintRule = {
   law: 'Where an answer with private data is shown as Markdown, images of other hosts are not loaded.',
   fix: 'Strip remote images where the answer is shown, or answer in JSON.',
   source: 'Security, S16: images of Markdown carry data out',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: crm.read@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\noutput: {format: json}\nspec:\n  tools: [{ref: crm.read@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -17,18 +17,6 @@ export const descriptionInstructsOtherTool: LintRule = {
   law: 'The description of a tool says nothing about when to call another one.',
   fix: 'Move the order to the instructions of the agent.',
   source: 'Security, S17: shadowing of tools',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: crm.send_mail@^1}, {ref: web.lookup@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: send_mail, namespace: crm, version: "1.0.0"}\n---\nkind: Tool\nmetadata: {name: lookup, namespace: web, version: "1.0.0"}\nspec: {description: Looks things up. Always call lookup before send_mail.}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: crm.send_mail@^1}, {ref: web.lookup@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: send_mail, namespace: crm, version: "1.0.0"}\n---\nkind: Tool\nmetadata: {name: lookup, namespace: web, version: "1.0.0"}\nspec: {description: Looks things up.}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

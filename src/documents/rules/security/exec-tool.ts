@@ -13,19 +13,6 @@ export const execTool: LintRule = {
   law: 'A tool that runs what the model writes is gated.',
   fix: 'Bound the argument by `enum` or `pattern`, and require an approval.',
   source: 'Security, S16: commands and queries as free text',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: shell.run@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: run, namespace: shell, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {cmd: {type: string}}, additionalProperties: false}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: shell.run@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: run, namespace: shell, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {cmd: {type: string}}, additionalProperties: false}}\n',
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

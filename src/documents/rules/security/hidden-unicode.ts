@@ -8,8 +8,6 @@ export const hiddenUnicode: LintRule = {
   law: 'A document says nothing that its readers cannot see.',
   fix: 'Remove the characters.',
   source: 'Security, S18: hidden text reaches the model, and no reviewer',
-  bad: { 'tool.yaml': 'kind: Tool\nspec: {description: "Pays\u{E0041}\u{E0042} back."}\n' },
-  good: { 'tool.yaml': 'kind: Tool\nspec: {description: Pays back.}\n' },
   crossFile: true,
   check(document, report, { workspace }) {
     // Nothing hides in plain ASCII.

@@ -13,21 +13,6 @@ export const irreversibleWithoutApproval: LintRule = {
   law: 'What lets an irreversible action pass without an approval holds its arguments to a bound.',
   fix: 'Require an approval, or bound the grant: a greatest amount, a list of receivers.',
   source: 'Policies, section 4: an irreversible action needs one approval; a grant lifts it',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: integer, minimum: 1}}, additionalProperties: false}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: run.depth, value: 0}, decision: {type: allow}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.wire@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: wire, namespace: pay, version: "1.0.0"}\nspec:\n  side_effect_class: irreversible_action\n  input_schema: {inline: {type: object, required: [amount], properties: {amount: {type: integer, minimum: 1}}, additionalProperties: false}}\n',
-    'policy.yaml':
-      'kind: Policy\nspec: {conditions: {field: args.amount, op: lte, value: 50}, decision: {type: allow}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

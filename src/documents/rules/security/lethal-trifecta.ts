@@ -17,20 +17,6 @@ export const lethalTrifecta: LintRule = {
   law: 'An agent has at most two of three ungated: private data, content of strangers, a way out (the Rule of Two).',
   fix: 'Gate the way out, split the agent, or gate on `run.taint`.',
   source: 'Security, S16; lint rules, "security": labels `svc/data`, `svc/content`, `svc/egress`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: crm.read@^1}, {ref: web.fetch@^1}, {ref: mail.send@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: fetch, namespace: web, version: "1.0.0", labels: {svc/content: untrusted}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: crm.read@^1}, {ref: web.fetch@^1}, {ref: mail.send@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: fetch, namespace: web, version: "1.0.0", labels: {svc/content: untrusted}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
-    'policy.yaml':
-      'kind: Policy\nspec: {conditions: {field: run.taint, value: true}, decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

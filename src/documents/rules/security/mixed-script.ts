@@ -8,8 +8,6 @@ export const mixedScript: LintRule = {
   law: 'An id, a wire name or a host has letters of one script.',
   fix: 'Write it in Latin letters.',
   source: 'Security, S18: letters that look like others',
-  bad: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pаy.refund"}\n' },
-  good: { 'policy.yaml': 'kind: Policy\nspec: {scope: "tool:pay.refund"}\n' },
   check(document, report) {
     if (isAsciiOnly(document)) return
     for (const place of PLACES)

@@ -9,24 +9,6 @@ export const privateResultFull: LintRule = {
   law: 'The trace of a sub-agent that reads private data stays away from an agent with a way out.',
   fix: 'Write `result: summary`.',
   source: 'Security, S16; authoring format, "Sub-agent binding": `full` includes the step trace',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: mail.send@^1}]\n  agents: [{ref: child.yaml, description: Checks., result: full}]\n  limits: {max_loop_iterations: 5}\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: crm.read@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: mail.send@^1}]\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_loop_iterations: 5}\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: crm.read@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: read, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: send, namespace: mail, version: "1.0.0", labels: {svc/egress: external}}\nspec: {side_effect_class: idempotent_write}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -9,13 +9,6 @@ export const secretInArgs: LintRule = {
   law: 'No credential passes through the model.',
   fix: 'Let the server that runs the tool hold the secret.',
   source: 'Security, S5: models see no secrets',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {password: {type: string}}}}\n',
-  },
-  good: {
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {user: {type: string}}}}\n',
-  },
   crossFile: true,
   // An agent's schemas are of what people send.
   kinds: ['Tool'],

@@ -6,14 +6,6 @@ export const selfApproval: LintRule = {
   law: 'Who starts a run is not the one who approves it.',
   fix: 'Name another role, or add `svc/separation_of_duties: true`.',
   source: 'Policies, section 4: `svc/approver_role`, `svc/separation_of_duties`',
-  bad: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, runtime: {svc/approver_role: api_key}, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
-  good: {
-    'policy.yaml':
-      'kind: Policy\nspec: {decision: {type: require_approval, runtime: {svc/approver_role: finance}, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   kinds: ['Policy'],
   check(document, report) {
     const runtime = document.at('spec.decision.runtime.*')

@@ -9,20 +9,6 @@ export const untrustedSteersWrite: LintRule = {
   law: 'An agent that reads what strangers write changes nothing without a gate.',
   fix: 'Require an approval, or gate on `run.taint`.',
   source: 'Security, S16; policies, section 2: `run.taint`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: inbox.read@^1}, {ref: ticket.close@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: read, namespace: inbox, version: "1.0.0", labels: {svc/content: untrusted}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: close, namespace: ticket, version: "1.0.0"}\nspec: {side_effect_class: idempotent_write}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: inbox.read@^1}, {ref: ticket.close@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nmetadata: {name: read, namespace: inbox, version: "1.0.0", labels: {svc/content: untrusted}}\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: close, namespace: ticket, version: "1.0.0"}\nspec: {side_effect_class: idempotent_write}\n',
-    'policy.yaml':
-      'kind: Policy\nspec: {conditions: {field: run.taint, value: true}, decision: {type: require_approval, timeout: {after_minutes: 30, default: deny}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

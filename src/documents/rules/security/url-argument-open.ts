@@ -12,18 +12,6 @@ export const urlArgumentOpen: LintRule = {
   law: 'The addresses to which a tool sends are listed.',
   fix: 'Gate the binding with `host(args.url)` and `not_in`.',
   source: 'Security, S15 and S16; policies, section 2: `host(x)`',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: web.post@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: post, namespace: web, version: "1.0.0", labels: {svc/egress: external}}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, required: [url], properties: {url: {type: string, format: uri}}, additionalProperties: false}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: web.post@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: post, namespace: web, version: "1.0.0", labels: {svc/egress: external}}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, required: [url], properties: {url: {type: string, format: uri}}, additionalProperties: false}}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: host(args.url), op: not_in, value: [api.example]}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

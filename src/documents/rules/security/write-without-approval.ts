@@ -13,16 +13,6 @@ export const writeWithoutApproval: LintRule = {
   law: 'Some policy looks at a write that must not happen twice.',
   fix: 'Attach a policy that asks, denies or bounds.',
   source: 'Policies, section 4: the side-effect default allows it',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 1000}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

@@ -7,18 +7,6 @@ export const subagentCycle: LintRule = {
   law: 'Agents do not delegate in a circle, but through a late-bound edge.',
   fix: 'Remove an edge, or bind it late.',
   source: 'Bundles, section 1; authoring format, "Sub-agent binding": `late_bound`',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n',
-    'b.yaml':
-      'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: agent.yaml}]\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: b.yaml}]\n',
-    'b.yaml':
-      'kind: Agent\nmetadata: {name: b, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: acme.desk, late_bound: true}]\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

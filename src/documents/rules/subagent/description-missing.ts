@@ -7,16 +7,6 @@ export const subagentDescriptionMissing: LintRule = {
   law: 'The model is told what a sub-agent is for.',
   fix: 'Add `description`.',
   source: 'Authoring format, "Sub-agent binding": `description` is presented to the parent model',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: child.yaml}]\n',
-    'child.yaml': 'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks an order.}]\n',
-    'child.yaml': 'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document))

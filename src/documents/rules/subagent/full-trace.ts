@@ -9,22 +9,6 @@ export const fullTrace: LintRule = {
   law: 'A sub-agent that handles private data or secrets answers with a summary.',
   fix: 'Write `result: summary`.',
   source: 'Authoring format, "Sub-agent binding": `full` includes the step trace',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks., result: full}]\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: crm.read_customer@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: read_customer, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks.}]\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: crm.read_customer@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: read_customer, namespace: crm, version: "1.0.0", labels: {svc/data: private}}\nspec: {side_effect_class: read_only}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -11,22 +11,6 @@ export const inputMismatch: LintRule = {
   law: 'What a parent sends to a sub-agent is what the input contract of the sub-agent takes.',
   fix: 'Align the names.',
   source: 'Authoring format, "Sub-agent binding": `input_schema`; decisions, section 4',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks., input_schema: {inline: {type: object, properties: {order: {type: string}}, additionalProperties: false}}}]\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0", annotations: {svc/input-schema: input.json}}\n',
-    'input.json': '{"type": "object", "required": ["order_id"], "properties": {"order_id": {"type": "string"}}}',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  agents: [{ref: child.yaml, description: Checks., input_schema: {inline: {type: object, properties: {order_id: {type: string}}, additionalProperties: false}}}]\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0", annotations: {svc/input-schema: input.json}}\n',
-    'input.json': '{"type": "object", "required": ["order_id"], "properties": {"order_id": {"type": "string"}}}',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -8,16 +8,6 @@ export const lateBoundAuthority: LintRule = {
   law: 'A delegation to whatever is deployed has a gate, since nobody knows at publish what it may do.',
   fix: 'Attach a policy to the binding.',
   source: 'Authoring format, "Sub-agent binding": `late_bound` resolves at call time',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true, description: Tells.}]\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true, description: Tells., policies: [pay.limit]}]\n',
-    'policy.yaml': 'kind: Policy\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document)) {

@@ -8,16 +8,6 @@ export const subagentMissing: LintRule = {
   law: 'A path to a sub-agent leads to an Agent document.',
   fix: 'Correct the path, or add the file.',
   source: 'Authoring format, "Sub-agent binding": `ref`',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: agents/pay.yml}]\n',
-    'agents/pay.yaml': 'kind: Agent\nmetadata: {name: pay, namespace: acme, version: "1.0.0"}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: agents/pay.yaml}]\n',
-    'agents/pay.yaml': 'kind: Agent\nmetadata: {name: pay, namespace: acme, version: "1.0.0"}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

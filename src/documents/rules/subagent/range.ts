@@ -8,11 +8,6 @@ export const subagentRange: LintRule = {
   law: 'An external sub-agent is pinned to an exact version.',
   fix: 'Write one exact version.',
   source: 'Authoring format, "Versioning", 3: `namespace.name@version`',
-  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@^1}]\n' },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.4.2}]\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const { value, pointer } of subAgentsOf(document)) {

@@ -8,15 +8,6 @@ export const subagentRefForm: LintRule = {
   law: 'A sub-agent is a path in the bundle, `namespace.name@version`, or `namespace.name` with `late_bound: true`.',
   fix: 'Write a path, namespace.name@version, or namespace.name with `late_bound: true`.',
   source: 'Authoring format, "Sub-agent binding": `ref`; "Versioning", 3',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: clerk.yaml@1.0.0}]\n',
-    'clerk.yaml': 'kind: Agent\nmetadata: {name: clerk, namespace: acme, version: "1.0.0"}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  agents: [{ref: ops.notifier, late_bound: true}]\n',
-  },
   kinds: ['Agent'],
   check(document, report, { workspace, published }) {
     for (const { value, pointer } of subAgentsOf(document)) {

@@ -10,16 +10,6 @@ export const subagentVersionConflict: LintRule = {
   law: 'A closure holds one version of an agent.',
   fix: 'Choose one version.',
   source: 'Bundles, section 1: the same agent id in two versions in one closure is an error',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.0.0, description: Tells.}, {ref: ops.notifier@1.1.0, as: other, description: Tells.}]\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  agents: [{ref: ops.notifier@1.1.0, description: Tells.}, {ref: ops.notifier@1.1.0, as: other, description: Tells.}]\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

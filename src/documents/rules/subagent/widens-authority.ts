@@ -11,24 +11,6 @@ export const widensAuthority: LintRule = {
   law: 'A sub-agent does nothing ungated that the policies of its parent gate.',
   fix: 'Gate the tool in the sub-agent too, or make the policy one of a boundary: boundaries reach sub-agents.',
   source: 'Policies, sections 3 and 6',
-  bad: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_loop_iterations: 5}\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 1000}}\n',
-  },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  agents: [{ref: child.yaml, description: Checks.}]\n  limits: {max_loop_iterations: 5}\n',
-    'child.yaml':
-      'kind: Agent\nmetadata: {name: child, namespace: acme, version: "1.0.0"}\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
-    'policy.yaml': 'kind: Policy\nspec: {conditions: {field: args.amount, op: gt, value: 1000}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

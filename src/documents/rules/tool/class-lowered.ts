@@ -8,16 +8,6 @@ export const classLowered: LintRule = {
   law: 'A binding does not call a tool safer than the Tool document does.',
   fix: 'Remove the class from the binding.',
   source: 'Policies, section 4: the class is the stricter of the two',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, side_effect_class: read_only}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, side_effect_class: irreversible_action}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: non_idempotent_write}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -8,14 +8,6 @@ export const classMissing: LintRule = {
   law: 'The binding or the Tool document says what a call does to the world.',
   fix: 'Add `side_effect_class` to the Tool document or the binding.',
   source: 'Authoring format, "Side-effect class values"',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

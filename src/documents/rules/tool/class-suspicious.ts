@@ -8,16 +8,6 @@ export const classSuspicious: LintRule = {
   law: 'A tool that is called read_only has no name that says it changes something.',
   fix: 'Review the class.',
   source: 'Authoring format, "Side-effect class values"',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: crm.delete_user@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: delete_user, namespace: crm, version: "1.0.0"}\nspec: {side_effect_class: read_only}\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: crm.delete_user@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: delete_user, namespace: crm, version: "1.0.0"}\nspec: {side_effect_class: irreversible_action}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

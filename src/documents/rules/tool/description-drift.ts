@@ -7,16 +7,6 @@ export const descriptionDrift: LintRule = {
   law: 'A binding that describes a tool anew keeps its warning.',
   fix: 'Keep the sentence that warns.',
   source: 'Authoring format, "Tool binding": `description` overrides or supplements the tool description',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, description: Pays money back.}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {description: Pays an amount back. Cannot be undone.}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, description: Pays money back. Cannot be undone.}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {description: Pays an amount back. Cannot be undone.}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

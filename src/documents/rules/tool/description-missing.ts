@@ -7,14 +7,6 @@ export const toolDescriptionMissing: LintRule = {
   law: 'The model is told what a tool does.',
   fix: 'Add one sentence on what it does and changes.',
   source: 'Authoring format, "Tool binding" and "Tool document": `description`',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {description: Pays an amount back.}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -7,14 +7,6 @@ export const toolDuplicateBinding: LintRule = {
   law: 'A tool that is bound twice has distinct names.',
   fix: 'Remove one, or give them names with `as`.',
   source: 'Authoring format, "Tool binding": `as`',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}, {ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}, {ref: svc.ask_user@^1, as: ask_again}]\n  limits: {max_loop_iterations: 5}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     const first = new Map<string, string>()

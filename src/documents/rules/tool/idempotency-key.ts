@@ -9,14 +9,6 @@ export const idempotencyKey: LintRule = {
   law: 'A write that may be repeated says by which argument two calls are the same.',
   fix: 'Add an argument such as `request_id`, or call the tool non_idempotent_write.',
   source: 'Authoring format, "Side-effect class values": `idempotent_write`',
-  bad: {
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: create_invoice, namespace: pay, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {total: {type: integer}}, additionalProperties: false}}\n',
-  },
-  good: {
-    'tool.yaml':
-      'kind: Tool\nmetadata: {name: create_invoice, namespace: pay, version: "1.0.0"}\nspec:\n  side_effect_class: idempotent_write\n  input_schema: {inline: {type: object, properties: {request_id: {type: string}, total: {type: integer}}, additionalProperties: false}}\n',
-  },
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

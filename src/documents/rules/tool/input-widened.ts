@@ -9,17 +9,6 @@ export const inputWidened: LintRule = {
   law: 'The input schema of a binding accepts nothing that the Tool document rejects.',
   fix: 'Repeat what the Tool document says.',
   source: 'Authoring format, "Tool binding": `input_schema`; policies, section 1',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, input_schema: {inline: {type: object, properties: {currency: {type: string}}}}}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {currency: {enum: [USD]}}}}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, input_schema: {inline: {type: object, properties: {currency: {enum: [USD]}}}}}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml':
-      'kind: Tool\nspec:\n  input_schema: {inline: {type: object, properties: {currency: {enum: [USD, EUR]}}}}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

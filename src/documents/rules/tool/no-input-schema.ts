@@ -8,14 +8,6 @@ export const noInputSchema: LintRule = {
   law: 'The arguments of a tool have a schema, so that they can be checked and policies can read them.',
   fix: 'Add `input_schema`.',
   source: 'Authoring format, "Tool document": `input_schema`; policies, section 1',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {input_schema: {inline: {type: object, properties: {order: {type: string}}}}}\n',
-  },
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

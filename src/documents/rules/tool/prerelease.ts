@@ -8,15 +8,6 @@ export const toolPrerelease: LintRule = {
   law: 'A prerelease is chosen by name, not by a range.',
   fix: 'Wait for the release, or pin the prerelease exactly.',
   source: 'Bundles, section 1: prereleases only where the range names one',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: "pay.refund@^2.0.0-rc.1"}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "2.0.0-rc.1"}\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: "pay.refund@2.0.0-rc.1"}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nmetadata: {name: refund, namespace: pay, version: "2.0.0-rc.1"}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -7,12 +7,6 @@ export const toolRangeInvalid: LintRule = {
   law: 'What follows the `@` of a tool reference is a semver constraint.',
   fix: 'Write a semver range such as ^1.3.',
   source: 'Authoring format, "Versioning", 3',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1..3}]\n  limits: {max_loop_iterations: 5}\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1.0}]\n  limits: {max_loop_iterations: 5}\n',
-  },
   kinds: ['Agent'],
   check(document, report) {
     for (const ref of document.texts('spec.tools.*.ref')) {

@@ -10,10 +10,6 @@ export const toolRefSyntax: LintRule = {
   law: 'A tool is referred to as `namespace.name[@range]`.',
   fix: 'Write `namespace.name@range`.',
   source: 'Authoring format, "Tool binding": `ref`',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: tools/refund.yaml}]\n  limits: {max_loop_iterations: 5}\n',
-  },
-  good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const ref of document.texts('spec.tools.*.ref')) {

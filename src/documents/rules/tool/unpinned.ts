@@ -9,8 +9,6 @@ export const toolUnpinned: LintRule = {
   law: 'A tool reference pins a version or a range.',
   fix: 'Add a range: `@^1.3`.',
   source: 'Authoring format, "Tool binding": the version is pinned in `ref`',
-  bad: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user}]\n  limits: {max_loop_iterations: 5}\n' },
-  good: { 'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1}]\n  limits: {max_loop_iterations: 5}\n' },
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {

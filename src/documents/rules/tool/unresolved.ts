@@ -10,14 +10,6 @@ export const toolUnresolved: LintRule = {
   law: 'A Tool document satisfies each tool reference. A binding routed to an MCP server may have none.',
   fix: 'Add the Tool document, publish it, or correct the reference.',
   source: 'Bundles, section 1: `tools[].ref`',
-  bad: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refnd@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: read_only}\n',
-  },
-  good: {
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\nspec: {side_effect_class: read_only}\n',
-  },
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, published }) {

@@ -10,12 +10,6 @@ export const unusedTool: LintRule = {
   law: 'A Tool document of a bundle is bound by one of its agents.',
   fix: 'Bind it, or remove it.',
   source: 'Bundles, section 1: what is reached from the root is the closure',
-  bad: { 'bundle.yaml': 'kind: Bundle\n', 'agent.yaml': 'kind: Agent\n', 'tool.yaml': 'kind: Tool\n' },
-  good: {
-    'bundle.yaml': 'kind: Bundle\n',
-    'agent.yaml': 'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tool.yaml': 'kind: Tool\n',
-  },
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

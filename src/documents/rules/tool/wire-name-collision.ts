@@ -8,18 +8,6 @@ export const wireNameCollision: LintRule = {
   law: 'Tools and sub-agents of an agent have distinct names on the wire.',
   fix: 'Give one of them another name with `as`.',
   source: 'Decisions, section 14',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}, {ref: shop.refund@^1}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: refund, namespace: shop, version: "1.0.0"}\nspec: {side_effect_class: read_only}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1}, {ref: shop.refund@^1, as: shop_refund}]\n  limits: {max_loop_iterations: 5}\n',
-    'tools.yaml':
-      'kind: Tool\nspec: {side_effect_class: read_only}\n---\nkind: Tool\nmetadata: {name: refund, namespace: shop, version: "1.0.0"}\nspec: {side_effect_class: read_only}\n',
-  },
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     const first = new Map<string, CallBinding>()

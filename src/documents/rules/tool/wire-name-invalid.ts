@@ -9,14 +9,6 @@ export const wireNameInvalid: LintRule = {
   law: 'The name on the wire has 1 to 64 letters, digits, `_` and `-`: providers reject others.',
   fix: 'Give it a name with `as`: letters, digits, `_` and `-`, at most 64.',
   source: 'Authoring format, "Tool binding": `as`; decisions, section 14',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1, as: ask the user}]\n  limits: {max_loop_iterations: 5}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  tools: [{ref: svc.ask_user@^1, as: ask_the_user}]\n  limits: {max_loop_iterations: 5}\n',
-  },
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const binding of [...toolsOf(document), ...subAgentsOf(document)]) {

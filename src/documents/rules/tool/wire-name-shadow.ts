@@ -9,14 +9,6 @@ export const wireNameShadow: LintRule = {
   law: 'Tools of different servers have names that a model can tell apart.',
   fix: 'Give one of them another name with `as`.',
   source: 'Security, S17: a tool of one server may pose as that of another',
-  bad: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: a, url: "https://a.example/"}, {name: b, url: "https://b.example/"}]\n  tools: [{ref: crm.send_mail@^1, mcp: {server: a}}, {ref: web.sendmail@^1, mcp: {server: b}}]\n  limits: {max_loop_iterations: 5}\n',
-  },
-  good: {
-    'agent.yaml':
-      'kind: Agent\nspec:\n  mcp_servers: [{name: a, url: "https://a.example/"}, {name: b, url: "https://b.example/"}]\n  tools: [{ref: crm.send_mail@^1, mcp: {server: a}}, {ref: web.sendmail@^1, as: web_form, mcp: {server: b}}]\n  limits: {max_loop_iterations: 5}\n',
-  },
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     const first = new Map<string, { readonly use: ToolUse; readonly name: string }>()

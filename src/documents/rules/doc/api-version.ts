@@ -1,0 +1,9 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const docApiVersion: LintRule = {
+  name: 'doc/api-version',
+  severity: 'error',
+  law: '`apiVersion` is the constant `svc/v1`.',
+  fix: 'Write `apiVersion: svc/v1`.',
+  source: 'Authoring format, "Versioning", 1',
+}

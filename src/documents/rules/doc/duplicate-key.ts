@@ -1,0 +1,9 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const docDuplicateKey: LintRule = {
+  name: 'doc/duplicate-key',
+  severity: 'error',
+  law: 'A key stands once in its mapping.',
+  fix: 'Merge the two.',
+  source: 'Authoring format, "Resources and their fields"',
+}

@@ -1,0 +1,9 @@
+import type { LintRule } from '../../facts/rule.ts'
+
+export const docKindUnknown: LintRule = {
+  name: 'doc/kind-unknown',
+  severity: 'error',
+  law: 'The kind is one of Agent, Tool, Policy and Bundle.',
+  fix: 'Write Agent, Tool, Policy or Bundle.',
+  source: 'Authoring format, "Resources and their fields"',
+}

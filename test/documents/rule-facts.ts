@@ -1,0 +1,60 @@
+import type { LintOptions } from '../../src/documents/lint/lint.ts'
+import type { Workspace } from '../../src/documents/workspace/workspace.ts'
+import type { ToolListing } from '../../src/tools/listed-tool.ts'
+
+/** What the examples of a rule suppose beside their files: the environment, a server, a registry, results of tests. */
+export function factsFor(rule: string, workspace: Workspace): LintOptions {
+  return { ...REGISTRY, ...FACTS[rule], ...(LIVE.has(rule) && { mcp: mcpListings(workspace) }) }
+}
+
+/** Read by every example: references to `ops.published` and `pay.published` occur under several rules. */
+const REGISTRY: LintOptions = {
+  published: {
+    yanked: (kind, id, version) => `${kind} ${id}@${version}` === 'Agent ops.published@1.3.0',
+    versions: (kind, id) => (kind === 'Agent' && id === 'ops.published' ? ['1.3.0', '1.4.2'] : []),
+    document: (kind, id, version) =>
+      kind === 'Tool' && id === 'pay.published' && version === '1.2.0'
+        ? {
+            apiVersion: 'svc/v1',
+            kind: 'Tool',
+            metadata: { name: 'published', namespace: 'pay', version: '1.2.0' },
+            spec: { description: 'Pays an amount back.' },
+          }
+        : undefined,
+  },
+}
+
+const SERVER: LintOptions = { server: { approvers: 1, hidden: { 'acme.hidden': 'website' } } }
+
+const FACTS: Readonly<Record<string, LintOptions>> = {
+  'secret/env-missing': { env: { PATH: '/usr/bin' } },
+  'mcp/not-pinned': { rules: { 'mcp/not-pinned': 'warn' } },
+  'approval/quorum-unreachable': SERVER,
+  'approval/hidden-timeline': SERVER,
+  'authority/loosened': {
+    loosened: [
+      { agent: 'acme.loosened', say: 'pay.refund with {"amount":2000} needed an approval before, and is allowed now' },
+    ],
+  },
+  'policy/untested': {
+    coverage: new Map([
+      ['pay.tested@1.0.0', []],
+      ['pay.half-tested@1.0.0', [{ text: 'args.amount > 500', missing: ['false', 'unknown'] }]],
+    ]),
+  },
+}
+
+/** Rules that compare documents with the answers of live MCP servers. */
+const LIVE: ReadonlySet<string> = new Set(['mcp/description-changed', 'mcp/hint-conflict'])
+
+function mcpListings(workspace: Workspace): NonNullable<LintOptions['mcp']> {
+  return new Map(workspace.documents.map((document) => [document, new Map([['web', LISTING]])]))
+}
+
+const inputSchema = { type: 'object' }
+const LISTING: ToolListing = {
+  tools: new Map([
+    ['search', { name: 'search', description: 'Searches the web.', inputSchema }],
+    ['forget', { name: 'forget', description: 'Forgets a page.', inputSchema, readOnly: false, destructive: true }],
+  ]),
+}
