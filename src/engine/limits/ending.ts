@@ -4,7 +4,6 @@ import type { JsonValue } from '../../base/json.ts'
 import type { ToolCall, ErrorCode, Run, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
-import { changedRun } from '../session/changed.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { openReview, OPTIONS_AFTER_END } from '../session/review.ts'
 import { callOff } from '../session/unanswered.ts'
@@ -53,17 +52,16 @@ export function endRun(tx: SessionTransaction, id: RunId, done: Done): void {
   if (done.outcome === 'completed') tx.addStep(id, 'Output', { output: done.output })
   const [status, word] = WORDS[done.outcome]
   const error = done.error ?? null
-  tx.putRun(
-    changedRun(tx.run(id), {
-      state: done,
-      status,
-      output: done.output,
-      error,
-      errorCode: done.errorCode ?? null,
-      finishedAt: tx.now,
-      usage: endedWait(tx.run(id).usage, tx.now),
-    }),
-  )
+  tx.putRun({
+    ...tx.run(id),
+    state: done,
+    status,
+    output: done.output,
+    error,
+    errorCode: done.errorCode ?? null,
+    finishedAt: tx.now,
+    usage: endedWait(tx.run(id).usage, tx.now),
+  })
   const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = tx.snapshot(id).limits
   if (before.state.at === 'backing_off') tx.setTimer(id, 'retry', '', null)
   if (wallClock !== undefined) tx.setTimer(id, 'wall_clock', '', null)

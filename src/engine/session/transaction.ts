@@ -7,7 +7,7 @@ import type { IdSource, RunId, StepId, TaskId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { ModelCompletion } from '../../providers/provider.ts'
 import type { EventKind } from '../../spec/event.ts'
-import { isTerminal, type ToolCall, type Run, type RunState } from '../../spec/run.ts'
+import { isTerminal, type ToolCall, type Run, type RunState, type RunUsage } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
@@ -24,7 +24,6 @@ import type {
   TurnEvent,
   AgentVersion,
 } from '../../store/store.ts'
-import { changedRun, changedSession, changedUsage, type UsageChange } from './changed.ts'
 import type { RunTransitionEvent } from './event.ts'
 import { statusesOf } from './status.ts'
 import { toTaskContent } from './timeline.ts'
@@ -73,6 +72,9 @@ export interface TransitionContext {
   /** 0 to 1. */
   readonly jitter: number
 }
+
+/** Usage that transitions count. Waits are started and ended by `waits.ts` alone. */
+type UsageChange = Omit<RunUsage, 'waitedMs' | 'waitingSince' | 'heldMs' | 'onLimit'>
 
 export type NewTask = Omit<TaskRecord, 'id' | 'sessionId' | 'status' | 'votes' | 'createdAt'>
 
@@ -158,10 +160,10 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     childrenOf: (id) => [...runs.values()].filter((run) => run.parentRunId === id),
     snapshot: (id) => context.snapshotOf(runs.get(id)!),
     putRun: (run) => void runs.set(run.id, run),
-    setState: (id, state) => void runs.set(id, changedRun(runs.get(id)!, { state })),
+    setState: (id, state) => void runs.set(id, { ...runs.get(id)!, state }),
     updateUsage: (id, change) => {
       const run = runs.get(id)!
-      runs.set(id, changedRun(run, { usage: changedUsage(run.usage, change) }))
+      runs.set(id, { ...run, usage: { ...run.usage, ...change } })
     },
     pendingTasks: () => [...tasks.values()],
     changedTask: (id) => changedTasks.get(id),
@@ -279,7 +281,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     toUpdate() {
       deriveStatuses()
       countWaits()
-      for (const [id, lastSequence] of lastSequences) runs.set(id, changedRun(runs.get(id)!, { lastSequence }))
+      for (const [id, lastSequence] of lastSequences) runs.set(id, { ...runs.get(id)!, lastSequence })
       const all = [...runs.values()]
       const timerChanges = [...timers.values()]
       const before = new Set(tree.runs)
@@ -288,7 +290,9 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       if (changes === 0) return undefined
       const root = runs.get(session.rootRunId)!
       return {
-        session: changedSession(session, {
+        session: {
+          ...session,
+
           status: root.status,
           output: root.output,
           error: root.error,
@@ -297,7 +301,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
           runCount: all.length,
           lastSeq,
           lastOrdinal,
-        }),
+        },
         runs: changedRuns,
         steps,
         closedSteps: [...closed.values()],
@@ -329,7 +333,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       const run = runs.get(id)!
       const status = statuses.get(id)!
       if (status === run.status || isTerminal(run.status)) continue
-      runs.set(id, changedRun(run, { status }))
+      runs.set(id, { ...run, status })
       if (isTerminal(status)) continue
       const subject =
         status === 'Running' || (status === 'WaitingForAITL' && run.status === 'WaitingForHITL') ? 'resumed' : 'paused'
@@ -349,7 +353,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         ...endedWait(run.usage, now),
         ...(wait && { waitingSince: now, ...(wait === 'limit' && { onLimit: true as const }) }),
       }
-      runs.set(run.id, changedRun(run, { usage }))
+      runs.set(run.id, { ...run, usage })
       const { max_hitl_wait_minutes: hitlWait, max_wall_clock_seconds: wallClock } = context.snapshotOf(run).limits
       const { waitedMs, heldMs = 0, grants } = usage
       if (hitlWait !== undefined) {
