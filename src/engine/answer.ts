@@ -32,7 +32,7 @@ export async function answerRun(
       const stored = await store.task(taskId)
       const known = stored?.sessionId === run.sessionId ? stored : undefined
       if (!known) return refuse(run.status, fail('task_not_found'))
-      const answered = await driver.post(run.sessionId, (draft) => answerTask(draft, runId, taskId, cleaned, known))
+      const answered = await driver.post(run.sessionId, (tx) => answerTask(tx, runId, taskId, cleaned, known))
       // It was decided after it was read: it is read again, as it was decided.
       if (answered) return answered
     }
@@ -44,7 +44,7 @@ export async function answerRun(
       fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
     )
   const text = cleaned.text ?? ''
-  const answered = await driver.post(run.sessionId, (draft) => reply(draft, run, text, files))
+  const answered = await driver.post(run.sessionId, (tx) => reply(tx, run, text, files))
   if (answered.code !== 'run_not_waiting' || !(await wasTaken(parts, run.id, text, files))) return answered
   return { status: answered.status, duplicate: true }
 }
@@ -67,15 +67,15 @@ async function wasTaken(
   )
 }
 
-function reply(draft: SessionTransaction, run: Run, text: string, files: readonly MessageFile[]): MessageAccepted {
-  const { state } = draft.run(run.id)
+function reply(tx: SessionTransaction, run: Run, text: string, files: readonly MessageFile[]): MessageAccepted {
+  const { state } = tx.run(run.id)
   const listens = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
   if (!listens) {
-    const status = draft.statusNow(run.id)
+    const status = tx.statusNow(run.id)
     return refuse(status, fail('run_not_waiting', { status }))
   }
-  advanceRun(draft, run.id, { type: 'message', text, files })
-  return { status: draft.statusNow(run.id) }
+  advanceRun(tx, run.id, { type: 'message', text, files })
+  return { status: tx.statusNow(run.id) }
 }
 
 const refuse = (status: string, failure: Failure): MessageAccepted => ({

@@ -1,4 +1,4 @@
-/** Puts the engine together. */
+/** Creates the engine from its parts. */
 import { fail } from '../base/failure.ts'
 import { createEmbeddedQueue } from '../queue/embedded.ts'
 import type { SessionQueue } from '../queue/queue.ts'
@@ -16,24 +16,27 @@ import { conversationOf } from './session/timeline.ts'
 /** How long `close` waits for what is in flight. */
 const GRACE_MS = 10_000
 
-/** @param openQueue what wakes sessions; in process by default */
+/** @param openQueue wakes sessions; in process by default */
 export function createEngine(parts: EngineParts, openQueue: typeof createEmbeddedQueue = createEmbeddedQueue): Engine {
   const { store } = parts
-  const bell = createNotifier()
-  const driver = createDriver(parts, bell, () => queue)
-  const queue: SessionQueue = openQueue({ wake: (id) => driver.wake(id), fire: () => driver.fire() }, parts.clock)
+  const notifier = createNotifier()
+  const driver = createDriver(parts, notifier, () => queue)
+  const queue: SessionQueue = openQueue(
+    { wake: (id) => driver.wake(id), applyDueTimers: () => driver.applyDueTimers() },
+    parts.clock,
+  )
   let closing = false
-  /** Starts that were let in before the end began. */
+  /** Starts that were accepted before `close`, which waits for them. */
   const starting = new Set<Promise<unknown>>()
-  const setAlarm = async (): Promise<void> => {
+  const scheduleNextTimer = async (): Promise<void> => {
     const next = await store.nextTimerAt()
-    if (next !== undefined) queue.alarm(next)
+    if (next !== undefined) queue.wakeAt(next)
   }
   return {
     store,
     start(request) {
       if (closing) return Promise.reject(fail('shutting_down'))
-      const started = startSession(parts, request, (turn) => driver.adopt(turn))
+      const started = startSession(parts, request, (update) => driver.adopt(update))
       const done: Promise<unknown> = started.catch(() => {}).finally(() => starting.delete(done))
       starting.add(done)
       return started
@@ -44,25 +47,25 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       const run = await store.run(runId)
       if (!run) throw fail('not_found', { what: 'run' })
       const why = reason === undefined ? null : parts.redactor.text(reason)
-      const status = await driver.post(run.sessionId, (draft) => {
-        advanceRun(draft, runId, { type: 'cancelled', reason: why, by: approverOf(principal) })
-        return draft.statusNow(runId)
+      const status = await driver.post(run.sessionId, (tx) => {
+        advanceRun(tx, runId, { type: 'cancelled', reason: why, by: approverOf(principal) })
+        return tx.statusNow(runId)
       })
       return { runId, status }
     },
-    follow: (runId, after, signal) => followRunEvents(store, bell, runId, after, signal),
+    follow: (runId, after, signal) => followRunEvents(store, notifier, runId, after, signal),
     conversation: (sessionId) => conversationOf(store, sessionId),
     async recover() {
-      // A session that is loaded looks by itself at the calls that were sent and that nobody here waits for.
+      // Loading a session recovers the calls that an earlier process sent.
       const busy = await store.busySessions()
-      for (const id of busy) queue.ring(id)
-      await setAlarm()
+      for (const id of busy) queue.wake(id)
+      await scheduleNextTimer()
       return busy.length
     },
     async release(sessions, triggers) {
       await store.releaseRestored(sessions, triggers)
       for (const id of sessions) await driver.release(id)
-      await setAlarm()
+      await scheduleNextTimer()
     },
     async close(graceMs = GRACE_MS) {
       closing = true

@@ -185,11 +185,11 @@ function firstTurn(parts: EngineParts, request: StartRequest, version: AgentVers
     lastOrdinal: 0,
   }
   const tree: SessionTree = { session, runs: [], tasks: [] }
-  const draft = openTransaction(tree, worldOf(parts, version, now))
-  draft.put(run)
-  draft.event(run.id, 'session', 'engine.session.started', { status: 'Running', output: null, error: null })
-  advanceRun(draft, run.id, { type: 'started' })
-  return draft.turn()!
+  const tx = openTransaction(tree, worldOf(parts, version, now))
+  tx.putRun(run)
+  tx.addEvent(run.id, 'session', 'engine.session.started', { status: 'Running', output: null, error: null })
+  advanceRun(tx, run.id, { type: 'started' })
+  return tx.toUpdate()!
 }
 
 /** The world of a first turn: nothing has happened yet. */

@@ -2,22 +2,19 @@ import type { Clock, Instant } from '../base/clock.ts'
 import type { SessionId } from '../base/ids.ts'
 import type { SessionQueue, QueueHandlers } from './queue.ts'
 
-/** How the queue is called back later; tests wind it by hand. */
+/** `setTimeout` and `clearTimeout`; tests replace them. */
 export interface QueueTimers {
   /** Calls back once after `ms` milliseconds, unless cleared. */
   set(callback: () => void, ms: number): unknown
   clear(handle: unknown): void
 }
 
-/**
- * Milliseconds after which a far alarm looks at the clock again: a machine that slept or whose clock was set is then late by
- * no more than this.
- */
-const LONGEST_SLEEP = 60_000
+/** The clock is read at least this often, so that timers are at most this late after the machine slept or its clock was set. */
+const MAX_SLEEP_MS = 60_000
 
 /**
- * The queue of one process. Wakes of different sessions run side by side, those of one session one after another: a ring
- * during a wake runs it once more. Alarms do not keep the process alive; that is its server's to decide.
+ * The queue of one process. Different sessions are woken side by side, one session never twice at once: a `wake` during its
+ * handler runs the handler once more. Timers do not keep the process alive; the server decides that.
  *
  * A handler that rejects is a bug and is not caught here.
  */
@@ -26,31 +23,31 @@ export function createEmbeddedQueue(
   clock: Clock,
   timers: QueueTimers = systemTimers,
 ): SessionQueue {
-  const rung = new Set<SessionId>()
+  const toWake = new Set<SessionId>()
   const running = new Map<SessionId, Promise<void>>()
   let scheduled = false
   let closed = false
 
   let earliest: Instant | undefined
-  let handle: unknown
-  let firing: Promise<void> | undefined
+  let timer: unknown
+  let applying: Promise<void> | undefined
 
   const wakeAll = () => {
     scheduled = false
-    for (const id of rung) {
+    for (const id of toWake) {
       if (closed || running.has(id)) continue
-      rung.delete(id)
-      running.set(id, wake(id))
+      toWake.delete(id)
+      running.set(id, wakeSession(id))
     }
   }
 
-  const wake = async (id: SessionId) => {
-    await Promise.resolve() // so that it is known as running before its handler runs
+  const wakeSession = async (id: SessionId) => {
+    await Promise.resolve() // so that `running` has it before its handler runs
     try {
       await handlers.wake(id)
     } finally {
       running.delete(id)
-      if (rung.has(id)) schedule()
+      if (toWake.has(id)) schedule()
     }
   }
 
@@ -61,49 +58,49 @@ export function createEmbeddedQueue(
   }
 
   const setTimer = () => {
-    timers.clear(handle)
-    handle = undefined
-    if (earliest === undefined || closed || firing) return
-    handle = timers.set(ripe, Math.max(0, Math.min(earliest - clock.now(), LONGEST_SLEEP)))
+    timers.clear(timer)
+    timer = undefined
+    if (earliest === undefined || closed || applying) return
+    timer = timers.set(onTimer, Math.max(0, Math.min(earliest - clock.now(), MAX_SLEEP_MS)))
   }
 
-  const ripe = () => {
-    handle = undefined
+  const onTimer = () => {
+    timer = undefined
     if (earliest !== undefined && earliest <= clock.now()) {
       earliest = undefined
-      firing = fire()
+      applying = applyDueTimers()
     } else setTimer()
   }
 
-  const fire = async () => {
+  const applyDueTimers = async () => {
     await Promise.resolve()
     try {
-      const next = await handlers.fire()
-      if (next !== undefined) remember(next)
+      const next = await handlers.applyDueTimers()
+      if (next !== undefined) setEarliest(next)
     } finally {
-      firing = undefined
+      applying = undefined
       setTimer()
     }
   }
 
-  const remember = (at: Instant): boolean => {
+  const setEarliest = (at: Instant): boolean => {
     if (earliest !== undefined && earliest <= at) return false
     earliest = at
     return true
   }
 
   return {
-    ring(sessionId) {
-      rung.add(sessionId)
+    wake(sessionId) {
+      toWake.add(sessionId)
       schedule()
     },
-    alarm(at) {
-      if (remember(at)) setTimer()
+    wakeAt(at) {
+      if (setEarliest(at)) setTimer()
     },
     async close() {
       closed = true
       setTimer()
-      await Promise.allSettled([...running.values(), firing])
+      await Promise.allSettled([...running.values(), applying])
     },
   }
 }

@@ -1,17 +1,17 @@
-/** Wakes sessions: now, or when their next timer is due. What is due is in the store; this only rings. */
+/** Wakes sessions now, or when a timer is due. It carries no data: timers and work in flight are read from the store. */
 import type { Instant } from '../base/clock.ts'
 import type { SessionId } from '../base/ids.ts'
 
 export interface SessionQueue {
-  /** Calls `wake` for a session soon, once for any number of rings before it runs. */
-  ring(sessionId: SessionId): void
-  /** Asks to be woken for timers at `at` or earlier. Only the earliest is remembered. */
-  alarm(at: Instant): void
+  /** Calls the handler `wake` for a session soon, once for all calls before it runs. */
+  wake(sessionId: SessionId): void
+  /** Calls the handler `applyDueTimers` at `at` or earlier. Only the earliest time is remembered. */
+  wakeAt(at: Instant): void
   close(): Promise<void>
 }
 
 export interface QueueHandlers {
   wake(sessionId: SessionId): Promise<void>
-  /** Timers may be due; answers when to look next, or undefined when none is set. */
-  fire(): Promise<Instant | undefined>
+  /** Timers may be due; resolves with the time of the next one, or undefined when none is set. */
+  applyDueTimers(): Promise<Instant | undefined>
 }

@@ -53,8 +53,8 @@ test.each(RACES)(
 const guard = vi.hoisted(() => ({ isOn: true }))
 vi.mock('../../src/engine/machine/tasks.ts', async (original) => {
   const real = await original<typeof Tasks>()
-  const answerTask: typeof real.answerTask = (draft, id, taskId, answer, known) =>
-    real.answerTask(guard.isOn ? draft : { ...draft, tasks: () => [known] }, id, taskId, answer, known)
+  const answerTask: typeof real.answerTask = (tx, id, taskId, answer, known) =>
+    real.answerTask(guard.isOn ? tx : { ...tx, pendingTasks: () => [known] }, id, taskId, answer, known)
   return { ...real, answerTask }
 })
 afterEach(() => void (guard.isOn = true))

@@ -33,7 +33,7 @@ test('a result that the store refuses ends its run once, and asks what became of
   expect(told).toEqual([
     {
       level: 'error',
-      message: 'What happened to a session cannot be stored.',
+      message: 'A change to a session cannot be stored.',
       sessionId,
       runId: run,
       error: expect.stringContaining('json_valid(content)') as string,

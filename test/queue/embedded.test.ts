@@ -67,14 +67,18 @@ const noTimers = async () => undefined
 test('wakes a session once for any number of rings', async () => {
   const woken: SessionId[] = []
   const { clock, timers } = handWound()
-  const queue = createEmbeddedQueue({ wake: async (id) => void woken.push(id), fire: noTimers }, clock, timers)
-  queue.ring(A)
-  queue.ring(B)
-  queue.ring(A)
+  const queue = createEmbeddedQueue(
+    { wake: async (id) => void woken.push(id), applyDueTimers: noTimers },
+    clock,
+    timers,
+  )
+  queue.wake(A)
+  queue.wake(B)
+  queue.wake(A)
   expect(woken).toEqual([])
   await settled()
   expect(woken).toEqual([A, B])
-  queue.ring(A)
+  queue.wake(A)
   await settled()
   expect(woken).toEqual([A, B, A])
 })
@@ -82,12 +86,12 @@ test('wakes a session once for any number of rings', async () => {
 test('wakes sessions side by side, and one of them again when it was rung meanwhile', async () => {
   const { woken, wake, endNext } = slowWakes()
   const { clock, timers } = handWound()
-  const queue = createEmbeddedQueue({ wake, fire: noTimers }, clock, timers)
-  queue.ring(A)
+  const queue = createEmbeddedQueue({ wake, applyDueTimers: noTimers }, clock, timers)
+  queue.wake(A)
   await settled()
-  queue.ring(A)
-  queue.ring(A)
-  queue.ring(B)
+  queue.wake(A)
+  queue.wake(A)
+  queue.wake(B)
   await settled()
   expect(woken).toEqual([A, B])
   await endNext()
@@ -100,20 +104,20 @@ test('wakes sessions side by side, and one of them again when it was rung meanwh
 test('closes when the wakes that run have ended, and starts no other', async () => {
   const { woken, wake, endNext } = slowWakes()
   const { clock, timers, pending } = handWound()
-  const queue = createEmbeddedQueue({ wake, fire: noTimers }, clock, timers)
-  queue.alarm(START + 10)
-  queue.ring(A)
+  const queue = createEmbeddedQueue({ wake, applyDueTimers: noTimers }, clock, timers)
+  queue.wakeAt(START + 10)
+  queue.wake(A)
   await settled()
-  queue.ring(A)
-  queue.ring(B)
+  queue.wake(A)
+  queue.wake(B)
   let closed = false
   const closing = queue.close().then(() => (closed = true))
   await settled()
   expect(closed).toBe(false)
   await endNext()
   await closing
-  queue.ring(B)
-  queue.alarm(START + 5)
+  queue.wake(B)
+  queue.wakeAt(START + 5)
   await settled()
   expect(woken).toEqual([A])
   expect(pending()).toEqual([])
@@ -123,14 +127,14 @@ test('fires at the earliest alarm, and then when it was told to look next', asyn
   const { clock, timers, pending, pass } = handWound()
   const fired: number[] = []
   const next: (number | undefined)[] = [START + 700, undefined]
-  const fire = async () => {
+  const applyDueTimers = async () => {
     fired.push(clock.now() - START)
     return next.shift()
   }
-  const queue = createEmbeddedQueue({ wake: async () => {}, fire }, clock, timers)
-  queue.alarm(START + 500)
-  queue.alarm(START + 200)
-  queue.alarm(START + 900)
+  const queue = createEmbeddedQueue({ wake: async () => {}, applyDueTimers }, clock, timers)
+  queue.wakeAt(START + 500)
+  queue.wakeAt(START + 200)
+  queue.wakeAt(START + 900)
   expect(pending()).toEqual([200])
   await pass(199)
   expect(fired).toEqual([])
@@ -145,8 +149,8 @@ test('fires at the earliest alarm, and then when it was told to look next', asyn
 test('fires at once for an alarm that is over', async () => {
   const { clock, timers, pass } = handWound()
   let fired = 0
-  const queue = createEmbeddedQueue({ wake: async () => {}, fire: async () => void fired++ }, clock, timers)
-  queue.alarm(START - 5)
+  const queue = createEmbeddedQueue({ wake: async () => {}, applyDueTimers: async () => void fired++ }, clock, timers)
+  queue.wakeAt(START - 5)
   await pass(0)
   expect(fired).toBe(1)
 })
@@ -154,11 +158,11 @@ test('fires at once for an alarm that is over', async () => {
 test('remembers an alarm that is set while it fires, and fires one at a time', async () => {
   const { clock, timers, pending, pass } = handWound()
   const ends: ((next: number | undefined) => void)[] = []
-  const fire = () => new Promise<number | undefined>((resolve) => ends.push(resolve))
-  const queue = createEmbeddedQueue({ wake: async () => {}, fire }, clock, timers)
-  queue.alarm(START + 10)
+  const applyDueTimers = () => new Promise<number | undefined>((resolve) => ends.push(resolve))
+  const queue = createEmbeddedQueue({ wake: async () => {}, applyDueTimers }, clock, timers)
+  queue.wakeAt(START + 10)
   await pass(10)
-  queue.alarm(START + 20)
+  queue.wakeAt(START + 20)
   await pass(50)
   expect(ends).toHaveLength(1)
   ends[0]!(START + 400)
@@ -171,8 +175,8 @@ test('remembers an alarm that is set while it fires, and fires one at a time', a
 test('looks at the clock once a minute at least, so that a clock that was set makes it late by no more', async () => {
   const { clock, timers, pending, pass, jump } = handWound()
   let fired = 0
-  const queue = createEmbeddedQueue({ wake: async () => {}, fire: async () => void fired++ }, clock, timers)
-  queue.alarm(START + 30 * 24 * 3_600_000)
+  const queue = createEmbeddedQueue({ wake: async () => {}, applyDueTimers: async () => void fired++ }, clock, timers)
+  queue.wakeAt(START + 30 * 24 * 3_600_000)
   expect(pending()).toEqual([60_000])
   await pass(60_000)
   expect([fired, ...pending()]).toEqual([0, 120_000])

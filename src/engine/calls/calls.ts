@@ -22,10 +22,10 @@ import { settleCall, toolError } from './settle.ts'
 type Calling = Extract<RunState, { at: 'calling' }>
 
 /** Calls of a completion as they are recorded with it, before anything is judged. */
-export function proposeCalls(draft: SessionTransaction, id: RunId, turn: number, given: readonly ModelCall[]): Calling {
-  const moves = offeredMoves(draft.snapshot(id), standingOf(draft.run(id), draft.runs()))
+export function proposeCalls(tx: SessionTransaction, id: RunId, turn: number, given: readonly ModelCall[]): Calling {
+  const moves = offeredMoves(tx.snapshot(id), standingOf(tx.run(id), tx.runs()))
   const calls = given.map((each, index): ToolCall => {
-    const { kind, ref } = bindCall(draft.snapshot(id), moves, each.name)
+    const { kind, ref } = bindCall(tx.snapshot(id), moves, each.name)
     const call: ToolCall = {
       id: each.id,
       index,
@@ -37,7 +37,7 @@ export function proposeCalls(draft: SessionTransaction, id: RunId, turn: number,
       attempt: 1,
       state: { at: 'proposed' },
     }
-    draft.record(id, turn, call)
+    tx.recordCall(id, turn, call)
     return call
   })
   return { at: 'calling', turn, calls }
@@ -48,11 +48,11 @@ export function proposeCalls(draft: SessionTransaction, id: RunId, turn: number,
  * calls one at a time, and goes back to the model when each has its result. One that ends the run ends it at once, whatever
  * else is in flight: while that was waited for, what is below could still be approved and begun.
  */
-export function proceedWithCalls(draft: SessionTransaction, id: RunId, { turn, calls: given }: Calling): RunState {
+export function proceedWithCalls(tx: SessionTransaction, id: RunId, { turn, calls: given }: Calling): RunState {
   const calls = [...given]
   for (const [index, call] of calls.entries()) {
     if (calls.some(endsRun)) break
-    calls[index] = step(draft, id, turn, calls, call)
+    calls[index] = step(tx, id, turn, calls, call)
   }
   const ending = calls.find(endsRun)
   if (ending?.state.at === 'settled' && ending.state.ends) {
@@ -60,97 +60,97 @@ export function proceedWithCalls(draft: SessionTransaction, id: RunId, { turn, c
     const left = calls.map((call, index) =>
       call.state.at === 'sent' && given[index]!.state.at !== 'sent' ? given[index]! : call,
     )
-    draft.move(id, { at: 'calling', turn, calls: left })
+    tx.setState(id, { at: 'calling', turn, calls: left })
     return failedState(ending.state.ends.errorCode, ending.state.ends.error)
   }
   const here: Calling = { at: 'calling', turn, calls }
-  draft.move(id, here)
-  if (calls.every((call) => call.state.at === 'settled')) return startTurn(draft, id, turn + 1)
+  tx.setState(id, here)
+  if (calls.every((call) => call.state.at === 'settled')) return startTurn(tx, id, turn + 1)
   return here
 }
 
 /** Asks for the first completion of a turn. */
-export const startTurn = (draft: SessionTransaction, id: RunId, turn: number, note?: JsonObject): RunState =>
-  requestCompletion(draft, id, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
+export const startTurn = (tx: SessionTransaction, id: RunId, turn: number, note?: JsonObject): RunState =>
+  requestCompletion(tx, id, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
 
 /** Asks for a completion, if a limit does not forbid it. */
 export function requestCompletion(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   wanted: Extract<RunState, { at: 'thinking' }>,
 ): RunState {
-  const breach = beforeCompletion(draft, id)
-  if (breach) return applyLimit(draft, id, breach, wanted)
-  if (haltAncestor(draft, id, (used, value) => used >= value)) return { ...wanted, unsent: true }
-  return holdForAncestor(draft, id, wanted) ?? reserveTokens(draft, id, wanted)
+  const breach = beforeCompletion(tx, id)
+  if (breach) return applyLimit(tx, id, breach, wanted)
+  if (haltAncestor(tx, id, (used, value) => used >= value)) return { ...wanted, unsent: true }
+  return holdForAncestor(tx, id, wanted) ?? reserveTokens(tx, id, wanted)
 }
 
 const endsRun = (call: ToolCall): boolean => call.state.at === 'settled' && call.state.ends !== undefined
 
 /** One call as far as it goes by itself. */
-function step(draft: SessionTransaction, id: RunId, turn: number, all: readonly ToolCall[], given: ToolCall): ToolCall {
+function step(tx: SessionTransaction, id: RunId, turn: number, all: readonly ToolCall[], given: ToolCall): ToolCall {
   let call = given
   if (call.state.at === 'proposed') {
     // An approval is used in the move that sends the call, so it is looked at again only when the way is free.
-    if (call.state.approved && !mayLeave(draft, id, all, call)) return call
-    call = authorizeCall(draft, id, turn, call)
+    if (call.state.approved && !mayLeave(tx, id, all, call)) return call
+    call = authorizeCall(tx, id, turn, call)
   }
-  return call.state.at === 'ready' && mayLeave(draft, id, all, call) ? send(draft, id, turn, call) : call
+  return call.state.at === 'ready' && mayLeave(tx, id, all, call) ? send(tx, id, turn, call) : call
 }
 
 /** Unsafe calls go one at a time, so that at most one outcome of a run is ever unknown; others as far as the bounds let them. */
-function mayLeave(draft: SessionTransaction, id: RunId, all: readonly ToolCall[], call: ToolCall): boolean {
-  const { world } = draft
-  if (!world.maySend) return false
-  const snapshot = draft.snapshot(id)
+function mayLeave(tx: SessionTransaction, id: RunId, all: readonly ToolCall[], call: ToolCall): boolean {
+  const { context } = tx
+  if (!context.maySend) return false
+  const snapshot = tx.snapshot(id)
   const others = all.filter((other) => other.id !== call.id)
   if (isUnsafeCall(snapshot, call) && others.some((other) => isOut(other) && isUnsafeCall(snapshot, other)))
     return false
   if (call.kind !== 'tool' && call.kind !== 'agent') return true
-  if (others.filter(isUnderWay).length >= world.callsAtOnce) return false
+  if (others.filter(isUnderWay).length >= context.callsAtOnce) return false
   const tool = toolNamed(snapshot, call.name)
-  const route = tool && world.routeOf(snapshot, tool)
-  return !route || world.takeSlot(id, dispatchKey(id, call.id, call.attempt), tool.id, route)
+  const route = tool && context.routeOf(snapshot, tool)
+  return !route || context.takeSlot(id, dispatchKey(id, call.id, call.attempt), tool.id, route)
 }
 
 const isOut = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'unknown'
 const isUnderWay = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'delegated'
 
-function send(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
-  if (call.kind === 'agent') return startChildRun(draft, id, turn, call)
+function send(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+  if (call.kind === 'agent') return startChildRun(tx, id, turn, call)
   if (call.kind === 'builtin') {
-    if (isQuestion(call)) return askParent(draft, id, turn, call)
-    if (takesUp(call)) return takeUp(draft, id, turn, call)
-    return call.ref === ASK_USER ? listen(draft, id, turn, call) : requestInput(draft, id, turn, call)
+    if (isQuestion(call)) return askParent(tx, id, turn, call)
+    if (takesUp(call)) return takeUp(tx, id, turn, call)
+    return call.ref === ASK_USER ? listen(tx, id, turn, call) : requestInput(tx, id, turn, call)
   }
-  const snapshot = draft.snapshot(id)
+  const snapshot = tx.snapshot(id)
   const tool = toolNamed(snapshot, call.name)!
-  const route = draft.world.routeOf(snapshot, tool)
+  const route = tx.context.routeOf(snapshot, tool)
   if (!route) {
     const error = `Nothing handles ${tool.id} on this server.`
-    if (call.inDoubt) return recoverDispatch(draft, id, turn, call, { error, code: 'dispatch:no_handler', attempts: 0 })
-    const asked = routeToPerson(draft, id, turn, call, 'no_handler')
+    if (call.inDoubt) return recoverDispatch(tx, id, turn, call, { error, code: 'dispatch:no_handler', attempts: 0 })
+    const asked = routeToPerson(tx, id, turn, call, 'no_handler')
     if (asked) return asked
     const result = toolError('dispatch:no_handler', error)
-    return settleCall(draft, id, turn, call, { outcome: 'not_sent', result, isError: true })
+    return settleCall(tx, id, turn, call, { outcome: 'not_sent', result, isError: true })
   }
-  draft.step(id, 'ToolCall', toolCallOf(draft, id, turn, call, route.route), { open: true })
+  tx.addStep(id, 'ToolCall', toolCallOf(tx, id, turn, call, route.route), { open: true })
   const sent: ToolCall = {
     ...call,
-    firstSentAt: call.firstSentAt ?? draft.now,
+    firstSentAt: call.firstSentAt ?? tx.now,
     state: {
       at: 'sent',
-      sentAt: draft.now,
-      notAfter: draft.now + route.timeoutMs,
-      ...(draft.world.worker !== undefined && { worker: draft.world.worker }),
+      sentAt: tx.now,
+      notAfter: tx.now + route.timeoutMs,
+      ...(tx.context.worker !== undefined && { worker: tx.context.worker }),
     },
   }
-  draft.record(id, turn, sent)
+  tx.recordCall(id, turn, sent)
   return sent
 }
 
-function toolCallOf(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall, route: string): JsonObject {
-  const tool = toolNamed(draft.snapshot(id), call.name)
+function toolCallOf(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, route: string): JsonObject {
+  const tool = toolNamed(tx.snapshot(id), call.name)
   return {
     tool_call_id: call.id,
     name: call.name,
@@ -165,14 +165,14 @@ function toolCallOf(draft: SessionTransaction, id: RunId, turn: number, call: To
 }
 
 /** `svc.ask_user`. Source: decisions, section 10. */
-function listen(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
-  if (draft.run(id).depth > 0) {
+function listen(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+  if (tx.run(id).depth > 0) {
     const result = toolError('not_available', 'Only the root agent can ask its user.')
-    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+    return settleCall(tx, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
-  draft.step(id, 'ToolCall', toolCallOf(draft, id, turn, call, 'builtin'), { open: true })
+  tx.addStep(id, 'ToolCall', toolCallOf(tx, id, turn, call, 'builtin'), { open: true })
   const next: ToolCall = { ...call, state: { at: 'listening' } }
-  draft.record(id, turn, next)
+  tx.recordCall(id, turn, next)
   return next
 }
 
@@ -190,7 +190,7 @@ interface InputRequest {
 }
 
 /** `svc.request_input`: a task of the kind that the model names. */
-function requestInput(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+function requestInput(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
   // The gate has checked the arguments against the schema of the tool.
   const { kind, prompt, options: offered, min, max } = call.arguments as unknown as InputRequest
   const options = offered?.map((each) => (typeof each === 'string' ? { id: each, label: each } : each)) ?? []
@@ -199,10 +199,10 @@ function requestInput(draft: SessionTransaction, id: RunId, turn: number, call: 
     const result = toolError('invalid_arguments', `The arguments of ${call.name} are not valid.`, {
       details: [problem],
     })
-    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+    return settleCall(tx, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
-  draft.step(id, 'ToolCall', toolCallOf(draft, id, turn, call, 'builtin'), { open: true })
-  const task = draft.openTask({
+  tx.addStep(id, 'ToolCall', toolCallOf(tx, id, turn, call, 'builtin'), { open: true })
+  const task = tx.openTask({
     runId: id,
     kind,
     callId: call.id,
@@ -213,7 +213,7 @@ function requestInput(draft: SessionTransaction, id: RunId, turn: number, call: 
     ...(kind === 'number' && max !== undefined && { max }),
   })
   const next: ToolCall = { ...call, state: { at: 'awaiting', task: task.id } }
-  draft.record(id, turn, next)
+  tx.recordCall(id, turn, next)
   return next
 }
 
@@ -233,14 +233,14 @@ function unanswerable(
 
 /** The outcome of a dispatch. One of an attempt that is no longer the call's own says nothing any more. */
 export function callEnded(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Calling,
   event: TransitionEventOf<'call.ended'>,
 ): RunState | undefined {
   const call = here.calls.find((each) => each.id === event.callId)
   if (call?.state.at !== 'sent' || call.attempt !== event.attempt) return undefined
-  return proceedWithCalls(draft, id, replace(here, conclude(draft, id, here.turn, call, event.outcome)))
+  return proceedWithCalls(tx, id, replace(here, conclude(tx, id, here.turn, call, event.outcome)))
 }
 
 /**
@@ -248,38 +248,34 @@ export function callEnded(
  * runs count what became of the call.
  */
 export function lateOutcome(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   { callId, attempt, outcome }: TransitionEventOf<'call.ended'>,
 ): undefined {
-  const row = draft.call(id, callId)
+  const row = tx.callRow(id, callId)
   if (outcome.at === 'unknown' || row?.state !== 'unknown' || row.attempt !== attempt) return
   const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
-  draft.book({ ...row, state, at: draft.now })
+  tx.recordCallRow({ ...row, state, at: tx.now })
   // Nobody needs to be asked any more.
-  const asked = draft.tasks().find((task) => task.runId === id && task.callId === callId)
-  if (asked) draft.closeTask({ ...asked, answer: { outcome: 'cancelled' } }, 'cancelled')
+  const asked = tx.pendingTasks().find((task) => task.runId === id && task.callId === callId)
+  if (asked) tx.closeTask({ ...asked, answer: { outcome: 'cancelled' } }, 'cancelled')
 }
 
 /** What an operator says of a call whose run had ended before its outcome was known. */
-export function reviewedLate(
-  draft: SessionTransaction,
-  id: RunId,
-  { task }: TransitionEventOf<'task.closed'>,
-): undefined {
-  const row = task.callId === undefined ? undefined : draft.call(id, task.callId)
+export function reviewedLate(tx: SessionTransaction, id: RunId, { task }: TransitionEventOf<'task.closed'>): undefined {
+  const row = task.callId === undefined ? undefined : tx.callRow(id, task.callId)
   const option = task.answer?.selectedOptionId
   if (row?.state !== 'unknown' || option === undefined) return
-  draft.book({ ...row, state: option === 'happened' ? 'executed' : 'skipped', at: draft.now })
+  tx.recordCallRow({ ...row, state: option === 'happened' ? 'executed' : 'skipped', at: tx.now })
 }
 
-function conclude(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall, outcome: ToolOutcome): ToolCall {
+function conclude(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, outcome: ToolOutcome): ToolCall {
   switch (outcome.at) {
     case 'returned': {
       const { result, isError, durationMs } = outcome
-      const misfit = isError ? [] : misfits(draft, id, call, result)
+      const misfit = isError ? [] : misfits(tx, id, call, result)
       if (misfit.length === 0) {
-        return settleCall(draft, id, turn, call, {
+        return settleCall(tx, id, turn, call, {
           outcome: isError ? 'failed' : 'executed',
           result,
           isError,
@@ -294,59 +290,59 @@ function conclude(draft: SessionTransaction, id: RunId, turn: number, call: Tool
           result,
         },
       )
-      return settleCall(draft, id, turn, call, { outcome: 'executed', result: told, isError: true, durationMs })
+      return settleCall(tx, id, turn, call, { outcome: 'executed', result: told, isError: true, durationMs })
     }
     case 'not_sent': {
-      if (call.inDoubt) return tryAgain(draft, id, turn, call, outcome)
-      const asked = outcome.code === 'no_handler' ? routeToPerson(draft, id, turn, call, 'no_handler') : undefined
-      if (asked) closeDispatch(draft, id, call, outcome.error)
+      if (call.inDoubt) return tryAgain(tx, id, turn, call, outcome)
+      const asked = outcome.code === 'no_handler' ? routeToPerson(tx, id, turn, call, 'no_handler') : undefined
+      if (asked) closeDispatch(tx, id, call, outcome.error)
       if (asked) return { ...asked, attempt: call.attempt + 1 }
-      return settleCall(draft, id, turn, call, {
+      return settleCall(tx, id, turn, call, {
         outcome: 'not_sent',
         result: toolError(`dispatch:${outcome.code}`, outcome.error),
         isError: true,
       })
     }
     case 'unknown':
-      return tryAgain(draft, id, turn, call, outcome)
+      return tryAgain(tx, id, turn, call, outcome)
   }
 }
 
 const tryAgain = (
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
   { error, code }: Exclude<ToolOutcome, { at: 'returned' }>,
-): ToolCall => recoverDispatch(draft, id, turn, call, { error, code: `dispatch:${code}`, attempts: MAX_LIVE_ATTEMPTS })
+): ToolCall => recoverDispatch(tx, id, turn, call, { error, code: `dispatch:${code}`, attempts: MAX_LIVE_ATTEMPTS })
 
-function misfits(draft: SessionTransaction, id: RunId, call: ToolCall, result: JsonValue): JsonObject[] {
-  const schema = toolNamed(draft.snapshot(id), call.name)?.outputSchema
+function misfits(tx: SessionTransaction, id: RunId, call: ToolCall, result: JsonValue): JsonObject[] {
+  const schema = toolNamed(tx.snapshot(id), call.name)?.outputSchema
   return schema === undefined ? [] : checkValue(schema, result).map(({ path, message }) => ({ path, message }))
 }
 
 /** Calls that were sent by a process that is gone, and whatever else had not gone on yet. */
 export function recoverCalls(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Calling,
   inFlight: ReadonlySet<string>,
 ): RunState {
   const calls = here.calls.map((call) =>
     call.state.at === 'sent' && !inFlight.has(dispatchKey(id, call.id, call.attempt))
-      ? recoverDispatch(draft, id, here.turn, call, {
+      ? recoverDispatch(tx, id, here.turn, call, {
           error: 'The server ended before the outcome was known.',
           code: 'dispatch:broken',
           attempts: MAX_ATTEMPTS,
         })
       : call,
   )
-  return proceedWithCalls(draft, id, { ...here, calls })
+  return proceedWithCalls(tx, id, { ...here, calls })
 }
 
 /** Calls that this process recorded as sent and that never left it: they may be sent once more. */
 export function takeBack(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Calling,
   inFlight: ReadonlySet<string>,
@@ -356,37 +352,35 @@ export function takeBack(
   if (!here.calls.some(isLeft)) return undefined
   const calls = here.calls.map((call): ToolCall => {
     if (!isLeft(call)) return call
-    closeDispatch(draft, id, call, 'The server stopped before the call was sent.')
+    closeDispatch(tx, id, call, 'The server stopped before the call was sent.')
     const ready: ToolCall = { ...call, attempt: call.attempt + 1, state: { at: 'ready' } }
-    draft.record(id, here.turn, ready)
+    tx.recordCall(id, here.turn, ready)
     return ready
   })
   return { ...here, calls }
 }
 
 export function childEnded(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Calling,
   event: TransitionEventOf<'child.ended'>,
 ): RunState | undefined {
-  return forEachWaiting(draft, id, here, event.child, (call) =>
-    receiveChildResult(draft, id, here.turn, call, event.child),
-  )
+  return forEachWaiting(tx, id, here, event.child, (call) => receiveChildResult(tx, id, here.turn, call, event.child))
 }
 
 export function childAsked(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Calling,
   event: TransitionEventOf<'child.asked'>,
 ): RunState | undefined {
-  return forEachWaiting(draft, id, here, event.child, (call) => hearQuestion(draft, id, here.turn, call, event))
+  return forEachWaiting(tx, id, here, event.child, (call) => hearQuestion(tx, id, here.turn, call, event))
 }
 
 /** Several calls wait for one child where it had asked several things at once. */
 function forEachWaiting(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Calling,
   child: RunId,
@@ -394,20 +388,20 @@ function forEachWaiting(
 ): RunState | undefined {
   const isWaiting = ({ state }: ToolCall): boolean => state.at === 'delegated' && state.child === child
   if (!here.calls.some(isWaiting)) return undefined
-  return proceedWithCalls(draft, id, {
+  return proceedWithCalls(tx, id, {
     ...here,
     calls: here.calls.map((call) => (isWaiting(call) ? tell(call) : call)),
   })
 }
 
 export function answeredQuestion(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Calling,
   event: TransitionEventOf<'question.answered'>,
 ): RunState | undefined {
   const call = here.calls.find((each) => each.id === event.callId && isQuestion(each) && each.state.at !== 'settled')
-  return call && proceedWithCalls(draft, id, replace(here, hearAnswer(draft, id, here.turn, call, event)))
+  return call && proceedWithCalls(tx, id, replace(here, hearAnswer(tx, id, here.turn, call, event)))
 }
 
 /** Files of a reply as its step shows them. */
@@ -416,7 +410,7 @@ export const shownFiles = (files: readonly MessageFile[]): JsonObject[] =>
 
 /** The reply to the first question that is open. */
 export function applyReply(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Calling,
   { text, files }: TransitionEventOf<'message'>,
@@ -424,18 +418,14 @@ export function applyReply(
   const call = here.calls.find((each) => each.state.at === 'listening')
   if (!call) return undefined
   const shown = shownFiles(files)
-  draft.step(id, 'UserMessage', { text, ...(shown.length > 0 && { files: shown }), reply_to: call.id })
+  tx.addStep(id, 'UserMessage', { text, ...(shown.length > 0 && { files: shown }), reply_to: call.id })
   const result: JsonValue = shown.length > 0 ? { text, files: shown } : text
-  return proceedWithCalls(
-    draft,
-    id,
-    replace(here, settleCall(draft, id, here.turn, call, { outcome: 'executed', result })),
-  )
+  return proceedWithCalls(tx, id, replace(here, settleCall(tx, id, here.turn, call, { outcome: 'executed', result })))
 }
 
 /** A task of one of the calls was decided. */
 export function applyTaskDecision(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Calling,
   task: TaskRecord,
@@ -443,43 +433,43 @@ export function applyTaskDecision(
   const call = here.calls.find(
     (each) => (each.state.at === 'awaiting' || each.state.at === 'unknown') && each.state.task === task.id,
   )
-  return call && proceedWithCalls(draft, id, replace(here, resolve(draft, id, here.turn, call, task)))
+  return call && proceedWithCalls(tx, id, replace(here, resolve(tx, id, here.turn, call, task)))
 }
 
-function resolve(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall, task: TaskRecord): ToolCall {
+function resolve(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, task: TaskRecord): ToolCall {
   const answer = task.answer!
   switch (task.kind) {
     case 'approval':
     case 'escalation':
-      return answer.approved ? approve(draft, id, turn, call, task) : reject(draft, id, turn, call, task)
+      return answer.approved ? approve(tx, id, turn, call, task) : reject(tx, id, turn, call, task)
     case 'anomaly_review':
-      return applyReview(draft, id, turn, call, task)
+      return applyReview(tx, id, turn, call, task)
     case 'multi_option':
     case 'text':
     case 'number':
     // An escalated question is answered where it was asked (`tasks.ts`), never as a task of a call.
     case 'aitl_escalation': {
       const result = answer.selectedOptionId ?? answer.textValue ?? answer.numberValue ?? null
-      return settleCall(draft, id, turn, call, { outcome: 'executed', result })
+      return settleCall(tx, id, turn, call, { outcome: 'executed', result })
     }
   }
 }
 
-function approve(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall, task: TaskRecord): ToolCall {
+function approve(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, task: TaskRecord): ToolCall {
   const edited = task.answer?.arguments ? withEditedArguments(call, task.answer.arguments) : call
   const next: ToolCall = {
     ...edited,
     state: { at: 'proposed', approved: { task: task.id, digest: task.actionDigest! } },
   }
-  draft.record(id, turn, next, 'approved')
+  tx.recordCall(id, turn, next, 'approved')
   return next
 }
 
-function reject(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall, task: TaskRecord): ToolCall {
+function reject(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, task: TaskRecord): ToolCall {
   const { comment, outcome } = task.answer!
   const who = outcome === 'timed_out' ? 'nobody approved it in time' : 'rejected by a person'
   const why = comment === undefined ? `${who}.` : `${who}. Reason: ${/[.!?]$/.test(comment) ? comment : `${comment}.`}`
-  return settleCall(draft, id, turn, call, {
+  return settleCall(tx, id, turn, call, {
     outcome: 'rejected',
     result: toolError('rejected', `Not executed: ${why} Do not repeat this call.`),
     isError: true,

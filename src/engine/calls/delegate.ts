@@ -39,22 +39,22 @@ export function newRun(
 }
 
 /** Starts the child of a delegation call. Call and child are written in one transaction, so a call has one child. */
-export function startChildRun(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
-  const parent = draft.run(id)
-  const version = draft.world.childOf(agentNamed(draft.snapshot(id), call.name)!)!
+export function startChildRun(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+  const parent = tx.run(id)
+  const version = tx.context.childOf(agentNamed(tx.snapshot(id), call.name)!)!
   const child = newRun(version, {
-    id: draft.world.ids.next(),
+    id: tx.context.ids.next(),
     sessionId: parent.sessionId,
     parentRunId: id,
     parentCallId: call.id,
     depth: parent.depth + 1,
     // The gate has checked that the arguments are an object.
     input: call.arguments as JsonObject,
-    startedAt: draft.now,
+    startedAt: tx.now,
   })
-  draft.put(child)
-  taintFrom(draft, child.id, id)
-  draft.step(
+  tx.putRun(child)
+  taintFrom(tx, child.id, id)
+  tx.addStep(
     id,
     'SubAgentCall',
     {
@@ -67,38 +67,37 @@ export function startChildRun(draft: SessionTransaction, id: RunId, turn: number
     },
     { open: true },
   )
-  draft.event(id, 'run', 'engine.subagent.spawned', {
+  tx.addEvent(id, 'run', 'engine.subagent.spawned', {
     childRunId: child.id,
     agentName: child.agentName,
     depth: child.depth,
   })
-  draft.tell(child.id, { type: 'started' })
+  tx.queueEvent(child.id, { type: 'started' })
   const next: ToolCall = { ...call, state: { at: 'delegated', child: child.id } }
-  draft.record(id, turn, next)
+  tx.recordCall(id, turn, next)
   return next
 }
 
 /** Turns what a child came to into the result of the call that it answers. */
 export function receiveChildResult(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
   childId: RunId,
 ): ToolCall {
-  const child = draft.run(childId)
-  taintFrom(draft, id, childId)
+  const child = tx.run(childId)
+  taintFrom(tx, id, childId)
   const isError = child.status !== 'Completed'
-  const full =
-    agentNamed(draft.snapshot(id), textOf(delegationStep(draft, id, childId)?.content['name']))?.result === 'full'
-  const steps = full ? traceOf(draft, childId) : undefined
+  const full = agentNamed(tx.snapshot(id), textOf(delegationStep(tx, id, childId)?.content['name']))?.result === 'full'
+  const steps = full ? traceOf(tx, childId) : undefined
   // The delegation itself, and the answer to its question that this call may be.
   const error = isError ? (child.error ?? undefined) : undefined
-  const delegation = delegationStep(draft, id, childId)
-  if (delegation?.finishedAt === null) draft.closeStep(delegation, error)
-  const answer = openStepOf(draft, id, call.id)
-  if (answer && answer.id !== delegation?.id) draft.closeStep(answer, error)
-  draft.step(
+  const delegation = delegationStep(tx, id, childId)
+  if (delegation?.finishedAt === null) tx.closeStep(delegation, error)
+  const answer = openStepOf(tx, id, call.id)
+  if (answer && answer.id !== delegation?.id) tx.closeStep(answer, error)
+  tx.addStep(
     id,
     'SubAgentResult',
     {
@@ -110,16 +109,16 @@ export function receiveChildResult(
     },
     isError && child.error !== null ? { error: child.error } : {},
   )
-  return settleAs(draft, id, turn, call, { outcome: isError ? 'failed' : 'executed' })
+  return settleAs(tx, id, turn, call, { outcome: isError ? 'failed' : 'executed' })
 }
 
 /** The step with which a child began. */
-const delegationStep = (draft: SessionTransaction, id: RunId, child: RunId): RunStep | undefined =>
-  draft.lastStep(id, (step) => step.type === 'SubAgentCall' && step.content['child_run_id'] === child)
+const delegationStep = (tx: SessionTransaction, id: RunId, child: RunId): RunStep | undefined =>
+  tx.lastStep(id, (step) => step.type === 'SubAgentCall' && step.content['child_run_id'] === child)
 
 /** What a child did, for a parent whose binding says `result: full`. */
-const traceOf = (draft: SessionTransaction, id: RunId): JsonValue[] =>
-  draft
+const traceOf = (tx: SessionTransaction, id: RunId): JsonValue[] =>
+  tx
     .stepsOf(id)
     .filter((step) => step.type !== 'RunCompleted')
     .map((step): JsonObject => ({ type: step.type, content: step.content }))

@@ -26,47 +26,47 @@ import { settleCall, toolError } from './settle.ts'
  * Judges a proposed call: `ready` when it may be sent now, `awaiting` when a person is asked, else settled with the error
  * that the model reads. A call that comes with an approval is judged again, and only what the approval answers is passed.
  */
-export function authorizeCall(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
-  const most = draft.snapshot(id).maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS
+export function authorizeCall(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+  const most = tx.snapshot(id).maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS
   if (call.index >= most) {
     const message = `One answer may make ${most} calls (svc/max-tool-calls). This call was not made; make it in your next answer.`
     const result = toolError('limit:max_tool_calls', message, { value: most })
-    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+    return settleCall(tx, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
-  const target = targetOf(draft, id, call)
+  const target = targetOf(tx, id, call)
   if ('error' in target)
-    return settleCall(draft, id, turn, call, { outcome: 'invalid', result: target.error, isError: true })
+    return settleCall(tx, id, turn, call, { outcome: 'invalid', result: target.error, isError: true })
   const problems = problemsOf(target, call.arguments)
   if (problems.length > 0) {
     const result = toolError('invalid_arguments', `The arguments of ${call.name} are not valid.`, {
       details: problems.map(({ path, message }) => ({ path, message })),
     })
-    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+    return settleCall(tx, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
   if (target.isMove) return { ...call, state: { at: 'ready' } }
-  const decided = decideCall(draft, id, call, target)
+  const decided = decideCall(tx, id, call, target)
   const { decision } = decided
   const approved = call.state.at === 'proposed' ? call.state.approved : undefined
-  if (approved && decision.decision !== 'deny' && answers(draft, id, call, approved, decision)) {
+  if (approved && decision.decision !== 'deny' && answers(tx, id, call, approved, decision)) {
     return { ...call, state: { at: 'ready' } }
   }
-  const recorded = recordDecision(draft, id, call, decided)
+  const recorded = recordDecision(tx, id, call, decided)
   if (decision.decision === 'deny') {
     const message = decision.message ?? decision.explanation
     const result = toolError('denied', message, { decision_id: recorded.decisionId! })
-    return settleCall(draft, id, turn, recorded, { outcome: 'denied', result, isError: true })
+    return settleCall(tx, id, turn, recorded, { outcome: 'denied', result, isError: true })
   }
   if (decision.decision === 'allow') {
     const ready: ToolCall = { ...recorded, state: { at: 'ready' } }
-    draft.record(id, turn, ready)
+    tx.recordCall(id, turn, ready)
     return ready
   }
-  return ask(draft, id, turn, recorded, decision, target.tool)
+  return ask(tx, id, turn, recorded, decision, target.tool)
 }
 
 /** Writes a decision down, with what it was made from and nothing else tells later; its step is what `decision_id` names. */
 function recordDecision(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   call: ToolCall,
   { decision, facts: known, history }: GateDecision,
@@ -90,7 +90,7 @@ function recordDecision(
     explanation: decision.explanation,
     ...(decision.error !== undefined && { reason: decision.error }),
   }
-  const step = draft.step(id, 'PolicyDecision', content, { hidden: { facts } })
+  const step = tx.addStep(id, 'PolicyDecision', content, { hidden: { facts } })
   return { ...call, decisionId: step.id as string as DecisionId }
 }
 
@@ -103,26 +103,26 @@ interface CallTarget {
   readonly schemas: readonly JsonSchema[]
 }
 
-function targetOf(draft: SessionTransaction, id: RunId, call: ToolCall): CallTarget | { readonly error: JsonObject } {
-  const snapshot = draft.snapshot(id)
+function targetOf(tx: SessionTransaction, id: RunId, call: ToolCall): CallTarget | { readonly error: JsonObject } {
+  const snapshot = tx.snapshot(id)
   const move = moveOf(call)
   if (move) return { tool: factsOfTool(move), schemas: move.inputSchemas, isMove: true }
   const tool = toolNamed(snapshot, call.name)
   if (tool) {
-    const described = tool.inputSchemas.length === 0 ? draft.world.describedBy(tool) : undefined
+    const described = tool.inputSchemas.length === 0 ? tx.context.describedBy(tool) : undefined
     return { tool: factsOfTool(tool), schemas: described === undefined ? tool.inputSchemas : [described] }
   }
   const agent = agentNamed(snapshot, call.name)
   if (!agent) return { error: toolError('unknown_tool', `There is no tool named ${call.name}.`) }
-  const version = draft.world.childOf(agent)
+  const version = tx.context.childOf(agent)
   if (!version) return { error: toolError('no_deployed_version', `No version of ${agent.id} can be run.`) }
-  const chain = chainOf(draft, id)
+  const chain = chainOf(tx, id)
   if (chain.includes(agent.id)) {
     return {
       error: toolError('delegation_cycle', `${agent.id} is already at work here: ${[...chain, agent.id].join(' > ')}.`),
     }
   }
-  const depth = tooDeep(draft, id)
+  const depth = tooDeep(tx, id)
   if (depth) {
     return {
       error: toolError(
@@ -138,9 +138,9 @@ function targetOf(draft: SessionTransaction, id: RunId, call: ToolCall): CallTar
 }
 
 /** Names of the agents from the root to this run. */
-function chainOf(draft: SessionTransaction, id: RunId): readonly string[] {
+function chainOf(tx: SessionTransaction, id: RunId): readonly string[] {
   const chain: string[] = []
-  for (let at: RunId | null = id; at !== null; at = draft.run(at).parentRunId) chain.unshift(draft.run(at).agentName)
+  for (let at: RunId | null = id; at !== null; at = tx.run(at).parentRunId) chain.unshift(tx.run(at).agentName)
   return chain
 }
 
@@ -173,12 +173,12 @@ function inexactIn(text: string): InvalidPlace | undefined {
 }
 
 /** The policies of the run's version and those of its ancestors, of which only the inherited gates count. */
-function setsOf(draft: SessionTransaction, id: RunId): PolicySets {
+function setsOf(tx: SessionTransaction, id: RunId): PolicySets {
   const ancestors = []
-  for (let above = draft.run(id).parentRunId; above !== null; above = draft.run(above).parentRunId) {
-    ancestors.push(draft.snapshot(above).policies)
+  for (let above = tx.run(id).parentRunId; above !== null; above = tx.run(above).parentRunId) {
+    ancestors.push(tx.snapshot(above).policies)
   }
-  return { own: draft.snapshot(id).policies, ancestors }
+  return { own: tx.snapshot(id).policies, ancestors }
 }
 
 /** A decision and what it was made from. */
@@ -189,25 +189,25 @@ interface GateDecision {
 }
 
 function decideCall(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   call: ToolCall,
   target: CallTarget,
   trigger: DispatchTrigger = 'none',
 ): GateDecision {
-  const { facts, seen } = recordHistoryReads(factsOf(draft, id, call, target.tool, trigger))
-  const decision = decideByPolicies(setsOf(draft, id), call.name, facts)
-  return { decision: isDuplicate(draft, id, call) ? guardDuplicate(decision) : decision, facts, history: seen }
+  const { facts, seen } = recordHistoryReads(factsOf(tx, id, call, target.tool, trigger))
+  const decision = decideByPolicies(setsOf(tx, id), call.name, facts)
+  return { decision: isDuplicate(tx, id, call) ? guardDuplicate(decision) : decision, facts, history: seen }
 }
 
 /** A call that failed for certain, or never ran, is no earlier attempt. */
 const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'awaiting', 'approved'])
 
 /** Models ask for the same thing twice. Source: reliability, "Duplicate guard". */
-function isDuplicate(draft: SessionTransaction, id: RunId, call: ToolCall): boolean {
-  if (!isUnsafeCall(draft.snapshot(id), call)) return false
-  return draft
-    .calls()
+function isDuplicate(tx: SessionTransaction, id: RunId, call: ToolCall): boolean {
+  if (!isUnsafeCall(tx.snapshot(id), call)) return false
+  return tx
+    .callRows()
     .some(
       (row) =>
         row.runId === id &&
@@ -238,18 +238,15 @@ function guardDuplicate(decision: PolicyDecision): PolicyDecision {
 
 /** True when what was approved is what would run, and nothing more is asked of people now than was asked then. */
 function answers(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   call: ToolCall,
   approved: { task: string; digest: Digest },
   decision: PolicyDecision,
 ): boolean {
-  if (actionDigest(draft, id, call) !== approved.digest) return false
+  if (actionDigest(tx, id, call) !== approved.digest) return false
   if (decision.decision === 'allow') return true
-  const asked = draft.lastStep(
-    id,
-    (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task,
-  )
+  const asked = tx.lastStep(id, (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task)
   if (decision.decision === 'escalate') return asked?.content['kind'] === 'escalation'
   const needed = decision.obligations?.approvals_required ?? 1
   return asked?.content['kind'] === 'escalation' || Number(asked?.content['approvals_required'] ?? 1) >= needed
@@ -257,16 +254,16 @@ function answers(
 
 /** Identity of an action: what is approved is what runs. Source: policies, section 5. */
 export function actionDigest(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   call: Pick<ToolCall, 'id' | 'name' | 'ref' | 'arguments'>,
 ): Digest {
-  const snapshot = draft.snapshot(id)
+  const snapshot = tx.snapshot(id)
   const agent = agentNamed(snapshot, call.name)
   const version =
-    toolNamed(snapshot, call.name)?.version ?? (agent && draft.world.childOf(agent)?.snapshot.version) ?? ''
+    toolNamed(snapshot, call.name)?.version ?? (agent && tx.context.childOf(agent)?.snapshot.version) ?? ''
   return digestOfJson({
-    agent_version_id: draft.run(id).agentVersionId,
+    agent_version_id: tx.run(id).agentVersionId,
     run_id: id,
     tool_call_id: call.id,
     tool: { id: call.ref, version },
@@ -280,19 +277,19 @@ export function actionDigest(
  * require_approval that tests `svc.dispatch`. Undefined where none does. Source: policies, section 2, root `svc`.
  */
 export function routeToPerson(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
   trigger: DispatchTrigger,
 ): ToolCall | undefined {
-  const { policies } = draft.snapshot(id)
+  const { policies } = tx.snapshot(id)
   const routing = policies.entries.filter(
     (entry) => entry.when !== undefined && JSON.stringify(entry.when).includes('svc.dispatch'),
   )
-  const target = routing.length > 0 ? targetOf(draft, id, call) : undefined
+  const target = routing.length > 0 ? targetOf(tx, id, call) : undefined
   if (!target || 'error' in target) return undefined
-  const decided = decideCall(draft, id, call, target, trigger)
+  const decided = decideCall(tx, id, call, target, trigger)
   const { decision } = decided
   const decider = decision.policies[0]
   const isRouted =
@@ -300,12 +297,12 @@ export function routeToPerson(
     decider?.matched === 'true' &&
     routing.some((entry) => entry.policy === decider.id)
   return isRouted
-    ? ask(draft, id, turn, recordDecision(draft, id, call, decided), decision, target.tool, 'dispatch')
+    ? ask(tx, id, turn, recordDecision(tx, id, call, decided), decision, target.tool, 'dispatch')
     : undefined
 }
 
 function ask(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
@@ -313,14 +310,14 @@ function ask(
   tool: CallFacts['tool'],
   about?: 'dispatch',
 ): ToolCall {
-  const task = draft.openTask({ ...toTask(draft, id, call, decision, tool), ...(about && { about }) })
+  const task = tx.openTask({ ...toTask(tx, id, call, decision, tool), ...(about && { about }) })
   const next: ToolCall = { ...call, state: { at: 'awaiting', task: task.id } }
-  draft.record(id, turn, next)
+  tx.recordCall(id, turn, next)
   return next
 }
 
 function toTask(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   call: ToolCall,
   decision: PolicyDecision,
@@ -329,19 +326,19 @@ function toTask(
   const owed = decision.obligations
   const escalation = decision.decision === 'escalate'
   const timeout = escalation && owed?.timeout?.default === 'escalate' ? undefined : owed?.timeout
-  const { tainted } = draft.run(id).usage
+  const { tainted } = tx.run(id).usage
   return {
     runId: id,
     kind: escalation ? 'escalation' : 'approval',
     ...(escalation && { about: 'policy' as const }),
     callId: call.id,
-    title: `${draft.run(id).agentName} wants to call ${call.name}`,
+    title: `${tx.run(id).agentName} wants to call ${call.name}`,
     prompt: decision.explanation,
     ...(decision.reasons.length > 0 && { reason: decision.reasons.join('; ') }),
     tool: { name: call.name, ref: call.ref, version: tool.version, side_effect_class: tool.side_effect_class ?? null },
     arguments: call.arguments,
     argumentsDigest: call.argumentsDigest,
-    actionDigest: actionDigest(draft, id, call),
+    actionDigest: actionDigest(tx, id, call),
     ...(call.decisionId && { decisionId: call.decisionId }),
     policies: decision.policies,
     ...(decision.authorityRef !== undefined && { authorityRef: decision.authorityRef }),
@@ -352,54 +349,52 @@ function toTask(
     ...(tainted && { context: { tainted: true } }),
     onReject: owed?.on_reject ?? 'return_to_agent',
     onModify: owed?.on_modify ?? 'revalidate',
-    ...(timeout && { onTimeout: timeout.default, expiresAt: draft.now + timeout.after_minutes * 60_000 }),
+    ...(timeout && { onTimeout: timeout.default, expiresAt: tx.now + timeout.after_minutes * 60_000 }),
   }
 }
 
 /** A task with the arguments that an approver gave, and with what the policies say of these where they are asked again. */
 export function withEdit(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   task: TaskRecord,
   call: ToolCall,
   given: JsonObject,
   approver: string,
 ): TaskRecord {
   const changed = withEditedArguments(call, given)
-  const target = targetOf(draft, task.runId, call)
+  const target = targetOf(tx, task.runId, call)
   const decision =
-    task.onModify === 'accept' || 'error' in target
-      ? undefined
-      : decideCall(draft, task.runId, changed, target).decision
+    task.onModify === 'accept' || 'error' in target ? undefined : decideCall(tx, task.runId, changed, target).decision
   const { argumentsDigest } = changed
   return {
     ...task,
     arguments: given,
     argumentsDigest,
-    actionDigest: actionDigest(draft, task.runId, changed),
+    actionDigest: actionDigest(tx, task.runId, changed),
     ...(decision && { policies: decision.policies }),
     // Why it was asked stays, where the edited arguments would not have needed asking.
     ...(decision && decision.decision !== 'allow' && { prompt: decision.explanation }),
     edits: [
       ...(task.edits ?? []),
-      { approver, at: draft.now, argumentsDigest, ...(decision && { decision: decision.decision }) },
+      { approver, at: tx.now, argumentsDigest, ...(decision && { decision: decision.decision }) },
     ],
   }
 }
 
 /** What is wrong with arguments that an approver edited; undefined when they may be voted on. */
 export function refuseEdit(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   task: TaskRecord,
   call: ToolCall,
   edited: JsonObject,
 ): string | undefined {
   if (task.onModify === 'reject') return 'The arguments of this call may not be edited.'
-  const target = targetOf(draft, task.runId, call)
+  const target = targetOf(tx, task.runId, call)
   if ('error' in target) return textOf(target.error['message'])
   const problem = problemsOf(target, edited)[0]
   if (problem) return `The edited arguments are not valid: ${problem.path || 'they'} ${problem.message}.`
   if (task.onModify === 'accept') return undefined
-  const { decision } = decideCall(draft, task.runId, withEditedArguments(call, edited), target)
+  const { decision } = decideCall(tx, task.runId, withEditedArguments(call, edited), target)
   if (decision.decision === 'deny') return `The edited arguments are denied: ${decision.explanation}`
   if (decision.decision === 'escalate' && task.kind !== 'escalation')
     return `The edited arguments need an operator: ${decision.explanation}`

@@ -38,48 +38,48 @@ export const standingOf = (run: Run, runs: readonly Run[]): RunPosition => ({
 })
 
 /** `ask_parent`: the child waits, and the parent's call answers with the question. */
-export function askParent(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
-  const run = draft.run(id)
-  const requestId = draft.world.ids.next<'event'>()
+export function askParent(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+  const run = tx.run(id)
+  const requestId = tx.context.ids.next<'event'>()
   const { question, context } = questionOf(call)
-  draft.step(id, 'AitlRequest', { request_id: requestId, question, context })
-  draft.event(id, 'aitl', 'engine.aitl.requested', { requestId, question })
-  draft.tell(run.parentRunId!, { type: 'child.asked', child: id, requestId, question, context })
+  tx.addStep(id, 'AitlRequest', { request_id: requestId, question, context })
+  tx.addEvent(id, 'aitl', 'engine.aitl.requested', { requestId, question })
+  tx.queueEvent(run.parentRunId!, { type: 'child.asked', child: id, requestId, question, context })
   const next: ToolCall = { ...call, state: { at: 'asking', requestId } }
-  draft.record(id, turn, next)
+  tx.recordCall(id, turn, next)
   return next
 }
 
 /** The parent's call that waits for the child has its answer for now: the question. */
 export function hearQuestion(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
   asked: Pick<AgentQuestion, 'child' | 'requestId' | 'question' | 'context'>,
 ): ToolCall {
   const result: JsonObject = { status: 'question', ...told(asked) }
-  taintFrom(draft, id, asked.child)
+  taintFrom(tx, id, asked.child)
   // The delegation itself stays open until the child ends; a move that took up an earlier question has its answer now.
-  const open = openStepOf(draft, id, call.id)
-  if (open?.type === 'ToolCall') draft.closeStep(open)
-  draft.step(id, 'ToolResult', { tool_call_id: call.id, name: call.name, result, is_error: false, duration_ms: 0 })
-  return settleAs(draft, id, turn, call, { outcome: 'executed' })
+  const open = openStepOf(tx, id, call.id)
+  if (open?.type === 'ToolCall') tx.closeStep(open)
+  tx.addStep(id, 'ToolResult', { tool_call_id: call.id, name: call.name, result, is_error: false, duration_ms: 0 })
+  return settleAs(tx, id, turn, call, { outcome: 'executed' })
 }
 
 /** `answer_subagent` and `escalate_to_person`: the call goes on waiting for the child, whose outcome is its result. */
-export function takeUp(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+export function takeUp(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
   const {
     request_id: requestId,
     answer,
     note,
   } = call.arguments as { request_id: string; answer?: string; note?: string }
-  const question = openQuestions(draft.runs(), id).find((each) => each.requestId === requestId)
-  if (!question || isTaken(draft, id, call, requestId, ['delegated'])) {
+  const question = openQuestions(tx.runs(), id).find((each) => each.requestId === requestId)
+  if (!question || isTaken(tx, id, call, requestId, ['delegated'])) {
     const result = toolError('unknown_request', `No sub-agent waits for an answer to ${requestId}.`)
-    return settleCall(draft, id, turn, call, { outcome: 'invalid', result, isError: true })
+    return settleCall(tx, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
-  draft.step(
+  tx.addStep(
     id,
     'ToolCall',
     {
@@ -96,37 +96,37 @@ export function takeUp(draft: SessionTransaction, id: RunId, turn: number, call:
     { open: true },
   )
   if (call.ref === ANSWER_SUBAGENT) {
-    draft.tell(question.child, {
+    tx.queueEvent(question.child, {
       type: 'question.answered',
       callId: question.callId,
       requestId,
       answer: answer ?? '',
       by: 'parent',
     })
-  } else escalateQuestion(draft, question, note)
+  } else escalateQuestion(tx, question, note)
   // A child that asked several things at once waits for the answer to each: this call answers with what it asks still.
-  const other = openQuestions(draft.runs(), id).find(
+  const other = openQuestions(tx.runs(), id).find(
     (each) =>
       each.child === question.child &&
       each.requestId !== requestId &&
-      !isTaken(draft, id, call, each.requestId, ['proposed', 'delegated']),
+      !isTaken(tx, id, call, each.requestId, ['proposed', 'delegated']),
   )
-  if (other) return hearQuestion(draft, id, turn, call, other)
+  if (other) return hearQuestion(tx, id, turn, call, other)
   const next: ToolCall = { ...call, state: { at: 'delegated', child: question.child } }
-  draft.record(id, turn, next)
+  tx.recordCall(id, turn, next)
   return next
 }
 
 /** True where another call of the run that stands so takes up the same question. */
 const isTaken = (
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   call: ToolCall,
   requestId: string,
   states: readonly string[],
 ): boolean =>
-  draft
-    .calls()
+  tx
+    .callRows()
     .some(
       (row) =>
         row.runId === id &&
@@ -138,14 +138,14 @@ const isTaken = (
 
 /** Puts a question before an operator, as a task of the root. */
 export function escalateQuestion(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   { child, callId, requestId, question, context }: AgentQuestion,
   note?: string,
 ): void {
-  const { state, agentName } = draft.run(child)
+  const { state, agentName } = tx.run(child)
   if (state.at !== 'calling') return
-  const task = draft.openTask({
-    runId: draft.session.rootRunId,
+  const task = tx.openTask({
+    runId: tx.session.rootRunId,
     kind: 'aitl_escalation',
     title: `${agentName} asks: ${question}`,
     prompt: question,
@@ -155,40 +155,40 @@ export function escalateQuestion(
   const calls = state.calls.map((call): ToolCall =>
     call.id === callId ? { ...call, state: { at: 'awaiting', task: task.id } } : call,
   )
-  draft.move(child, { ...state, calls })
-  draft.event(child, 'aitl', 'engine.aitl.escalated', { requestId, question })
+  tx.setState(child, { ...state, calls })
+  tx.addEvent(child, 'aitl', 'engine.aitl.escalated', { requestId, question })
 }
 
 /** The child's call gets its answer, from the parent's model or from a person. */
 export function hearAnswer(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
   event: TransitionEventOf<'question.answered'>,
 ): ToolCall {
   const { requestId, answer, by } = event
-  const { parentRunId } = draft.run(id)
-  if (by === 'parent' && parentRunId !== null) taintFrom(draft, id, parentRunId)
-  draft.step(id, 'AitlResponse', { request_id: requestId, answer, answered_by: by })
-  draft.event(id, 'aitl', 'engine.aitl.answered', { requestId, answer })
-  return settleCall(draft, id, turn, call, { outcome: 'executed', result: { answer, answered_by: by } })
+  const { parentRunId } = tx.run(id)
+  if (by === 'parent' && parentRunId !== null) taintFrom(tx, id, parentRunId)
+  tx.addStep(id, 'AitlResponse', { request_id: requestId, answer, answered_by: by })
+  tx.addEvent(id, 'aitl', 'engine.aitl.answered', { requestId, answer })
+  return settleCall(tx, id, turn, call, { outcome: 'executed', result: { answer, answered_by: by } })
 }
 
 /** Open questions that none of these calls takes up. */
-export function passedOver(draft: SessionTransaction, id: RunId, calls: readonly ToolCall[]): readonly AgentQuestion[] {
+export function passedOver(tx: SessionTransaction, id: RunId, calls: readonly ToolCall[]): readonly AgentQuestion[] {
   const answered = new Set(calls.filter(takesUp).map((call) => requestIn(call.arguments)))
-  return openQuestions(draft.runs(), id).filter((question) => !answered.has(question.requestId))
+  return openQuestions(tx.runs(), id).filter((question) => !answered.has(question.requestId))
 }
 
 export const refuseUntilAnswered = (
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
   open: readonly AgentQuestion[],
 ): ToolCall =>
-  settleCall(draft, id, turn, call, {
+  settleCall(tx, id, turn, call, {
     outcome: 'invalid',
     result: toolError(
       'question_pending',

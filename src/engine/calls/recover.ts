@@ -29,60 +29,60 @@ const KEY_TTL_MS = 24 * 3600_000
  * the model is told nothing, since it would call again. Source: reliability, "The honest promise at kill -9".
  */
 export function recoverDispatch(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
   lost: { error: string; code: string; attempts: number },
 ): ToolCall {
-  const tool = toolNamed(draft.snapshot(id), call.name)
+  const tool = toolNamed(tx.snapshot(id), call.name)
   // From the first attempt on: that is when the tool began to remember the key.
-  const usedFor = draft.now - (call.firstSentAt ?? draft.now)
+  const usedFor = tx.now - (call.firstSentAt ?? tx.now)
   const keyIsKnown = tool?.sideEffectClass === 'read_only' || usedFor < KEY_TTL_MS
   if (isSafe(tool?.sideEffectClass) && keyIsKnown && call.attempt < lost.attempts) {
-    closeDispatch(draft, id, call, lost.error)
+    closeDispatch(tx, id, call, lost.error)
     const ready: ToolCall = {
       ...call,
       attempt: call.attempt + 1,
       ...(tool?.sideEffectClass !== 'read_only' && { inDoubt: true }),
       state: { at: 'ready' },
     }
-    draft.record(id, turn, ready)
+    tx.recordCall(id, turn, ready)
     return ready
   }
   if (tool?.sideEffectClass === 'read_only') {
-    const asked = routeToPerson(draft, id, turn, call, lost.code === 'dispatch:timeout' ? 'timeout' : 'indeterminate')
+    const asked = routeToPerson(tx, id, turn, call, lost.code === 'dispatch:timeout' ? 'timeout' : 'indeterminate')
     if (asked) {
-      closeDispatch(draft, id, call, lost.error)
+      closeDispatch(tx, id, call, lost.error)
       return { ...asked, attempt: call.attempt + 1 }
     }
-    return settleCall(draft, id, turn, call, {
+    return settleCall(tx, id, turn, call, {
       outcome: 'failed',
       result: toolError(lost.code, lost.error),
       isError: true,
     })
   }
-  closeDispatch(draft, id, call, lost.error)
-  return review(draft, id, turn, call, lost.error)
+  closeDispatch(tx, id, call, lost.error)
+  return review(tx, id, turn, call, lost.error)
 }
 
 /** Ends the step of a dispatch whose outcome is not its result. */
-export function closeDispatch(draft: SessionTransaction, id: RunId, call: ToolCall, error: string): void {
-  const open = openStepOf(draft, id, call.id)
-  if (open) draft.closeStep(open, error)
+export function closeDispatch(tx: SessionTransaction, id: RunId, call: ToolCall, error: string): void {
+  const open = openStepOf(tx, id, call.id)
+  if (open) tx.closeStep(open, error)
 }
 
 /** Opens the reconcile task of a call that may have happened. */
-function review(draft: SessionTransaction, id: RunId, turn: number, call: ToolCall, why: string): ToolCall {
-  const task = openReview(draft, id, turn, call, why, OPTIONS_WHILE_OPEN)
+function review(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, why: string): ToolCall {
+  const task = openReview(tx, id, turn, call, why, OPTIONS_WHILE_OPEN)
   const next: ToolCall = { ...call, state: { at: 'unknown', task: task.id } }
-  draft.record(id, turn, next)
+  tx.recordCall(id, turn, next)
   return next
 }
 
 /** What a person found out about a call that may have happened. */
 export function applyReview(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
@@ -91,18 +91,18 @@ export function applyReview(
   const answer = task.answer!
   switch (answer.selectedOptionId) {
     case 'happened': {
-      const result = reviewedResult(task, answer, toolNamed(draft.snapshot(id), call.name)?.outputSchema)
-      return settleCall(draft, id, turn, call, { outcome: 'executed', result })
+      const result = reviewedResult(task, answer, toolNamed(tx.snapshot(id), call.name)?.outputSchema)
+      return settleCall(tx, id, turn, call, { outcome: 'executed', result })
     }
     case 'retry': {
       // The gate speaks again, so that what needed an approval needs a fresh one.
       const { inDoubt: _, ...certain } = call
       const next: ToolCall = { ...certain, attempt: call.attempt + 1, state: { at: 'proposed' } }
-      draft.record(id, turn, next)
+      tx.recordCall(id, turn, next)
       return next
     }
     case 'stop':
-      return settleCall(draft, id, turn, call, {
+      return settleCall(tx, id, turn, call, {
         outcome: 'skipped',
         result: toolError('stopped', 'The run was stopped by a person.'),
         isError: true,
@@ -112,7 +112,7 @@ export function applyReview(
         },
       })
     default:
-      return settleCall(draft, id, turn, call, {
+      return settleCall(tx, id, turn, call, {
         outcome: 'skipped',
         result: toolError('not_executed', 'Not executed, decided by a person.'),
         isError: true,

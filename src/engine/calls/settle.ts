@@ -21,16 +21,16 @@ const MAX_REFUSALS = 3
 
 /** Gives a call its result, as a `ToolResult` step, and closes the step that opened it. */
 export function settleCall(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
   settled: SettledCall,
 ): ToolCall {
   const isError = settled.isError ?? false
-  const open = openStepOf(draft, id, call.id)
-  if (open) draft.closeStep(open, isError ? errorText(settled.result) : undefined)
-  draft.step(
+  const open = openStepOf(tx, id, call.id)
+  if (open) tx.closeStep(open, isError ? errorText(settled.result) : undefined)
+  tx.addStep(
     id,
     'ToolResult',
     {
@@ -42,20 +42,20 @@ export function settleCall(
     },
     isError ? { error: errorText(settled.result) } : {},
   )
-  if (settled.outcome === 'executed' || settled.outcome === 'failed') taint(draft, id, call)
-  return settleAs(draft, id, turn, call, settled)
+  if (settled.outcome === 'executed' || settled.outcome === 'failed') taint(tx, id, call)
+  return settleAs(tx, id, turn, call, settled)
 }
 
 /** The same for a call whose result step is written elsewhere. */
 export function settleAs(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
   settled: Pick<SettledCall, 'outcome' | 'ends'>,
 ): ToolCall {
   const repeated =
-    settled.outcome === 'denied' || settled.outcome === 'rejected' ? countRefusal(draft, id, call) : undefined
+    settled.outcome === 'denied' || settled.outcome === 'rejected' ? countRefusal(tx, id, call) : undefined
   const ends = settled.ends ?? repeated
   const next: ToolCall = {
     ...call,
@@ -65,13 +65,13 @@ export function settleAs(
       ...(ends && { ends }),
     },
   }
-  draft.record(id, turn, next)
+  tx.recordCall(id, turn, next)
   return next
 }
 
 /** The open step of a call: its dispatch, or the delegation it stands for. */
-export const openStepOf = (draft: SessionTransaction, id: RunId, callId: string): RunStep | undefined =>
-  draft.lastStep(
+export const openStepOf = (tx: SessionTransaction, id: RunId, callId: string): RunStep | undefined =>
+  tx.lastStep(
     id,
     (step) =>
       step.finishedAt === null &&
@@ -92,15 +92,15 @@ export const errorText = (result: JsonValue): string => {
 }
 
 /** What one run of a tree tells another may say again what an untrusted source said: a summary washes nothing. */
-export function taintFrom(draft: SessionTransaction, id: RunId, from: RunId): void {
-  if (draft.run(from).usage.tainted && !draft.run(id).usage.tainted) draft.use(id, { tainted: true })
+export function taintFrom(tx: SessionTransaction, id: RunId, from: RunId): void {
+  if (tx.run(from).usage.tainted && !tx.run(id).usage.tainted) tx.updateUsage(id, { tainted: true })
 }
 
-function countRefusal(draft: SessionTransaction, id: RunId, call: ToolCall): SettledCall['ends'] {
+function countRefusal(tx: SessionTransaction, id: RunId, call: ToolCall): SettledCall['ends'] {
   const key = digestOfJson({ ref: call.ref, arguments: call.arguments })
-  const { refusals } = draft.run(id).usage
+  const { refusals } = tx.run(id).usage
   const times = (Object.hasOwn(refusals, key) ? refusals[key]! : 0) + 1
-  draft.use(id, { refusals: { ...refusals, [key]: times } })
+  tx.updateUsage(id, { refusals: { ...refusals, [key]: times } })
   if (times < MAX_REFUSALS) return undefined
   return {
     error: `${call.name} was refused ${times} times with the same arguments.`,
@@ -109,7 +109,7 @@ function countRefusal(draft: SessionTransaction, id: RunId, call: ToolCall): Set
 }
 
 /** What an untrusted source said is in the transcript from now on. Source: policies, section 2, `run.taint`. */
-function taint(draft: SessionTransaction, id: RunId, call: ToolCall): void {
-  const tool = toolNamed(draft.snapshot(id), call.name)
-  if (tool && isTaintSource(tool)) draft.use(id, { tainted: true })
+function taint(tx: SessionTransaction, id: RunId, call: ToolCall): void {
+  const tool = toolNamed(tx.snapshot(id), call.name)
+  if (tool && isTaintSource(tool)) tx.updateUsage(id, { tainted: true })
 }

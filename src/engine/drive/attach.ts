@@ -1,11 +1,11 @@
-/** Files of the workspace as the model reads them. Source: decisions, section 11. */
+/** Workspace files as message parts for the model. Source: decisions, section 11. */
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { MessagePart } from '../../providers/provider.ts'
 import type { Store } from '../../store/store.ts'
 import type { AttachedParts } from '../session/prompt.ts'
 
-/** Text beyond this is read piece by piece with `svc.read_file`. */
+/** Longer text files are not attached; the model reads them in pieces with `svc.read_file`. */
 const MAX_TEXT_BYTES = 256 * 1024
 
 const TEXT_TYPES = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b|[^;]*\+(json|xml)\b)/
@@ -29,22 +29,22 @@ async function partsOf(
   name: string,
 ): Promise<MessagePart[]> {
   const file = await store.fileByName(workspace, name)
-  if (!file || !blobs) return [say(`The file ${name} cannot be read.`)]
+  if (!file || !blobs) return [textPart(`The file ${name} cannot be read.`)]
   const mediaType = file.mediaType.toLowerCase()
   const isText = TEXT_TYPES.test(mediaType)
   if (isText && (file.sizeBytes ?? 0) > MAX_TEXT_BYTES) {
     return [
-      say(
+      textPart(
         `The file ${name} (${mediaType}, ${file.sizeBytes} bytes) is too long to be shown; read it with svc.read_file.`,
       ),
     ]
   }
   if (!isText && !mediaType.startsWith('image/') && mediaType !== 'application/pdf')
-    return [say(`File: ${name} (${mediaType}, ${file.sizeBytes} bytes)`)]
+    return [textPart(`File: ${name} (${mediaType}, ${file.sizeBytes} bytes)`)]
   const bytes = await blobs.get(file.objectKey)
-  if (!bytes) return [say(`The file ${name} cannot be read.`)]
-  if (isText) return [say(`File ${name}:\n${new TextDecoder().decode(bytes)}`)]
+  if (!bytes) return [textPart(`The file ${name} cannot be read.`)]
+  if (isText) return [textPart(`File ${name}:\n${new TextDecoder().decode(bytes)}`)]
   return [{ type: 'file', filename: name, mediaType, bytes }]
 }
 
-const say = (text: string): MessagePart => ({ type: 'text', text })
+const textPart = (text: string): MessagePart => ({ type: 'text', text })

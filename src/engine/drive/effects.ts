@@ -1,4 +1,4 @@
-/** What a session asks of the world, and how that becomes an event. */
+/** Completions and tool calls that the state of a session asks for, and the events they result in. */
 import type { RunId } from '../../base/ids.ts'
 import { isFailure } from '../../base/failure.ts'
 import type { JsonObject } from '../../base/json.ts'
@@ -30,7 +30,7 @@ export type RunEffect =
       readonly runId: RunId
       readonly turn: number
       readonly attempt: number
-      /** The same count without the tries that ended with their process. */
+      /** Attempts, not counting those lost when their process ended. */
       readonly tries: number
       readonly room?: number
       readonly note?: JsonObject
@@ -43,7 +43,7 @@ export type RunEffect =
       readonly call: ToolCall
     }
 
-/** All that is under way, or should be, where a tree stands. It follows from the tree alone, so recovery asks the same. */
+/** Effects that should be in flight. They follow from the stored state alone, so recovery starts the same ones. */
 export const effectsOf = (tree: SessionTree): readonly RunEffect[] => tree.runs.flatMap(effectsOfRun)
 
 function effectsOfRun({ id, state }: Run): RunEffect[] {
@@ -51,8 +51,8 @@ function effectsOfRun({ id, state }: Run): RunEffect[] {
     if (state.unsent) return []
     const { turn, attempt, lost = 0, room, note } = state
     const key = completionKey(id, turn, attempt)
-    const asked = { do: 'complete', key, runId: id, turn, attempt, tries: attempt - lost } as const
-    return [{ ...asked, ...(room !== undefined && { room }), ...(note && { note }) }]
+    const effect = { do: 'complete', key, runId: id, turn, attempt, tries: attempt - lost } as const
+    return [{ ...effect, ...(room !== undefined && { room }), ...(note && { note }) }]
   }
   if (state.at !== 'calling') return []
   return state.calls
@@ -60,7 +60,7 @@ function effectsOfRun({ id, state }: Run): RunEffect[] {
     .map((call) => ({ do: 'invoke', key: dispatchKey(id, call.id, call.attempt), runId: id, turn: state.turn, call }))
 }
 
-/** Calls that wait for room, by the key that their dispatch will have. */
+/** Keys that the dispatches of calls waiting for a slot will have. */
 export const waitingKeys = (tree: SessionTree): ReadonlySet<string> =>
   new Set(
     tree.runs.flatMap(({ id, state }) =>
@@ -71,54 +71,59 @@ export const waitingKeys = (tree: SessionTree): ReadonlySet<string> =>
 const isWaiting = ({ state }: ToolCall): boolean =>
   state.at === 'ready' || (state.at === 'proposed' && state.approved !== undefined)
 
-/** Arguments of tools as their servers described them last. A tool's object lives as long as its version is in memory. */
+/** Input schemas as tool servers described them last. Weak: a tool is dropped with the version it belongs to. */
 export type DescribedTools = WeakMap<BoundTool, JsonSchema>
 
-/** What an effect may read of its session while it runs. */
+/** The part of a session that an effect reads while it runs. */
 export interface EffectContext {
   readonly run: Run
   readonly snapshot: AgentSnapshot
   readonly steps: readonly RunStep[]
-  /** Tools that the engine offers this run beside those its author bound. */
+  /** Tools that the engine offers this run in addition to those its author bound. */
   readonly moves: readonly BoundTool[]
-  /** Filled here, read by the gate. */
+  /** Filled here, read when a call is authorized. */
   readonly described: DescribedTools
   readonly childOf: (wire: string) => AgentVersion | undefined
 }
 
-/** An effect that is under way in this process. */
+/** An effect in flight in this process. */
 export interface EffectInFlight {
-  /** Waits for the turn of a completion at its provider; what it answers ends the turn. */
+  /** Waits for a free completion slot of a provider; call the result to give it back. */
   readonly enter: (provider: string, signal: AbortSignal) => Promise<() => void>
-  readonly signal: AbortSignal
+  readonly controller: AbortController
   readonly meter: CompletionMeter
 }
 
-/** Does what an effect says. Never throws for what the world does; a thrown error is a bug or an abort. */
+/** Performs an effect. Failures of providers and tools become events; a thrown error is a bug or an abort. */
 export async function performEffect(
   parts: EngineParts,
   effect: RunEffect,
-  scene: EffectContext,
-  say: (text: string) => void,
-  flight: EffectInFlight,
+  context: EffectContext,
+  onText: (text: string) => void,
+  { controller, meter, enter }: EffectInFlight,
 ): Promise<RunTransitionEvent> {
-  const { signal, meter } = flight
+  const { signal } = controller
   if (effect.do === 'invoke') {
-    const outcome = await invoke(parts, effect.turn, effect.call, scene, signal)
+    const outcome = await invoke(parts, effect.turn, effect.call, context, signal)
     return { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome }
   }
   const { turn, attempt } = effect
   try {
-    const { run, snapshot, steps } = scene
+    const { run, snapshot, steps } = context
     const provider = parts.providers.choose(snapshot, snapshot.model, run.sessionId)
     const attachments = await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
-    const tools = await offer(parts.tools, scene, signal)
+    const tools = await toModelTools(parts.tools, context, signal)
     const repair = effect.note?.['repair'] === true
     const { tries, room } = effect
     const request = toRequest({ run, snapshot, steps, turn, attempt: tries, tools, attachments, repair, room })
-    const leave = await flight.enter(snapshot.model.provider, signal)
+    const leave = await enter(snapshot.model.provider, signal)
     try {
-      return { type: 'model.answered', turn, attempt, completion: await complete(provider, request, say, flight) }
+      return {
+        type: 'model.answered',
+        turn,
+        attempt,
+        completion: await complete(provider, request, onText, signal, meter),
+      }
     } finally {
       leave()
     }
@@ -126,7 +131,7 @@ export async function performEffect(
     signal.throwIfAborted()
     if (error instanceof ProviderError) {
       const { message, retryable, retryAfterMs } = error
-      const usage = meter.hasHeard() ? meter.spent() : undefined
+      const usage = meter.hasText() ? meter.spent() : undefined
       return {
         type: 'model.failed',
         turn,
@@ -145,14 +150,15 @@ export async function performEffect(
 async function complete(
   provider: ModelProvider,
   request: CompletionRequest,
-  say: (text: string) => void,
-  { signal, meter }: EffectInFlight,
+  onText: (text: string) => void,
+  signal: AbortSignal,
+  meter: CompletionMeter,
 ): Promise<ModelCompletion> {
   meter.begin(request)
   for await (const part of provider.complete(request, signal)) {
     if (part.type === 'end') return part.completion
-    meter.hear(part.text)
-    if (part.type === 'text') say(part.text)
+    meter.addText(part.text)
+    if (part.type === 'text') onText(part.text)
   }
   throw new ProviderError('The connection to the model broke before its answer was complete.', { retryable: true })
 }
@@ -161,37 +167,37 @@ async function invoke(
   { tools }: EngineParts,
   turn: number,
   call: ToolCall,
-  scene: EffectContext,
+  context: EffectContext,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const tool = toolNamed(scene.snapshot, call.name)!
-  const route = tools.route(scene.snapshot, tool)
+  const tool = toolNamed(context.snapshot, call.name)!
+  const route = tools.route(context.snapshot, tool)
   if (!route || call.state.at !== 'sent')
     return { at: 'not_sent', code: 'no_handler', error: `Nothing handles ${tool.id} on this server.` }
   return route.invoke(
     {
       tool,
       arguments: call.arguments,
-      idempotencyKey: idempotencyKeyOf(scene.run.id, turn, call.index),
+      idempotencyKey: idempotencyKeyOf(context.run.id, turn, call.index),
       callId: call.id,
       attempt: call.attempt,
       notAfter: call.state.notAfter,
       run: {
-        id: scene.run.id,
-        sessionId: scene.run.sessionId,
-        agent: scene.snapshot.id,
-        version: scene.snapshot.version,
+        id: context.run.id,
+        sessionId: context.run.sessionId,
+        agent: context.snapshot.id,
+        version: context.snapshot.version,
       },
     },
     signal,
   )
 }
 
-/** A tool whose arguments nobody describes takes any object; its server has the last word. */
+/** Input schema of a tool that nobody describes: its server checks the arguments. */
 const ANY_OBJECT = { type: 'object' }
 
-/** Tools and agents as the model is shown them. */
-async function offer(
+/** Tools and agents as the model sees them. */
+async function toModelTools(
   toolbox: Toolbox,
   { run, snapshot, moves, described, childOf }: EffectContext,
   signal: AbortSignal,

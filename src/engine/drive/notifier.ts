@@ -1,123 +1,131 @@
-/** Tells readers of a session that there is something new. It keeps no stored data: the store is the only buffer. */
+/** Tells readers of a session about new events and model text. It keeps no stored data: the store is the only buffer. */
 import type { SessionId } from '../../base/ids.ts'
 import type { TextDelta, StoredEvent } from '../../spec/event.ts'
 
 export interface SessionNotifier {
-  /** Something is stored, up to the event of this number. */
-  ring(sessionId: SessionId, seq: number): void
-  /** Model text as it arrives, for those who listen now. */
-  say(delta: TextDelta): void
-  /** Listens until `close`. */
-  listen(sessionId: SessionId): SessionSubscription
+  /** Events up to number `seq` are stored. */
+  notify(sessionId: SessionId, seq: number): void
+  /** Model text as it arrives, for those subscribed now. */
+  publishDelta(delta: TextDelta): void
+  /** Subscribes until `close`. */
+  subscribe(sessionId: SessionId): SessionSubscription
 }
 
 type EventPage = Promise<readonly StoredEvent[]>
 
 export interface SessionSubscription {
-  /** Rings so far. */
+  /** Notifications so far. */
   count(): number
-  /** Resolves when it has rung beyond `heard`, when a delta waits, or when the signal fires. */
-  after(heard: number, signal: AbortSignal): Promise<void>
-  /** Deltas said ahead of the event of this number that no earlier call had. */
-  deltas(before: number): readonly TextDelta[]
-  /** What is stored after a cursor. Readers who were woken together and stand at the same place read it once. */
-  read(cursor: number, load: () => EventPage): EventPage
+  /** Resolves when there are more notifications than `seen`, when a delta waits, or when the signal aborts. */
+  waitBeyond(seen: number, signal: AbortSignal): Promise<void>
+  /** Removes and returns the deltas published before the event of number `before` was stored. */
+  takeDeltas(before: number): readonly TextDelta[]
+  /** Stored events after a cursor. Readers woken together at the same cursor share one query. */
+  readPage(cursor: number, load: () => EventPage): EventPage
   close(): void
 }
 
-/** Deltas kept for one reader that does not come for them; the step that follows has the whole text. */
+/** Deltas kept for a reader that does not take them; the step that follows has the whole text. */
 const MAX_DELTAS = 1000
 
-/** A delta, and the number of the event that was the newest when it was said. */
-interface LiveDelta {
+interface PublishedDelta {
   readonly delta: TextDelta
-  readonly after: number
+  /** Number of the newest event when it was published. */
+  readonly afterSeq: number
 }
 
-interface SubscriptionState {
-  readonly said: LiveDelta[]
-  /** Rings that it knows of while it waits. */
-  heard: number
+interface Subscriber {
+  readonly deltas: PublishedDelta[]
+  /** Notifications that it had seen when it began to wait. */
+  seen: number
   wake: (() => void) | undefined
 }
 
-/** The readers of one session. */
-interface Room {
-  readonly listeners: Set<SubscriptionState>
-  rings: number
-  /** Of the newest event that a ring told of; 0 before the first. */
+/** The subscribers of one session. */
+interface SessionChannel {
+  readonly subscribers: Set<Subscriber>
+  notifications: number
+  /** Number of the newest event notified; 0 before the first. */
   seq: number
-  /** They were woken in this turn of the event loop: what comes now goes to each of them in one piece, at the turn's end. */
-  woken: boolean
-  /** The newest page, until the turn of the event loop in which it was asked for ends. */
-  page: { readonly cursor: number; readonly rings: number; readonly events: EventPage } | undefined
+  /** True after a wake-up in this turn of the event loop: what comes until its end is delivered together then. */
+  wokeThisTurn: boolean
+  /** The newest page, until the end of the turn of the event loop in which it was read. */
+  page: { readonly cursor: number; readonly notifications: number; readonly events: EventPage } | undefined
 }
 
 export function createNotifier(): SessionNotifier {
-  const rooms = new Map<SessionId, Room>()
-  const hasNews = ({ rings }: Room, { heard, said }: SubscriptionState): boolean => rings > heard || said.length > 0
-  const wake = (room: Room): void => {
-    if (room.woken) return
-    const ready = [...room.listeners].filter((each) => each.wake !== undefined && hasNews(room, each))
+  const channels = new Map<SessionId, SessionChannel>()
+  const hasNews = ({ notifications }: SessionChannel, { seen, deltas }: Subscriber): boolean =>
+    notifications > seen || deltas.length > 0
+  const wakeSubscribers = (channel: SessionChannel): void => {
+    if (channel.wokeThisTurn) return
+    const ready = [...channel.subscribers].filter((each) => each.wake !== undefined && hasNews(channel, each))
     if (ready.length === 0) return
-    room.woken = true
+    channel.wokeThisTurn = true
     setImmediate(() => {
-      room.woken = false
-      wake(room)
+      channel.wokeThisTurn = false
+      wakeSubscribers(channel)
     })
     for (const each of ready) each.wake!()
   }
   return {
-    ring(sessionId, seq) {
-      const room = rooms.get(sessionId)
-      if (room === undefined) return
-      room.rings++
-      room.seq = seq
-      wake(room)
+    notify(sessionId, seq) {
+      const channel = channels.get(sessionId)
+      if (channel === undefined) return
+      channel.notifications++
+      channel.seq = seq
+      wakeSubscribers(channel)
     },
-    say(delta) {
-      const room = rooms.get(delta.sessionId)
-      if (room === undefined) return
-      const one: LiveDelta = { delta, after: room.seq }
-      for (const { said } of room.listeners) if (said.length < MAX_DELTAS) said.push(one)
-      wake(room)
+    publishDelta(delta) {
+      const channel = channels.get(delta.sessionId)
+      if (channel === undefined) return
+      const published: PublishedDelta = { delta, afterSeq: channel.seq }
+      for (const { deltas } of channel.subscribers) if (deltas.length < MAX_DELTAS) deltas.push(published)
+      wakeSubscribers(channel)
     },
-    listen(sessionId) {
-      const mine: SubscriptionState = { said: [], heard: 0, wake: undefined }
-      const room = rooms.get(sessionId) ?? { listeners: new Set(), rings: 0, seq: 0, woken: false, page: undefined }
-      rooms.set(sessionId, room)
-      room.listeners.add(mine)
+    subscribe(sessionId) {
+      const subscriber: Subscriber = { deltas: [], seen: 0, wake: undefined }
+      const channel = channels.get(sessionId) ?? {
+        subscribers: new Set(),
+        notifications: 0,
+        seq: 0,
+        wokeThisTurn: false,
+        page: undefined,
+      }
+      channels.set(sessionId, channel)
+      channel.subscribers.add(subscriber)
       return {
-        count: () => room.rings,
-        after: (heard, signal) =>
+        count: () => channel.notifications,
+        waitBeyond: (seen, signal) =>
           new Promise((resolve) => {
             const done = (): void => {
               signal.removeEventListener('abort', done)
-              mine.wake = undefined
+              subscriber.wake = undefined
               resolve()
             }
-            mine.heard = heard
-            if (signal.aborted || (!room.woken && hasNews(room, mine))) return done()
-            mine.wake = done
+            subscriber.seen = seen
+            if (signal.aborted || (!channel.wokeThisTurn && hasNews(channel, subscriber))) return done()
+            subscriber.wake = done
             signal.addEventListener('abort', done)
             return undefined
           }),
-        deltas(before) {
-          if (mine.said.length === 0) return []
-          const later = mine.said.findIndex(({ after }) => after >= before)
-          return mine.said.splice(0, later === -1 ? mine.said.length : later).map(({ delta }) => delta)
+        takeDeltas(before) {
+          const { deltas } = subscriber
+          if (deltas.length === 0) return []
+          const later = deltas.findIndex(({ afterSeq }) => afterSeq >= before)
+          return deltas.splice(0, later === -1 ? deltas.length : later).map(({ delta }) => delta)
         },
-        read(cursor, load) {
-          const { page, rings } = room
-          if (page?.cursor === cursor && page.rings === rings) return page.events
+        readPage(cursor, load) {
+          const { page, notifications } = channel
+          if (page?.cursor === cursor && page.notifications === notifications) return page.events
           const events = load()
-          room.page = { cursor, rings, events }
-          setImmediate(() => (room.page = undefined))
+          channel.page = { cursor, notifications, events }
+          setImmediate(() => (channel.page = undefined))
           return events
         },
         close() {
-          room.listeners.delete(mine)
-          if (room.listeners.size === 0) rooms.delete(sessionId)
+          channel.subscribers.delete(subscriber)
+          if (channel.subscribers.size === 0) channels.delete(sessionId)
         },
       }
     },

@@ -31,25 +31,25 @@ export async function probeCall(
 ): Promise<ProbeResult> {
   const stored = await store.task(taskId)
   if (!stored) throw fail('not_found', { what: 'user task' })
-  const { snapshot, tool, ...aim } = await driver.post(stored.sessionId, (draft) => aimAt(draft, taskId))
+  const { snapshot, tool, ...aim } = await driver.post(stored.sessionId, (tx) => aimAt(tx, taskId))
   const route = tools.route(snapshot, tool)
   if (!route) throw fail('validation_failed', { what: `Nothing handles ${tool.id} on this server.` })
   const invocation: ToolInvocation = { ...aim, tool, attempt: 1, notAfter: clock.now() + route.timeoutMs }
   const outcome = redactor.json(await route.invoke(invocation, signal))
   const probed: ProbeResult = { name: tool.wire, arguments: aim.arguments, ...resultOf(outcome) }
-  await driver.post(stored.sessionId, (draft) =>
-    tell(draft, taskId, { probed, tool, route: route.route, key: aim.idempotencyKey, by: approverOf(by) }),
+  await driver.post(stored.sessionId, (tx) =>
+    tell(tx, taskId, { probed, tool, route: route.route, key: aim.idempotencyKey, by: approverOf(by) }),
   )
   return probed
 }
 
 function aimAt(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: TaskId,
 ): Omit<ToolInvocation, 'attempt' | 'notAfter'> & { snapshot: AgentSnapshot; arguments: JsonObject } {
-  const task = pendingReview(draft, id)
-  const run = draft.run(task.runId)
-  const snapshot = draft.snapshot(task.runId)
+  const task = pendingReview(tx, id)
+  const run = tx.run(task.runId)
+  const snapshot = tx.snapshot(task.runId)
   const name = task.tool?.name ?? ''
   const offered = task.context?.['probe']
   if (!isJsonObject(offered))
@@ -74,8 +74,8 @@ function aimAt(
 const FIX = `A Tool document names it in its label ${PROBE}; the agent binds it as read_only.`
 
 /** @throws Failure `not_found` for a task that is decided, or about something else */
-function pendingReview(draft: SessionTransaction, id: TaskId): TaskRecord {
-  const task = draft.tasks().find((each) => each.id === id)
+function pendingReview(tx: SessionTransaction, id: TaskId): TaskRecord {
+  const task = tx.pendingTasks().find((each) => each.id === id)
   if (task?.kind !== 'anomaly_review') throw fail('not_found', { what: 'review that waits' })
   return task
 }
@@ -88,14 +88,14 @@ function resultOf(outcome: ToolOutcome): Pick<ProbeResult, 'result' | 'isError' 
 }
 
 function tell(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: TaskId,
   { probed, tool, route, key, by }: { probed: ProbeResult; tool: BoundTool; route: string; key: string; by: string },
 ): void {
-  const task = pendingReview(draft, id)
+  const task = pendingReview(tx, id)
   const { name, result, isError, durationMs } = probed
-  const about = { tool_call_id: draft.world.ids.next(), name, probe_of: task.callId!, asked_by: by }
-  const asked = draft.step(
+  const about = { tool_call_id: tx.context.ids.next(), name, probe_of: task.callId!, asked_by: by }
+  const asked = tx.addStep(
     task.runId,
     'ToolCall',
     {
@@ -111,11 +111,11 @@ function tell(
     { open: true },
   )
   const error = isError ? errorText(result) : undefined
-  draft.closeStep(asked, error)
+  tx.closeStep(asked, error)
   const content = { ...about, result, is_error: isError, duration_ms: durationMs }
-  draft.step(task.runId, 'ToolResult', content, error === undefined ? {} : { error })
+  tx.addStep(task.runId, 'ToolResult', content, error === undefined ? {} : { error })
   const offered = task.context?.['probe']
-  const found = { result, is_error: isError, at: toIsoText(draft.now), by }
+  const found = { result, is_error: isError, at: toIsoText(tx.now), by }
   const context = { ...task.context, probe: { ...(isJsonObject(offered) && offered), found } }
-  draft.changeTask({ ...task, context })
+  tx.changeTask({ ...task, context })
 }

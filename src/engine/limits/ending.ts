@@ -4,7 +4,6 @@ import type { JsonValue } from '../../base/json.ts'
 import type { ToolCall, ErrorCode, Run, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
-import { changedRun } from '../session/changed.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { openReview, OPTIONS_AFTER_END } from '../session/review.ts'
 import { callOff } from '../session/unanswered.ts'
@@ -36,67 +35,65 @@ const WORDS = {
 } as const
 
 /** Brings a run to its end. Descendants end before it, so that the last event of a tree is the root's. */
-export function endRun(draft: SessionTransaction, id: RunId, done: Done): void {
-  const before = draft.run(id)
-  for (const child of draft.childrenOf(id)) {
+export function endRun(tx: SessionTransaction, id: RunId, done: Done): void {
+  const before = tx.run(id)
+  for (const child of tx.childrenOf(id)) {
     if (child.state.at === 'done') continue
-    callOff(draft, child.id)
-    endRun(draft, child.id, cancelledState('The run that asked for it ended.'))
+    callOff(tx, child.id)
+    endRun(tx, child.id, cancelledState('The run that asked for it ended.'))
   }
-  const inDoubt = leaveCalls(draft, before)
-  leaveDelegations(draft, id)
-  for (const task of draft.tasks()) {
+  const inDoubt = leaveCalls(tx, before)
+  leaveDelegations(tx, id)
+  for (const task of tx.pendingTasks()) {
     if (task.runId === id || isAwaited(before, task.id))
-      draft.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
+      tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
   }
-  for (const { turn, call, review } of inDoubt)
-    openReview(draft, id, turn, call, ENDED_FIRST, OPTIONS_AFTER_END, review)
-  if (done.outcome === 'completed') draft.step(id, 'Output', { output: done.output })
+  for (const { turn, call, review } of inDoubt) openReview(tx, id, turn, call, ENDED_FIRST, OPTIONS_AFTER_END, review)
+  if (done.outcome === 'completed') tx.addStep(id, 'Output', { output: done.output })
   const [status, word] = WORDS[done.outcome]
   const error = done.error ?? null
-  draft.put(
-    changedRun(draft.run(id), {
-      state: done,
-      status,
-      output: done.output,
-      error,
-      errorCode: done.errorCode ?? null,
-      finishedAt: draft.now,
-      usage: endedWait(draft.run(id).usage, draft.now),
-    }),
-  )
-  const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = draft.snapshot(id).limits
-  if (before.state.at === 'backing_off') draft.timer(id, 'retry', '', null)
-  if (wallClock !== undefined) draft.timer(id, 'wall_clock', '', null)
-  if (hitlWait !== undefined) draft.timer(id, 'hitl_wait', '', null)
+  tx.putRun({
+    ...tx.run(id),
+    state: done,
+    status,
+    output: done.output,
+    error,
+    errorCode: done.errorCode ?? null,
+    finishedAt: tx.now,
+    usage: endedWait(tx.run(id).usage, tx.now),
+  })
+  const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = tx.snapshot(id).limits
+  if (before.state.at === 'backing_off') tx.setTimer(id, 'retry', '', null)
+  if (wallClock !== undefined) tx.setTimer(id, 'wall_clock', '', null)
+  if (hitlWait !== undefined) tx.setTimer(id, 'hitl_wait', '', null)
   const { cancelledBy } = done
   const result = { status, output: done.output, error }
   const shown = { ...result, ...(cancelledBy !== undefined && { cancelled_by: cancelledBy }) }
-  draft.step(id, 'RunCompleted', shown, {
+  tx.addStep(id, 'RunCompleted', shown, {
     silent: true,
     ...(error !== null && done.outcome === 'failed' && { error }),
   })
-  draft.event(id, 'run', `engine.run.${word}`, {
+  tx.addEvent(id, 'run', `engine.run.${word}`, {
     ...result,
     errorCode: done.errorCode ?? null,
     ...(cancelledBy !== undefined && { cancelledBy }),
   })
   const { parentRunId, parentCallId } = before
   if (parentRunId === null) {
-    draft.step(id, 'SessionCompleted', shown, {
+    tx.addStep(id, 'SessionCompleted', shown, {
       silent: true,
       ...(error !== null && done.outcome === 'failed' && { error }),
     })
-    draft.event(id, 'session', `engine.session.${word}`, result)
+    tx.addEvent(id, 'session', `engine.session.${word}`, result)
     return
   }
-  draft.event(parentRunId, 'run', 'engine.subagent.completed', {
+  tx.addEvent(parentRunId, 'run', 'engine.subagent.completed', {
     ...result,
     childRunId: id,
     agentName: before.agentName,
     depth: before.depth,
   })
-  if (parentCallId !== null) draft.tell(parentRunId, { type: 'child.ended', callId: parentCallId, child: id })
+  if (parentCallId !== null) tx.queueEvent(parentRunId, { type: 'child.ended', callId: parentCallId, child: id })
 }
 
 /** True for a question of this run that waits for a person as a task of the root. */
@@ -117,38 +114,38 @@ interface LeftCall {
  * A call that was sent when its run ended is shown as what it is.
  * @returns unsafe ones that may have happened: an operator is asked
  */
-function leaveCalls(draft: SessionTransaction, run: Run): readonly LeftCall[] {
+function leaveCalls(tx: SessionTransaction, run: Run): readonly LeftCall[] {
   const here = run.state.at === 'held' ? run.state.then : run.state
   if (here.at !== 'calling') return []
   for (const call of here.calls) {
     if (call.state.at === 'settled') continue
-    if (call.state.at === 'sent') draft.record(run.id, here.turn, call, 'unknown')
+    if (call.state.at === 'sent') tx.recordCall(run.id, here.turn, call, 'unknown')
     // What was never sent will not be: it counts for no condition on what was done.
     else if (call.state.at !== 'unknown' && call.state.at !== 'delegated')
-      draft.record(run.id, here.turn, call, call.inDoubt ? 'unknown' : 'skipped')
-    const open = draft.lastStep(run.id, (step) => step.finishedAt === null && step.content['tool_call_id'] === call.id)
+      tx.recordCall(run.id, here.turn, call, call.inDoubt ? 'unknown' : 'skipped')
+    const open = tx.lastStep(run.id, (step) => step.finishedAt === null && step.content['tool_call_id'] === call.id)
     if (open) {
-      draft.closeStep(open, call.state.at === 'sent' ? ENDED_FIRST : 'The run ended first.')
+      tx.closeStep(open, call.state.at === 'sent' ? ENDED_FIRST : 'The run ended first.')
     }
   }
   return here.calls
     .filter(
-      (call) => call.state.at === 'unknown' || (call.state.at === 'sent' && isUnsafeCall(draft.snapshot(run.id), call)),
+      (call) => call.state.at === 'unknown' || (call.state.at === 'sent' && isUnsafeCall(tx.snapshot(run.id), call)),
     )
     .map((call) => {
-      const review = draft.tasks().find(({ id }) => call.state.at === 'unknown' && call.state.task === id)
+      const review = tx.pendingTasks().find(({ id }) => call.state.at === 'unknown' && call.state.task === id)
       return { turn: here.turn, call, ...(review && { review }) }
     })
 }
 
 /** A delegation whose child asked has its answer for now and is no call that waits, but its step is open until the child ends. */
-function leaveDelegations(draft: SessionTransaction, id: RunId): void {
-  for (const child of draft.childrenOf(id)) {
-    const open = draft.lastStep(
+function leaveDelegations(tx: SessionTransaction, id: RunId): void {
+  for (const child of tx.childrenOf(id)) {
+    const open = tx.lastStep(
       id,
       ({ type, finishedAt, content }) =>
         type === 'SubAgentCall' && finishedAt === null && content['child_run_id'] === child.id,
     )
-    if (open) draft.closeStep(open, 'The run ended first.')
+    if (open) tx.closeStep(open, 'The run ended first.')
   }
 }

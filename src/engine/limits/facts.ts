@@ -16,15 +16,15 @@ type DecidedCall = Pick<ToolCall, 'ref' | 'arguments' | 'argumentsDigest'> &
   Partial<Pick<ToolCall, 'id' | 'state' | 'decisionId'>>
 
 export function factsOf(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   call: DecidedCall,
   tool: CallFacts['tool'],
   trigger: DispatchTrigger = 'none',
 ): CallFacts {
-  const run = draft.run(id)
-  const { session } = draft
-  const snapshot = draft.snapshot(id)
+  const run = tx.run(id)
+  const { session } = tx
+  const snapshot = tx.snapshot(id)
   return {
     args: call.arguments,
     tool,
@@ -39,15 +39,15 @@ export function factsOf(
       depth: run.depth,
       is_subagent: run.depth > 0,
       iteration: run.usage.iterations,
-      elapsed_seconds: activeMs(run, draft.now) / 1000,
-      tokens_used: tokensOf(draft, id),
+      elapsed_seconds: activeMs(run, tx.now) / 1000,
+      tokens_used: tokensOf(tx, id),
       trigger_type: session.triggerType,
       taint: run.usage.tainted,
     },
     session: {
-      run_count: draft.runs().length,
-      tokens_used: tokensOf(draft, session.rootRunId),
-      elapsed_seconds: (draft.now - session.startedAt) / 1000,
+      run_count: tx.runs().length,
+      tokens_used: tokensOf(tx, session.rootRunId),
+      elapsed_seconds: (tx.now - session.startedAt) / 1000,
     },
     principal: {
       type: ({ api: 'api_key', operator: 'operator', scheduled: 'schedule' } as const)[session.triggerType],
@@ -55,8 +55,8 @@ export function factsOf(
       ...(session.triggerName !== null && { trigger_name: session.triggerName }),
     },
     svc: { dispatch: { trigger }, limit: 'none' },
-    now: draft.now,
-    history: (scope, whose, measure, windowMs) => history(draft, id, call, scope, whose, measure, windowMs),
+    now: tx.now,
+    history: (scope, whose, measure, windowMs) => history(tx, id, call, scope, whose, measure, windowMs),
   }
 }
 
@@ -76,7 +76,7 @@ const COUNTS_AS_EXECUTED = new Set([
 const MAY_GO = new Set(['failed', ...[...COUNTS_AS_EXECUTED].filter((state) => state !== 'awaiting')])
 
 function history(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   call: DecidedCall,
   scope: HistoryScope,
@@ -84,13 +84,13 @@ function history(
   measure: HistoryMeasure,
   windowMs: number | undefined,
 ): number | undefined {
-  let rows = earlierCalls(draft, id, call)
+  let rows = earlierCalls(tx, id, call)
   if (scope === 'run') rows = rows.filter((row) => row.runId === id)
   if (scope === 'window') {
     if (windowMs === undefined) return undefined
-    const { agentId } = draft.run(id)
-    const since = draft.now - windowMs
-    rows = [...rows, ...callsElsewhere(draft, call, id)].filter((row) => row.agentId === agentId && row.at >= since)
+    const { agentId } = tx.run(id)
+    const since = tx.now - windowMs
+    rows = [...rows, ...callsElsewhere(tx, call, id)].filter((row) => row.agentId === agentId && row.at >= since)
   }
   if (whose !== 'all_tools') rows = rows.filter((row) => row.ref === call.ref)
   if (whose === 'same_args') rows = rows.filter((row) => row.argumentsDigest === call.argumentsDigest)
@@ -114,15 +114,15 @@ function history(
  * approval, of those decided after it the ones that may go or have gone. What is not decided yet never counts.
  * Source: policies, section 2.2.
  */
-function earlierCalls(draft: SessionTransaction, id: RunId, call: DecidedCall): readonly CallRow[] {
-  const others = draft
-    .calls()
+function earlierCalls(tx: SessionTransaction, id: RunId, call: DecidedCall): readonly CallRow[] {
+  const others = tx
+    .callRows()
     .filter((row) => row.state !== 'proposed' && !(row.runId === id && row.callId === call.id))
-  const own = decisionAgain(draft, id, call)
+  const own = decisionAgain(tx, id, call)
   if (!own) return others
   const decidedAt = new Map(
-    draft.runs().flatMap((run) =>
-      draft
+    tx.runs().flatMap((run) =>
+      tx
         .stepsOf(run.id)
         .filter(({ type }) => type === 'PolicyDecision')
         .map((step): [string, number] => [callKey(run.id, textOf(step.content['tool_call_id'])), step.ordinal]),
@@ -134,14 +134,14 @@ function earlierCalls(draft: SessionTransaction, id: RunId, call: DecidedCall): 
 }
 
 /** The same for calls of other sessions: a row that waits or was denied is as old as its decision. */
-function callsElsewhere(draft: SessionTransaction, call: DecidedCall, id: RunId): readonly CallRow[] {
-  const others = draft.world.callsElsewhere.filter((row) => row.state !== 'proposed')
-  const own = decisionAgain(draft, id, call)
+function callsElsewhere(tx: SessionTransaction, call: DecidedCall, id: RunId): readonly CallRow[] {
+  const others = tx.context.callsElsewhere.filter((row) => row.state !== 'proposed')
+  const own = decisionAgain(tx, id, call)
   return own ? others.filter((row) => MAY_GO.has(row.state) || row.at <= own.startedAt) : others
 }
 
 /** The decision that asked for the approval of a call, where the call is decided again. */
-function decisionAgain(draft: SessionTransaction, id: RunId, { state, decisionId }: DecidedCall): RunStep | undefined {
+function decisionAgain(tx: SessionTransaction, id: RunId, { state, decisionId }: DecidedCall): RunStep | undefined {
   const isAgain = state?.at === 'awaiting' || (state?.at === 'proposed' && state.approved !== undefined)
-  return isAgain ? draft.lastStep(id, (step) => (step.id as string) === decisionId) : undefined
+  return isAgain ? tx.lastStep(id, (step) => (step.id as string) === decisionId) : undefined
 }

@@ -8,8 +8,8 @@ import type { SessionTransaction } from '../session/transaction.ts'
 import { factsOf } from './facts.ts'
 
 /** True where an operator is asked: the agent says so, or a policy of type escalate or require_approval that tests `svc.limit`. */
-export function asksAboutLimit(draft: SessionTransaction, id: RunId, limit: LimitName): boolean {
-  const { limits, policies } = draft.snapshot(id)
+export function asksAboutLimit(tx: SessionTransaction, id: RunId, limit: LimitName): boolean {
+  const { limits, policies } = tx.snapshot(id)
   if (limits.on_limit === 'escalate') return true
   const routing = policies.entries.filter(
     ({ effect, when }) =>
@@ -19,14 +19,14 @@ export function asksAboutLimit(draft: SessionTransaction, id: RunId, limit: Limi
   )
   return routing.some(({ when }) => {
     const { condition } = readCondition(when!)
-    return condition !== undefined && evaluateConditions(condition, factsOfLimit(draft, id, limit)).truth === 'true'
+    return condition !== undefined && evaluateConditions(condition, factsOfLimit(tx, id, limit)).truth === 'true'
   })
 }
 
 /** A limit is reached by a run and by no call of it: what asks about a call cannot be told. */
-const factsOfLimit = (draft: SessionTransaction, id: RunId, limit: LimitName) => ({
+const factsOfLimit = (tx: SessionTransaction, id: RunId, limit: LimitName) => ({
   ...factsOf(
-    draft,
+    tx,
     id,
     { ref: '', arguments: {}, argumentsDigest: digestOfJson({}) },
     { id: '', version: '', wire_name: '', kind: 'tool', labels: {} },

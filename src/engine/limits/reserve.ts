@@ -14,51 +14,50 @@ import { tokensOf } from '../session/usage.ts'
 type ReservingRun = Extract<RunState, { at: 'thinking' }>
 
 /** The completion as it is asked for now, or as it waits. */
-export function reserveTokens(draft: SessionTransaction, id: RunId, here: ReservingRun): ReservingRun {
+export function reserveTokens(tx: SessionTransaction, id: RunId, here: ReservingRun): ReservingRun {
   const { reserved: _reserved, unsent: _unsent, ...wanted } = here
-  if (!draft.world.maySend || isCrowdedOut(draft, id)) return { ...wanted, unsent: true }
+  if (!tx.context.maySend || isCrowdedOut(tx, id)) return { ...wanted, unsent: true }
   // A run that is alone has nobody to share with.
-  if (draft.runs().length === 1 || budgetsOf(draft, id).length === 0) return wanted
-  return { ...wanted, reserved: mostTokens(draft, id, wanted) }
+  if (tx.runs().length === 1 || budgetsOf(tx, id).length === 0) return wanted
+  return { ...wanted, reserved: mostTokens(tx, id, wanted) }
 }
 
 /** The first run whose completion waited and may be asked for now. */
-export function nextInLine(draft: SessionTransaction): RunId | undefined {
-  if (!draft.world.maySend) return undefined
-  return draft
-    .runs()
-    .find(({ id, state }) => state.at === 'thinking' && state.unsent === true && !isCrowdedOut(draft, id))?.id
+export function nextInLine(tx: SessionTransaction): RunId | undefined {
+  if (!tx.context.maySend) return undefined
+  return tx.runs().find(({ id, state }) => state.at === 'thinking' && state.unsent === true && !isCrowdedOut(tx, id))
+    ?.id
 }
 
-function isCrowdedOut(draft: SessionTransaction, id: RunId): boolean {
-  return budgetsOf(draft, id).some(({ owner, value }) => {
-    const inFlight = reservedBelow(draft, owner, id)
-    return inFlight > 0 && tokensOf(draft, owner) + inFlight >= value
+function isCrowdedOut(tx: SessionTransaction, id: RunId): boolean {
+  return budgetsOf(tx, id).some(({ owner, value }) => {
+    const inFlight = reservedBelow(tx, owner, id)
+    return inFlight > 0 && tokensOf(tx, owner) + inFlight >= value
   })
 }
 
 /** Tokens that are left of the budgets that end the run, beside what others have reserved; Infinity where there is none. */
-export const tokensLeft = (draft: SessionTransaction, id: RunId): number =>
+export const tokensLeft = (tx: SessionTransaction, id: RunId): number =>
   Math.min(
     Infinity,
-    ...budgetsOf(draft, id)
-      .filter(({ owner }) => !asksAboutLimit(draft, owner, 'max_tokens_per_run'))
-      .map(({ owner, value }) => value - tokensOf(draft, owner) - reservedBelow(draft, owner, id)),
+    ...budgetsOf(tx, id)
+      .filter(({ owner }) => !asksAboutLimit(tx, owner, 'max_tokens_per_run'))
+      .map(({ owner, value }) => value - tokensOf(tx, owner) - reservedBelow(tx, owner, id)),
   )
 
 /** Token budgets that a run draws on: its own, and those of the runs it works for. */
-function budgetsOf(draft: SessionTransaction, id: RunId): { readonly owner: RunId; readonly value: number }[] {
+function budgetsOf(tx: SessionTransaction, id: RunId): { readonly owner: RunId; readonly value: number }[] {
   const budgets: { owner: RunId; value: number }[] = []
-  for (let owner: RunId | null = id; owner !== null; owner = draft.run(owner).parentRunId) {
-    const value = tokenBudget(draft, owner)
+  for (let owner: RunId | null = id; owner !== null; owner = tx.run(owner).parentRunId) {
+    const value = tokenBudget(tx, owner)
     if (value !== undefined) budgets.push({ owner, value })
   }
   return budgets
 }
 
 /** What a run and its descendants have reserved, apart from one of them. */
-function reservedBelow(draft: SessionTransaction, id: RunId, but: RunId): number {
-  const { state } = draft.run(id)
+function reservedBelow(tx: SessionTransaction, id: RunId, but: RunId): number {
+  const { state } = tx.run(id)
   const own = state.at === 'thinking' && id !== but ? (state.reserved ?? 0) : 0
-  return draft.childrenOf(id).reduce((sum, child) => sum + reservedBelow(draft, child.id, but), own)
+  return tx.childrenOf(id).reduce((sum, child) => sum + reservedBelow(tx, child.id, but), own)
 }

@@ -8,34 +8,34 @@ import { nextState } from './machine.ts'
 import { nextInLine } from '../limits/reserve.ts'
 
 /** @returns false when the run takes no such event where it stands, and nothing has changed */
-export function advanceRun(draft: SessionTransaction, id: RunId, event: RunTransitionEvent): boolean {
-  const moved = apply(draft, id, event)
+export function advanceRun(tx: SessionTransaction, id: RunId, event: RunTransitionEvent): boolean {
+  const moved = apply(tx, id, event)
   for (;;) {
-    for (let told = draft.told(); told; told = draft.told()) apply(draft, told.run, told.event)
-    const first = nextInLine(draft)
+    for (let told = tx.nextEvent(); told; told = tx.nextEvent()) apply(tx, told.run, told.event)
+    const first = nextInLine(tx)
     if (first === undefined) return moved
-    apply(draft, first, { type: 'admitted' })
+    apply(tx, first, { type: 'admitted' })
   }
 }
 
-function apply(draft: SessionTransaction, id: RunId, event: RunTransitionEvent): boolean {
-  const state = nextState(draft, id, event)
+function apply(tx: SessionTransaction, id: RunId, event: RunTransitionEvent): boolean {
+  const state = nextState(tx, id, event)
   if (!state) return false
-  if (state.at === 'done') endRun(draft, id, state)
+  if (state.at === 'done') endRun(tx, id, state)
   else {
-    draft.move(id, state)
-    leaveMoot(draft)
+    tx.setState(id, state)
+    leaveMoot(tx)
   }
   return true
 }
 
 /** An operator's task about a limit ends with what it is about: the wait that was too long, or the state that it holds. */
-function leaveMoot(draft: SessionTransaction): void {
-  for (const task of draft.tasks()) {
+function leaveMoot(tx: SessionTransaction): void {
+  for (const task of tx.pendingTasks()) {
     if (task.about !== 'limit') continue
-    const { state } = draft.run(task.runId)
-    const isAbout = state.at === 'held' ? state.task === task.id : waitsForPerson(draft.statusNow(task.runId))
-    if (!isAbout) draft.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
+    const { state } = tx.run(task.runId)
+    const isAbout = state.at === 'held' ? state.task === task.id : waitsForPerson(tx.statusNow(task.runId))
+    if (!isAbout) tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
   }
 }
 

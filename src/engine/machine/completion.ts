@@ -30,26 +30,26 @@ type BackingOff = Extract<RunState, { at: 'backing_off' }>
 const MAX_ATTEMPTS = 3
 
 export function applyCompletion(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: ThinkingRun,
   event: TransitionEventOf<'model.answered'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
   const { completion } = event
-  const { usage } = draft.run(id)
+  const { usage } = tx.run(id)
   const shortfall = shortfallOf(completion)
-  const calls = shortfall ? [] : uniqueIds(draft, id, here.turn, completion.calls)
-  draft.use(id, {
+  const calls = shortfall ? [] : uniqueIds(tx, id, here.turn, completion.calls)
+  tx.updateUsage(id, {
     inputTokens: usage.inputTokens + completion.usage.inputTokens,
     outputTokens: usage.outputTokens + completion.usage.outputTokens,
   })
-  draft.step(
+  tx.addStep(
     id,
     'Reasoning',
     {
       text: completion.text,
-      model: draft.run(id).llmModel,
+      model: tx.run(id).llmModel,
       finish_reason: completion.finishReason,
       usage: { input_tokens: completion.usage.inputTokens, output_tokens: completion.usage.outputTokens },
       tool_calls: calls.map((call): JsonObject => ({ id: call.id, name: call.name, arguments: call.arguments })),
@@ -62,20 +62,20 @@ export function applyCompletion(
     },
   )
   // An answer that uses up the budget of an ancestor exactly may still be the last that it needed.
-  if (haltAncestor(draft, id, (used, value) => used > value)) return { ...here, unsent: true }
-  if (shortfall) return afterShortfall(draft, id, here, shortfall, completion)
-  const passed = attend(draft, id, here, calls)
+  if (haltAncestor(tx, id, (used, value) => used > value)) return { ...here, unsent: true }
+  if (shortfall) return afterShortfall(tx, id, here, shortfall, completion)
+  const passed = attend(tx, id, here, calls)
   if (passed) return passed
-  const breach = afterCompletion(draft, id, calls.length > 0)
+  const breach = afterCompletion(tx, id, calls.length > 0)
   if (calls.length > 0) {
-    const calling = proposeCalls(draft, id, here.turn, calls)
-    if (breach) draft.move(id, calling)
-    return breach ? applyLimit(draft, id, breach, calling) : beginCalls(draft, id, calling)
+    const calling = proposeCalls(tx, id, here.turn, calls)
+    if (breach) tx.setState(id, calling)
+    return breach ? applyLimit(tx, id, breach, calling) : beginCalls(tx, id, calling)
   }
-  if (breach && !asksAboutLimit(draft, id, breach.limit)) return haltRun(draft, id, breach)
-  const next = concludeRun(draft, id, here.turn, wholeText(draft, id, completion.text), here.note?.['repair'] === true)
+  if (breach && !asksAboutLimit(tx, id, breach.limit)) return haltRun(tx, id, breach)
+  const next = concludeRun(tx, id, here.turn, wholeText(tx, id, completion.text), here.note?.['repair'] === true)
   // A final answer that went beyond waits for the grant and is then the output.
-  return breach && next.at === 'done' && next.outcome === 'completed' ? applyLimit(draft, id, breach, next) : next
+  return breach && next.at === 'done' && next.outcome === 'completed' ? applyLimit(tx, id, breach, next) : next
 }
 
 /**
@@ -83,42 +83,42 @@ export function applyCompletion(
  * and when it calls nothing, the questions go to a person and the run waits for its children.
  */
 function attend(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: ThinkingRun,
   given: readonly ModelCall[],
 ): RunState | undefined {
-  if (openQuestions(draft.runs(), id).length === 0) return undefined
-  const calling = proposeCalls(draft, id, here.turn, given)
-  const passed = passedOver(draft, id, calling.calls)
+  if (openQuestions(tx.runs(), id).length === 0) return undefined
+  const calling = proposeCalls(tx, id, here.turn, given)
+  const passed = passedOver(tx, id, calling.calls)
   if (passed.length === 0) return undefined
   if (given.length > 0 && here.note?.['reminded'] !== true) {
     const calls = calling.calls.map((call) =>
-      takesUp(call) ? call : refuseUntilAnswered(draft, id, here.turn, call, passed),
+      takesUp(call) ? call : refuseUntilAnswered(tx, id, here.turn, call, passed),
     )
-    const state = beginCalls(draft, id, { ...calling, calls })
+    const state = beginCalls(tx, id, { ...calling, calls })
     return state.at === 'thinking' ? { ...state, note: { reminded: true } } : state
   }
-  for (const question of passed) escalateQuestion(draft, question)
+  for (const question of passed) escalateQuestion(tx, question)
   const first = passed.filter(({ child }, at) => passed.findIndex((each) => each.child === child) === at)
   const waits = first.map((question, at) => waitFor(question, given.length + at))
-  return beginCalls(draft, id, { ...calling, calls: [...calling.calls, ...waits] })
+  return beginCalls(tx, id, { ...calling, calls: [...calling.calls, ...waits] })
 }
 
 /** Carries out the calls of a completion that no limit forbids. */
-export function beginCalls(draft: SessionTransaction, id: RunId, calling: ReturnType<typeof proposeCalls>): RunState {
-  draft.use(id, { iterations: draft.run(id).usage.iterations + 1 })
-  return proceedWithCalls(draft, id, calling)
+export function beginCalls(tx: SessionTransaction, id: RunId, calling: ReturnType<typeof proposeCalls>): RunState {
+  tx.updateUsage(id, { iterations: tx.run(id).usage.iterations + 1 })
+  return proceedWithCalls(tx, id, calling)
 }
 
 export function modelFailed(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: ThinkingRun,
   event: TransitionEventOf<'model.failed'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
-  bookUnanswered(draft, id, event.error, event.usage ?? { inputTokens: 0, outputTokens: 0 })
+  bookUnanswered(tx, id, event.error, event.usage ?? { inputTokens: 0, outputTokens: 0 })
   const { turn, lost, room, emptied, note } = here
   const failures = here.attempt - (lost ?? 0)
   if (room !== undefined && !event.retryable)
@@ -127,8 +127,8 @@ export function modelFailed(
       `The answer was cut at its length. Asked for ${room} tokens: ${event.error}`,
     )
   if (!event.retryable || failures >= MAX_ATTEMPTS) return failedState('model_error', event.error)
-  const until = draft.now + Math.round(backoffMs(failures + 1, draft.world.jitter, event.retryAfterMs))
-  draft.timer(id, 'retry', '', until)
+  const until = tx.now + Math.round(backoffMs(failures + 1, tx.context.jitter, event.retryAfterMs))
+  tx.setTimer(id, 'retry', '', until)
   return {
     at: 'backing_off',
     turn,
@@ -146,21 +146,21 @@ export function modelFailed(
  * estimate; how much of its answer had arrived is gone with the process. Source: reliability, "The honest promise at kill -9".
  */
 export function lostCompletion(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: ThinkingRun,
   { inFlight }: TransitionEventOf<'woken'>,
 ): RunState | undefined {
   if (inFlight.has(completionKey(id, here.turn, here.attempt))) return undefined
-  if (here.unsent) return requestCompletion(draft, id, here)
+  if (here.unsent) return requestCompletion(tx, id, here)
   const error = 'The server ended before the model had answered; the tokens that were sent are booked by an estimate.'
-  bookUnanswered(draft, id, error, { inputTokens: sentTokens(draft, id, here), outputTokens: 0 })
-  return requestCompletion(draft, id, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
+  bookUnanswered(tx, id, error, { inputTokens: sentTokens(tx, id, here), outputTokens: 0 })
+  return requestCompletion(tx, id, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
 
 /** A completion that this process recorded and will not ask for: the next one does, and nothing is booked. */
 export function leaveUnsent(
-  _draft: SessionTransaction,
+  _tx: SessionTransaction,
   id: RunId,
   here: ThinkingRun,
   { inFlight }: TransitionEventOf<'stopped'>,
@@ -171,26 +171,21 @@ export function leaveUnsent(
 }
 
 /** A completion that waited for those in flight is asked for. */
-export const admitCompletion = (draft: SessionTransaction, id: RunId, here: ThinkingRun): RunState | undefined =>
-  here.unsent ? requestCompletion(draft, id, here) : undefined
+export const admitCompletion = (tx: SessionTransaction, id: RunId, here: ThinkingRun): RunState | undefined =>
+  here.unsent ? requestCompletion(tx, id, here) : undefined
 
-export function retryDue(draft: SessionTransaction, id: RunId, here: BackingOff): RunState | undefined {
-  if (draft.now < here.until) return undefined
-  draft.timer(id, 'retry', '', null)
+export function retryDue(tx: SessionTransaction, id: RunId, here: BackingOff): RunState | undefined {
+  if (tx.now < here.until) return undefined
+  tx.setTimer(id, 'retry', '', null)
   const { until: _, ...wanted } = here
-  return requestCompletion(draft, id, { ...wanted, at: 'thinking' })
+  return requestCompletion(tx, id, { ...wanted, at: 'thinking' })
 }
 
 /** Calls with ids that no earlier call of the run has: results are matched to calls by them. */
-function uniqueIds(
-  draft: SessionTransaction,
-  id: RunId,
-  turn: number,
-  calls: readonly ModelCall[],
-): readonly ModelCall[] {
+function uniqueIds(tx: SessionTransaction, id: RunId, turn: number, calls: readonly ModelCall[]): readonly ModelCall[] {
   const taken = new Set<string>()
   return calls.map((call, index) => {
-    const isTaken = call.id === '' || taken.has(call.id) || draft.call(id, call.id) !== undefined
+    const isTaken = call.id === '' || taken.has(call.id) || tx.callRow(id, call.id) !== undefined
     const unique = isTaken ? `${call.id || 'call'}_${turn}_${index}` : call.id
     taken.add(unique)
     return { ...call, id: unique }

@@ -39,27 +39,27 @@ export function shortfallOf({ finishReason, text, calls }: ModelCompletion): Sho
 
 /** Where a run goes after such a completion, which is already booked. */
 export function afterShortfall(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Thinking,
   { kind, error }: Shortfall,
   { usage }: ModelCompletion,
 ): RunState {
   const isPaused = kind === 'paused'
-  const breach = afterCompletion(draft, id, isPaused)
+  const breach = afterCompletion(tx, id, isPaused)
   if (isPaused) {
     // Its provider called tools of its own, so it counts as an iteration: pauses without end are stopped like calls.
-    draft.use(id, { iterations: draft.run(id).usage.iterations + (breach ? 0 : 1) })
+    tx.updateUsage(id, { iterations: tx.run(id).usage.iterations + (breach ? 0 : 1) })
     const next: Thinking = { at: 'thinking', turn: here.turn + 1, attempt: 1, ...(here.note && { note: here.note }) }
-    return breach ? applyLimit(draft, id, breach, next) : startTurn(draft, id, next.turn, next.note)
+    return breach ? applyLimit(tx, id, breach, next) : startTurn(tx, id, next.turn, next.note)
   }
   if (kind === 'withheld') return failedState('completion_filtered', error)
   if (kind === 'full') return failedState('completion_truncated', error)
   if (kind === 'empty' && here.emptied) return failedState('model_error', 'The model gave an empty answer twice.')
   const again: Thinking | Failure =
-    kind === 'empty' ? { ...here, attempt: here.attempt + 1, emptied: true } : withMoreRoom(draft, id, here, usage)
+    kind === 'empty' ? { ...here, attempt: here.attempt + 1, emptied: true } : withMoreRoom(tx, id, here, usage)
   if ('error' in again) return failedState(again.errorCode, again.error)
-  return breach ? applyLimit(draft, id, breach, again) : requestCompletion(draft, id, again)
+  return breach ? applyLimit(tx, id, breach, again) : requestCompletion(tx, id, again)
 }
 
 interface Failure {
@@ -69,19 +69,19 @@ interface Failure {
 
 /** The same completion once more, with twice the room or what is left of the token budgets. */
 function withMoreRoom(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   here: Thinking,
   usage: ModelCompletion['usage'],
 ): Thinking | Failure {
-  const had = here.room ?? Math.max(draft.world.mostOutput(draft.snapshot(id)), usage.outputTokens)
+  const had = here.room ?? Math.max(tx.context.mostOutput(tx.snapshot(id)), usage.outputTokens)
   const cut = `The answer was cut at its length of ${had} tokens`
   if (here.room !== undefined)
     return {
       errorCode: 'completion_truncated',
       error: `${cut}, which was already more than the first time. Raise model.parameters.max_output_tokens, or ask for less.`,
     }
-  const room = Math.min(2 * had, tokensLeft(draft, id) - usage.inputTokens)
+  const room = Math.min(2 * had, tokensLeft(tx, id) - usage.inputTokens)
   if (room <= had)
     return {
       errorCode: 'completion_truncated',
@@ -91,8 +91,8 @@ function withMoreRoom(
 }
 
 /** The text of an answer whose provider paused it on the way: that of all its completions, the last being `text`. */
-export function wholeText(draft: SessionTransaction, id: RunId, text: string): string {
-  const before = draft
+export function wholeText(tx: SessionTransaction, id: RunId, text: string): string {
+  const before = tx
     .stepsOf(id)
     .filter(({ type, error }) => type === 'Reasoning' && error === null)
     .slice(0, -1)

@@ -32,37 +32,37 @@ export function readOutput({ output }: AgentSnapshot, text: string): ParsedOutpu
 
 /** Completes the run with what the model said last, or does with an invalid output what the agent asks for. */
 export function concludeRun(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   text: string,
   repaired: boolean,
 ): RunState {
-  const snapshot = draft.snapshot(id)
+  const snapshot = tx.snapshot(id)
   const read = readOutput(snapshot, text)
   if ('value' in read) {
     if (snapshot.output.format === 'json')
-      draft.step(id, 'OutputValidation', { valid: true, errors: [], action: 'accept' })
+      tx.addStep(id, 'OutputValidation', { valid: true, errors: [], action: 'accept' })
     return completedState(read.value)
   }
-  const action = actionOn(draft, id, repaired)
+  const action = actionOn(tx, id, repaired)
   const errors = read.errors.map(({ path, message }) => ({ path, message }))
-  draft.step(id, 'OutputValidation', { valid: false, errors, action })
+  tx.addStep(id, 'OutputValidation', { valid: false, errors, action })
   switch (action) {
     case 'retry':
-      draft.use(id, { outputAttempts: draft.run(id).usage.outputAttempts + 1 })
-      return startTurn(draft, id, turn + 1)
+      tx.updateUsage(id, { outputAttempts: tx.run(id).usage.outputAttempts + 1 })
+      return startTurn(tx, id, turn + 1)
     case 'repair':
-      return startTurn(draft, id, turn + 1, { repair: true })
+      return startTurn(tx, id, turn + 1, { repair: true })
     case 'escalate':
       return {
         at: 'reviewing',
         turn,
-        task: draft.openTask({
+        task: tx.openTask({
           runId: id,
           kind: 'escalation',
           about: 'output',
-          title: `${draft.run(id).agentName} gave an output that is not valid`,
+          title: `${tx.run(id).agentName} gave an output that is not valid`,
           prompt: 'Approve with the output as textValue, or reject to fail the run.',
           reason: sayErrors(read.errors),
           context: { output: text, errors },
@@ -73,9 +73,9 @@ export function concludeRun(
   }
 }
 
-function actionOn(draft: SessionTransaction, id: RunId, repaired: boolean): AgentSnapshot['output']['on_invalid'] {
-  const wanted = draft.snapshot(id).output.on_invalid
-  if (wanted === 'retry') return draft.run(id).usage.outputAttempts < MAX_RETRIES ? 'retry' : 'fail'
+function actionOn(tx: SessionTransaction, id: RunId, repaired: boolean): AgentSnapshot['output']['on_invalid'] {
+  const wanted = tx.snapshot(id).output.on_invalid
+  if (wanted === 'retry') return tx.run(id).usage.outputAttempts < MAX_RETRIES ? 'retry' : 'fail'
   return wanted === 'repair' && repaired ? 'fail' : wanted
 }
 

@@ -23,49 +23,49 @@ import { approvalsOf } from '../session/timeline.ts'
  * @returns undefined when the task was decided since `known` was read, and nothing has changed
  */
 export function answerTask(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   taskId: TaskId,
   answer: GivenAnswer,
   known: TaskRecord,
 ): MessageAccepted | undefined {
-  expireDue(draft)
-  const here = draft.tasks().find((each) => each.id === taskId) ?? draft.changedTask(taskId)
+  expireDue(tx)
+  const here = tx.pendingTasks().find((each) => each.id === taskId) ?? tx.changedTask(taskId)
   if (!here && known.status === 'pending') return undefined
   const task = here ?? known
-  const accepted = (): MessageAccepted => ({ status: draft.statusNow(id), userTaskId: taskId })
+  const accepted = (): MessageAccepted => ({ status: tx.statusNow(id), userTaskId: taskId })
   const refuse = (failure: Failure): MessageAccepted => ({ ...accepted(), error: failure.message, code: failure.code })
-  if (!isBelow(draft, task.runId, id)) return refuse(fail('task_not_found'))
+  if (!isBelow(tx, task.runId, id)) return refuse(fail('task_not_found'))
   if (answer.by.type !== 'operator' && isOperatorOnly(task.kind)) return refuse(fail('operator_only'))
   if (isRepetition(task, answer)) return { ...accepted(), duplicate: true }
   if (task.status !== 'pending' || hasVoted(task, answer)) return refuse(fail('task_already_completed'))
-  const failure = whyNot(draft, task, answer)
+  const failure = whyNot(tx, task, answer)
   if (failure) return refuse(failure)
-  if (task.kind === 'approval' || task.kind === 'escalation') vote(draft, task, answer)
-  else close(draft, task, { ...toAnswer(task, answer), outcome: 'answered' })
+  if (task.kind === 'approval' || task.kind === 'escalation') vote(tx, task, answer)
+  else close(tx, task, { ...toAnswer(task, answer), outcome: 'answered' })
   return accepted()
 }
 
 /** What a task comes to when nobody answers it in time. */
-export function timeOut(draft: SessionTransaction, taskId: TaskId): boolean {
-  const task = draft.tasks().find((each) => each.id === taskId)
-  if (!task || task.expiresAt === undefined || task.expiresAt > draft.now) return false
+export function timeOut(tx: SessionTransaction, taskId: TaskId): boolean {
+  const task = tx.pendingTasks().find((each) => each.id === taskId)
+  if (!task || task.expiresAt === undefined || task.expiresAt > tx.now) return false
   if (task.onTimeout === 'escalate') {
     const expired: TaskRecord = { ...task, answer: { outcome: 'timed_out' } }
-    draft.closeTask(expired, 'expired')
-    recordAnswer(draft, expired)
+    tx.closeTask(expired, 'expired')
+    recordAnswer(tx, expired)
     const { expiresAt: _, onTimeout: __, ...same } = task
-    handOver(draft, task, draft.openTask({ ...same, kind: 'escalation', about: 'timeout', approvalsRequired: 1 }))
+    handOver(tx, task, tx.openTask({ ...same, kind: 'escalation', about: 'timeout', approvalsRequired: 1 }))
     return true
   }
-  close(draft, task, { outcome: 'timed_out', approved: task.onTimeout === 'allow' }, 'expired')
+  close(tx, task, { outcome: 'timed_out', approved: task.onTimeout === 'allow' }, 'expired')
   return true
 }
 
 /** What a task came to, as a step. */
-function recordAnswer(draft: SessionTransaction, { id, runId, answer }: TaskRecord): void {
+function recordAnswer(tx: SessionTransaction, { id, runId, answer }: TaskRecord): void {
   if (!answer) return
-  draft.step(runId, 'UserTaskRes', {
+  tx.addStep(runId, 'UserTaskRes', {
     user_task_id: id,
     outcome: answer.outcome,
     approved: answer.approved ?? null,
@@ -80,40 +80,40 @@ function recordAnswer(draft: SessionTransaction, { id, runId, answer }: TaskReco
 }
 
 /** The call that waited for one task waits for another. */
-function handOver(draft: SessionTransaction, from: TaskRecord, to: TaskRecord): void {
-  const { state } = draft.run(from.runId)
+function handOver(tx: SessionTransaction, from: TaskRecord, to: TaskRecord): void {
+  const { state } = tx.run(from.runId)
   if (state.at !== 'calling') return
   const calls = state.calls.map((call): ToolCall =>
     call.id === from.callId ? { ...call, state: { at: 'awaiting', task: to.id } } : call,
   )
-  draft.move(from.runId, { ...state, calls })
+  tx.setState(from.runId, { ...state, calls })
 }
 
 /** An answer that comes after the time is up finds the task decided, whether or not its timer has rung yet. */
-function expireDue(draft: SessionTransaction): void {
-  for (const task of draft.tasks()) timeOut(draft, task.id)
+function expireDue(tx: SessionTransaction): void {
+  for (const task of tx.pendingTasks()) timeOut(tx, task.id)
 }
 
-function vote(draft: SessionTransaction, task: TaskRecord, answer: GivenAnswer): void {
+function vote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): void {
   const approved = answer.approved ?? true
   const given = approved ? editedArguments(answer) : undefined
   const comment = commentOf(answer)
   const ballot: TaskVote = {
     approver: approverOf(answer.by),
     approved,
-    at: draft.now,
+    at: tx.now,
     ...(comment !== undefined && { comment }),
   }
   const votes = given ? [ballot] : [...task.votes, ballot]
-  const call = callOf(draft, task)
-  const changed: TaskRecord = { ...(given && call ? withEdit(draft, task, call, given, ballot.approver) : task), votes }
+  const call = callOf(tx, task)
+  const changed: TaskRecord = { ...(given && call ? withEdit(tx, task, call, given, ballot.approver) : task), votes }
   if (approved && approvalsOf(changed) < (task.approvalsRequired ?? 1)) {
-    draft.changeTask(changed, 'voted')
+    tx.changeTask(changed, 'voted')
     return
   }
   // What runs is what the task shows last, however many voted for it.
   const wasEdited = call && isJsonObject(changed.arguments) && changed.argumentsDigest !== call.argumentsDigest
-  close(draft, changed, {
+  close(tx, changed, {
     ...toAnswer(task, answer),
     outcome: approved ? 'approved' : 'rejected',
     approved,
@@ -122,23 +122,23 @@ function vote(draft: SessionTransaction, task: TaskRecord, answer: GivenAnswer):
 }
 
 function close(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   task: TaskRecord,
   answer: TaskAnswer,
   status: 'completed' | 'expired' = 'completed',
 ): void {
   const closed: TaskRecord = { ...task, answer }
-  draft.closeTask(closed, status)
-  recordAnswer(draft, closed)
+  tx.closeTask(closed, status)
+  recordAnswer(tx, closed)
   if (task.kind !== 'aitl_escalation') {
-    advanceRun(draft, task.runId, { type: 'task.closed', task: closed })
+    advanceRun(tx, task.runId, { type: 'task.closed', task: closed })
     return
   }
   // The task is the root's, the question a descendant's.
-  const asker = askerOf(draft, task)
+  const asker = askerOf(tx, task)
   const requestId = textOf(task.context?.['request_id'])
   if (asker)
-    advanceRun(draft, asker.run, {
+    advanceRun(tx, asker.run, {
       type: 'question.answered',
       callId: asker.callId,
       requestId,
@@ -147,8 +147,8 @@ function close(
     })
 }
 
-function askerOf(draft: SessionTransaction, task: TaskRecord): { run: RunId; callId: string } | undefined {
-  for (const { id, state } of draft.runs()) {
+function askerOf(tx: SessionTransaction, task: TaskRecord): { run: RunId; callId: string } | undefined {
+  for (const { id, state } of tx.runs()) {
     if (state.at !== 'calling') continue
     const call = state.calls.find((each) => each.state.at === 'awaiting' && each.state.task === task.id)
     if (call) return { run: id, callId: call.id }
@@ -171,14 +171,14 @@ function toAnswer(task: TaskRecord, answer: GivenAnswer): Omit<TaskAnswer, 'outc
 }
 
 /** Why an answer cannot be accepted; undefined when it can. */
-function whyNot(draft: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+function whyNot(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
   const wrong = (what: string): Failure => fail('invalid_value', { what })
   const digest = answer.metadata?.['svc/arguments_digest']
   if (digest !== undefined && digest !== task.argumentsDigest) return fail('arguments_changed')
   switch (task.kind) {
     case 'approval':
     case 'escalation':
-      return whyNoVote(draft, task, answer)
+      return whyNoVote(tx, task, answer)
     case 'multi_option':
       if (answer.selectedOptionId === undefined) return wrong('This user task is answered with selectedOptionId.')
       return isOffered(task, answer.selectedOptionId)
@@ -190,11 +190,11 @@ function whyNot(draft: SessionTransaction, task: TaskRecord, answer: GivenAnswer
     case 'number':
       return whyNoNumber(task, answer.numberValue)
     case 'anomaly_review':
-      return whyNoReview(draft, task, answer)
+      return whyNoReview(tx, task, answer)
   }
 }
 
-function whyNoVote(draft: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+function whyNoVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
   const wrong = (what: string): Failure => fail('invalid_value', { what })
   if (task.kind === 'escalation' && answer.approved === undefined)
     return wrong('An escalation is answered with an explicit approved.')
@@ -212,7 +212,7 @@ function whyNoVote(draft: SessionTransaction, task: TaskRecord, answer: GivenAns
   ) {
     return fail('not_an_approver', { why: `it takes a person with the role ${task.approverRole}` })
   }
-  if (task.separationOfDuties && approverOf(answer.by) === starterOf(draft))
+  if (task.separationOfDuties && approverOf(answer.by) === starterOf(tx))
     return fail('not_an_approver', { why: 'who started the run does not decide what it may do' })
   if (answer.approved === false) return undefined
   if (needsDigest(task) && answer.metadata?.['svc/arguments_digest'] === undefined) return fail('digest_required')
@@ -220,14 +220,14 @@ function whyNoVote(draft: SessionTransaction, task: TaskRecord, answer: GivenAns
     return fail('acknowledgement_required')
   if (isOutput) {
     if (answer.textValue === undefined) return wrong('Approve with the output as textValue.')
-    const read = readOutput(draft.snapshot(task.runId), answer.textValue)
+    const read = readOutput(tx.snapshot(task.runId), answer.textValue)
     return 'errors' in read ? wrong(`The output is not valid: ${sayErrors(read.errors)}.`) : undefined
   }
   if (answer.metadata?.['svc/arguments'] === undefined) return undefined
   const edited = editedArguments(answer)
-  const call = callOf(draft, task)
+  const call = callOf(tx, task)
   if (!edited || !call) return wrong('metadata["svc/arguments"] must be an object, for a task about a call.')
-  const refused = refuseEdit(draft, task, call, edited)
+  const refused = refuseEdit(tx, task, call, edited)
   return refused === undefined ? undefined : wrong(refused)
 }
 
@@ -246,17 +246,17 @@ function whyNoNumber(task: TaskRecord, value: number | undefined): Failure | und
   return undefined
 }
 
-function whyNoReview(draft: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+function whyNoReview(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
   const wrong = (what: string): Failure => fail('invalid_value', { what })
   const { selectedOptionId } = answer
   if (selectedOptionId === undefined) return wrong('An unknown outcome is answered with selectedOptionId.')
   if (!isOffered(task, selectedOptionId)) return wrong(`"${selectedOptionId}" is none of the options.`)
   const notAfter = task.context?.['not_after']
   const quiet = typeof notAfter === 'string' ? Date.parse(notAfter) + QUARANTINE_MARGIN_MS : 0
-  if (selectedOptionId === 'retry' && quiet > draft.now) {
+  if (selectedOptionId === 'retry' && quiet > tx.now) {
     return wrong(`The first attempt may still arrive until ${toIsoText(quiet)}; send it again after that.`)
   }
-  const schema = toolNamed(draft.snapshot(task.runId), task.tool?.name ?? '')?.outputSchema
+  const schema = toolNamed(tx.snapshot(task.runId), task.tool?.name ?? '')?.outputSchema
   if (selectedOptionId !== 'happened' || schema === undefined) return undefined
   const errors = checkValue(schema, reviewedResult(task, answer, schema))
   return errors.length === 0 ? undefined : wrong(`The result does not match the output schema: ${sayErrors(errors)}.`)
@@ -300,20 +300,20 @@ function commentOf(answer: GivenAnswer): string | undefined {
 }
 
 /** `approverOf` the key or person that started the tree. */
-function starterOf(draft: SessionTransaction): string | undefined {
-  const { triggerType, triggeredBy, person } = draft.session
+function starterOf(tx: SessionTransaction): string | undefined {
+  const { triggerType, triggeredBy, person } = tx.session
   if (person !== null) return `operator:${person}`
   if (triggeredBy === null) return undefined
   return triggerType === 'api' ? `key:${triggeredBy}` : `operator:${triggeredBy}`
 }
 
-function callOf(draft: SessionTransaction, task: TaskRecord): ToolCall | undefined {
-  const { state } = draft.run(task.runId)
+function callOf(tx: SessionTransaction, task: TaskRecord): ToolCall | undefined {
+  const { state } = tx.run(task.runId)
   return state.at === 'calling' ? state.calls.find((call) => call.id === task.callId) : undefined
 }
 
 /** True for the run itself and for everything below it. */
-function isBelow(draft: SessionTransaction, id: RunId, above: RunId): boolean {
-  for (let at: RunId | null = id; at !== null; at = draft.run(at).parentRunId) if (at === above) return true
+function isBelow(tx: SessionTransaction, id: RunId, above: RunId): boolean {
+  for (let at: RunId | null = id; at !== null; at = tx.run(at).parentRunId) if (at === above) return true
   return false
 }

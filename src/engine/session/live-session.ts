@@ -1,9 +1,8 @@
-/** A session in memory while something happens to it: what is stored, and what this process has under way. */
+/** A session in memory: its stored state and the versions its runs use. */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, Store, SessionTree, SessionUpdate } from '../../store/store.ts'
-import { changedSession } from './changed.ts'
 import { callKey } from './transaction.ts'
 import type { VersionLookup } from './versions.ts'
 
@@ -13,9 +12,9 @@ export interface LiveSession {
   readonly steps: Map<RunId, RunStep[]>
   /** By `callKey`. */
   readonly calls: Map<string, CallRow>
-  /** True for a session from a backup that was not released: what happens to it is kept, and nothing leaves this process. */
+  /** True for a session restored from a backup and not released yet: changes are stored, but no effect starts. */
   readonly isHeld: boolean
-  /** Nothing that is said next may be said to be before this. */
+  /** Newest time recorded; no later record may be older. */
   lastAt: Instant
 }
 
@@ -48,26 +47,26 @@ export async function loadLive(
   return createLive(tree, steps, calls, versionsOf(tree), heldAt !== undefined)
 }
 
-/** Takes over what a saved turn says. */
-export function takeUpdate(live: LiveSession, turn: SessionUpdate, now: Instant): void {
+/** Applies a saved update to the session in memory. */
+export function takeUpdate(live: LiveSession, update: SessionUpdate, now: Instant): void {
   live.tree = {
-    session: changedSession(turn.session, { version: turn.session.version + 1 }),
-    runs: merge(live.tree.runs, turn.runs),
-    tasks: merge(live.tree.tasks, turn.tasks).filter((task) => task.status === 'pending'),
+    session: { ...update.session, version: update.session.version + 1 },
+    runs: mergeById(live.tree.runs, update.runs),
+    tasks: mergeById(live.tree.tasks, update.tasks).filter((task) => task.status === 'pending'),
   }
-  for (const step of turn.steps) addStep(live, step)
-  for (const end of turn.closedSteps) {
+  for (const step of update.steps) addStep(live, step)
+  for (const end of update.closedSteps) {
     for (const steps of live.steps.values()) {
       const at = steps.findLastIndex((step) => step.id === end.id)
       if (at >= 0) steps[at] = { ...steps[at]!, finishedAt: end.finishedAt, error: end.error }
     }
   }
-  for (const row of turn.calls) live.calls.set(callKey(row.runId, row.callId), row)
+  for (const row of update.calls) live.calls.set(callKey(row.runId, row.callId), row)
   live.lastAt = Math.max(live.lastAt, now)
 }
 
-/** What changed stands where it stood; what is new comes last. */
-function merge<T extends { readonly id: string }>(all: readonly T[], changed: readonly T[]): readonly T[] {
+/** Changed items keep their place; new ones come last. */
+function mergeById<T extends { readonly id: string }>(all: readonly T[], changed: readonly T[]): readonly T[] {
   if (changed.length === 0) return all
   const byId = new Map(all.map((each) => [each.id, each]))
   for (const each of changed) byId.set(each.id, each)

@@ -75,18 +75,18 @@ interface Wanted {
 }
 
 /** The most tokens that a completion can have used, as nearly as it can be told without its files. */
-export const mostTokens = (draft: SessionTransaction, id: RunId, wanted: Wanted): number =>
-  sentTokens(draft, id, wanted) + (wanted.room ?? draft.world.mostOutput(draft.snapshot(id)))
+export const mostTokens = (tx: SessionTransaction, id: RunId, wanted: Wanted): number =>
+  sentTokens(tx, id, wanted) + (wanted.room ?? tx.context.mostOutput(tx.snapshot(id)))
 
 /** The tokens that a completion sends to its model, by the same estimate. */
-export function sentTokens(draft: SessionTransaction, id: RunId, { turn, note }: Wanted): number {
-  const snapshot = draft.snapshot(id)
+export function sentTokens(tx: SessionTransaction, id: RunId, { turn, note }: Wanted): number {
+  const snapshot = tx.snapshot(id)
   const request = toRequest({
     snapshot,
-    run: draft.run(id),
+    run: tx.run(id),
     turn,
     attempt: 1,
-    steps: draft.stepsOf(id),
+    steps: tx.stepsOf(id),
     tools: snapshot.tools.map(({ wire, description, inputSchema = true }) => ({
       name: wire,
       description,

@@ -24,7 +24,7 @@ export const OPTIONS_AFTER_END: Options = [
 
 /** @param earlier a review of the same call that this one replaces: it knows when the call was sent, and by whom */
 export function openReview(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
@@ -32,12 +32,12 @@ export function openReview(
   options: Options,
   earlier?: TaskRecord,
 ): TaskRecord {
-  const tool = toolNamed(draft.snapshot(id), call.name)
+  const tool = toolNamed(tx.snapshot(id), call.name)
   const sent = call.state.at === 'sent' ? call.state : undefined
   const key = idempotencyKeyOf(id, turn, call.index)
   const worker = sent?.worker ?? earlier?.worker
-  const offered = probeFor(draft.snapshot(id), call, key)
-  return draft.openTask({
+  const offered = probeFor(tx.snapshot(id), call, key)
+  return tx.openTask({
     runId: id,
     kind: 'anomaly_review',
     callId: call.id,

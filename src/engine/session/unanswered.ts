@@ -6,15 +6,15 @@ import { completionKey } from './event.ts'
 
 /** Writes such a completion down with what it used. */
 export function bookUnanswered(
-  draft: SessionTransaction,
+  tx: SessionTransaction,
   id: RunId,
   error: string,
   { inputTokens, outputTokens }: ModelCompletion['usage'],
 ): void {
-  const { usage, llmModel } = draft.run(id)
-  draft.use(id, { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
+  const { usage, llmModel } = tx.run(id)
+  tx.updateUsage(id, { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
   const tokens = inputTokens + outputTokens
-  draft.step(
+  tx.addStep(
     id,
     'Reasoning',
     {
@@ -29,11 +29,11 @@ export function bookUnanswered(
 }
 
 /** A run leaves the completion that it has in flight: it is called off, and booked as far as it was seen. */
-export function callOff(draft: SessionTransaction, id: RunId): void {
-  const { state } = draft.run(id)
+export function callOff(tx: SessionTransaction, id: RunId): void {
+  const { state } = tx.run(id)
   if (state.at !== 'thinking' || state.unsent) return
-  const spent = draft.world.spentOn(completionKey(id, state.turn, state.attempt))
+  const spent = tx.context.spentOn(completionKey(id, state.turn, state.attempt))
   if (!spent) return
   const error = 'Called off before the model had answered; its tokens are booked as far as they were seen.'
-  bookUnanswered(draft, id, error, spent)
+  bookUnanswered(tx, id, error, spent)
 }

@@ -4,9 +4,9 @@ import type { Run } from '../../spec/run.ts'
 import type { SessionTransaction } from './transaction.ts'
 
 /** Tokens of a run and of its descendants. */
-export function tokensOf(draft: SessionTransaction, id: RunId): number {
-  const { inputTokens, outputTokens } = draft.run(id).usage
-  return draft.childrenOf(id).reduce((sum, child) => sum + tokensOf(draft, child.id), inputTokens + outputTokens)
+export function tokensOf(tx: SessionTransaction, id: RunId): number {
+  const { inputTokens, outputTokens } = tx.run(id).usage
+  return tx.childrenOf(id).reduce((sum, child) => sum + tokensOf(tx, child.id), inputTokens + outputTokens)
 }
 
 /** Milliseconds since the start in which the run did not wait for a person. */

@@ -16,19 +16,19 @@ const open = new AbortController().signal
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('a piece wakes a reader at once, and what follows in the same turn of the event loop comes together', async () => {
-  const bell = createNotifier()
-  const ear = bell.listen(session)
+  const notifier = createNotifier()
+  const subscription = notifier.subscribe(session)
   const heard: (readonly TextDelta[])[] = []
   const reading = (async () => {
     while (heard.flat().length < 3) {
-      await ear.after(0, open)
-      heard.push(ear.deltas(1))
+      await subscription.waitBeyond(0, open)
+      heard.push(subscription.takeDeltas(1))
     }
   })()
-  bell.say(piece('one'))
+  notifier.publishDelta(piece('one'))
   for (const text of ['two', 'three']) {
     for (let at = 0; at < 10; at++) await Promise.resolve()
-    bell.say(piece(text))
+    notifier.publishDelta(piece(text))
   }
   expect(heard).toEqual([[piece('one')]])
   await reading
@@ -36,13 +36,13 @@ test('a piece wakes a reader at once, and what follows in the same turn of the e
 })
 
 test('a reader who comes late in a turn is told at its end', async () => {
-  const bell = createNotifier()
-  const [first, late] = [bell.listen(session), bell.listen(session)]
-  const told = first.after(0, open)
-  bell.ring(session, 1)
+  const notifier = createNotifier()
+  const [first, late] = [notifier.subscribe(session), notifier.subscribe(session)]
+  const told = first.waitBeyond(0, open)
+  notifier.notify(session, 1)
   await told
   const woken = vi.fn()
-  void late.after(0, open).then(woken)
+  void late.waitBeyond(0, open).then(woken)
   await Promise.resolve()
   expect(woken).not.toHaveBeenCalled()
   await turn()
@@ -50,25 +50,25 @@ test('a reader who comes late in a turn is told at its end', async () => {
 })
 
 test('readers who stand at the same place read what is stored once, until it rings again', async () => {
-  const bell = createNotifier()
-  const [first, second] = [bell.listen(session), bell.listen(session)]
+  const notifier = createNotifier()
+  const [first, second] = [notifier.subscribe(session), notifier.subscribe(session)]
   const load = vi.fn(() => Promise.resolve<StoredEvent[]>([]))
-  expect(first.read(3, load)).toBe(second.read(3, load))
-  void second.read(4, load)
+  expect(first.readPage(3, load)).toBe(second.readPage(3, load))
+  void second.readPage(4, load)
   expect(load).toHaveBeenCalledTimes(2)
-  bell.ring(session, 1)
-  void first.read(4, load)
+  notifier.notify(session, 1)
+  void first.readPage(4, load)
   expect(load).toHaveBeenCalledTimes(3)
   await turn()
-  void first.read(4, load)
+  void first.readPage(4, load)
   expect(load).toHaveBeenCalledTimes(4)
 })
 
 test('a reader who listens to another session hears nothing', async () => {
-  const bell = createNotifier()
-  const other = bell.listen('other' as SessionId)
-  bell.say(piece('one'))
-  bell.ring(session, 1)
+  const notifier = createNotifier()
+  const other = notifier.subscribe('other' as SessionId)
+  notifier.publishDelta(piece('one'))
+  notifier.notify(session, 1)
   await turn()
-  expect([other.count(), other.deltas(1)]).toEqual([0, []])
+  expect([other.count(), other.takeDeltas(1)]).toEqual([0, []])
 })

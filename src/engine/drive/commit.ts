@@ -1,0 +1,85 @@
+/** Applies a batch of mailbox items to a session and saves what they change, in one store transaction. */
+import { isFailure } from '../../base/failure.ts'
+import type { Log } from '../../base/log.ts'
+import type { Store } from '../../store/store.ts'
+import { isLongCheck, workWithChecks } from '../../tools/check.ts'
+import { takeUpdate, type LiveSession } from '../session/live-session.ts'
+import { openTransaction, type SessionTransaction, type TransitionContext } from '../session/transaction.ts'
+import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'
+import type { SessionNotifier } from './notifier.ts'
+import type { TimerScheduler } from './timers.ts'
+
+export interface CommitParts {
+  readonly store: Store
+  readonly log: Log
+  readonly notifier: SessionNotifier
+  readonly timers: TimerScheduler
+}
+
+/** An item that was applied, and what it answered. */
+export interface AppliedItem {
+  readonly item: MailboxItem
+  readonly value: unknown
+}
+
+/**
+ * Applies a batch in order, saves the result, and tells readers and the timer queue.
+ * @param readContext called again where an item has to be applied again
+ * @returns undefined when another process had saved the session meanwhile: the items are back in the inbox, to be applied to
+ * what is stored now
+ * @throws Failure `state_not_saved` when the store refused the content; any error of the store
+ */
+export async function commitBatch(
+  { store, log, notifier, timers }: CommitParts,
+  actor: SessionActor,
+  live: LiveSession,
+  batch: readonly MailboxItem[],
+  readContext: () => TransitionContext,
+): Promise<readonly AppliedItem[] | undefined> {
+  const { tx, applied } = await workWithChecks(() => applyBatch(log, live, readContext(), batch))
+  const update = tx.toUpdate()
+  if (!update) return applied
+  try {
+    await store.save(update)
+  } catch (error) {
+    if (!isFailure(error, 'run_moved_on')) throw error
+    actor.live = undefined
+    actor.inbox.unshift(...applied.map(({ item }) => item))
+    return undefined
+  }
+  takeUpdate(live, update, tx.now)
+  notifier.notify(actor.id, update.session.lastSeq)
+  timers.schedule(update)
+  return applied
+}
+
+/** An item that cannot be applied is a bug of ours: the run it concerns fails, and the others are applied to a fresh transaction. */
+function applyBatch(
+  log: Log,
+  live: LiveSession,
+  context: TransitionContext,
+  batch: readonly MailboxItem[],
+): { readonly tx: SessionTransaction; readonly applied: readonly AppliedItem[] } {
+  let items = [...batch]
+  for (;;) {
+    const tx = openTransaction(live.tree, context)
+    const applied: AppliedItem[] = []
+    const failed = items.find((item) => {
+      try {
+        applied.push({ item, value: item.apply(tx) })
+        return false
+      } catch (error) {
+        if (isLongCheck(error)) throw error
+        if (!isFailure(error))
+          log.write('error', 'A change to a session could not be applied.', {
+            sessionId: live.tree.session.id,
+            error: String(error),
+          })
+        item.reject(error)
+        return true
+      }
+    })
+    if (!failed) return { tx, applied }
+    items = items.flatMap((item) => (item === failed ? toRunFailure(item) : [item]))
+  }
+}

@@ -1,0 +1,178 @@
+/** Starts the effects that a session asks for, aborts those it no longer needs, and posts their outcomes to its mailbox. */
+import { dieAtFailpoint } from '../../base/failpoint.ts'
+import type { RunId, SessionId } from '../../base/ids.ts'
+import type { JsonValue } from '../../base/json.ts'
+import { standingOf } from '../calls/questions.ts'
+import { agentNamed, offeredMoves } from '../session/bindings.ts'
+import type { EngineParts } from '../session/engine.ts'
+import type { RunTransitionEvent } from '../session/event.ts'
+import type { LiveSession } from '../session/live-session.ts'
+import type { Slots } from '../session/slots.ts'
+import {
+  effectsOf,
+  performEffect,
+  waitingKeys,
+  type DescribedTools,
+  type EffectContext,
+  type EffectInFlight,
+  type RunEffect,
+} from './effects.ts'
+import type { DriverLifecycle, MailboxOptions, SessionActor } from './mailbox.ts'
+import { createMeter } from './meter.ts'
+import type { SessionNotifier } from './notifier.ts'
+
+export interface EffectRunner {
+  /** Brings the effects in flight in line with the state of the session. */
+  reconcile(actor: SessionActor, live: LiveSession): void
+  /** Resolves when no effect is in flight and every outcome is posted. */
+  settled(): Promise<void>
+}
+
+export interface EffectRunnerParts {
+  readonly parts: EngineParts
+  readonly notifier: SessionNotifier
+  readonly slots: Slots
+  readonly described: DescribedTools
+  readonly enter: EffectInFlight['enter']
+  readonly lifecycle: DriverLifecycle
+  /** Resolves when the event is applied, or cannot be; never rejects. */
+  readonly postEvent: (
+    sessionId: SessionId,
+    runId: RunId,
+    event: RunTransitionEvent,
+    options?: MailboxOptions,
+  ) => Promise<void>
+}
+
+export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
+  const { parts, slots, lifecycle, enter, postEvent } = runner
+  const underWay = new Set<Promise<void>>()
+
+  function start(actor: SessionActor, live: LiveSession, effect: RunEffect): void {
+    const started: EffectInFlight = { controller: new AbortController(), meter: createMeter(), enter }
+    actor.inFlight.set(effect.key, started)
+    const done = runEffect(actor, live, effect, started).finally(() => void underWay.delete(done))
+    underWay.add(done)
+  }
+
+  async function runEffect(
+    actor: SessionActor,
+    live: LiveSession,
+    effect: RunEffect,
+    started: EffectInFlight,
+  ): Promise<void> {
+    const event = await outcomeOf(runner, live, effect, started)
+    if (!event) return
+    // The tree has already moved on from an effect that was aborted. Whether a call was made is recorded all the same.
+    const isKnown = event.type === 'call.ended' && event.outcome.at !== 'unknown'
+    if ((started.controller.signal.aborted && !isKnown) || lifecycle.phase === 'closed') return
+    await postEvent(actor.id, effect.runId, event, { effectKey: effect.key, retrySave: true })
+  }
+
+  return {
+    reconcile(actor, live) {
+      // A call that an earlier process sent must not be sent again before its recovery is applied.
+      if (actor.inbox.some(({ isRecovery }) => isRecovery)) return
+      const wanted = effectsOf(live.tree).filter(({ runId }) => !actor.blockedRuns.has(runId))
+      const keys = new Set(wanted.map(({ key }) => key))
+      abortUnwanted(actor, keys)
+      const waiting = waitingKeys(live.tree)
+      slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
+      if (parts.sends === false || live.isHeld) return
+      const missing = wanted.filter(({ key }) => !actor.inFlight.has(key))
+      if (lifecycle.phase === 'open') {
+        for (const effect of missing) start(actor, live, effect)
+        return
+      }
+      const inFlight = new Set(actor.inFlight.keys())
+      // Calls that are recorded as sent but never left must not be taken for lost at the next start.
+      for (const runId of new Set(missing.map((effect) => effect.runId)))
+        void postEvent(actor.id, runId, { type: 'stopped', inFlight })
+    },
+    async settled() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+  }
+}
+
+function abortUnwanted({ inFlight }: SessionActor, wanted: ReadonlySet<string>): void {
+  for (const [key, { controller }] of inFlight) {
+    if (wanted.has(key)) continue
+    controller.abort()
+    inFlight.delete(key)
+  }
+}
+
+/** Performs an effect. @returns undefined when it was aborted before it had an outcome */
+async function outcomeOf(
+  { parts, notifier, slots, described }: EffectRunnerParts,
+  live: LiveSession,
+  effect: RunEffect,
+  started: EffectInFlight,
+): Promise<RunTransitionEvent | undefined> {
+  const { runId, do: kind } = effect
+  const redactor = parts.redactor.stream()
+  const publish = createTextPublisher(parts, notifier, live.tree.session.id, runId)
+  const context = effectContextOf(live, runId, described)
+  try {
+    if (kind === 'invoke') dieAtFailpoint('effect.afterDispatchRecord')
+    const onText = (text: string): void => publish(redactor.push(text))
+    const event = parts.redactor.json(await performEffect(parts, effect, context, onText, started))
+    if (event.type === 'call.ended' && event.outcome.at === 'returned')
+      slots.arrived(effect.key, storedLength(event.outcome.result))
+    dieAtFailpoint(kind === 'invoke' ? 'effect.afterReply' : 'model.afterReply')
+    publish(redactor.end())
+    return event
+  } catch (error) {
+    if (started.controller.signal.aborted) return undefined
+    parts.log.write('error', 'An effect failed unexpectedly.', { runId, effect: kind, error: String(error) })
+    return unknownOutcome(effect)
+  }
+}
+
+/** Publishes model text to those who follow the session now. */
+const createTextPublisher =
+  ({ clock }: EngineParts, notifier: SessionNotifier, sessionId: SessionId, runId: RunId) =>
+  (text: string): void => {
+    if (text === '') return
+    notifier.publishDelta({
+      sessionId,
+      runId,
+      ts: clock.now(),
+      kind: 'step',
+      subject: 'engine.step.delta',
+      data: { sessionId, runId, text },
+    })
+  }
+
+function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTools): EffectContext {
+  const run = live.tree.runs.find((each) => each.id === runId)!
+  const { snapshot } = live.versions.of(run)
+  return {
+    run,
+    snapshot,
+    steps: [...(live.steps.get(runId) ?? [])],
+    described,
+    moves: offeredMoves(snapshot, standingOf(run, live.tree.runs)),
+    childOf: (wire) => {
+      const bound = agentNamed(snapshot, wire)
+      return bound && live.versions.childOf(bound)
+    },
+  }
+}
+
+/** Characters of a result as it will be stored. */
+const storedLength = (result: JsonValue): number =>
+  typeof result === 'string' ? result.length : JSON.stringify(result).length
+
+/** The outcome of an effect that threw: a call may have happened. */
+function unknownOutcome(effect: RunEffect): RunTransitionEvent {
+  if (effect.do === 'complete') return { type: 'broken' }
+  const { id: callId, attempt } = effect.call
+  return {
+    type: 'call.ended',
+    callId,
+    attempt,
+    outcome: { at: 'unknown', code: 'broken', error: 'The call broke off.' },
+  }
+}

@@ -1,0 +1,127 @@
+/** Mailboxes of sessions: changes to one session are applied one batch after another, those of different sessions side by side. */
+import { fail } from '../../base/failure.ts'
+import type { RunId, SessionId } from '../../base/ids.ts'
+import { advanceRun } from '../machine/advance.ts'
+import type { LiveSession } from '../session/live-session.ts'
+import type { SessionTransaction } from '../session/transaction.ts'
+import type { EffectInFlight } from './effects.ts'
+
+/** A change to a session that waits to be applied and saved. */
+export interface MailboxItem {
+  readonly apply: (tx: SessionTransaction) => unknown
+  /** The run that fails when this cannot be applied; absent where only the caller is concerned. */
+  readonly runId?: RunId | undefined
+  /** `RunEffect.key` of the effect whose outcome this is. */
+  readonly effectKey?: string | undefined
+  /** True for what must survive a failed save: it is tried again. Callers of anything else get the error and may ask again. */
+  readonly retrySave?: boolean | undefined
+  /** True for the check of calls that an earlier process sent: no effect starts before all of these are applied. */
+  readonly isRecovery?: boolean
+  /** True for the failure of a run that replaces an item; it is dropped if it cannot be applied either. */
+  readonly isRunFailure?: boolean
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+export type MailboxOptions = Pick<MailboxItem, 'runId' | 'effectKey' | 'retrySave'>
+
+/** One session in this process: its mailbox, its state in memory and its effects in flight. */
+export interface SessionActor {
+  readonly id: SessionId
+  /** Undefined until it is loaded, and after a failed save that leaves it uncertain what is stored. */
+  live: LiveSession | undefined
+  inbox: MailboxItem[]
+  /** Resolves when the inbox is processed; undefined while nobody processes it. */
+  running: Promise<void> | undefined
+  /** True while all that is in the inbox waits for the next attempt to save it. */
+  awaitsRetry: boolean
+  /** True after a save whose content was refused: items are applied one by one, to find the one that cannot be saved. */
+  oneByOne: boolean
+  /** Runs whose end cannot be stored either: this process starts no effects for them. */
+  readonly blockedRuns: Set<RunId>
+  readonly inFlight: Map<string, EffectInFlight>
+}
+
+/** `closing`: no new effects, outcomes of those in flight are still stored. `closed`: nothing more is applied or stored. */
+export interface DriverLifecycle {
+  phase: 'open' | 'closing' | 'closed'
+}
+
+export interface Mailboxes {
+  actorOf(id: SessionId): SessionActor
+  all(): Iterable<SessionActor>
+  /** The session, if it is in memory. */
+  find(id: SessionId): SessionActor | undefined
+  /**
+   * Applies a change to a session after those posted before it; resolves with its result once it is durable.
+   * @throws Failure `not_found` for a session that is not there; `shutting_down`
+   */
+  post<T>(id: SessionId, apply: (tx: SessionTransaction) => T, options?: MailboxOptions): Promise<T>
+  /** Processes the inbox of a session, unless that is under way. */
+  process(actor: SessionActor): void
+  /** Resolves when no inbox is being processed. */
+  idle(): Promise<void>
+}
+
+/** @param processInbox applies what is in an inbox until it is empty or awaits a retry */
+export function createMailboxes(
+  lifecycle: DriverLifecycle,
+  processInbox: (actor: SessionActor) => Promise<void>,
+): Mailboxes {
+  const actors = new Map<SessionId, SessionActor>()
+
+  const actorOf = (id: SessionId): SessionActor => {
+    let actor = actors.get(id)
+    if (!actor) {
+      actor = {
+        id,
+        live: undefined,
+        inbox: [],
+        running: undefined,
+        awaitsRetry: false,
+        oneByOne: false,
+        blockedRuns: new Set(),
+        inFlight: new Map(),
+      }
+      actors.set(id, actor)
+    }
+    return actor
+  }
+
+  function process(actor: SessionActor): void {
+    if (lifecycle.phase === 'closed' || actor.running) return
+    actor.running = processInbox(actor).finally(() => {
+      actor.running = undefined
+      if (actor.inbox.length > 0 && !actor.awaitsRetry) return process(actor)
+      // A session that waits for a person or a timer costs rows, not memory.
+      if (actor.inbox.length === 0 && actor.inFlight.size === 0) actors.delete(actor.id)
+    })
+  }
+
+  return {
+    actorOf,
+    all: () => actors.values(),
+    find: (id) => actors.get(id),
+    post: <T>(id: SessionId, apply: (tx: SessionTransaction) => T, options: MailboxOptions = {}): Promise<T> =>
+      new Promise<T>((resolve, reject) => {
+        if (lifecycle.phase === 'closed') return reject(fail('shutting_down'))
+        const actor = actorOf(id)
+        actor.inbox.push({ ...options, apply, resolve: resolve as (value: unknown) => void, reject })
+        actor.awaitsRetry = false
+        return process(actor)
+      }),
+    process,
+    async idle() {
+      for (const actor of actors.values()) while (actor.running) await actor.running
+    },
+  }
+}
+
+/** What replaces an item that cannot be applied or saved: the failure of its run; nothing if it concerns no run or is that failure. */
+export function toRunFailure(item: MailboxItem, errorCode?: 'state_not_saved'): MailboxItem[] {
+  const { runId } = item
+  if (runId === undefined || item.isRunFailure) return []
+  const apply = (tx: SessionTransaction): boolean =>
+    advanceRun(tx, runId, { type: 'broken', ...(errorCode && { errorCode }) })
+  return [{ ...item, apply, isRunFailure: true }]
+}

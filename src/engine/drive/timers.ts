@@ -1,0 +1,56 @@
+/** Stored timers: when to look for due ones, and what they do to their session. */
+import type { Clock, Instant } from '../../base/clock.ts'
+import type { TaskId } from '../../base/ids.ts'
+import type { SessionQueue } from '../../queue/queue.ts'
+import type { SessionTimer, SessionUpdate, Store } from '../../store/store.ts'
+import { advanceRun } from '../machine/advance.ts'
+import { timeOut } from '../machine/tasks.ts'
+import type { SessionTransaction } from '../session/transaction.ts'
+import type { DriverLifecycle, Mailboxes } from './mailbox.ts'
+
+/** Due timers read and applied at once. */
+const BATCH_SIZE = 100
+/** Pause before outcomes and timers are saved again after a failed save, on a full disk for example. */
+const RETRY_SAVE_MS = 1000
+
+export interface TimerScheduler {
+  /** Wakes the queue in time for the timers that an update sets. */
+  schedule(update: SessionUpdate): void
+  /** Wakes the queue when a failed save is to be tried again. */
+  scheduleRetry(): void
+  /** Applies all timers that are due, and resolves with the time to look again. */
+  applyDue(mailboxes: Mailboxes): Promise<Instant | undefined>
+}
+
+export function createTimerScheduler(
+  store: Store,
+  clock: Clock,
+  queue: () => SessionQueue,
+  lifecycle: DriverLifecycle,
+): TimerScheduler {
+  return {
+    schedule({ setTimers }) {
+      if (setTimers.length > 0) queue().wakeAt(Math.min(...setTimers.map(({ at }) => at)))
+    },
+    scheduleRetry: () => queue().wakeAt(clock.now() + RETRY_SAVE_MS),
+    async applyDue(mailboxes) {
+      while (lifecycle.phase === 'open') {
+        const due = await store.dueTimers(clock.now(), BATCH_SIZE)
+        if (due.length === 0) return store.nextTimerAt()
+        const results = await Promise.allSettled(
+          due.map((timer) => mailboxes.post(timer.sessionId, (tx) => applyTimer(tx, timer))),
+        )
+        // Timers that could not be saved are still due.
+        if (results.some(({ status }) => status === 'rejected')) return clock.now() + RETRY_SAVE_MS
+      }
+      return undefined
+    },
+  }
+}
+
+/** Deletes a timer that fired, even if nothing waits for it any more, and applies it. */
+function applyTimer(tx: SessionTransaction, { runId, kind, ref }: SessionTimer): void {
+  tx.setTimer(runId, kind, ref, null)
+  if (kind === 'task_timeout') timeOut(tx, ref as TaskId)
+  else advanceRun(tx, runId, { type: `${kind}.due` })
+}

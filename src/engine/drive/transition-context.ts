@@ -1,0 +1,69 @@
+/** What transitions of a session may know of this server: versions, routes, slots, and calls of other sessions. */
+import type { Clock } from '../../base/clock.ts'
+import type { CallRow, Store } from '../../store/store.ts'
+import type { EngineParts } from '../session/engine.ts'
+import type { LiveSession } from '../session/live-session.ts'
+import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
+import { callKey, type TransitionContext } from '../session/transaction.ts'
+import { lookBackMs, type VersionCache } from '../session/versions.ts'
+import type { DescribedTools } from './effects.ts'
+import type { DriverLifecycle, SessionActor } from './mailbox.ts'
+
+export interface TransitionContextParts {
+  readonly parts: EngineParts
+  readonly cache: VersionCache
+  readonly described: DescribedTools
+  readonly slots: Slots
+  readonly bounds: ConcurrencyBounds
+  readonly lifecycle: DriverLifecycle
+}
+
+export function transitionContextOf(
+  { parts, cache, described, slots, bounds, lifecycle }: TransitionContextParts,
+  actor: SessionActor,
+  live: LiveSession,
+  callsElsewhere: readonly CallRow[],
+): TransitionContext {
+  const { versions } = live
+  return {
+    now: Math.max(parts.clock.now(), live.lastAt),
+    ids: parts.ids,
+    snapshotOf: (run) => cache.get(run.agentVersionId)?.snapshot ?? versions.of(run).snapshot,
+    childOf: (bound) => versions.childOf(bound),
+    routeOf: (agent, tool) => parts.tools.route(agent, tool),
+    describedBy: (tool) => described.get(tool),
+    stepsOf: (id) => live.steps.get(id) ?? [],
+    calls: live.calls,
+    callsElsewhere,
+    worker: parts.worker,
+    maySend: parts.sends !== false && lifecycle.phase === 'open' && !live.isHeld,
+    callsAtOnce: bounds.completion,
+    takeSlot: (run, key, tool, { route, concurrency: bound }) =>
+      slots.take({ session: actor.id, run, key, tool, route, bound }),
+    mostOutput: ({ model }) => parts.providers.mostOutput(model, live.tree.session.id),
+    spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
+    maxIterations: parts.maxIterations ?? 100,
+    jitter: parts.random(),
+  }
+}
+
+/** True where a policy of a run counts calls of the same agent in other sessions. */
+export const looksBack = ({ tree, versions }: LiveSession): boolean =>
+  tree.runs.some((run) => lookBackMs(versions.of(run).snapshot) > 0)
+
+/** Calls in other sessions of those agents whose policies look back over a window. */
+export async function readCallsElsewhere(
+  store: Store,
+  clock: Clock,
+  { versions, tree, lastAt }: LiveSession,
+): Promise<readonly CallRow[]> {
+  const now = Math.max(clock.now(), lastAt)
+  const rows = new Map<string, CallRow>()
+  for (const run of tree.runs) {
+    const span = lookBackMs(versions.of(run).snapshot)
+    if (span === 0) continue
+    for (const row of await store.calls({ agentId: run.agentId, since: now - span }))
+      if (row.sessionId !== tree.session.id) rows.set(callKey(row.runId, row.callId), row)
+  }
+  return [...rows.values()]
+}
