@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { Failure } from '../../src/base/failure.ts'
 import { SvcClient } from '../../src/client/index.ts'
 import { createApp, routesOf } from '../../src/server/app.ts'
+import { identifyByKey } from '../../src/server/auth/auth.ts'
 import { openRuntime } from '../../src/server/runtime/runtime.ts'
 import { createOperatorApp } from '../../src/server/operator/app.ts'
 import { parseCancel, parseFinalize, parseMessage, parsePresign, parseStart } from '../../src/server/http/validate.ts'
@@ -15,7 +16,7 @@ import { faultsOf, operations, schemaOf } from './document.ts'
 const UNKNOWN = '019f0000-0000-7000-8000-000000000000'
 
 test('has every route, and no other', () => {
-  const lines = routesOf(openTestHouse().services).map(
+  const lines = routesOf(openTestHouse().services, identifyByKey).map(
     ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
   )
   expect([...operations.keys()].toSorted()).toEqual(lines.toSorted())
