@@ -119,10 +119,10 @@ test('every answer of a whole journey is in it', async () => {
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 test('10,000 bodies, paths and headers: no answer but those of the document, and none of our making', async () => {
-  const house = await openRuntime(options(), { host: '127.0.0.1', port: 0 })
-  closing(() => house.close(0))
-  const app = createApp(house.services)
-  const operator = createOperatorApp(house.services)
+  const runtime = await openRuntime(options(), { host: '127.0.0.1', port: 0 })
+  closing(() => runtime.close(0))
+  const app = createApp(runtime.services)
+  const operator = createOperatorApp(runtime.services)
   const { agentId, secret } = await publishDesk(operator, { allowUploads: true }, desk)
   const ask = async (method: string, path: string, headers: Record<string, string>, body?: string) =>
     app.request(ORIGIN + path, { method, headers, ...(body !== undefined && method === 'POST' && { body }) })
