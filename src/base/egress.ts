@@ -8,6 +8,7 @@ import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import { networkInterfaces } from 'node:os'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { isLocalhostName, isLoopback } from './loopback.ts'
 import { createTransport, UnsentError, type FetchFunction } from './transport.ts'
 
 export interface EgressOptions {
@@ -55,7 +56,7 @@ export function createEgress({
   const isOwn = (url: URL): boolean => ownPorts.has(portOf(url)) && !allowedHosts.includes(`${hostOf(url)}:${url.port}`)
 
   const whyNot = (hostname: string, address: string): string | undefined => {
-    if (isLocalName(hostname) && from === 'document')
+    if (isLocalhostName(hostname) && from === 'document')
       return isLoopback(address) ? undefined : `${hostname} leads to ${address}, which is not this machine`
     return isAllowed(hostname) || isPublic(address) ? undefined : `${hostname} leads to the private address ${address}`
   }
@@ -72,7 +73,7 @@ export function createEgress({
     const isAddress = ipaddr.isValid(host)
     if (isOwn(url) && isAddress && isHere(host)) throw refusal(`${url.host} is an address of this server`)
     if (from === 'config') return
-    const isPlain = isLocalName(host) || isLoopback(host) || (plain && isAllowed(host))
+    const isPlain = isLoopback(host) || (plain && isAllowed(host))
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
       throw refusal(`${url.origin} is not https, which all hosts but those of this machine need`)
     if (isAddress && !isLoopback(host) && !isPublic(host) && !isAllowed(host))
@@ -113,10 +114,6 @@ const refusal = (what: string): UnsentError =>
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-
-const isLocalName = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost')
-const isLoopback = (address: string): boolean =>
-  ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
 
 /** Whether an address is one of this machine: of its loopback, of none (which the system takes for it), or of a card. */
 function isHere(address: string): boolean {

@@ -1,6 +1,7 @@
 /** The whole HTTP interface, one line per route, in the order of the API document; extensions last. */
 import type { H3 } from 'h3'
 import { fail } from '../base/failure.ts'
+import { identifyByKey, type IdentifyCaller } from './auth/auth.ts'
 import { checkHost, type HostRules } from './http/hosts.ts'
 import { serveRoutes, type ApiRoute } from './http/route.ts'
 import { cancelRun, getConversation, getRun } from './routes/runs.ts'
@@ -22,21 +23,22 @@ export function createApp(
     checkHost(rules, call)
     if (about.closing) throw fail('shutting_down', undefined, { headers: { connection: 'close' } })
   }
-  return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, routesOf(services))
+  return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, routesOf(services, identifyByKey))
 }
 
-export function routesOf(services: ServerServices): readonly ApiRoute[] {
+/** @param identify who calls: the same routes are served to keys and to operators */
+export function routesOf(services: ServerServices, identify: IdentifyCaller): readonly ApiRoute[] {
   return [
-    { method: 'POST', path: '/v1/agents/:agentId/runs', handle: startRun(services) },
-    { method: 'GET', path: '/v1/agents/:agentId/sessions', handle: listSessions(services) },
-    { method: 'GET', path: '/v1/runs/:runId', handle: getRun(services) },
-    { method: 'GET', path: '/v1/runs/:runId/conversation', handle: getConversation(services) },
-    { method: 'GET', path: '/v1/runs/:runId/stream', handle: streamRun(services) },
-    { method: 'POST', path: '/v1/runs/:runId/input', handle: sendMessage(services) },
-    { method: 'POST', path: '/v1/runs/:runId/messages', handle: sendMessage(services) },
-    { method: 'POST', path: '/v1/file-library/presign', handle: presignFile(services) },
-    { method: 'POST', path: '/v1/file-library/finalize', handle: finalizeFile(services) },
-    { method: 'POST', path: '/v1/runs/:runId/cancel', handle: cancelRun(services) },
+    { method: 'POST', path: '/v1/agents/:agentId/runs', handle: startRun(services, identify) },
+    { method: 'GET', path: '/v1/agents/:agentId/sessions', handle: listSessions(services, identify) },
+    { method: 'GET', path: '/v1/runs/:runId', handle: getRun(services, identify) },
+    { method: 'GET', path: '/v1/runs/:runId/conversation', handle: getConversation(services, identify) },
+    { method: 'GET', path: '/v1/runs/:runId/stream', handle: streamRun(services, identify) },
+    { method: 'POST', path: '/v1/runs/:runId/input', handle: sendMessage(services, identify) },
+    { method: 'POST', path: '/v1/runs/:runId/messages', handle: sendMessage(services, identify) },
+    { method: 'POST', path: '/v1/file-library/presign', handle: presignFile(services, identify) },
+    { method: 'POST', path: '/v1/file-library/finalize', handle: finalizeFile(services, identify) },
+    { method: 'POST', path: '/v1/runs/:runId/cancel', handle: cancelRun(services, identify) },
     { method: 'GET', path: '/v1/openapi.json', handle: getOpenApi() },
     { method: 'GET', path: '/v1/healthz', handle: getHealth(services) },
   ]

@@ -1,14 +1,15 @@
 /**
- * Opens the house and its doors, and closes them in the reverse order. `openOperator` is the same house without doors to the
- * street, for commands that run while no server does.
+ * Opens the runtime and its listeners, and closes them in the reverse order. `openOperator` opens the same runtime without
+ * listeners, for commands that run while no server does.
  */
 import { rm } from 'node:fs/promises'
 import { toNodeHandler } from 'h3/node'
+import { isLoopback } from '../base/loopback.ts'
 import type { Engine } from '../engine/session/engine.ts'
 import type { Store } from '../store/store.ts'
 import { createApp } from './app.ts'
-import { isLoopback } from './http/ip.ts'
-import { openRuntime, type OpenRuntime, type RuntimeOptions } from './runtime/runtime.ts'
+import type { RuntimeOptions } from './runtime/options.ts'
+import { openRuntime, type OpenRuntime } from './runtime/runtime.ts'
 import { listenHttp, listenAdmin } from './http/listen.ts'
 import { createOperatorApp, type OperatorApp } from './operator/app.ts'
 import { createSchedule } from './runtime/schedule.ts'
@@ -34,7 +35,7 @@ export interface RunningServer {
   readonly operator: OperatorApp
   /** How many sessions were continued at boot. */
   readonly recovered: number
-  /** Drains: stops accepting, ends streams, stores what is in flight. Runs go on at the next start. */
+  /** Drains: stops accepting, ends streams, stores outcomes of work in flight. Runs continue at the next start. */
   close(graceMs?: number): Promise<void>
 }
 
@@ -51,42 +52,42 @@ const GRACE_MS = 5000
 /** @throws Failure `store_locked`, `store_unreadable`, `port_taken`, `config_invalid` */
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
   const host = options.host ?? '127.0.0.1'
-  const house = await openRuntime(options, { host, port: options.uploadPort ?? 0 })
+  const runtime = await openRuntime(options, { host, port: options.uploadPort ?? 0 })
   try {
-    return await openDoors(house, options, host)
+    return await openListeners(runtime, options, host)
   } catch (error) {
-    await house.close(0)
+    await runtime.close(0)
     throw error
   }
 }
 
 /**
- * With `readOnly` it answers what only reads, beside a server and other commands.
+ * With `readOnly` it answers requests that only read, while a server or another command holds the directory.
  * @throws Failure `store_locked` (never with `readOnly`), `store_unreadable`, `config_invalid`
  */
 export async function openOperator(options: RuntimeOptions): Promise<OpenOperator> {
-  const house = await openRuntime(options)
-  const { engine, store } = house.services
-  if (options.dataDirectory !== undefined && options.readOnly !== true) await forgetKilled(options.dataDirectory)
-  return { operator: createOperatorApp(house.services), engine, store, close: () => house.close(GRACE_MS) }
+  const runtime = await openRuntime(options)
+  const { engine, store } = runtime.services
+  if (options.dataDirectory !== undefined && options.readOnly !== true)
+    await removeStaleServerFiles(options.dataDirectory)
+  return { operator: createOperatorApp(runtime.services), engine, store, close: () => runtime.close(GRACE_MS) }
 }
 
-/** The directory's lock is held: who is said to listen there was killed, and nobody shall wait for an answer any more. */
-async function forgetKilled(directory: string): Promise<void> {
+/** Removes what a killed server left behind: we hold the directory's lock, so no server listens there any more. */
+async function removeStaleServerFiles(directory: string): Promise<void> {
   await removeServerFile(directory)
   await rm(adminSocketOf(directory), { force: true })
 }
 
-async function openDoors(house: OpenRuntime, options: ServerOptions, host: string): Promise<RunningServer> {
-  const { services } = house
+async function openListeners(runtime: OpenRuntime, options: ServerOptions, host: string): Promise<RunningServer> {
+  const { services } = runtime
   const { about, engine, store, ids, log, clock, workspace, config } = services
-  let grace = GRACE_MS
 
   const { hosts = [], origins = [] } = config.network ?? {}
-  const app = createApp(services, { loopback: host === 'localhost' || isLoopback(host), hosts, origins })
+  const app = createApp(services, { loopback: isLoopback(host), hosts, origins })
   const listener = await listenHttp(toNodeHandler(app), { host, port: options.port ?? 0, ids })
-  house.onClose(() => listener.close(grace))
-  house.onListening(listener.port)
+  runtime.onClose((graceMs) => listener.close(graceMs))
+  runtime.onListening(listener.port)
   about.url = `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
 
   const operator = createOperatorApp(services)
@@ -94,24 +95,24 @@ async function openDoors(house: OpenRuntime, options: ServerOptions, host: strin
   const adminSocket = directory === undefined ? null : (options.adminSocket ?? adminSocketOf(directory))
   if (adminSocket !== null) {
     const admin = await listenAdmin(operator.handleNode, adminSocket, ids)
-    house.onClose(() => admin.close(grace))
+    runtime.onClose((graceMs) => admin.close(graceMs))
   }
 
   const recovered = await engine.recover()
-  const held = await store.restored(workspace.id)
-  if (held.sessions.length + held.triggers.length > 0)
+  const restored = await store.restored(workspace.id)
+  if (restored.sessions.length + restored.triggers.length > 0)
     log.write('warn', 'what was restored is held until svc restore --resume', {
-      runs: held.sessions.length,
-      triggers: held.triggers.length,
+      runs: restored.sessions.length,
+      triggers: restored.triggers.length,
     })
   const schedule = createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
   about.onTriggers = () => schedule.refresh()
-  house.onClose(() => schedule.stop())
+  runtime.onClose(() => schedule.stop())
 
   const { url, uploadUrl } = { url: about.url, uploadUrl: about.uploadUrl ?? '' }
   if (directory !== undefined && adminSocket !== null) {
     await writeServerFile(directory, { pid: process.pid, url, uploadUrl, adminSocket })
-    house.onClose(() => removeServerFile(directory))
+    runtime.onClose(() => removeServerFile(directory))
   }
   log.write('info', 'listening', { url, uploadUrl, recovered })
   return {
@@ -122,9 +123,6 @@ async function openDoors(house: OpenRuntime, options: ServerOptions, host: strin
     store,
     operator,
     recovered,
-    close(graceMs = GRACE_MS) {
-      grace = graceMs
-      return house.close(graceMs)
-    },
+    close: (graceMs = GRACE_MS) => runtime.close(graceMs),
   }
 }

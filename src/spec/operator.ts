@@ -6,11 +6,7 @@
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type {
   Conversation,
-  FinalizeBody,
-  Finalized,
   MessageAccepted,
-  PresignBody,
-  Presigned,
   RunStatusBody,
   SessionListItem,
   StartRunResponse,
@@ -332,10 +328,9 @@ export interface OperatorRoutes {
     }
     answer: OperatorList<RunView>
   }
-  'GET /runs/:id': { query: Record<string, never>; answer: RunStatusBody }
-  'GET /runs/:id/conversation': { query: Record<string, never>; answer: Conversation }
-  /** Server-sent events, as the API's stream and never redacted. */
-  'GET /runs/:id/stream': { query: { after?: string }; answer: never }
+  /** All routes of `/v1` answer here, with an operator as principal and never redacted; these two are called by name. */
+  'GET /v1/runs/:id': { query: Record<string, never>; answer: RunStatusBody }
+  'GET /v1/runs/:id/conversation': { query: Record<string, never>; answer: Conversation }
   'POST /runs/:id/cancel': { body: { reason?: string }; answer: { runId: string; before: string; after: string } }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': { body: JsonObject & { as?: string }; answer: MessageAccepted }
@@ -345,9 +340,6 @@ export interface OperatorRoutes {
     answer: OperatorList<SessionListItem & { readonly agent?: string }>
   }
   'GET /sessions/:id': { query: Record<string, never>; answer: SessionView }
-  /** As the routes of the API, with the operator's authority. */
-  'POST /file-library/presign': { body: PresignBody; answer: Presigned }
-  'POST /file-library/finalize': { body: FinalizeBody; answer: Finalized }
   /** Finalized files, newest first. */
   'GET /files': { query: { skip?: string; take?: string }; answer: OperatorList<FileView> }
   /** The bytes; `key` is the object key or the file name. */

@@ -80,7 +80,7 @@ verifies('conversation.operator', async () => {
   await until(runId, 'engine.session.completed')
   const typesOf = ({ items }: Conversation) => items.map(({ type }) => type)
   const redacted = await get<Conversation>(`/v1/runs/${runId}/conversation`)
-  const whole = (await operator(`GET /runs/${runId}/conversation`)) as unknown as Conversation
+  const whole = (await operator(`GET /v1/runs/${runId}/conversation`)) as unknown as Conversation
   expect([typesOf(redacted), redacted.session.input]).toEqual([['RunCompleted', 'SessionCompleted'], null])
   expect(typesOf(whole)).toEqual(['UserMessage', 'Reasoning', 'Output', 'RunCompleted', 'SessionCompleted'])
   expect(whole.session.input).toEqual({ order: 'A-1042' })

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { Failure } from '../../src/base/failure.ts'
 import { SvcClient } from '../../src/client/index.ts'
 import { createApp, routesOf } from '../../src/server/app.ts'
+import { identifyByKey } from '../../src/server/auth/auth.ts'
 import { openRuntime } from '../../src/server/runtime/runtime.ts'
 import { createOperatorApp } from '../../src/server/operator/app.ts'
 import { parseCancel, parseFinalize, parseMessage, parsePresign, parseStart } from '../../src/server/http/validate.ts'
@@ -15,7 +16,7 @@ import { faultsOf, operations, schemaOf } from './document.ts'
 const UNKNOWN = '019f0000-0000-7000-8000-000000000000'
 
 test('has every route, and no other', () => {
-  const lines = routesOf(openTestHouse().services).map(
+  const lines = routesOf(openTestHouse().services, identifyByKey).map(
     ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
   )
   expect([...operations.keys()].toSorted()).toEqual(lines.toSorted())
@@ -118,10 +119,10 @@ test('every answer of a whole journey is in it', async () => {
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 test('10,000 bodies, paths and headers: no answer but those of the document, and none of our making', async () => {
-  const house = await openRuntime(options(), { host: '127.0.0.1', port: 0 })
-  closing(() => house.close(0))
-  const app = createApp(house.services)
-  const operator = createOperatorApp(house.services)
+  const runtime = await openRuntime(options(), { host: '127.0.0.1', port: 0 })
+  closing(() => runtime.close(0))
+  const app = createApp(runtime.services)
+  const operator = createOperatorApp(runtime.services)
   const { agentId, secret } = await publishDesk(operator, { allowUploads: true }, desk)
   const ask = async (method: string, path: string, headers: Record<string, string>, body?: string) =>
     app.request(ORIGIN + path, { method, headers, ...(body !== undefined && method === 'POST' && { body }) })

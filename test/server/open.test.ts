@@ -128,10 +128,10 @@ test('an answer without a server is recorded, and carried out by the server that
   await first.close()
 
   const house = await openOperator(options(dataDirectory))
-  const waiting = (await ask(house.operator, `GET /runs/${runId}/conversation`)) as Conversation
+  const waiting = (await ask(house.operator, `GET /v1/runs/${runId}/conversation`)) as Conversation
   const answer = { userTaskId: taskOf(waiting), approved: true }
   expect(await ask(house.operator, `POST /runs/${runId}/messages`, answer)).toMatchObject({ status: 'Running' })
-  const after = (await ask(house.operator, `GET /runs/${runId}/conversation`)) as Conversation
+  const after = (await ask(house.operator, `GET /v1/runs/${runId}/conversation`)) as Conversation
   expect(
     after.items.filter(({ type }) => type === 'ToolCall').map(({ content }) => (content as { name: string }).name),
   ).toEqual(['lookup'])

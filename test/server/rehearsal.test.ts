@@ -15,7 +15,7 @@ async function open(given: Partial<ServerOptions> = {}, data = directory()) {
   const { secret } = await publishDesk(server.operator)
   const { until } = caller(server.url, secret)
   const operator = <T>(line: string, body?: unknown): Promise<T> => ask(server.operator, line, body)
-  const read = (runId: string) => operator<RunStatusBody>(`GET /runs/${runId}`)
+  const read = (runId: string) => operator<RunStatusBody>(`GET /v1/runs/${runId}`)
   return {
     data,
     server,
@@ -25,7 +25,7 @@ async function open(given: Partial<ServerOptions> = {}, data = directory()) {
     /** Waits for the approval, gives it, and answers with how the run ended. */
     approve: async (runId: string): Promise<RunStatusBody> => {
       const paused = await until(runId, 'engine.session.paused')
-      const userTaskId = taskOf(await operator<Conversation>(`GET /runs/${runId}/conversation`))
+      const userTaskId = taskOf(await operator<Conversation>(`GET /v1/runs/${runId}/conversation`))
       await operator(`POST /runs/${runId}/messages`, { userTaskId, approved: true })
       await until(runId, 'engine.session.completed', paused)
       return read(runId)

@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { systemClock, type Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { silentLog, type Log } from '../../base/log.ts'
+import { isLoopback } from '../../base/loopback.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { openDisk } from './disk.ts'
 import { performS3Request, type S3Response, type ObjectStore } from './objects.ts'
@@ -206,12 +207,10 @@ function hostGuard(bound: string, hosts: readonly string[]): (request: IncomingM
   if (!isLoopback(bound)) return () => true
   return (request) => {
     const name = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase()
-    return isLoopback(name.replace(/^\[(.*)\]$/, '$1')) || hosts.includes(name)
+    return isLoopback(name) || hosts.includes(name)
   }
 }
 
-const isLoopback = (name: string): boolean =>
-  name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(?:\.\d{1,3}){3}$/.test(name)
 const anyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::'
 const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 

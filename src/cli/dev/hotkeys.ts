@@ -56,7 +56,7 @@ async function rerun({ call, operator }: HotkeyContext): Promise<void> {
   const { items } = await operator.call('GET /runs', { query: { take: '50' } })
   const last = items.find(({ parentRunId }) => parentRunId === null)
   if (!last) return call.out.say('There is no run yet.')
-  const { session } = await operator.call('GET /runs/:id/conversation', { id: last.runId })
+  const { session } = await operator.call('GET /v1/runs/:id/conversation', { id: last.runId })
   const input = isJsonObject(session.input) ? session.input : {}
   const { runId } = await operator.call('POST /runs', { body: { agent: last.agent, input } })
   call.out.say(`run ${shortId(runId)} started with the input of ${shortId(last.runId)}`)

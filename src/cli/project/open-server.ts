@@ -1,6 +1,7 @@
 /** What `serve`, `dev` and `demo` share: the address, the running server, the end by a signal. */
 import { fail, isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
+import { isLoopback } from '../../base/loopback.ts'
 import type { RunningServer } from '../../server/open.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -24,7 +25,7 @@ export interface ListenAddress {
 /** @throws Failure `usage` for an address that others reach, unless `--allow-remote` */
 export function readAddress({ given }: Pick<CommandContext, 'given'>, project: Project): ListenAddress {
   const host = given.text('host') ?? project.config.dev?.host ?? '127.0.0.1'
-  if (!LOOPBACK.test(host) && !given.flag('allow-remote'))
+  if (!isLoopback(host) && !given.flag('allow-remote'))
     throw fail(
       'usage',
       { what: `${host} is reached by other machines.` },
@@ -35,8 +36,6 @@ export function readAddress({ given }: Pick<CommandContext, 'given'>, project: P
     throw fail('usage', { what: `--port takes a number up to 65534, not ${port}.` })
   return { host, port: port ?? project.config.dev?.port ?? DEFAULT_PORT, named: port !== undefined }
 }
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
 export interface OpenServerOptions {
   readonly project: Project

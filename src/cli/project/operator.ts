@@ -98,7 +98,7 @@ function openInProcess(
 
 /** Requests that write, that follow a run, and those for which the storage of files is opened. */
 const needsLock = ({ method, url }: Request): boolean =>
-  method !== 'GET' || /^\/(?:runs\/[^/]+\/stream|files\/content)$/.test(new URL(url).pathname)
+  method !== 'GET' || /^\/(?:v1\/runs\/[^/]+\/stream|files\/content)$/.test(new URL(url).pathname)
 
 /** A server on another machine: its socket, carried by ssh. */
 async function openRemote(

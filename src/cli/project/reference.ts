@@ -39,7 +39,7 @@ export async function runIdOf(text: string, operator: OperatorClient | undefined
 export async function sessionIdOf(text: string, operator: OperatorClient): Promise<string> {
   if (isUuid(text)) return text.toLowerCase()
   if (text.startsWith('@')) {
-    const { sessionId } = await operator.call('GET /runs/:id', { id: await runIdOf(text, operator) })
+    const { sessionId } = await operator.call('GET /v1/runs/:id', { id: await runIdOf(text, operator) })
     return sessionId
   }
   if (!ENDING.test(text))

@@ -3,7 +3,6 @@
  * authority over the same routes, so that nobody has to make a key to look at a run. Source: command line, 1.1.
  */
 import { fail } from '../../base/failure.ts'
-import { isJsonObject, parseJson } from '../../base/json.ts'
 import { SvcClient } from '../../client/index.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { OPERATOR_URL, openOperator, type OperatorClient } from './operator.ts'
@@ -103,61 +102,30 @@ function createClient(call: CommandContext, url: string, apiKey: string): SvcCli
   return new SvcClient({ apiKey, baseUrl: url, fetch: call.io.fetch })
 }
 
-/** The client's methods over the operator's routes: same paths without `/v1`, same bodies, never redacted. */
+/** The client over the operator's channel, which serves the routes of `/v1` to the operator and never redacts. */
 export const operatorClient = (operator: OperatorClient, fetch: typeof globalThis.fetch): SvcClient =>
   new SvcClient({
+    // Required by the client; the channel identifies the operator itself.
     apiKey: 'operator',
     baseUrl: OPERATOR_URL,
-    fetch: async (input, init) => {
-      // Files go to the storage itself, at the address that the operator application gave.
-      if (!input.startsWith(OPERATOR_URL)) return await fetch(input, init)
-      return await operator.send(await toOperator(new Request(input, init)))
-    },
+    // Files go to the storage itself, at the address that the server gave.
+    fetch: (input, init) =>
+      input.startsWith(`${OPERATOR_URL}/`) ? operator.send(new Request(input, init)) : fetch(input, init),
   })
 
-/** A request for a route of /v1, answered by the operator application. */
-export const sendToOperator = async (
+/** Sends a request for a route of `/v1` over the operator's channel. */
+export const sendToOperator = (
   operator: OperatorClient,
   method: string,
   path: string,
   body?: string,
 ): Promise<Response> =>
-  await operator.send(
-    await toOperator(
-      new Request(new URL(path, OPERATOR_URL), {
-        method,
-        ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
-      }),
-    ),
+  operator.send(
+    new Request(new URL(path, OPERATOR_URL), {
+      method,
+      ...(body !== undefined && { body, headers: { 'content-type': 'application/json' } }),
+    }),
   )
-
-async function toOperator(request: Request): Promise<Request> {
-  const url = new URL(request.url)
-  const start = /^\/v1\/agents\/([^/]+)\/runs$/.exec(url.pathname)
-  const sessions = /^\/v1\/agents\/([^/]+)\/sessions$/.exec(url.pathname)
-  url.pathname = start ? '/runs' : url.pathname.replace(/^\/v1/, '').replace(/^(\/runs\/[^/]+)\/input$/, '$1/messages')
-  if (sessions) {
-    url.pathname = '/sessions'
-    url.searchParams.set('agent', sessions[1]!)
-  }
-  const seen = request.headers.get('last-event-id')
-  if (seen !== null) url.searchParams.set('after', seen)
-  const { method, headers, signal } = request
-  if (method !== 'POST') return new Request(url, { method, headers, signal })
-  const body = await request.text()
-  const given = start ? withAgent(body, start[1]!) : body
-  return new Request(url, { method, headers, signal, body: given })
-}
-
-/** What is no object stays as it is, for the one that is asked to refuse. */
-function withAgent(body: string, agent: string): string {
-  try {
-    const value = parseJson(body === '' ? '{}' : body)
-    return isJsonObject(value) ? JSON.stringify({ agent, input: {}, ...value }) : body
-  } catch {
-    return body
-  }
-}
 
 /** The base address that somebody named. */
 export const givenUrl = (

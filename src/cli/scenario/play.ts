@@ -70,8 +70,8 @@ export async function playScenario(
       if (problem !== undefined) break
     }
     return {
-      run: await stage.operator.call('GET /runs/:id', { id: started.runId }),
-      conversation: await stage.operator.call('GET /runs/:id/conversation', { id: started.runId }),
+      run: await stage.operator.call('GET /v1/runs/:id', { id: started.runId }),
+      conversation: await stage.operator.call('GET /v1/runs/:id/conversation', { id: started.runId }),
       events: await eventsOf(stage, sessionId),
       ...(problem !== undefined && { problem }),
       undecided: [...undecided],

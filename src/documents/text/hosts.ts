@@ -1,11 +1,10 @@
 /** What can be said about an address without asking anybody. */
 import ipaddr from 'ipaddr.js'
+import { isLoopback } from '../../base/loopback.ts'
+
+export { isLoopback }
 
 export const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined)
-
-/** This machine, by name or address. @param host as `URL.hostname` writes it */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host)
 
 /** An address of a private network, of this link, or of a cloud's metadata service; names are nobody's address. */
 export function isInternal(host: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Who asks. The order of the checks is the one of decisions, section 3: key known, trigger active, address allowed; then the
- * route looks for its resource, then for its scope, then at the body.
+ * Who calls a route of `/v1`. Checks run in the order of decisions, section 3: key known, trigger active, address allowed;
+ * then the route checks that its resource exists, that it is in scope, and last the body.
  */
 import { hashKey, isWellFormedKey } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'
@@ -13,26 +13,36 @@ import type { ServerServices } from '../runtime/services.ts'
 
 export type KeyPrincipal = Extract<Principal, { type: 'api_key' }>
 
+export type OperatorPrincipal = Extract<Principal, { type: 'operator' }>
+export type ApiPrincipal = KeyPrincipal | OperatorPrincipal
+
 export interface AuthenticatedCaller {
-  readonly principal: KeyPrincipal
-  readonly trigger: Trigger
-  /** When the key ends; null = never. */
+  readonly principal: ApiPrincipal
+  /** Trigger of the key; null for an operator, who needs none. */
+  readonly trigger: Trigger | null
+  /** When the key expires; null = never. */
   readonly expiresAt: Instant | null
 }
 
-/** A route that needs a key. Source: HTTP API, "Authentication", 1. */
-export const withKey =
+/** How a listener identifies its callers: the API by key, the operator channel by credential or local identity. */
+export type IdentifyCaller = (services: ServerServices, call: HttpRequestContext) => Promise<AuthenticatedCaller>
+
+/** A route that needs a caller. Source: HTTP API, "Authentication", 1. */
+export const withCaller =
   (
     services: ServerServices,
+    identify: IdentifyCaller,
     handle: (call: HttpRequestContext, caller: AuthenticatedCaller) => HttpReply | Promise<HttpReply>,
   ): RouteHandler =>
   async (call) =>
-    handle(call, await authenticate(services, call))
+    handle(call, await identify(services, call))
 
-async function authenticate(
-  { store, clock, config, attempts }: ServerServices,
-  call: HttpRequestContext,
-): Promise<AuthenticatedCaller> {
+/** The redaction switch: an operator always sees the timeline, a key when its trigger exposes it. */
+export const seesTimeline = (principal: ApiPrincipal): boolean =>
+  principal.type === 'operator' || principal.exposeTimeline
+
+/** @throws Failure `missing_api_key`, `invalid_api_key`, `trigger_inactive`, `ip_not_allowed` */
+export const identifyByKey: IdentifyCaller = async ({ store, clock, config, attempts }, call) => {
   const secret = call.request.headers.get('x-api-key')
   if (secret === null || secret === '') throw fail('missing_api_key')
   // Checksum before any query: a mistyped or guessed key costs the store nothing.

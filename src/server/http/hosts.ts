@@ -4,7 +4,7 @@
  * Source: decisions, section 2; security, S6.
  */
 import { fail } from '../../base/failure.ts'
-import { isLoopback } from './ip.ts'
+import { isLoopback } from '../../base/loopback.ts'
 import type { HttpRequestContext } from './route.ts'
 
 export interface HostRules {
@@ -34,9 +34,5 @@ export const nameInHost = (host: string | null): string | undefined => HOST.exec
 function isAllowed(host: string | null, hosts: readonly string[]): boolean {
   const name = nameInHost(host)
   if (name === undefined) return false
-  return name === 'localhost' || hosts.some((each) => each.toLowerCase() === name) || isLoopbackName(name)
+  return isLoopback(name) || hosts.some((each) => each.toLowerCase() === name)
 }
-
-/** Dotted quads only: other spellings of an address, such as `2130706433`, are names that a resolver may answer. */
-const isLoopbackName = (name: string): boolean =>
-  name.startsWith('[') ? isLoopback(name.slice(1, -1)) : /^\d+\.\d+\.\d+\.\d+$/.test(name) && isLoopback(name)

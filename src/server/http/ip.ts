@@ -14,9 +14,6 @@ export function isInRanges(address: string | undefined, ranges: readonly string[
   })
 }
 
-export const isLoopback = (address: string): boolean =>
-  isAddress(address) && ipaddr.process(address).range() === 'loopback'
-
 /**
  * Who really asks. Forwarded addresses count only behind a configured proxy; of these the rightmost one that is no proxy
  * itself, since a client may write anything to its left.

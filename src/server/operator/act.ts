@@ -1,16 +1,14 @@
-/** What a route of the operator application is given. Who reaches the channel is an operator. */
+/** What a route of the operator application receives. Everyone who reaches the channel is an operator. */
 import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { Principal } from '../../spec/key.ts'
+import type { OperatorPrincipal } from '../auth/auth.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
-export type OperatorPrincipal = Extract<Principal, { type: 'operator' }>
-
 export interface OperatorRequest {
   readonly services: ServerServices
   readonly operator: OperatorPrincipal
-  /** True where the identity was proved with a credential, and is not the channel's own. */
+  /** True if the identity comes from a credential, false if it is the channel's local identity. */
   readonly proved: boolean
   readonly body: unknown
   readonly query: URLSearchParams
@@ -19,6 +17,9 @@ export interface OperatorRequest {
   readonly call: HttpRequestContext
 }
 
-export type OperatorAction<R extends keyof OperatorRoutes> = (
+/** The operator's own routes; the others are those of `/v1`. */
+export type OwnOperatorRoute = Exclude<keyof OperatorRoutes, `${string} /v1/${string}`>
+
+export type OperatorAction<R extends OwnOperatorRoute> = (
   asked: OperatorRequest,
 ) => Promise<[OperatorRoutes[R]['answer']] extends [never] ? HttpReply : OperatorRoutes[R]['answer']>

@@ -1,30 +1,34 @@
-/** The operator application, one line per route, in the order of `spec/operator.ts`. */
+/**
+ * The operator application: the routes of `/v1` with an operator as principal, and the operator's own routes, one line per
+ * route, in the order of `spec/operator.ts`.
+ */
 import { toNodeHandler } from 'h3/node'
-import type { OperatorRoutes } from '../../spec/operator.ts'
 import { fail } from '../../base/failure.ts'
+import { routesOf } from '../app.ts'
+import type { IdentifyCaller } from '../auth/auth.ts'
 import type { NodeHandler } from '../http/listen.ts'
 import { readJson, type BodyLimits } from '../http/body.ts'
 import type { HttpReply } from '../http/reply.ts'
-import { serveRoutes, type RouteHandler, type HttpMethod } from '../http/route.ts'
+import { serveRoutes, type ApiRoute, type HttpMethod } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './act.ts'
+import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './agents.ts'
 import { listDecisions } from './decisions.ts'
-import { finalizeFile, getFile, listFiles, presignFile } from './files.ts'
+import { getFile, listFiles } from './files.ts'
 import { backupRoute } from './backup.ts'
 import { streamLogs } from './logs.ts'
 import { identifyOperator } from './identify.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './keys.ts'
 import { deployVersion, publishClosure } from './publish.ts'
 import { listRestored, releaseRestored } from './restored.ts'
-import { cancelRun, getConversation, getRun, listRuns, sendMessage, startRun, streamRun } from './runs.ts'
+import { cancelRun, listRuns, sendMessage, startRun } from './runs.ts'
 import { getSession, listSessions } from './sessions.ts'
 import { getStatus } from './status.ts'
 import { getTask, listTasks, probeTask } from './tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './triggers.ts'
 import { yankVersion } from './yank.ts'
 
-const ROUTES: { readonly [R in keyof OperatorRoutes]: OperatorAction<R> } = {
+const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /publish': publishClosure,
   'POST /deploy': deployVersion,
   'GET /agents': listAgents,
@@ -42,15 +46,10 @@ const ROUTES: { readonly [R in keyof OperatorRoutes]: OperatorAction<R> } = {
   'POST /keys/:id/revoke': revokeKey,
   'POST /runs': startRun,
   'GET /runs': listRuns,
-  'GET /runs/:id': getRun,
-  'GET /runs/:id/conversation': getConversation,
-  'GET /runs/:id/stream': streamRun,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,
   'GET /sessions/:id': getSession,
-  'POST /file-library/presign': presignFile,
-  'POST /file-library/finalize': finalizeFile,
   'GET /files': listFiles,
   'GET /files/content': getFile,
   'GET /tasks': listTasks,
@@ -64,8 +63,8 @@ const ROUTES: { readonly [R in keyof OperatorRoutes]: OperatorAction<R> } = {
   'GET /status': getStatus,
 }
 
-/** Routes whose answer is no JSON document. */
-const UNREAD: ReadonlySet<string> = new Set(['GET /runs/:id/stream', 'GET /files/content', 'GET /logs', 'POST /backup'])
+/** Routes that answer with a stream instead of a JSON document. */
+const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>(['GET /files/content', 'GET /logs', 'POST /backup'])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 256 }
@@ -82,39 +81,40 @@ export function createOperatorApp(services: ServerServices): OperatorApp {
   const guard = () => {
     if (about.closing) throw fail('shutting_down')
   }
-  const routes = Object.entries(ROUTES).map(([line, act]) => {
-    const [method, path] = line.split(' ') as [HttpMethod, string]
-    return {
-      method,
-      path,
-      handle: handlerOf(
-        services,
-        act as (asked: Parameters<OperatorAction<'GET /status'>>[0]) => Promise<unknown>,
-        method,
-        path,
-      ),
-    }
-  })
+  const own = Object.entries(ROUTES).map(([line, act]) =>
+    // Each action is paired with its own route here, so the answer's type does not matter any more.
+    toRoute(services, line, act as unknown as (request: OperatorRequest) => Promise<unknown>),
+  )
+  const routes = [...routesOf(services, identifyForApi), ...own]
   const app = serveRoutes({ ids, clock, log, redactor, guard, logsReads: false }, routes)
   return { fetch: async (request) => app.fetch(request), handleNode: toNodeHandler(app) as NodeHandler }
 }
 
-function handlerOf(
+const identifyForApi: IdentifyCaller = async (services, { request }) => {
+  const { operator } = await identifyOperator(services, request)
+  return { principal: operator, trigger: null, expiresAt: null }
+}
+
+function toRoute(
   services: ServerServices,
-  act: (asked: Parameters<OperatorAction<'GET /status'>>[0]) => Promise<unknown>,
-  method: HttpMethod,
-  path: string,
-): RouteHandler {
-  return async (call) => {
-    const identity = await identifyOperator(services, call.request)
-    const answer = await act({
-      services,
-      ...identity,
-      body: method === 'GET' ? undefined : await readJson(call, BODY),
-      query: call.url.searchParams,
-      id: (call.params['id'] ?? '').toLowerCase(),
-      call,
-    })
-    return UNREAD.has(`${method} ${path}`) ? (answer as HttpReply) : { status: 200, json: answer }
+  line: string,
+  act: (request: OperatorRequest) => Promise<unknown>,
+): ApiRoute {
+  const [method, path] = line.split(' ') as [HttpMethod, string]
+  return {
+    method,
+    path,
+    async handle(call) {
+      const identity = await identifyOperator(services, call.request)
+      const answer = await act({
+        services,
+        ...identity,
+        body: method === 'GET' ? undefined : await readJson(call, BODY),
+        query: call.url.searchParams,
+        id: (call.params['id'] ?? '').toLowerCase(),
+        call,
+      })
+      return STREAMED.has(line) ? (answer as HttpReply) : { status: 200, json: answer }
+    },
   }
 }

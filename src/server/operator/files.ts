@@ -2,17 +2,10 @@
 import { toIsoText } from '../../base/clock.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { FileView } from '../../spec/operator.ts'
-import { createFinalize, presignUpload } from '../routes/files.ts'
 import { openBlobs, type ServerServices } from '../runtime/services.ts'
 import { parsePage } from '../http/validate.ts'
 import type { OperatorAction } from './act.ts'
 import { notFoundFailure } from './find.ts'
-
-export const presignFile: OperatorAction<'POST /file-library/presign'> = ({ services, body }) =>
-  presignUpload(services, services.workspace.id, body)
-
-export const finalizeFile: OperatorAction<'POST /file-library/finalize'> = ({ services, body }) =>
-  createFinalize(services)(services.workspace.id, body)
 
 export const listFiles: OperatorAction<'GET /files'> = async ({ services: { store, workspace }, query }) => {
   const { items, total } = await store.files(workspace.id, parsePage(query))

@@ -7,7 +7,8 @@ import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type AgentSnap
 import type { AgentRow, AgentVersion } from '../../store/store.ts'
 import { readProperties } from './reader.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction, OperatorPrincipal } from './act.ts'
+import type { OperatorPrincipal } from '../auth/auth.ts'
+import type { OperatorAction } from './act.ts'
 import { findAgent, findVersion } from './find.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */

@@ -1,16 +1,13 @@
-/** Runs of all agents, seen and driven with the operator's authority: nothing is redacted. */
+/** Runs of all agents, driven with the operator's authority. The routes that read one run are those of `/v1`. */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
-import { collectTimeline } from '../../engine/session/timeline.ts'
 import type { RunView } from '../../spec/operator.ts'
 import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
 import { startLimits } from '../runtime/rates.ts'
 import { checkFiles, toAnswer } from '../routes/messages.ts'
-import { openStream } from '../routes/stream.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import { toRunStatus } from '../view/shape.ts'
 import { parseCancel, parseMessage, parsePage } from '../http/validate.ts'
 import { readProperties } from './reader.ts'
 import type { OperatorAction } from './act.ts'
@@ -84,21 +81,6 @@ export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query })
     page,
   )
   return { items: await Promise.all(items.map((run) => toRunView(services, run))), total }
-}
-
-export const getRun: OperatorAction<'GET /runs/:id'> = async ({ services, id }) => {
-  const run = await findRun(services, id)
-  return toRunStatus(run, await services.store.restoredAt(run.sessionId))
-}
-
-export const getConversation: OperatorAction<'GET /runs/:id/conversation'> = async ({ services, id }) =>
-  collectTimeline(await services.engine.conversation((await findRun(services, id)).sessionId))
-
-export const streamRun: OperatorAction<'GET /runs/:id/stream'> = async ({ services, operator, id, call }) => {
-  const run = await findRun(services, id)
-  const session = await services.store.session(run.sessionId)
-  if (!session) throw notFoundFailure('run')
-  return openStream(services, call, run, session, { owner: `operator:${operator.id}`, endsAt: null }, (event) => event)
 }
 
 export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ services, operator, id, body }) => {

@@ -5,7 +5,7 @@ import type { WorkspaceId } from '../../base/ids.ts'
 import type { Finalized, Presigned } from '../../spec/api.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
-import { withKey, type AuthenticatedCaller } from '../auth/auth.ts'
+import { withCaller, type AuthenticatedCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
 import { nameInHost } from '../http/hosts.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'
@@ -18,24 +18,24 @@ const ADDRESS_LIFETIME_SECONDS = 900
 const MAX_FILE_BYTES = 100 * 1024 * 1024
 
 /** POST /v1/file-library/presign: the quota is reserved now, and given back when the upload never comes. */
-export const presignFile = (services: ServerServices): RouteHandler =>
-  withUploads(services, async (call, { principal }) => {
+export const presignFile = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withUploads(services, identify, async (call, { principal }) => {
     const body = await readJson(call, apiBody(services.config))
-    return okReply(
-      await presignUpload(services, principal.workspaceId, body, nameInHost(call.request.headers.get('host'))),
-    )
+    // The operator's socket has no host name from which the storage could be reached.
+    const host = principal.type === 'operator' ? undefined : nameInHost(call.request.headers.get('host'))
+    return okReply(await presignUpload(services, principal.workspaceId, body, host))
   })
 
 /** POST /v1/file-library/finalize: checks that the bytes are there and fit, then moves them where no address reaches. */
-export const finalizeFile = (services: ServerServices): RouteHandler => {
+export const finalizeFile = (services: ServerServices, identify: IdentifyCaller): RouteHandler => {
   const finalize = createFinalize(services)
-  return withUploads(services, async (call, { principal }) =>
+  return withUploads(services, identify, async (call, { principal }) =>
     okReply(await finalize(principal.workspaceId, await readJson(call, apiBody(services.config)))),
   )
 }
 
 /** @param askedAs see `Blobs.presignPut` */
-export async function presignUpload(
+async function presignUpload(
   services: ServerServices,
   workspaceId: WorkspaceId,
   given: unknown,
@@ -80,9 +80,7 @@ export async function presignUpload(
   }
 }
 
-export function createFinalize(
-  services: ServerServices,
-): (workspaceId: WorkspaceId, given: unknown) => Promise<Finalized> {
+function createFinalize(services: ServerServices): (workspaceId: WorkspaceId, given: unknown) => Promise<Finalized> {
   const running = new Map<string, Promise<Finalized>>()
   return async (workspaceId, given) => {
     const { objectKey, maxContentLength } = parseFinalize(given)
@@ -128,10 +126,12 @@ async function register(
 
 const withUploads = (
   services: ServerServices,
+  identify: IdentifyCaller,
   handle: (call: HttpRequestContext, caller: AuthenticatedCaller) => Promise<HttpReply>,
 ): RouteHandler =>
-  withKey(services, (call, caller) => {
-    if (!caller.principal.allowUploads) throw fail('uploads_not_allowed')
+  withCaller(services, identify, (call, caller) => {
+    const { principal } = caller
+    if (principal.type === 'api_key' && !principal.allowUploads) throw fail('uploads_not_allowed')
     return handle(call, caller)
   })
 

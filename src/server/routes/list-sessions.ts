@@ -1,5 +1,5 @@
 import type { SessionList } from '../../spec/api.ts'
-import { withKey } from '../auth/auth.ts'
+import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { okReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { agentInScope } from '../auth/scope.ts'
@@ -8,8 +8,8 @@ import { toSessionListItem } from '../view/shape.ts'
 import { parsePage } from '../http/validate.ts'
 
 /** GET /v1/agents/{agentId}/sessions: newest first, those of all triggers of the agent. `?status=` is an extension. */
-export const listSessions = (services: ServerServices): RouteHandler =>
-  withKey(services, async ({ url, params }, { principal }) => {
+export const listSessions = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async ({ url, params }, { principal }) => {
     const agent = await agentInScope(services, principal, params['agentId']!)
     const page = parsePage(url.searchParams)
     const versionId = url.searchParams.get('versionId')?.toLowerCase()

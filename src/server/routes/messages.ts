@@ -3,7 +3,7 @@ import type { TaskId, WorkspaceId } from '../../base/ids.ts'
 import type { FileItem, MessageBody } from '../../spec/api.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
-import { withKey } from '../auth/auth.ts'
+import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
 import { acceptedReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
@@ -12,12 +12,12 @@ import type { ServerServices } from '../runtime/services.ts'
 import { parseMessage } from '../http/validate.ts'
 
 /** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. What cannot be accepted is 202 with `error` and changes nothing. */
-export const sendMessage = (services: ServerServices): RouteHandler =>
-  withKey(services, async (call, { principal }) => {
+export const sendMessage = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const body = parseMessage(await readJson(call, apiBody(services.config)), run.id)
     await checkFiles(services, principal.workspaceId, body.files ?? [])
-    return acceptedReply(await services.engine.answer(run.id, toAnswer(body, principal), !principal.exposeTimeline))
+    return acceptedReply(await services.engine.answer(run.id, toAnswer(body, principal), !seesTimeline(principal)))
   })
 
 /** The body as a door of the engine takes it: `text` wins over `message`. */

@@ -1,4 +1,4 @@
-import { withKey } from '../auth/auth.ts'
+import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
 import { conversationReply } from '../view/conversation.ts'
 import { redactConversation, slimContent } from '../view/redact.ts'
@@ -10,26 +10,26 @@ import { toRunStatus } from '../view/shape.ts'
 import { parseCancel, parseStepContent } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}: status and result, never redacted. */
-export const getRun = (services: ServerServices): RouteHandler =>
-  withKey(services, async ({ params }, { principal }) => {
+export const getRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async ({ params }, { principal }) => {
     const run = await runInScope(services, principal, params['runId']!)
     return okReply(toRunStatus(run, await services.store.restoredAt(run.sessionId)))
   })
 
 /** GET /v1/runs/{runId}/conversation: session, runs and timeline; redacted while the trigger hides its timeline. */
-export const getConversation = (services: ServerServices): RouteHandler =>
-  withKey(services, async ({ url, params }, { principal }) => {
+export const getConversation = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async ({ url, params }, { principal }) => {
     const { sessionId } = await runInScope(services, principal, params['runId']!)
     const stepContent = parseStepContent(url.searchParams)
     return conversationReply(await services.engine.conversation(sessionId), (whole) => {
-      const visible = principal.exposeTimeline ? whole : redactConversation(whole)
+      const visible = seesTimeline(principal) ? whole : redactConversation(whole)
       return stepContent === 'slim' ? slimContent(visible) : visible
     })
   })
 
 /** POST /v1/runs/{runId}/cancel (extension): reaches all descendants; a terminal run keeps its status. */
-export const cancelRun = (services: ServerServices): RouteHandler =>
-  withKey(services, async (call, { principal }) => {
+export const cancelRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const { reason } = parseCancel(await readJson(call, apiBody(services.config)))
     return acceptedReply(await services.engine.cancel(run.id, principal, reason))

@@ -1,6 +1,6 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import { withKey } from '../auth/auth.ts'
+import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
 import { startLimits, withRateHeaders } from '../runtime/rates.ts'
 import { acceptedReply } from '../http/reply.ts'
@@ -10,9 +10,9 @@ import type { ServerServices } from '../runtime/services.ts'
 import { parseIdempotencyKey, parseStart } from '../http/validate.ts'
 
 /** POST /v1/agents/{agentId}/runs: 202 once session, run and first work item are durable. */
-export const startRun = (services: ServerServices): RouteHandler =>
-  withKey(services, async (call, { principal, trigger }) => {
-    if ((await services.store.restoredAt(trigger.id)) !== undefined) throw fail('trigger_held')
+export const startRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async (call, { principal, trigger }) => {
+    if (trigger && (await services.store.restoredAt(trigger.id)) !== undefined) throw fail('trigger_held')
     const agent = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
     const body = await readJson(call, apiBody(services.config))
@@ -23,15 +23,15 @@ export const startRun = (services: ServerServices): RouteHandler =>
           workspaceId: principal.workspaceId,
           agentId: agent.id,
           principal,
-          triggerType: 'api',
-          triggerId: trigger.id,
-          triggerName: trigger.name,
+          triggerType: trigger ? 'api' : 'operator',
+          triggerId: trigger?.id ?? null,
+          triggerName: trigger?.name ?? null,
           input,
-          limits: startLimits(services.config, trigger),
+          limits: startLimits(services.config, trigger ?? undefined),
           ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
         }),
       )
     } catch (error) {
-      throw withRateHeaders(error, trigger)
+      throw trigger ? withRateHeaders(error, trigger) : error
     }
   })

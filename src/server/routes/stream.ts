@@ -3,7 +3,7 @@ import { Failure } from '../../base/failure.ts'
 import type { Run } from '../../spec/run.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
-import { withKey } from '../auth/auth.ts'
+import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
 import { redactEvent } from '../view/redact.ts'
 import type { HttpReply } from '../http/reply.ts'
@@ -14,15 +14,16 @@ import { STREAM_HEADERS, eventStream, type EventStreamOptions } from '../http/ss
 import { parseCursor } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}/stream: everything from the session's first event, or after the cursor, then live. */
-export const streamRun = (services: ServerServices): RouteHandler =>
-  withKey(services, async (call, { principal, expiresAt }) => {
+export const streamRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async (call, { principal, expiresAt }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const session = (await services.store.session(run.sessionId))!
-    if (services.readers.count(principal.id) >= MAX_STREAMS) throw tooManyStreams()
-    const view: EventStreamOptions['view'] = principal.exposeTimeline
+    const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
+    if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
+    const view: EventStreamOptions['view'] = seesTimeline(principal)
       ? (event) => event
       : (event) => redactEvent(event, session.rootRunId)
-    return openStream(services, call, run, session, { owner: principal.id, endsAt: expiresAt }, view)
+    return openStream(services, call, run, session, { owner, endsAt: expiresAt }, view)
   })
 
 /** Open streams of one key. Source: security, S4. */

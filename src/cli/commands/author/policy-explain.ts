@@ -109,7 +109,7 @@ async function find(
   if (reference.startsWith('@')) return { runId: await runIdOf(reference, operator) }
   try {
     const task = await taskOf(reference, operator)
-    const { items } = await operator.call('GET /runs/:id/conversation', { id: task.runId })
+    const { items } = await operator.call('GET /v1/runs/:id/conversation', { id: task.runId })
     const asked = items.findIndex(
       ({ type, content }) => type === 'UserTaskReq' && fieldOf(content, 'user_task_id') === task.userTaskId,
     )

@@ -1,0 +1,73 @@
+/** Opens the data directory, the log and the database of a server. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import type { Redactor } from '../../base/secret.ts'
+import { lockDirectory } from '../../store/sqlite/database/lock.ts'
+import { openSqlite } from '../../store/sqlite/open.ts'
+import { openSqliteReadOnly } from '../../store/sqlite/read-only.ts'
+import type { Store } from '../../store/store.ts'
+import { logToAll, openLogFile } from '../log/log-file.ts'
+import { withRunLog } from '../log/run-log.ts'
+import { openTelemetry, withSpans } from '../log/spans.ts'
+import type { CloseStack } from './close-stack.ts'
+import { refuseEmptied } from './emptied.ts'
+import type { RuntimeOptions } from './options.ts'
+
+/** Reserved on disk so that outcomes of work in flight can still be stored when the disk is full. Source: reliability, "Storage rules". */
+const BALLAST_BYTES = 16 * 1024 * 1024
+
+/**
+ * The data directory, locked unless `readOnly`; in memory a temporary directory, which `closing` removes.
+ * @throws Failure `store_locked`, `store_unreadable`
+ */
+export async function openDataDirectory(
+  { dataDirectory, readOnly = false }: RuntimeOptions,
+  closing: CloseStack,
+): Promise<string> {
+  if (dataDirectory === undefined) {
+    const directory = await mkdtemp(join(tmpdir(), 'svc-'))
+    closing.push(() => rm(directory, { recursive: true, force: true }))
+    return directory
+  }
+  if (!readOnly) {
+    const lock = lockDirectory(dataDirectory)
+    closing.push(() => lock.release())
+    refuseEmptied(dataDirectory)
+  }
+  return dataDirectory
+}
+
+interface StoreParts {
+  readonly clock: Clock
+  readonly redactor: Redactor
+  readonly closing: CloseStack
+  /** False: no listener is open, so neither a log file nor ballast is kept. */
+  readonly serving: boolean
+}
+
+/**
+ * The log and the store. A server with a data directory also writes its log and what happens to runs into a log file there.
+ * @throws Failure `store_unreadable`
+ */
+export async function openLogAndStore(
+  options: RuntimeOptions,
+  { clock, redactor, closing, serving }: StoreParts,
+): Promise<{ readonly log: Log; readonly store: Store }> {
+  const { dataDirectory, readOnly = false } = options
+  const processLog = options.log ?? (await import('../log/log.ts')).createLog(redactor, 'info', options.logTo)
+  const logFile =
+    dataDirectory !== undefined && serving ? openLogFile({ directory: dataDirectory, redactor, clock }) : undefined
+  if (logFile) closing.push(() => logFile.close())
+  const log = logFile ? logToAll(processLog, logFile) : processLog
+
+  const file = dataDirectory === undefined ? ':memory:' : join(dataDirectory, 'data.db')
+  const ballastBytes = dataDirectory !== undefined && serving ? BALLAST_BYTES : 0
+  const sqlite = readOnly ? await openSqliteReadOnly(file, clock) : openSqlite(file, { clock, ballastBytes })
+  closing.push(() => sqlite.close())
+  const logged = logFile ? withRunLog(sqlite, logFile) : sqlite
+  const store = options.otel ? withSpans(logged, await openTelemetry(options.version), log) : logged
+  return { log, store }
+}

@@ -1,0 +1,102 @@
+/**
+ * Opens the tools and models of a server, each wrapped in the same order: circuit breaker next to the network, then the
+ * cassette, then rehearsals of single runs.
+ */
+import { join } from 'node:path'
+import type { BreakerLimits } from '../../base/breaker.ts'
+import type { Clock } from '../../base/clock.ts'
+import { parseDuration } from '../../base/duration.ts'
+import type { Redactor } from '../../base/secret.ts'
+import { withBreaker as withModelBreaker } from '../../providers/breaker.ts'
+import { withCassette as withModelCassette } from '../../providers/cassette.ts'
+import { createProviders } from '../../providers/choose.ts'
+import type { ModelProviders } from '../../providers/provider.ts'
+import type { Cassette } from '../../spec/cassette.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import { withBreaker as withToolBreaker } from '../../tools/breaker.ts'
+import { withCassette as withToolCassette } from '../../tools/cassette.ts'
+import type { Toolbox } from '../../tools/tool.ts'
+import { createToolbox } from '../../tools/toolbox.ts'
+import { createRehearsals, type RehearsalRegistry } from './rehearsals.ts'
+import type { RuntimeOptions } from './options.ts'
+
+type ReadFile = NonNullable<Parameters<typeof createToolbox>[0]['readFile']>
+
+interface ToolParts {
+  /** Rehearsals are kept in `rehearsals/` below it. */
+  readonly directory: string
+  readonly clock: Clock
+  readonly redactor: Redactor
+  /** Ports of our own listeners, which tools and models must not reach. Ports added later count as well. */
+  readonly ownPorts: ReadonlySet<number>
+  /** Absent where no storage is open. */
+  readonly readFile: ReadFile | undefined
+}
+
+export interface OpenTools {
+  readonly tools: Toolbox
+  readonly providers: ModelProviders
+  readonly rehearsals: RehearsalRegistry
+}
+
+export function openTools(options: RuntimeOptions, parts: ToolParts): OpenTools {
+  const { config } = options
+  const { directory, clock, redactor } = parts
+  const limits = breakerLimits(config)
+  const cassette = redactedCassette(options.cassette, redactor)
+  const rehearsals = createRehearsals(join(directory, 'rehearsals'), redactor)
+
+  const toolbox = connectTools(options, parts)
+  const guardedTools = limits ? withToolBreaker(toolbox, limits, clock) : toolbox
+  const tools = rehearsals.tools(withToolCassette(options.standIn?.(guardedTools) ?? guardedTools, cassette))
+
+  const models = connectModels(options, parts)
+  const guardedModels = limits ? withModelBreaker(models, limits, clock) : models
+  const providers = rehearsals.models(withModelCassette(guardedModels, cassette))
+
+  return { tools, providers, rehearsals }
+}
+
+const connectTools = (
+  { config, configDirectory, env, version, offline = false }: RuntimeOptions,
+  { clock, redactor, ownPorts, readFile }: ToolParts,
+): Toolbox =>
+  createToolbox({
+    config,
+    configDir: configDirectory,
+    env,
+    redactor,
+    offline,
+    clock,
+    version,
+    ownPorts,
+    ...(readFile && { readFile }),
+  })
+
+const connectModels = (
+  { config, env, offline = false, wait }: RuntimeOptions,
+  { clock, redactor, ownPorts }: ToolParts,
+): ModelProviders =>
+  createProviders({
+    env,
+    redactor,
+    offline,
+    clock,
+    allowedHosts: config.network?.allowed_hosts ?? [],
+    ownPorts,
+    ...(config.providers && { config: config.providers }),
+    ...(wait && { wait }),
+  })
+
+/** The same cassette, whose recordings hold no secret. */
+function redactedCassette(cassette: Cassette = {}, redactor: Redactor): Cassette {
+  const { record, ...played } = cassette
+  return { ...played, ...(record && { record: (each) => record(redactor.json(each)) }) }
+}
+
+function breakerLimits({ circuit_breaker: breaker }: ProjectConfig): BreakerLimits | undefined {
+  if (!breaker) return undefined
+  const { failures, pause = '30s' } = breaker
+  // The duration parses: the shape of the file was checked when it was read.
+  return { failures, pauseMs: parseDuration(pause)! }
+}

@@ -1,0 +1,42 @@
+/** What a server is opened with. */
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import type { ProviderParts } from '../../providers/choose.ts'
+import type { QueueTimers } from '../../queue/embedded.ts'
+import type { Cassette } from '../../spec/cassette.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import type { Toolbox } from '../../tools/tool.ts'
+
+export interface RuntimeOptions {
+  /** Created when absent on disk, 0700. Undefined = everything in memory, files in a temporary directory. */
+  readonly dataDirectory?: string
+  /** Workspace name; ids of agents and versions are derived from it. */
+  readonly workspace: string
+  readonly config: ProjectConfig
+  /** Directory of the config file: tool commands run in it. */
+  readonly configDirectory: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Version of svc, shown by `GET /status`. */
+  readonly version: string
+  /** Reads without the lock, beside the process that holds it, and changes nothing. */
+  readonly readOnly?: boolean
+  /** Replaces every model provider by `auto`, except scripted ones. */
+  readonly offline?: boolean
+  readonly clock?: Clock
+  /** JSON lines on standard error when absent. */
+  readonly log?: Log
+  /** Reports ended sessions to the OpenTelemetry SDK that is loaded into this process. */
+  readonly otel?: boolean
+  /** Receives the JSON lines, already redacted, instead of standard error. */
+  readonly logTo?: { write(line: string): void }
+  /**
+   * For `svc dev`: decisions may be given in anybody's name, and runs may be rehearsed (command line, 3.2 and `svc run`).
+   */
+  readonly development?: boolean
+  /** For tests of agents, which move the clock by hand: timers, waiting, and replacements for tools. */
+  readonly timers?: QueueTimers
+  readonly wait?: NonNullable<ProviderParts['wait']>
+  readonly standIn?: (tools: Toolbox) => Toolbox
+  /** Records the answers of models and tools, or replays them. */
+  readonly cassette?: Cassette
+}
