@@ -1,10 +1,13 @@
 /** Every command of the table, run once in each form: what it prints is what the table says, and nothing else is there. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CommandSpec } from '../../src/cli/shell/command.ts'
 import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
+import { outputSchema, readComponents } from '../../src/cli/pages/output-schema.ts'
 import { commandTable } from '../../src/cli/table/table.ts'
-import { faultsOf } from './json-shape.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -141,11 +144,37 @@ test('every command of the table is called here', () => {
   expect([...Object.keys(calls), ...LASTING].toSorted()).toEqual(commandTable.map(({ path }) => path).toSorted())
 })
 
+const components = readComponents(readFileSync(join(import.meta.dirname, '../../schemas/openapi.yaml'), 'utf8'))
+
+/** Checks answers by the schema of the table; here a field that it does not name is a fault. */
+function createValidator(spec: CommandSpec): (answer: unknown) => readonly string[] {
+  // Bodies of the HTTP interface, among `$defs`, have tests of their own.
+  const { $defs, ...own } = outputSchema(spec, components) ?? {}
+  const schema = { ...(JSON.parse(JSON.stringify(own), closed) as object), ...($defs !== undefined && { $defs }) }
+  const ajv = new Ajv2020({ allErrors: true })
+  addFormats.default(ajv)
+  const validate = ajv.compile(schema)
+  return (answer) =>
+    validate(answer)
+      ? []
+      : validate.errors!.map(({ instancePath, params }) => `${instancePath} ${JSON.stringify(params)}`)
+}
+
+const closed = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'properties' in value && 'type' in value
+    ? { additionalProperties: false, ...value }
+    : value
+
+/** A refusal is one line `{"error":…}`. */
+const faultsOfRefusal = (answer: unknown): readonly string[] =>
+  Object.keys(answer as object).filter((name) => name !== 'error')
+
 // eslint-disable-next-line no-control-regex -- what no pipe may get
 const ESCAPE = /\u001B/
 
 describe.each(Object.keys(calls))('svc %s', (path) => {
   const spec = commandTable.find((each) => each.path === path)!
+  const faultsOf = createValidator(spec)
   const allowed = [0, REFUSED[path] ?? 0]
 
   test('prints for a pipe without colour, and its answer is all that stdout gets', async () => {
@@ -167,7 +196,7 @@ describe.each(Object.keys(calls))('svc %s', (path) => {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as unknown)
-    expect(documents.flatMap((each) => faultsOf(each, code === 0 ? spec.json! : '{error}'))).toEqual([])
+    expect(documents.flatMap(code === 0 ? faultsOf : faultsOfRefusal)).toEqual([])
     // What is no stream is one document; a refusal leaves stdout empty.
     expect(documents.length === 1 || /line/.test(spec.json!)).toBe(true)
     expect(code === 0 || stdout === '').toBe(true)

@@ -1,4 +1,5 @@
 /** What a command is: data for the parser, the help, the reference and the tests, and an action that is loaded when it runs. */
+import type { JsonObject } from '../../base/json.ts'
 import type { Io } from './io.ts'
 import type { GlobalOptions, OutputMode } from './mode.ts'
 import type { CommandOutput } from './output.ts'
@@ -39,8 +40,10 @@ export interface CommandSpec {
   readonly options?: readonly OptionSpec[]
   /** Complete command lines, each of which parses. */
   readonly examples: readonly string[]
-  /** The shape of `--json`; absent where the output is text in every mode. */
+  /** What `--json` prints, for people; absent where the output is text in every mode. `table/answers` makes it and the schema. */
   readonly json?: string
+  /** JSON Schema of the document, or of each line, that `--json` prints; absent where any JSON may come. */
+  readonly answer?: () => JsonObject
   /** Exit codes beyond 0, 2 and 70, with what they mean here. */
   readonly exits?: Readonly<Record<number, string>>
   /** Sees signals itself through `call.signal` and ends in its own time. */

@@ -1,5 +1,7 @@
 /** Commands that answer what runs ask. Source: command line, 2. */
 import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import { inboxAnswer, probeAnswer, receiptsAnswer } from './answers/approve.ts'
+import { printsCases, printsDocument } from './answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
 
 const as: OptionSpec = {
@@ -7,8 +9,6 @@ const as: OptionSpec = {
   say: 'the person who decides: refused unless your operator credential is theirs',
 }
 const ofRun: OptionSpec = { flags: '--run <run>', say: 'run of the task; needed with an API key' }
-
-const decided = '{items:[{userTaskId,status,approvals:{have,need},runStatus}],total}'
 
 const answerExits = {
   4: 'not an approver',
@@ -46,7 +46,7 @@ export const approveCommands: readonly CommandSpec[] = [
       { flags: '--watch', say: 'stay and show what comes' },
     ],
     examples: ['svc inbox', 'svc inbox --count', 'svc inbox --json --jq ".items[].userTaskId"'],
-    json: '{items:[{userTaskId,kind,runId,sessionId,agent,tool?,args?,argsDigest?,why,reason,options?,approvals:{have,need,by},createdAt,expiresAt,onTimeout,apiCompletable,status}],total}',
+    ...printsDocument(inboxAnswer),
     load: async () => (await import('../commands/approve/inbox.ts')).inbox,
   },
   {
@@ -67,7 +67,7 @@ export const approveCommands: readonly CommandSpec[] = [
       as,
     ],
     examples: ['svc approve 9c1e77', 'svc approve @waiting --note "checked with the customer"'],
-    json: decided,
+    ...printsDocument(receiptsAnswer),
     exits: answerExits,
     load: async () => (await import('../commands/approve/decide.ts')).approve,
   },
@@ -85,7 +85,7 @@ export const approveCommands: readonly CommandSpec[] = [
       as,
     ],
     examples: ['svc reject 9c1e77 --reason "customer already refunded"', 'svc reject @waiting --no-reason'],
-    json: decided,
+    ...printsDocument(receiptsAnswer),
     exits: answerExits,
     load: async () => (await import('../commands/approve/decide.ts')).reject,
   },
@@ -108,7 +108,7 @@ export const approveCommands: readonly CommandSpec[] = [
       as,
     ],
     examples: ['svc answer b7aa10 2', 'svc answer b7aa10 --probe', 'svc answer b7aa10 --option retry'],
-    json: `${decided}; with --probe {userTaskId,name,arguments,result,isError}`,
+    ...printsCases({ '': receiptsAnswer, 'with --probe': probeAnswer }),
     exits: answerExits,
     load: async () => (await import('../commands/approve/answer.ts')).answer,
   },

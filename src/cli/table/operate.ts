@@ -1,5 +1,17 @@
 /** Commands that look after the installation. Source: command line, 2. */
 import type { CommandSpec } from '../shell/command.ts'
+import {
+  changedSetting,
+  doctorAnswer,
+  helpAnswer,
+  logLine,
+  requestLine,
+  secretsAnswer,
+  settingAnswer,
+  settingsAnswer,
+  versionAnswer,
+} from './answers/operate.ts'
+import { printsDocument, printsLines } from './answers/schema.ts'
 import { listFilters } from './shared.ts'
 
 export const operateCommands: readonly CommandSpec[] = [
@@ -20,7 +32,7 @@ export const operateCommands: readonly CommandSpec[] = [
       { flags: '--path <glob>', say: 'requests for this path; * is any text' },
     ],
     examples: ['svc logs --http --status-code 4xx --since 10m', 'svc logs -f --run @last --level warn'],
-    json: 'a line each: {level,time,msg,…}; of requests {requestId,method,path,status,ms,key?,error?}',
+    ...printsLines('a line for each entry or request', logLine, requestLine),
     exits: { 5: 'no such run or agent' },
     load: async () => (await import('../commands/operate/logs.ts')).logs,
   },
@@ -32,7 +44,7 @@ export const operateCommands: readonly CommandSpec[] = [
     arguments: [{ name: '[agent]', say: 'of this agent only' }],
     options: [{ flags: '--verify', say: 'ask each provider whether it knows the key; costs nothing' }],
     examples: ['svc secrets check', 'svc secrets check acme.refund-desk --json'],
-    json: '{ok,items:[{agent,name,env,state,source,usedBy,seen?}]}',
+    ...printsDocument(secretsAnswer),
     exits: { 1: 'one that is needed is missing, empty or refused', 5: 'no such agent' },
     load: async () => (await import('../commands/operate/secrets.ts')).secretsCheck,
   },
@@ -64,7 +76,7 @@ export const operateCommands: readonly CommandSpec[] = [
       },
     ],
     examples: ['svc doctor', 'svc doctor sqlite'],
-    json: '{ok,items:[{check,ok,say,fix?}]}',
+    ...printsDocument(doctorAnswer),
     exits: { 1: 'something is wrong' },
     load: async () => (await import('../commands/operate/doctor.ts')).doctor,
   },
@@ -98,7 +110,7 @@ export const operateCommands: readonly CommandSpec[] = [
     summary: 'what applies here, from flags, environment and files',
     options: [{ flags: '--origin', say: 'and who says so' }],
     examples: ['svc config list --origin', 'svc config list --json'],
-    json: '{items:[{key,value,origin?}],total}',
+    ...printsDocument(settingsAnswer),
     load: async () => (await import('../commands/operate/config.ts')).configList,
   },
   {
@@ -108,7 +120,7 @@ export const operateCommands: readonly CommandSpec[] = [
     summary: 'one setting',
     arguments: [{ name: '<key>', say: 'as svc config list shows it: dev.port' }],
     examples: ['svc config get dev.port', 'svc config get data --json'],
-    json: '{key,value,origin}',
+    ...printsDocument(settingAnswer),
     exits: { 5: 'no such setting' },
     load: async () => (await import('../commands/operate/config.ts')).configGet,
   },
@@ -123,7 +135,7 @@ export const operateCommands: readonly CommandSpec[] = [
     ],
     options: [{ flags: '--user', say: 'for all projects, in config.yaml below $XDG_CONFIG_HOME/svc' }],
     examples: ['svc config set dev.port 4320', 'svc config set profiles.prod.url https://agents.example --user'],
-    json: '{key,value,file}',
+    ...printsDocument(changedSetting),
     load: async () => (await import('../commands/operate/config.ts')).configSet,
   },
   {
@@ -162,7 +174,7 @@ export const operateCommands: readonly CommandSpec[] = [
     ],
     options: [{ flags: '--tree', say: 'every command with its summary' }],
     examples: ['svc help run', 'svc help exit-codes', 'svc help --tree'],
-    json: '{commands:[{path,plane,summary,…}],globalOptions:[{flags,say,…}]}',
+    ...printsDocument(helpAnswer),
     exits: { 5: 'no such command or topic' },
     load: async () => (await import('../commands/operate/help.ts')).help,
   },
@@ -172,7 +184,7 @@ export const operateCommands: readonly CommandSpec[] = [
     plane: 'offline',
     summary: 'print the version, with --json of all parts',
     examples: ['svc version', 'svc version --json'],
-    json: '{svc,node,platform,arch}',
+    ...printsDocument(versionAnswer),
     load: async () => (await import('../commands/operate/version.ts')).versionCommand,
   },
 ]

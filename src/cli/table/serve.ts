@@ -1,5 +1,16 @@
 /** Commands that serve. Source: command line, 2. */
 import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import {
+  backupAnswer,
+  diagnosticLine,
+  heldCounts,
+  readyAnswer,
+  reloadAnswer,
+  resetAnswer,
+  restoreAnswer,
+  restorePlan,
+} from './answers/serve.ts'
+import { printsCases, printsDocument, printsLines } from './answers/schema.ts'
 
 const listening: readonly OptionSpec[] = [
   { flags: '--port <n>', say: 'port of the API, 0 for a free one; uploads take the next' },
@@ -26,7 +37,7 @@ export const serveCommands: readonly CommandSpec[] = [
       { flags: '--no-console', say: 'without the web console' },
     ],
     examples: ['svc dev', 'svc dev --port 0 --json'],
-    json: 'a line each: {"type":"ready",url,uploadUrl,consoleUrl,pid}, {"type":"reload",…}, {"type":"diagnostic",…}',
+    ...printsLines('a line each', readyAnswer, reloadAnswer, diagnosticLine),
     exits: { 6: 'port taken' },
     drains: true,
     load: async () => (await import('../commands/serve/dev.ts')).dev,
@@ -45,7 +56,7 @@ export const serveCommands: readonly CommandSpec[] = [
       { flags: '--admin-socket <path>', say: 'of the operator channel, instead of admin.sock in the data directory' },
     ],
     examples: ['svc serve', 'svc serve --log-format pretty', 'svc serve --port 0 --data /var/lib/svc --json'],
-    json: 'one line: {"type":"ready",url,uploadUrl,consoleUrl,pid}',
+    ...printsLines('one line', readyAnswer),
     exits: { 1: 'a bundle has errors', 6: 'port taken, or another server holds the directory' },
     drains: true,
     load: async () => (await import('../commands/serve/serve.ts')).serve,
@@ -57,15 +68,14 @@ export const serveCommands: readonly CommandSpec[] = [
     summary: 'database and files in one archive; the server keeps running',
     arguments: [{ name: '[file]', say: 'svc-DATE.tgz by default; - writes to standard output' }],
     examples: ['svc backup', 'svc backup svc-20261120.tgz --json'],
-    json: '{file,bytes,digest,runs,objects}',
+    ...printsDocument(backupAnswer),
     load: async () => (await import('../commands/serve/backup.ts')).backup,
   },
   {
     path: 'restore',
     group: 'Serve',
     plane: 'operator',
-    summary:
-      'a backup becomes the data directory, which no server may hold; open runs and triggers are held until released',
+    summary: 'make a backup the data directory; its open runs and triggers are held',
     arguments: [{ name: '[file]', say: 'a backup; - reads standard input' }],
     options: [
       { flags: '--force', say: 'replace what is there' },
@@ -81,7 +91,7 @@ export const serveCommands: readonly CommandSpec[] = [
       'svc restore --plan',
       'svc restore --resume --agent acme.refund-desk --yes',
     ],
-    json: '{file,dataDirectory,workspace,runs,objects,held:{runs,triggers}}; --plan {runs:[{runId,agent,status,startedAt,heldSince,mayRepeat}],triggers}; --resume {runs,triggers}',
+    ...printsCases({ '': restoreAnswer, 'with --plan': restorePlan, 'with --resume': heldCounts }),
     exits: { 1: 'no backup, or a damaged one', 6: 'the directory is not empty, or a server holds it' },
     load: async () => (await import('../commands/serve/backup.ts')).restore,
   },
@@ -95,7 +105,7 @@ export const serveCommands: readonly CommandSpec[] = [
       { flags: '--all', say: 'everything: versions, triggers, keys and files too' },
     ],
     examples: ['svc reset --runs', 'svc reset --all --yes'],
-    json: '{all,runs,files,dataDirectory}',
+    ...printsDocument(resetAnswer),
     exits: { 6: 'a server holds the directory' },
     load: async () => (await import('../commands/serve/backup.ts')).reset,
   },

@@ -6,7 +6,3 @@ export const failOn: OptionSpec = { flags: '--fail-on <what>', say: 'exit 1 when
 export const listFilters: readonly OptionSpec[] = [{ flags: '--agent <agent>', say: 'of this agent only' }]
 
 export const metadataOption: OptionSpec = { flags: '--metadata <key=value>', say: 'kept with the answer', many: true }
-
-/** JSON of the authority difference, which `versions diff` and `bundle diff` print. */
-export const differenceSchema =
-  '{breaking,widens,required,changes:[{kind,severity,widens,agent,tool?,verdict?,witness?:{tool,arguments,context?,before,after},from,to,path,say}]}'

@@ -1,6 +1,22 @@
 /** Commands that publish versions and say who may start them. Source: command line, 2. */
 import type { CommandSpec } from '../shell/command.ts'
-import { differenceSchema, failOn, listFilters } from './shared.ts'
+import {
+  agentAnswer,
+  agentsAnswer,
+  createdKeyAnswer,
+  deletedTrigger,
+  deployAnswer,
+  keyAnswer,
+  keysAnswer,
+  publishAnswer,
+  triggerAnswer,
+  triggersAnswer,
+  versionsAnswer,
+  yankAnswer,
+} from './answers/ship.ts'
+import { printsDocument } from './answers/schema.ts'
+import { versionDifference } from './answers/difference.ts'
+import { failOn, listFilters } from './shared.ts'
 
 export const shipCommands: readonly CommandSpec[] = [
   {
@@ -22,7 +38,7 @@ export const shipCommands: readonly CommandSpec[] = [
       { flags: '--strict', say: 'a boundary without a policy is an error' },
     ],
     examples: ['svc publish', 'svc publish --plan', 'svc publish bundle.tgz --deploy --allow-widen'],
-    json: '{published:[{kind,id,version,digest,agentId?,agentVersionId?,already}],plan:{breaking,steps,changes},deployed?}',
+    ...printsDocument(publishAnswer),
     exits: {
       1: 'errors in the documents, or a version too small for what changed',
       5: 'no document found',
@@ -37,7 +53,7 @@ export const shipCommands: readonly CommandSpec[] = [
     summary: 'versions of an agent, newest first',
     arguments: [{ name: '<agent>', say: 'namespace.name or id' }],
     examples: ['svc versions list acme.refund-desk', 'svc versions list acme.refund-desk --json'],
-    json: '{items:[{agentVersionId,versionLabel,digest,publishedAt,publishedBy,deployed,yanked}],total}',
+    ...printsDocument(versionsAnswer),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/ship/versions.ts')).versionsList,
   },
@@ -66,7 +82,7 @@ export const shipCommands: readonly CommandSpec[] = [
       'svc versions diff acme.refund-desk@1.1.0 acme.refund-desk@1.2.0',
       'svc versions diff acme.refund-desk@1.1.0 acme.refund-desk@1.2.0 --json --jq .breaking',
     ],
-    json: differenceSchema,
+    ...printsDocument(versionDifference),
     exits: { 1: 'breaking changes (--fail-on)', 5: 'no such version' },
     load: async () => (await import('../commands/author/bundle-diff.ts')).versionsDiff,
   },
@@ -81,7 +97,7 @@ export const shipCommands: readonly CommandSpec[] = [
       { flags: '--kind <kind>', say: 'where several have this name', choices: ['agent', 'tool', 'policy'] },
     ],
     examples: ['svc versions yank acme.refund-desk@1.2.0', 'svc versions yank acme.refunds@1.0.0 --kind tool --undo'],
-    json: '{kind,id,version,digest,yanked}',
+    ...printsDocument(yankAnswer),
     exits: { 5: 'no such version' },
     load: async () => (await import('../commands/ship/versions.ts')).versionsYank,
   },
@@ -96,7 +112,7 @@ export const shipCommands: readonly CommandSpec[] = [
       { flags: '--allow-yanked', say: 'deploy a version that was yanked' },
     ],
     examples: ['svc deploy acme.refund-desk@1.2.0', 'svc deploy acme.refund-desk --rollback --yes'],
-    json: '{agentId,from,to,agentVersionId,runningOnOld}',
+    ...printsDocument(deployAnswer),
     exits: { 5: 'no such version' },
     load: async () => (await import('../commands/ship/deploy.ts')).deploy,
   },
@@ -106,7 +122,7 @@ export const shipCommands: readonly CommandSpec[] = [
     plane: 'operator',
     summary: 'agents, their deployed versions and triggers',
     examples: ['svc agents list', 'svc agents list --json'],
-    json: '{items:[{agentId,name,deployed:{versionLabel,agentVersionId},triggers,inputContract?,tools,runsToday,waiting,lastRunAt}],total}',
+    ...printsDocument(agentsAnswer),
     load: async () => (await import('../commands/ship/agents.ts')).agentsList,
   },
   {
@@ -116,7 +132,7 @@ export const shipCommands: readonly CommandSpec[] = [
     summary: 'one agent: its input, its tools, and a line that runs it',
     arguments: [{ name: '<agent>', say: 'namespace.name or id' }],
     examples: ['svc agents show acme.refund-desk', 'svc agents show acme.refund-desk --json --jq .run'],
-    json: '{agentId,name,deployed,triggers,inputContract?,tools,runsToday,waiting,lastRunAt,run,curl}',
+    ...printsDocument(agentAnswer),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/ship/agents.ts')).agentsShow,
   },
@@ -127,7 +143,7 @@ export const shipCommands: readonly CommandSpec[] = [
     summary: 'triggers, of one agent or of all',
     options: listFilters,
     examples: ['svc triggers list', 'svc triggers list --agent acme.refund-desk --json'],
-    json: '{items:[trigger],total}',
+    ...printsDocument(triggersAnswer),
     load: async () => (await import('../commands/ship/triggers.ts')).triggersList,
   },
   {
@@ -137,7 +153,7 @@ export const shipCommands: readonly CommandSpec[] = [
     summary: 'one trigger',
     arguments: [{ name: '<trigger>', say: 'id or unique ending' }],
     examples: ['svc triggers show 5e2c11', 'svc triggers show 5e2c11 --json'],
-    json: '{triggerId,agentId,agent,type,name,active,exposeTimeline,allowIps,…}',
+    ...printsDocument(triggerAnswer),
     exits: { 5: 'no such trigger' },
     load: async () => (await import('../commands/ship/triggers.ts')).triggersShow,
   },
@@ -162,7 +178,7 @@ export const shipCommands: readonly CommandSpec[] = [
       'svc triggers create acme.refund-desk --type api --name web',
       'svc triggers create acme.daily-report --type schedule --cron "0 9 * * 1-5" --tz Europe/Berlin',
     ],
-    json: '{triggerId,agentId,agent,type,name,active,exposeTimeline,allowIps,…}',
+    ...printsDocument(triggerAnswer),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/ship/triggers.ts')).triggersCreate,
   },
@@ -182,7 +198,7 @@ export const shipCommands: readonly CommandSpec[] = [
       { flags: '--no-active', say: 'refuse its keys' },
     ],
     examples: ['svc triggers update 5e2c11 --no-expose-timeline', 'svc triggers update 5e2c11 --rate 10/m'],
-    json: '{triggerId,agentId,agent,type,name,active,exposeTimeline,allowIps,…}',
+    ...printsDocument(triggerAnswer),
     exits: { 5: 'no such trigger' },
     load: async () => (await import('../commands/ship/triggers.ts')).triggersUpdate,
   },
@@ -193,7 +209,7 @@ export const shipCommands: readonly CommandSpec[] = [
     summary: 'delete a trigger; its keys no longer work',
     arguments: [{ name: '<trigger>', say: 'id or unique ending' }],
     examples: ['svc triggers delete 5e2c11', 'svc triggers delete 5e2c11 --yes --json'],
-    json: '{triggerId}',
+    ...printsDocument(deletedTrigger),
     exits: { 5: 'no such trigger' },
     load: async () => (await import('../commands/ship/triggers.ts')).triggersDelete,
   },
@@ -207,7 +223,7 @@ export const shipCommands: readonly CommandSpec[] = [
       { flags: '--all', say: 'also those that single commands made for themselves, long over' },
     ],
     examples: ['svc keys list', 'svc keys list --agent acme.refund-desk --json'],
-    json: '{items:[{keyId,agentId?,agent?,triggerId?,trigger?,email?,roles?,name,prefix,allowUploads?,createdAt,expiresAt,revokedAt,lastUsedAt}],total}',
+    ...printsDocument(keysAnswer),
     load: async () => (await import('../commands/ship/keys.ts')).keysList,
   },
   {
@@ -230,7 +246,7 @@ export const shipCommands: readonly CommandSpec[] = [
       'svc keys create --agent acme.refund-desk --trigger api --allow-uploads --expires 30d',
       'svc keys create --operator --email ana@acme.example --role finance > ../ana.key',
     ],
-    json: '{keyId,secret,prefix,agentId?,triggerId?,allowUploads?,email?,roles?,…}',
+    ...printsDocument(createdKeyAnswer),
     exits: { 5: 'no such agent or trigger' },
     load: async () => (await import('../commands/ship/keys.ts')).keysCreate,
   },
@@ -241,7 +257,7 @@ export const shipCommands: readonly CommandSpec[] = [
     summary: 'end a key at once',
     arguments: [{ name: '<key>', say: 'id, unique ending or prefix' }],
     examples: ['svc keys revoke 8b10aa', 'svc keys revoke 8b10aa --yes'],
-    json: '{keyId,prefix,revokedAt,…}',
+    ...printsDocument(keyAnswer),
     exits: { 5: 'no such key' },
     load: async () => (await import('../commands/ship/keys.ts')).keysRevoke,
   },

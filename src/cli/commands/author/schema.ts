@@ -52,7 +52,6 @@ async function schemaOfOutput(path: string, commands: CommandContext['manual']['
   const components = readComponents(await readFile(packageFile('schemas/openapi.yaml'), 'utf8'))
   return outputSchema(
     commands.find((each) => each.path === path)!,
-    commands,
     components,
   )!
 }

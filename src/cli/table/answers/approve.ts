@@ -1,0 +1,54 @@
+import type { InboxItem, ProbeView } from '../../../spec/operator.ts'
+import type { AnswerReceipt } from '../../runs/approval-session.ts'
+import {
+  anyValue,
+  boolean,
+  integer,
+  list,
+  listAnswer,
+  nullable,
+  object,
+  optional,
+  string,
+  type AnswerSchema,
+} from './schema.ts'
+
+/** Without `task`, which is for the card. */
+const inboxItem: AnswerSchema<Omit<InboxItem, 'task'>> = object({
+  userTaskId: string,
+  kind: string,
+  runId: string,
+  sessionId: string,
+  agent: string,
+  tool: optional(string),
+  args: optional(anyValue),
+  argsDigest: optional(string),
+  why: string,
+  reason: nullable(string),
+  options: optional(list(object({ id: string, label: string }))),
+  approvals: object({ have: integer, need: integer, by: list(string) }),
+  createdAt: string,
+  expiresAt: nullable(string),
+  onTimeout: nullable(string),
+  apiCompletable: boolean,
+  status: string,
+})
+
+export const inboxAnswer = listAnswer(inboxItem)
+
+const answerReceipt: AnswerSchema<AnswerReceipt> = object({
+  userTaskId: string,
+  status: string,
+  approvals: object({ have: integer, need: integer }),
+  runStatus: string,
+})
+
+export const receiptsAnswer = listAnswer(answerReceipt)
+
+export const probeAnswer: AnswerSchema<ProbeView> = object({
+  userTaskId: string,
+  name: string,
+  arguments: anyValue,
+  result: anyValue,
+  isError: boolean,
+})

@@ -1,0 +1,51 @@
+/** The authority difference, which `versions diff`, `bundle diff` and the plan of `publish` print. */
+import type { VersionChange } from '../../../compile/diff/change.ts'
+import type { FileChange } from '../../../compile/diff/files.ts'
+import {
+  anyObject,
+  anyValue,
+  boolean,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  string,
+  type AnswerSchema,
+} from './schema.ts'
+
+const changeSeverity = oneOf('patch', 'minor', 'major')
+
+export const versionChange: AnswerSchema<VersionChange> = object({
+  kind: string,
+  severity: changeSeverity,
+  widens: boolean,
+  agent: string,
+  tool: optional(string),
+  verdict: optional(string),
+  witness: optional(
+    object({ tool: string, arguments: anyValue, context: optional(anyObject), before: string, after: string }),
+  ),
+  from: anyValue,
+  to: anyValue,
+  path: nullable(string),
+  say: string,
+})
+
+const difference = {
+  breaking: boolean,
+  widens: boolean,
+  required: nullable(changeSeverity),
+  changes: list(versionChange),
+}
+
+export const versionDifference = object(difference)
+
+const changedFile: AnswerSchema<FileChange> = object({
+  path: string,
+  change: oneOf('added', 'removed', 'changed'),
+  from: nullable(string),
+  to: nullable(string),
+})
+
+export const bundleDifference = object({ ...difference, files: optional(list(changedFile)) })

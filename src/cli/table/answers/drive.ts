@@ -1,0 +1,74 @@
+import type { FileView, OperatorRoutes, RunView } from '../../../spec/operator.ts'
+import {
+  anyValue,
+  integer,
+  listAnswer,
+  nullable,
+  object,
+  openObject,
+  list,
+  optional,
+  string,
+  type AnswerSchema,
+} from './schema.ts'
+
+/** Outcome of a run that was followed. */
+export const runAnswer = object({
+  runId: string,
+  sessionId: string,
+  status: string,
+  output: anyValue,
+  error: optional(string),
+  totalTokensUsed: integer,
+  durationMs: integer,
+  task: optional(
+    object({
+      userTaskId: string,
+      kind: string,
+      tool: optional(string),
+      args: optional(anyValue),
+      expiresAt: nullable(string),
+    }),
+  ),
+})
+
+const runView: AnswerSchema<RunView> = object({
+  runId: string,
+  sessionId: string,
+  agent: string,
+  versionLabel: string,
+  status: string,
+  depth: integer,
+  parentRunId: nullable(string),
+  startedAt: string,
+  finishedAt: nullable(string),
+  totalTokensUsed: integer,
+  trigger: string,
+  waitingOn: optional(string),
+  hold: optional(object({ reason: string, since: string })),
+})
+
+export const runsAnswer = listAnswer(runView)
+
+export const cancelledRuns = listAnswer<OperatorRoutes['POST /runs/:id/cancel']['answer']>(
+  object({ runId: string, before: string, after: string }),
+)
+
+export const sessionAnswer = openObject({ id: string, status: string, agent: string, runs: list(runView) })
+
+export const uploadedFiles = listAnswer(
+  object({
+    objectKey: string,
+    filename: string,
+    mediaType: string,
+    bytes: integer,
+    inputRef: anyValue,
+    messageRef: anyValue,
+  }),
+)
+
+export const filesAnswer = listAnswer<FileView>(
+  object({ objectKey: string, filename: string, mediaType: string, sizeBytes: integer, finalizedAt: string }),
+)
+
+export const downloadedFile = object({ objectKey: string, file: string, bytes: integer })

@@ -1,0 +1,85 @@
+import type { OperatorRoutes, RestoredView } from '../../../spec/operator.ts'
+import {
+  boolean,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  openObject,
+  optional,
+  string,
+  type AnswerSchema,
+} from './schema.ts'
+import { versionChange } from './difference.ts'
+
+/** The line that scripts wait for. Source: command line, introduction. */
+export const readyAnswer = object({
+  type: oneOf('ready'),
+  url: string,
+  uploadUrl: string,
+  consoleUrl: nullable(string),
+  pid: integer,
+})
+
+export const reloadAnswer = object({
+  type: oneOf('reload'),
+  changed: list(string),
+  agent: string,
+  version: string,
+  ms: integer,
+  changes: list(versionChange),
+})
+
+export const diagnosticLine = openObject({ type: oneOf('diagnostic'), severity: string, rule: string, message: string })
+
+export const backupAnswer = object({ file: string, bytes: integer, digest: string, runs: integer, objects: integer })
+
+/** How many things a restore holds or a release lets go on. */
+export const heldCounts: AnswerSchema<OperatorRoutes['POST /restored/release']['answer']> = object({
+  runs: integer,
+  triggers: integer,
+})
+
+export const restoreAnswer = object({
+  file: string,
+  dataDirectory: string,
+  workspace: string,
+  runs: integer,
+  objects: integer,
+  held: heldCounts,
+})
+
+export const restorePlan: AnswerSchema<RestoredView> = object({
+  runs: list(
+    object({
+      runId: string,
+      agent: string,
+      status: string,
+      startedAt: string,
+      heldSince: string,
+      mayRepeat: list(
+        object({
+          runId: string,
+          agent: string,
+          what: oneOf('completion', 'call'),
+          tool: optional(string),
+          sideEffectClass: optional(nullable(string)),
+          idempotencyKey: optional(string),
+          onRelease: oneOf('made', 'asked'),
+        }),
+      ),
+    }),
+  ),
+  triggers: list(
+    object({
+      triggerId: string,
+      agent: string,
+      type: oneOf('api', 'schedule'),
+      name: string,
+      nextAt: nullable(string),
+    }),
+  ),
+})
+
+export const resetAnswer = object({ all: boolean, runs: integer, files: integer, dataDirectory: string })

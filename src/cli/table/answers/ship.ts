@@ -1,0 +1,159 @@
+import type {
+  AgentView,
+  CreatedKey,
+  CreatedOperatorKey,
+  KeyView,
+  OperatorKeyView,
+  OperatorRoutes,
+  PublishedMember,
+  TriggerView,
+  VersionView,
+} from '../../../spec/operator.ts'
+import type { PlanStep } from '../../release/plan.ts'
+import { versionChange } from './difference.ts'
+import {
+  anyValue,
+  boolean,
+  integer,
+  list,
+  listAnswer,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  string,
+  type AnswerSchema,
+} from './schema.ts'
+
+const kind = oneOf('Agent', 'Tool', 'Policy')
+const bump = nullable(oneOf('patch', 'minor', 'major'))
+
+const publishedMember: AnswerSchema<PublishedMember> = object({
+  kind,
+  id: string,
+  version: string,
+  digest: string,
+  agentId: optional(string),
+  agentVersionId: optional(string),
+  already: boolean,
+})
+
+const planStep: AnswerSchema<PlanStep> = object({
+  kind,
+  id: string,
+  from: nullable(string),
+  to: string,
+  required: bump,
+  given: bump,
+  least: nullable(string),
+  enough: boolean,
+  taken: boolean,
+})
+
+export const publishAnswer = object({
+  published: list(publishedMember),
+  plan: object({
+    breaking: boolean,
+    steps: list(planStep),
+    changes: list(versionChange),
+    matrix: optional(list(object({ agent: string, rows: anyValue }))),
+  }),
+  deployed: optional(object({ agentId: string, agentVersionId: string, from: nullable(string) })),
+})
+
+export const versionsAnswer: AnswerSchema<OperatorRoutes['GET /versions']['answer']> = listAnswer<VersionView>(
+  object({
+    agentVersionId: string,
+    versionLabel: string,
+    digest: string,
+    publishedAt: string,
+    publishedBy: string,
+    deployed: boolean,
+    yanked: boolean,
+  }),
+)
+
+export const yankAnswer: AnswerSchema<OperatorRoutes['POST /yank']['answer']> = object({
+  kind,
+  id: string,
+  version: string,
+  digest: string,
+  yanked: boolean,
+})
+
+export const deployAnswer: AnswerSchema<OperatorRoutes['POST /deploy']['answer']> = object({
+  agentId: string,
+  from: nullable(string),
+  to: string,
+  agentVersionId: string,
+  runningOnOld: integer,
+})
+
+const agentFields = {
+  agentId: string,
+  name: string,
+  deployed: nullable(object({ versionLabel: string, agentVersionId: string })),
+  triggers: list(string),
+  inputContract: optional(anyValue),
+  tools: list(string),
+  runsToday: optional(integer),
+  waiting: optional(integer),
+  lastRunAt: optional(nullable(string)),
+}
+
+export const agentsAnswer = listAnswer<AgentView>(object(agentFields))
+
+export const agentAnswer: AnswerSchema<AgentView & { readonly run: string; readonly curl: string }> = object({
+  ...agentFields,
+  run: string,
+  curl: string,
+})
+
+export const triggerAnswer: AnswerSchema<TriggerView> = object({
+  triggerId: string,
+  agentId: string,
+  agent: string,
+  type: oneOf('api', 'schedule'),
+  name: string,
+  active: boolean,
+  exposeTimeline: boolean,
+  allowIps: list(string),
+  ratePerMinute: nullable(integer),
+  ratePerDay: nullable(integer),
+  maxConcurrentRuns: nullable(integer),
+  cron: nullable(string),
+  timeZone: nullable(string),
+  createdAt: string,
+})
+
+export const triggersAnswer = listAnswer(triggerAnswer)
+
+export const deletedTrigger: AnswerSchema<OperatorRoutes['DELETE /triggers/:id']['answer']> = object({
+  triggerId: string,
+})
+
+const keyTimes = {
+  name: nullable(string),
+  prefix: string,
+  createdAt: string,
+  expiresAt: nullable(string),
+  revokedAt: nullable(string),
+  lastUsedAt: nullable(string),
+}
+
+/** Fields of a key for agents, and of an operator's credential. */
+const keyFields = {
+  keyId: string,
+  agentId: optional(string),
+  agent: optional(string),
+  triggerId: optional(string),
+  trigger: optional(string),
+  allowUploads: optional(boolean),
+  email: optional(string),
+  roles: optional(list(string)),
+  ...keyTimes,
+}
+
+export const keyAnswer: AnswerSchema<KeyView | OperatorKeyView> = object(keyFields)
+export const keysAnswer = listAnswer(keyAnswer)
+export const createdKeyAnswer: AnswerSchema<CreatedKey | CreatedOperatorKey> = object({ ...keyFields, secret: string })
