@@ -26,8 +26,9 @@ export function compileSubject({ path, each, windowMs }: ConditionLeaf): Subject
 function compileFact(root: ConditionPath['root'], segments: readonly PathSegment[]): SubjectReader {
   if (root === 'args') return (facts) => walkPath(facts.args, segments)
   const [first, ...rest] = segments
-  const readField = FIELDS[root]![(first as { key: string }).key]!
-  return (facts) => walkPath(readField(facts), rest)
+  // `readPath` refuses fields that are not in the table.
+  const { read } = FIELDS[root]![(first as { key: string }).key]!
+  return (facts) => walkPath(read(facts), rest)
 }
 
 /** The segments before the first `[*]` and those after it; `after` is undefined where there is none. */
