@@ -1,4 +1,4 @@
-/** The same policies for every contestant: an approval, a denial or a grant above an amount, for a currency and some countries. */
+/** Policies and payments to decide: an approval, a denial or a grant above an amount, for a currency and some countries. */
 import type { JsonObject } from '../../src/base/json.ts'
 import type { CallFacts, PolicySets } from '../../src/policy/condition/decision.ts'
 import { entryIdOf, sealSet } from '../../src/policy/policy-set.ts'
@@ -29,7 +29,7 @@ export const rulesOf = (count: number): readonly Rule[] =>
     countries: ['DE', 'FR', index % 5 === 4 ? 'IT' : 'ES'],
   }))
 
-/** Payments that are decided in turn, so that nothing learns one answer. */
+/** Payments that are decided in turn, so that no branch is always taken. */
 export const payments: readonly Payment[] = Array.from({ length: 16 }, (_, index) => ({
   amount: 40 + 170 * index,
   currency: index % 3 === 2 ? 'USD' : 'EUR',

@@ -1,17 +1,14 @@
 /**
- * One decision about one call, in words: the strictest of all gates that fired, and why. Pure and synchronous; it never
- * throws, and what goes wrong denies. Source: policies, section 4.
+ * Decides one call and words the decision: the strictest of all gates that fired, and why. Pure and synchronous; it never
+ * throws, and an error denies. Source: policies, section 4.
  */
 import type { SideEffectClass } from '../spec/document.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from './condition/decision.ts'
-import { describeMoment, describeValue } from './condition/describe.ts'
-import type { ConditionEvaluator } from './condition/evaluate.ts'
-import { evaluatePolicies, outcomeOf, partsOf, type PolicyOutcome, type SetVerdict } from './evaluate-policies.ts'
+import { describeCondition, describeValue } from './condition/describe.ts'
+import { evaluatePolicies, type EvaluatedPolicy, type PolicyVerdict } from './evaluate-policies.ts'
 import { mergeObligations } from './obligations.ts'
 import { argumentAt } from './condition/path.ts'
-import { byName, type PolicyRule } from './rules.ts'
-import { showValue, type TruthValue, type SubjectValue } from './condition/truth.ts'
 
 /**
  * @param wire name under which the agent binds what is called; a name that its set does not know is denied
@@ -24,88 +21,47 @@ export const decideByPolicies = (
   effectiveClass?: SideEffectClass,
 ): PolicyDecision => describeVerdict(evaluatePolicies(sets, wire, facts, effectiveClass))
 
-/** A verdict in words. */
-export function describeVerdict(verdict: SetVerdict): PolicyDecision {
-  if (verdict.fault !== undefined) return refuse(verdict.fault)
+/** Words a verdict for people and for the record. */
+export function describeVerdict(verdict: PolicyVerdict): PolicyDecision {
+  if (verdict.fault !== undefined) return faultDecision(verdict.fault)
   try {
-    return settle(verdict)
+    return describeDecision(verdict)
   } catch {
-    return refuse('evaluation')
+    return faultDecision('evaluation')
   }
 }
 
-/** One policy of a verdict. */
-interface Considered {
-  readonly rule: PolicyRule
-  readonly truth: TruthValue
-  readonly outcome: PolicyOutcome
-  readonly leaves: ConditionEvaluator['leaves']
-  /** What its own leaves saw. */
-  readonly values: readonly SubjectValue[]
-  /** The same in words. */
-  readonly texts: readonly string[]
-}
-
-/** The policies of a verdict one by one, by name, each with the values that its own leaves saw. */
-export function consideredOf(verdict: SetVerdict): readonly Considered[] {
-  const all: Considered[] = []
-  for (const { list, places, frame } of partsOf(verdict)) {
-    // Many policies look at the same few values.
-    const written: string[] = []
-    const { rules, layout } = list
-    for (const at of places) {
-      const rule = rules[at]!
-      const truth = frame[layout.base + at] as TruthValue
-      const { leaves } = layout.evaluators[at]!
-      const values: SubjectValue[] = []
-      const texts: string[] = []
-      for (const { slot, subject } of leaves) {
-        values.push(frame[slot])
-        const describe = subject.isMoment ? describeMoment : describeValue
-        texts.push((written[slot] ??= describe(showValue(frame[slot]))))
-      }
-      all.push({ rule, truth, leaves, outcome: outcomeOf(rule, truth, verdict.facts), values, texts })
-    }
-  }
-  // The rules of one set are in this order already.
-  return verdict.inherited.length === 0 ? all : all.sort((a, b) => byName(a.rule, b.rule))
-}
-
-function settle(verdict: SetVerdict): PolicyDecision {
-  const { decision, byDefault, effectiveClass, facts } = verdict
-  const all = consideredOf(verdict)
+function describeDecision(verdict: PolicyVerdict): PolicyDecision {
+  const { decision, byDefault, effectiveClass, policies } = verdict
   const gate = decision === 'allow' || byDefault ? undefined : decision
   const wins = gate ?? 'grant'
-  const winning = all.filter((each) => each.outcome === wins)
-  const policies = [...winning, ...all.filter((each) => each.outcome !== wins)].map(toDecided)
-  const authorityRef = winning.find((each) => each.rule.entry.authority_ref !== undefined)?.rule.entry.authority_ref
-  const settled: Writable<PolicyDecision> = {
+  const winning = policies.filter(({ outcome }) => outcome === wins)
+  const authorityRef = winning.find(({ rule }) => rule.entry.authority_ref !== undefined)?.rule.entry.authority_ref
+  const explanation = explainWinner(winning, gate, verdict)
+  const approvals = policies
+    .filter(({ outcome }) => outcome === 'escalate' || outcome === 'require_approval')
+    .map(({ rule }) => rule.entry)
+  const reasons = approvals.flatMap(({ reason }) => reason ?? [])
+  const isAsking = decision === 'require_approval' || decision === 'escalate'
+  return {
     decision,
-    policies,
-    explanation: explainWinner(winning, gate, byDefault, effectiveClass, facts),
-    reasons: [],
+    policies: [...winning, ...policies.filter(({ outcome }) => outcome !== wins)].map(toDecidedPolicy),
+    explanation,
+    reasons: !isAsking ? [] : byDefault ? [DEFAULT_REASON] : [...new Set(reasons)].sort(),
+    ...(gate !== undefined && authorityRef !== undefined && { authorityRef }),
+    ...(decision === 'deny' && { message: messageOf(winning, explanation) }),
+    ...(isAsking && {
+      obligations: mergeObligations(
+        approvals.map(({ obligations }) => obligations),
+        effectiveClass,
+      ),
+    }),
   }
-  if (gate !== undefined && authorityRef !== undefined) settled.authorityRef = authorityRef
-  if (decision === 'deny') settled.message = messageOf(winning, settled.explanation)
-  if (decision === 'allow' || decision === 'deny') return settled
-  const approvals = all
-    .filter((each) => each.outcome === 'escalate' || each.outcome === 'require_approval')
-    .map((each) => each.rule.entry)
-  const reasons = approvals.flatMap((entry) => entry.reason ?? [])
-  settled.obligations = mergeObligations(
-    approvals.map((entry) => entry.obligations),
-    effectiveClass,
-  )
-  settled.reasons = byDefault ? [DEFAULT_REASON] : [...new Set(reasons)].sort()
-  return settled
 }
-
-/** Results are filled field by field: spreading one object into another costs more than the whole decision. */
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 const DEFAULT_REASON = 'The action cannot be undone and no policy grants it.'
 
-const refuse = (what: string): PolicyDecision => ({
+const faultDecision = (what: string): PolicyDecision => ({
   decision: 'deny',
   policies: [],
   explanation: `The policies of this call could not be evaluated (${what}), so it is denied.`,
@@ -114,19 +70,25 @@ const refuse = (what: string): PolicyDecision => ({
   error: `policy_error:${what}`,
 })
 
-function toDecided({ rule, truth, texts }: Considered): DecidedPolicy {
-  const { id, version, decision, reason, authority_ref, source } = rule.said
-  const decided: Writable<DecidedPolicy> = { id, version, decision, matched: truth, reason, authority_ref }
-  if (source !== undefined) decided.source = source
-  if (rule.describe) decided.condition = rule.describe(texts)
-  return decided
+function toDecidedPolicy({ rule, truth, seen }: EvaluatedPolicy): DecidedPolicy {
+  const { id, version, decision, reason, authority_ref, source } = rule.summary
+  return {
+    id,
+    version,
+    decision,
+    matched: truth,
+    reason,
+    authority_ref,
+    ...(source !== undefined && { source }),
+    ...(rule.condition && { condition: describeCondition(rule.condition, seen) }),
+  }
 }
 
-function messageOf(winning: readonly Considered[], explanation: string): string {
-  const entries = winning.map((each) => each.rule.entry)
+function messageOf(winning: readonly EvaluatedPolicy[], explanation: string): string {
+  const entries = winning.map(({ rule }) => rule.entry)
   return (
-    entries.find((entry) => entry.message !== undefined)?.message ??
-    entries.find((entry) => entry.reason !== undefined)?.reason ??
+    entries.find(({ message }) => message !== undefined)?.message ??
+    entries.find(({ reason }) => reason !== undefined)?.reason ??
     explanation
   )
 }
@@ -138,11 +100,9 @@ const VERBS = {
 } as const
 
 function explainWinner(
-  winning: readonly Considered[],
+  winning: readonly EvaluatedPolicy[],
   gate: keyof typeof VERBS | undefined,
-  byDefault: boolean,
-  effectiveClass: SideEffectClass | undefined,
-  facts: CallFacts,
+  { byDefault, effectiveClass, facts }: PolicyVerdict,
 ): string {
   const [first, ...others] = winning
   if (byDefault) return 'An irreversible_action requires an approval, and no policy grants it.'
@@ -150,7 +110,7 @@ function explainWinner(
     return effectiveClass === undefined
       ? 'No policy stops the call.'
       : `No policy stops the call, and ${effectiveClass} needs no approval.`
-  const { entry, describe } = first.rule
+  const { entry, condition } = first.rule
   const more =
     others.length === 0
       ? ''
@@ -163,8 +123,8 @@ function explainWinner(
     return `${name} allows only ${entry.allow.values.join(', ')} as ${entry.allow.field} (${value}).${more}`
   }
   const says = `${name} ${gate === undefined ? 'grants the call' : VERBS[gate]}`
-  if (!describe) return `${says}.${more}`
-  const because = describe(first.texts)
+  if (!condition) return `${says}.${more}`
+  const because = describeCondition(condition, first.seen)
   return first.truth === 'unknown'
     ? `${says}, since it cannot be told whether ${because}.${more}`
     : `${says}: ${because}.${more}`

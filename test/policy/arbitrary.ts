@@ -102,17 +102,6 @@ const leaf: fc.Arbitrary<JsonObject> = fc.oneof(
   },
 )
 
-/** A few comparisons of members of the arguments, as most policies are. */
-export const flat: fc.Arbitrary<JsonObject> = fc
-  .tuple(
-    fc.constantFrom('all', 'any'),
-    fc.array(
-      fc.tuple(plainPath, comparison, missing).map(([field, said, more]): JsonObject => ({ field, ...said, ...more })),
-      { minLength: 1, maxLength: 4 },
-    ),
-  )
-  .map(([form, leaves]) => ({ [form]: leaves }))
-
 /** Trees without problems, as an author may write them. */
 export const tree: fc.Arbitrary<JsonObject> = fc.letrec<{ tree: JsonObject; node: JsonObject }>((tie) => ({
   tree: fc.oneof({ maxDepth: 4 }, leaf, tie('node')),

@@ -1,7 +1,8 @@
 /** Which truths of which comparisons the tests of policies have seen. Source: command line, 2.1. */
-import { leavesOf, type ConditionLeaf } from '../../policy/condition/condition.ts'
-import { readCondition } from '../../policy/condition/condition.ts'
+import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import { describeLeaf } from '../../policy/condition/describe.ts'
+import { fieldAt } from '../../policy/condition/fields.ts'
+import type { ConditionPath } from '../../policy/condition/path.ts'
 import type { ExplainedNode, DecisionExplanation } from '../../policy/explain/explain.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { LeafPlaces } from './places.ts'
@@ -91,7 +92,7 @@ export function createCollector(): CoverageCollector {
 }
 
 function coverageOf(id: string, known: readonly KnownLeaf[]): PolicyCoverage {
-  const leaves = known.map(({ leaf, seen, ...told }) => ({ ...told, can: possible(leaf), seen }))
+  const leaves = known.map(({ leaf, seen, ...told }) => ({ ...told, can: possibleTruths(leaf), seen }))
   return {
     id,
     nodes: leaves.reduce((sum, { can }) => sum + can.length, 0),
@@ -105,10 +106,12 @@ function coverageOf(id: string, known: readonly KnownLeaf[]): PolicyCoverage {
   }
 }
 
-/** Facts that every call has, each of one type. */
-const ALWAYS_THERE =
-  /^(?:tool\.(?:id|namespace|name|version|wire_name|kind)|agent\.(?:id|namespace|name|version)|run\.\w+|session\.\w+|principal\.(?:type|id)|svc\.[\w.]+|time\.now)$/
+/** `exists` and `type` are never unknown, nor is a comparison with a single value that every call has. */
+const possibleTruths = (leaf: ConditionLeaf): readonly LeafTruth[] =>
+  leaf.op === 'exists' || leaf.op === 'type' || isAlwaysPresent(leaf.path) ? ['true', 'false'] : TRUTHS
 
-/** `exists` and `type` are never unknown, nor is what every call has. */
-const possible = ({ op, path }: ConditionLeaf): readonly LeafTruth[] =>
-  op === 'exists' || op === 'type' || ALWAYS_THERE.test(path.text) ? ['true', 'false'] : TRUTHS
+function isAlwaysPresent(path: ConditionPath): boolean {
+  const field = path.fn === undefined ? fieldAt(path) : undefined
+  if (!field || field.isOptional) return false
+  return field.schema['type'] !== 'object' && field.schema['type'] !== 'array'
+}

@@ -4,6 +4,7 @@ import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
+import { FIELDS } from '../../policy/condition/fields.ts'
 import { historyText, inWindow } from '../../policy/condition/history.ts'
 import { argumentAt, readPath } from '../../policy/condition/path.ts'
 import { nearestWord } from '../shell/nearest.ts'
@@ -21,15 +22,13 @@ export interface CallSituation {
   readonly now: Instant
 }
 
-const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  tool: ['id', 'version', 'wire_name', 'kind', 'mcp_server', 'side_effect_class', 'labels'],
-  agent: ['id', 'version', 'risk_tier', 'classifications', 'labels'],
-  run: ['depth', 'is_subagent', 'iteration', 'elapsed_seconds', 'tokens_used', 'trigger_type', 'taint'],
-  session: ['run_count', 'tokens_used', 'elapsed_seconds'],
-  principal: ['type', 'id', 'trigger_name'],
-  svc: ['dispatch', 'limit'],
-  time: ['now'],
-}
+/** The fields that a context may give, by root; derived ones follow from the others. */
+const CONTEXT_FIELDS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(FIELDS).map(([root, fields]) => [
+    root,
+    Object.keys(fields).filter((name) => fields[name]!.isDerived !== true),
+  ]),
+)
 
 /** @throws Failure `usage` for a context that names what does not exist */
 export function factsOf({ subject, tool, args, context: written, now }: CallSituation): CallFacts {
@@ -38,10 +37,10 @@ export function factsOf({ subject, tool, args, context: written, now }: CallSitu
   const given = (root: string): JsonObject => {
     const value = context[root] ?? {}
     if (!isJsonObject(value)) throw fail('usage', { what: `${root} of the context is no mapping.` })
-    for (const field of Object.keys(value)) if (FIELDS[root]) known(field, FIELDS[root], `${root}.`)
+    for (const field of Object.keys(value)) if (CONTEXT_FIELDS[root]) checkName(field, CONTEXT_FIELDS[root], `${root}.`)
     return value
   }
-  for (const root of Object.keys(context)) known(root, [...Object.keys(FIELDS), 'history'], '')
+  for (const root of Object.keys(context)) checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history'], '')
   // Whatever else the author writes there is what the author wants to ask about.
   return {
     args,
@@ -83,7 +82,7 @@ function byRoot(context: JsonObject): JsonObject {
   return roots
 }
 
-function known(name: string, names: readonly string[], prefix: string): void {
+function checkName(name: string, names: readonly string[], prefix: string): void {
   if (names.includes(name)) return
   const near = nearestWord(name, names)
   throw fail(

@@ -3,7 +3,7 @@ import { toIsoText } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { Condition, ConditionLeaf } from './condition.ts'
 import { inWindow } from './history.ts'
-import { showValue, type SubjectValue } from './truth.ts'
+import type { EvaluatedLeaf } from './evaluate.ts'
 import { operatorRow } from './operators.ts'
 
 /** Longer values are cut: a decision is read, not searched. */
@@ -22,46 +22,27 @@ function compared({ path, op, value, each, windowMs }: ConditionLeaf): string {
   return `${field} ${operatorRow(op).word} ${describeValue(value)}`
 }
 
-/** `args.amount > 100 (180) and args.country == "DE" (absent)`; without values when none were seen. */
-export const describeCondition = (condition: Condition, seen: readonly SubjectValue[] = []): string =>
-  compileDescription(condition)(seen.map((value) => describeValue(showValue(value))))
+/**
+ * `args.amount > 100 (180) and args.country == "DE" (absent)`.
+ * @param seen the value of each comparison from left to right; without it only the condition is described
+ */
+export const describeCondition = (condition: Condition, seen?: readonly EvaluatedLeaf[]): string =>
+  describeNode(condition, false, seen?.values())
 
-/** @param seen what each leaf saw, as `describeValue` tells it */
-export type OutcomeDescription = (seen: readonly string[]) => string
-
-/** The same for many calls: what does not change is written once. */
-export function compileDescription(condition: Condition): OutcomeDescription {
-  const pieces: (string | number)[] = []
-  let leaves = 0
-  const write = (part: Condition, inside: boolean): void => {
-    if ('leaf' in part) pieces.push(describeLeaf(part.leaf), leaves++)
-    else if ('not' in part) wrap('not (', () => write(part.not, false))
-    else {
-      const [members, word] = 'all' in part ? [part.all, ' and '] : [part.any, ' or ']
-      const list = (): void =>
-        members.forEach((member, at) => {
-          if (at > 0) pieces.push(word)
-          write(member, members.length > 1)
-        })
-      if (inside && members.length > 1) wrap('(', list)
-      else list()
-    }
+/** @param seen the comparisons that follow, from left to right */
+function describeNode(condition: Condition, isInList: boolean, seen: Iterator<EvaluatedLeaf> | undefined): string {
+  if ('leaf' in condition) {
+    const { leaf } = condition
+    return seen ? `${describeLeaf(leaf)} (${describeSeenValue(leaf, seen.next().value?.value)})` : describeLeaf(leaf)
   }
-  const wrap = (open: string, inner: () => void): void => {
-    pieces.push(open)
-    inner()
-    pieces.push(')')
-  }
-  write(condition, false)
-  return (seen) => {
-    let text = ''
-    for (const piece of pieces) {
-      if (typeof piece === 'string') text += piece
-      else if (piece < seen.length) text += ` (${seen[piece]})`
-    }
-    return text
-  }
+  if ('not' in condition) return `not (${describeNode(condition.not, false, seen)})`
+  const [members, word] = 'all' in condition ? [condition.all, ' and '] : [condition.any, ' or ']
+  const text = members.map((member) => describeNode(member, members.length > 1, seen)).join(word)
+  return isInList && members.length > 1 ? `(${text})` : text
 }
+
+const describeSeenValue = ({ path }: ConditionLeaf, value: JsonValue | undefined): string =>
+  path.root === 'time' ? describeMoment(value) : describeValue(value)
 
 /** Milliseconds since 1970 as people read them. */
 export const describeMoment = (value: JsonValue | undefined): string =>

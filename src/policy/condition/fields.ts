@@ -1,56 +1,101 @@
-/** The roots of condition paths other than `args` and `history`, and how each field is read. Source: policies, section 2. */
-import type { JsonValue } from '../../base/json.ts'
+/** Every fact that conditions can name besides arguments and history. Source: policies, section 2, the table of roots. */
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { SIDE_EFFECT_CLASSES } from '../../spec/document.ts'
 import type { CallFacts } from './decision.ts'
+import type { ConditionPath } from './path.ts'
 
-type FactReader = (facts: CallFacts) => JsonValue | undefined
+export interface CallField {
+  /** Undefined = absent. */
+  readonly read: (facts: CallFacts) => JsonValue | undefined
+  /** The values it can have, as JSON Schema. */
+  readonly schema: JsonObject
+  /** A call may be without it. */
+  readonly isOptional?: true
+  /** Computed from another field. */
+  readonly isDerived?: true
+}
+
+const TEXT: JsonObject = { type: 'string' }
+/** Texts that callers choose have at most 200 characters. */
+const SHORT_TEXT: JsonObject = { type: 'string', maxLength: 200 }
+const BOOLEAN: JsonObject = { type: 'boolean' }
+const COUNT: JsonObject = { type: 'integer', minimum: 0 }
+const SECONDS: JsonObject = { type: 'number', minimum: 0 }
+const LABELS: JsonObject = { type: 'object', additionalProperties: TEXT }
+const DISPATCH: JsonObject = {
+  type: 'object',
+  properties: { trigger: { enum: ['none', 'no_handler', 'timeout', 'indeterminate'] } },
+  required: ['trigger'],
+}
 
 const namespaceOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('.')))
 const nameOf = (id: string): string => id.slice(id.lastIndexOf('.') + 1)
 
-/** A missing entry is an unknown field; a value of `undefined` is an absent one. */
-export const FIELDS: Readonly<Record<string, Readonly<Record<string, FactReader>>>> = {
+/** By root, then by field. */
+export const FIELDS: Readonly<Record<string, Readonly<Record<string, CallField>>>> = {
   tool: {
-    id: (facts) => facts.tool.id,
-    namespace: (facts) => namespaceOf(facts.tool.id),
-    name: (facts) => nameOf(facts.tool.id),
-    version: (facts) => facts.tool.version,
-    wire_name: (facts) => facts.tool.wire_name,
-    kind: (facts) => facts.tool.kind,
-    mcp_server: (facts) => facts.tool.mcp_server,
-    side_effect_class: (facts) => facts.tool.side_effect_class,
-    labels: (facts) => facts.tool.labels,
+    id: { read: ({ tool }) => tool.id, schema: TEXT },
+    namespace: { read: ({ tool }) => namespaceOf(tool.id), schema: TEXT, isDerived: true },
+    name: { read: ({ tool }) => nameOf(tool.id), schema: TEXT, isDerived: true },
+    version: { read: ({ tool }) => tool.version, schema: TEXT },
+    wire_name: { read: ({ tool }) => tool.wire_name, schema: TEXT },
+    kind: { read: ({ tool }) => tool.kind, schema: { enum: ['tool', 'mcp', 'agent'] } },
+    mcp_server: { read: ({ tool }) => tool.mcp_server, schema: TEXT, isOptional: true },
+    side_effect_class: {
+      read: ({ tool }) => tool.side_effect_class,
+      schema: { enum: [...SIDE_EFFECT_CLASSES] },
+      isOptional: true,
+    },
+    labels: { read: ({ tool }) => tool.labels, schema: LABELS },
   },
   agent: {
-    id: (facts) => facts.agent.id,
-    namespace: (facts) => namespaceOf(facts.agent.id),
-    name: (facts) => nameOf(facts.agent.id),
-    version: (facts) => facts.agent.version,
-    risk_tier: (facts) => facts.agent.risk_tier,
-    classifications: (facts) => facts.agent.classifications as JsonValue[],
-    labels: (facts) => facts.agent.labels,
+    id: { read: ({ agent }) => agent.id, schema: TEXT },
+    namespace: { read: ({ agent }) => namespaceOf(agent.id), schema: TEXT, isDerived: true },
+    name: { read: ({ agent }) => nameOf(agent.id), schema: TEXT, isDerived: true },
+    version: { read: ({ agent }) => agent.version, schema: TEXT },
+    risk_tier: { read: ({ agent }) => agent.risk_tier, schema: TEXT, isOptional: true },
+    classifications: {
+      read: ({ agent }) => agent.classifications as JsonValue[],
+      schema: { type: 'array', items: TEXT },
+    },
+    labels: { read: ({ agent }) => agent.labels, schema: LABELS },
   },
   run: {
-    depth: (facts) => facts.run.depth,
-    is_subagent: (facts) => facts.run.is_subagent,
-    iteration: (facts) => facts.run.iteration,
-    elapsed_seconds: (facts) => facts.run.elapsed_seconds,
-    tokens_used: (facts) => facts.run.tokens_used,
-    trigger_type: (facts) => facts.run.trigger_type,
-    taint: (facts) => facts.run.taint,
+    depth: { read: ({ run }) => run.depth, schema: COUNT },
+    is_subagent: { read: ({ run }) => run.is_subagent, schema: BOOLEAN },
+    iteration: { read: ({ run }) => run.iteration, schema: COUNT },
+    elapsed_seconds: { read: ({ run }) => run.elapsed_seconds, schema: SECONDS },
+    tokens_used: { read: ({ run }) => run.tokens_used, schema: COUNT },
+    trigger_type: { read: ({ run }) => run.trigger_type, schema: { enum: ['api', 'scheduled', 'operator'] } },
+    taint: { read: ({ run }) => run.taint, schema: BOOLEAN },
   },
   session: {
-    run_count: (facts) => facts.session.run_count,
-    tokens_used: (facts) => facts.session.tokens_used,
-    elapsed_seconds: (facts) => facts.session.elapsed_seconds,
+    run_count: { read: ({ session }) => session.run_count, schema: COUNT },
+    tokens_used: { read: ({ session }) => session.tokens_used, schema: COUNT },
+    elapsed_seconds: { read: ({ session }) => session.elapsed_seconds, schema: SECONDS },
   },
   principal: {
-    type: (facts) => facts.principal.type,
-    id: (facts) => facts.principal.id,
-    trigger_name: (facts) => facts.principal.trigger_name,
+    type: { read: ({ principal }) => principal.type, schema: { enum: ['api_key', 'operator', 'schedule'] } },
+    id: { read: ({ principal }) => principal.id, schema: SHORT_TEXT },
+    trigger_name: { read: ({ principal }) => principal.trigger_name, schema: SHORT_TEXT, isOptional: true },
   },
-  time: { now: (facts) => facts.now },
+  time: { now: { read: ({ now }) => now, schema: { type: 'number' } } },
   svc: {
-    dispatch: (facts) => ({ trigger: facts.svc.dispatch.trigger }),
-    limit: (facts) => facts.svc.limit,
+    dispatch: { read: ({ svc }) => ({ trigger: svc.dispatch.trigger }), schema: DISPATCH },
+    limit: { read: ({ svc }) => svc.limit, schema: SHORT_TEXT },
   },
+}
+
+/**
+ * The values at a path of one of these fields, its function left aside; undefined for arguments, history, single labels and
+ * elements of lists.
+ */
+export function fieldAt({ root, segments }: ConditionPath): Pick<CallField, 'schema' | 'isOptional'> | undefined {
+  const [first, second] = segments.map((segment) => ('key' in segment ? segment.key : ''))
+  const fields = Object.hasOwn(FIELDS, root) ? FIELDS[root]! : {}
+  const field = first !== undefined && Object.hasOwn(fields, first) ? fields[first] : undefined
+  if (!field || second === undefined) return field
+  return field.schema === DISPATCH && second === 'trigger'
+    ? { schema: (DISPATCH['properties'] as { trigger: JsonObject }).trigger }
+    : undefined
 }

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
 import semver from 'semver'
 import { canonicalJson, type JsonValue } from '../../base/json.ts'
 import { loadRe2 } from '../../base/re2.ts'
-import { showValue, UnusableValue, type ValueTest, type TruthValue, type SubjectValue } from './truth.ts'
+import { showValue, UnusableValue, type ValueTest, type TruthValue } from './truth.ts'
 import { withinProblem, withinTest } from './within.ts'
 
 /** Undefined: the value's type is not the operator's, so the answer is unknown. */
@@ -25,11 +25,11 @@ interface OperatorRow {
 
 const truthOf = (result: boolean): TruthValue => (result ? 'true' : 'false')
 
-/** A test as it is asked: absence, and values that nothing may be compared with, are answered before it. */
-const asking =
-  (make: (literal: JsonValue) => Test): OperatorRow['judge'] =>
+/** Answers absent and unusable values, so that the test sees neither. */
+const testUsable =
+  (compile: (literal: JsonValue) => Test): OperatorRow['judge'] =>
   (literal, missing) => {
-    const test = make(literal)
+    const test = compile(literal)
     return (value) => {
       if (value === undefined) return missing
       const result = value instanceof UnusableValue ? undefined : test(value)
@@ -38,14 +38,11 @@ const asking =
   }
 
 /** `exists` and `type` are never unknown. */
-const knowing =
-  (make: (literal: JsonValue) => { there: (value: JsonValue) => boolean; absent: boolean }): OperatorRow['judge'] =>
+const testPresence =
+  (compile: (literal: JsonValue) => (value: JsonValue | undefined) => boolean): OperatorRow['judge'] =>
   (literal) => {
-    const { there, absent } = make(literal)
-    return (value) => {
-      const known = showValue(value)
-      return truthOf(known === undefined ? absent : there(known))
-    }
+    const test = compile(literal)
+    return (value) => truthOf(test(showValue(value)))
   }
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'null', 'array', 'object']
@@ -57,15 +54,15 @@ const isSafe = (value: JsonValue | undefined): value is number =>
   typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
 
 const needsText = (literal: JsonValue | undefined): string | undefined =>
-  typeof literal === 'string' ? undefined : `compares strings; its value is ${say(literal)}`
+  typeof literal === 'string' ? undefined : `compares strings; its value is ${describeLiteral(literal)}`
 
 const needsNumber = (literal: JsonValue | undefined): string | undefined =>
-  isSafe(literal) ? undefined : `compares numbers; its value is ${say(literal)}`
+  isSafe(literal) ? undefined : `compares numbers; its value is ${describeLiteral(literal)}`
 
 const needsList = (literal: JsonValue | undefined): string | undefined =>
   Array.isArray(literal) && literal.length > 0 && literal.every(isComparable)
     ? undefined
-    : `takes a list of strings, numbers, booleans or null that is not empty; its value is ${say(literal)}`
+    : `takes a list of strings, numbers, booleans or null that is not empty; its value is ${describeLiteral(literal)}`
 
 const isComparable = (value: JsonValue | undefined): boolean =>
   isScalar(value) && (typeof value !== 'number' || isSafe(value))
@@ -75,63 +72,48 @@ const text =
   (value) =>
     typeof value === 'string' ? test(value) : undefined
 
-/** The kind of a value that equality and membership go by. */
+/** The JSON type of a value, by which equality and membership go. */
 const kindOf = (value: JsonValue): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 
 /**
- * A value of another kind is neither equal nor different: `"900"` is not 900, and nobody can tell what it stands for. Whether
- * something is null can always be told. Lists and mappings are compared by their canonical text.
+ * A value of another type is neither equal nor different: `"900"` is not 900, and what it stands for is unknown. Whether a
+ * value is null is always known. Lists and mappings are compared by their canonical text.
  */
-const equality =
-  (same: TruthValue, different: TruthValue): OperatorRow['judge'] =>
-  (literal, missing) => {
-    if (literal !== null && typeof literal === 'object') {
-      const [kind, wanted] = [kindOf(literal), canonicalJson(literal)]
-      return (value) => {
-        if (value === undefined) return missing
-        if (value instanceof UnusableValue || kindOf(value) !== kind) return 'unknown'
-        return canonicalJson(value) === wanted ? same : different
-      }
-    }
-    if (literal === null)
-      return (value) => {
-        if (value === undefined) return missing
-        return value === null ? same : value instanceof UnusableValue ? 'unknown' : different
-      }
-    const kind = typeof literal
+function equals(literal: JsonValue): Test {
+  const kind = kindOf(literal)
+  const text = isScalar(literal) ? undefined : canonicalJson(literal)
+  return (value) => {
+    if (literal !== null && kindOf(value) !== kind) return undefined
+    return text === undefined ? value === literal : canonicalJson(value) === text
+  }
+}
+
+/** A value of a type that the list does not have is neither in it nor outside. */
+function isMember(literal: JsonValue): Test {
+  const members = literal as readonly JsonValue[]
+  const kinds = new Set(members.map(kindOf))
+  return (value) => members.includes(value) || (kinds.has(kindOf(value)) ? false : undefined)
+}
+
+const negateTest =
+  (compile: (literal: JsonValue) => Test): ((literal: JsonValue) => Test) =>
+  (literal) => {
+    const test = compile(literal)
     return (value) => {
-      if (value === literal) return same
-      return value === undefined ? missing : typeof value === kind ? different : 'unknown'
+      const result = test(value)
+      return result === undefined ? undefined : !result
     }
   }
+
+const compareNumbers = (holds: (value: number, literal: number) => boolean): OperatorRow['judge'] =>
+  testUsable((literal) => (value) => (typeof value === 'number' ? holds(value, literal as number) : undefined))
 
 const needsEqual = (literal: JsonValue | undefined): string | undefined => {
   if (literal === undefined) return 'needs a value'
   return typeof literal !== 'number' || isSafe(literal)
     ? undefined
-    : `compares numbers up to 2^53 - 1; its value is ${say(literal)}`
+    : `compares numbers up to 2^53 - 1; its value is ${describeLiteral(literal)}`
 }
-
-/** A value of a kind that the list does not have is neither in it nor outside. */
-const membership =
-  (inside: TruthValue, outside: TruthValue): OperatorRow['judge'] =>
-  (literal, missing) => {
-    const list = new Set<SubjectValue>(literal as JsonValue[])
-    const kinds = new Set((literal as JsonValue[]).map(kindOf))
-    const [kind] = kinds
-    // Most lists are of one kind.
-    if (kinds.size === 1 && kind !== 'null')
-      return (value) => {
-        if (value === undefined) return missing
-        if (list.has(value)) return inside
-        return typeof value === kind ? outside : 'unknown'
-      }
-    return (value) => {
-      if (value === undefined) return missing
-      if (list.has(value)) return inside
-      return value instanceof UnusableValue || !kinds.has(kindOf(value)) ? 'unknown' : outside
-    }
-  }
 
 const contains =
   (literal: JsonValue): Test =>
@@ -140,13 +122,10 @@ const contains =
     return typeof value === 'string' && typeof literal === 'string' ? value.includes(literal) : undefined
   }
 
-function hasType(literal: JsonValue): (value: JsonValue) => boolean {
-  const types = new Set(literal as JsonValue[] | string[])
-  return (value) => {
-    if (value === null) return types.has('null')
-    if (Array.isArray(value)) return types.has('array')
-    return types.has(typeof value) || (Number.isInteger(value) && types.has('integer'))
-  }
+function hasType(literal: JsonValue): (value: JsonValue | undefined) => boolean {
+  const types = asList(literal)
+  return (value) =>
+    value !== undefined && (types.includes(kindOf(value)) || (Number.isInteger(value) && types.includes('integer')))
 }
 
 const asList = (literal: JsonValue): JsonValue[] => (Array.isArray(literal) ? literal : [literal])
@@ -188,57 +167,54 @@ function patternProblem(literal: JsonValue | undefined): string | undefined {
 }
 
 export const OPERATORS = {
-  eq: { word: '==', problem: needsEqual, judge: equality('true', 'false') },
-  ne: { word: '!=', problem: needsEqual, judge: equality('false', 'true') },
-  // Written out four times, since each is then one call without another inside.
+  eq: { word: '==', problem: needsEqual, judge: testUsable(equals) },
+  ne: { word: '!=', problem: needsEqual, judge: testUsable(negateTest(equals)) },
   gt: {
     word: '>',
     problem: needsNumber,
-    judge: (literal, missing) => (value) =>
-      typeof value === 'number' ? truthOf(value > (literal as number)) : value === undefined ? missing : 'unknown',
+    judge: compareNumbers((value, literal) => value > literal),
   },
   gte: {
     word: '>=',
     problem: needsNumber,
-    judge: (literal, missing) => (value) =>
-      typeof value === 'number' ? truthOf(value >= (literal as number)) : value === undefined ? missing : 'unknown',
+    judge: compareNumbers((value, literal) => value >= literal),
   },
   lt: {
     word: '<',
     problem: needsNumber,
-    judge: (literal, missing) => (value) =>
-      typeof value === 'number' ? truthOf(value < (literal as number)) : value === undefined ? missing : 'unknown',
+    judge: compareNumbers((value, literal) => value < literal),
   },
   lte: {
     word: '<=',
     problem: needsNumber,
-    judge: (literal, missing) => (value) =>
-      typeof value === 'number' ? truthOf(value <= (literal as number)) : value === undefined ? missing : 'unknown',
+    judge: compareNumbers((value, literal) => value <= literal),
   },
-  in: { word: 'in', problem: needsList, judge: membership('true', 'false') },
-  not_in: { word: 'not in', problem: needsList, judge: membership('false', 'true') },
+  in: { word: 'in', problem: needsList, judge: testUsable(isMember) },
+  not_in: { word: 'not in', problem: needsList, judge: testUsable(negateTest(isMember)) },
   contains: {
     word: 'contains',
     problem: (literal) =>
-      isComparable(literal) ? undefined : `takes a string, number, boolean or null; its value is ${say(literal)}`,
-    judge: asking(contains),
+      isComparable(literal)
+        ? undefined
+        : `takes a string, number, boolean or null; its value is ${describeLiteral(literal)}`,
+    judge: testUsable(contains),
   },
   starts_with: {
     word: 'starts with',
     problem: needsText,
-    judge: asking((literal) => text((value) => value.startsWith(literal as string))),
+    judge: testUsable((literal) => text((value) => value.startsWith(literal as string))),
   },
   ends_with: {
     word: 'ends with',
     problem: needsText,
-    judge: asking((literal) => text((value) => value.endsWith(literal as string))),
+    judge: testUsable((literal) => text((value) => value.endsWith(literal as string))),
   },
-  matches: { word: 'matches', problem: patternProblem, judge: asking(pattern) },
+  matches: { word: 'matches', problem: patternProblem, judge: testUsable(pattern) },
   exists: {
     word: 'exists',
     problem: (literal) =>
-      typeof literal === 'boolean' ? undefined : `takes true or false; its value is ${say(literal)}`,
-    judge: knowing((literal) => ({ there: () => literal === true, absent: literal === false })),
+      typeof literal === 'boolean' ? undefined : `takes true or false; its value is ${describeLiteral(literal)}`,
+    judge: testPresence((literal) => (value) => (value !== undefined) === literal),
   },
   type: {
     word: 'is of type',
@@ -247,8 +223,8 @@ export const OPERATORS = {
       asList(literal).length > 0 &&
       asList(literal).every((type) => TYPES.includes(type as string))
         ? undefined
-        : `takes one of ${TYPES.join(', ')}, or a list of them; its value is ${say(literal)}`,
-    judge: knowing((literal) => ({ there: hasType(asList(literal)), absent: false })),
+        : `takes one of ${TYPES.join(', ')}, or a list of them; its value is ${describeLiteral(literal)}`,
+    judge: testPresence(hasType),
   },
   cidr: {
     word: 'in network',
@@ -257,20 +233,20 @@ export const OPERATORS = {
       asList(literal).length > 0 &&
       asList(literal).every((range) => typeof range === 'string' && ipaddr.isValidCIDR(range))
         ? undefined
-        : `takes an address range such as 10.0.0.0/8, or a list of them; its value is ${say(literal)}`,
-    judge: asking(cidr),
+        : `takes an address range such as 10.0.0.0/8, or a list of them; its value is ${describeLiteral(literal)}`,
+    judge: testUsable(cidr),
   },
   semver: {
     word: 'satisfies',
     problem: (literal) =>
       typeof literal === 'string' && semver.validRange(literal) !== null
         ? undefined
-        : `takes a semver range; its value is ${say(literal)}`,
-    judge: asking((literal) =>
+        : `takes a semver range; its value is ${describeLiteral(literal)}`,
+    judge: testUsable((literal) =>
       text((value) => (semver.valid(value) === null ? undefined : semver.satisfies(value, literal as string))),
     ),
   },
-  within: { word: 'within', problem: withinProblem, judge: asking(withinTest) },
+  within: { word: 'within', problem: withinProblem, judge: testUsable(withinTest) },
 } satisfies Readonly<Record<string, OperatorRow>>
 
 export type ConditionOperator = keyof typeof OPERATORS
@@ -294,7 +270,7 @@ export function operatorOf(name: string): ConditionOperator | undefined {
 }
 
 /** A literal in one word or two: `string "500"`. */
-function say(literal: JsonValue | undefined): string {
+function describeLiteral(literal: JsonValue | undefined): string {
   if (literal === undefined) return 'missing'
   if (literal === null) return 'null'
   if (Array.isArray(literal)) return literal.length === 0 ? 'an empty list' : 'a list'

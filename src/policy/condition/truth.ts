@@ -1,47 +1,48 @@
-/** Three-valued truth, and the values that comparisons are made with. Source: policies, section 2. */
+/** Three-valued truth (Kleene), and the values that comparisons test. Source: policies, section 2. */
 import type { JsonValue } from '../../base/json.ts'
 
 export type TruthValue = 'true' | 'false' | 'unknown'
 
+export const negateTruth = (truth: TruthValue): TruthValue =>
+  truth === 'unknown' ? 'unknown' : truth === 'true' ? 'false' : 'true'
+
+/** False when one is false, else unknown when one is unknown. */
+export const combineAll = (truths: readonly TruthValue[]): TruthValue =>
+  truths.includes('false') ? 'false' : truths.includes('unknown') ? 'unknown' : 'true'
+
+/** True when one is true, else unknown when one is unknown. */
+export const combineAny = (truths: readonly TruthValue[]): TruthValue =>
+  truths.includes('true') ? 'true' : truths.includes('unknown') ? 'unknown' : 'false'
+
 /**
- * A value that no comparison may use: it lies behind something without members, is a number that readers of JSON may have
- * rounded, a string that is too long, or what a function has no result for. It is not absent: an author's `if_missing` does
- * not excuse it.
+ * A value that only `exists` and `type` may use: its path leads through something without members, it is a number that JSON
+ * parsers may have rounded, a string that is too long, or a function had no result. It is not absent: `if_missing` does not
+ * apply to it.
  */
 export class UnusableValue {
-  /** What `exists` and `type` ask about, and people see; undefined = nothing. */
+  /** What `exists` and `type` test, and people see; undefined = nothing. */
   readonly value: JsonValue | undefined
   constructor(value?: JsonValue) {
     this.value = value
   }
 }
 
-/** What a leaf is about; undefined = absent. For a path with `[*]` the whole list. */
+/** The value at the path of a comparison; undefined = absent. For a path with `[*]` the whole list. */
 export type SubjectValue = JsonValue | UnusableValue | undefined
 
-/** A value as people see it. */
+/** The value as `exists`, `type` and people see it. */
 export const showValue = (value: SubjectValue): JsonValue | undefined =>
   value instanceof UnusableValue ? value.value : value
 
-/** What a comparison makes of a value. */
+/** A comparison with its literal filled in. */
 export type ValueTest = (value: SubjectValue) => TruthValue
 
-const MAX_NUMBER = Number.MAX_SAFE_INTEGER
-/** Strings longer than this, in bytes of UTF-8, are unclear. */
+/** Longer strings, in bytes of UTF-8, make a comparison unknown. */
 const MAX_STRING_BYTES = 64 * 1024
-/** Strings of so many characters are not, whatever these are. */
-const SURELY_SHORT = Math.floor(MAX_STRING_BYTES / 3)
 
+/** True for a number outside the safe range and for a string that is too long. */
 export function isOutOfRange(value: SubjectValue): value is JsonValue {
-  return typeof value === 'string' ? isLong(value) : typeof value === 'number' && !isSafe(value)
+  if (typeof value === 'number') return !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)
+  // A UTF-16 code unit takes at most three bytes, so most strings need not be counted.
+  return typeof value === 'string' && value.length * 3 > MAX_STRING_BYTES && Buffer.byteLength(value) > MAX_STRING_BYTES
 }
-
-function isSafe(value: number): boolean {
-  return value <= MAX_NUMBER && value >= -MAX_NUMBER
-}
-
-function isLong(value: string): boolean {
-  return value.length > SURELY_SHORT && isTooLong(value)
-}
-
-const isTooLong = (value: string): boolean => Buffer.byteLength(value) > MAX_STRING_BYTES

@@ -3,13 +3,14 @@ import type { JsonValue } from '../../base/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { Condition, ConditionLeaf } from '../condition/condition.ts'
-import { consideredOf, describeVerdict } from '../decide.ts'
+import { describeVerdict } from '../decide.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from '../condition/decision.ts'
 import { describeLeaf, describeMoment, describeValue } from '../condition/describe.ts'
-import { isListed, evaluatePolicies } from '../evaluate-policies.ts'
+import { evaluatePolicies, isListed, type EvaluatedPolicy } from '../evaluate-policies.ts'
 import { operatorRow } from '../condition/operators.ts'
 import { argumentAt } from '../condition/path.ts'
-import { showValue, type TruthValue } from '../condition/truth.ts'
+import type { EvaluatedLeaf } from '../condition/evaluate.ts'
+import { combineAll, combineAny, negateTruth, type TruthValue } from '../condition/truth.ts'
 import { turnsOf } from './turning-points.ts'
 
 export type ExplainedNode =
@@ -58,12 +59,11 @@ export function explainDecision(
   effectiveClass?: SideEffectClass,
 ): DecisionExplanation {
   const verdict = evaluatePolicies(sets, wire, facts, effectiveClass)
-  const considered = consideredOf(verdict)
   return {
     decision: describeVerdict(verdict),
-    policies: considered.map((each) => explainOne(each, facts)),
+    policies: verdict.policies.map((policy) => explainPolicy(policy, facts)),
     turns: turnsOf(
-      considered.map(({ rule }) => rule),
+      verdict.policies.map(({ rule }) => rule),
       verdict.decision,
       (other) => evaluatePolicies(sets, wire, other, effectiveClass).decision,
       facts,
@@ -71,19 +71,15 @@ export function explainDecision(
   }
 }
 
-function explainOne(
-  { rule, truth, leaves, values, outcome }: ReturnType<typeof consideredOf>[number],
-  { args }: CallFacts,
-): ExplainedPolicy {
+function explainPolicy({ rule, truth, seen, outcome }: EvaluatedPolicy, { args }: CallFacts): ExplainedPolicy {
   const { entry, condition } = rule
-  const seen = values.map((value, at): SeenLeaf => ({ truth: leaves[at]!.judge(value), value: showValue(value) }))
   return {
     policy: entry.policy,
     version: entry.version,
     effect: entry.effect,
     truth,
     fired: outcome !== 'nothing',
-    ...(rule.said.source !== undefined && { source: rule.said.source }),
+    ...(rule.summary.source !== undefined && { source: rule.summary.source }),
     ...pointerOf(entry),
     ...(entry.allow && { list: listSeen(entry.allow, args) }),
     ...(condition && { tree: explainTree(condition, seen.values()) }),
@@ -101,31 +97,20 @@ function pointerOf({ origin }: PolicyEntry): { readonly pointer?: string } {
   return pointer === undefined ? {} : { pointer }
 }
 
-/** What one leaf saw. */
-interface SeenLeaf {
-  readonly truth: TruthValue
-  readonly value: JsonValue | undefined
-}
-
-function explainTree(condition: Condition, seen: Iterator<SeenLeaf>): ExplainedNode {
-  if ('leaf' in condition) return explainLeaf(condition.leaf, seen.next().value as SeenLeaf)
+/** @param seen the comparisons that follow, from left to right */
+function explainTree(condition: Condition, seen: Iterator<EvaluatedLeaf>): ExplainedNode {
+  if ('leaf' in condition) return explainLeaf(condition.leaf, seen.next().value as EvaluatedLeaf)
   if ('not' in condition) {
     const child = explainTree(condition.not, seen)
-    return {
-      node: 'not',
-      truth: child.truth === 'unknown' ? 'unknown' : child.truth === 'true' ? 'false' : 'true',
-      children: [child],
-    }
+    return { node: 'not', truth: negateTruth(child.truth), children: [child] }
   }
-  const node = 'all' in condition ? 'all' : 'any'
-  const children = ('all' in condition ? condition.all : condition.any).map((member) => explainTree(member, seen))
-  const has = (truth: TruthValue) => children.some((child) => child.truth === truth)
-  const [decisive, otherwise]: readonly [TruthValue, TruthValue] =
-    node === 'all' ? ['false', 'true'] : ['true', 'false']
-  return { node, truth: has(decisive) ? decisive : has('unknown') ? 'unknown' : otherwise, children }
+  const [node, members, combine] =
+    'all' in condition ? (['all', condition.all, combineAll] as const) : (['any', condition.any, combineAny] as const)
+  const children = members.map((member) => explainTree(member, seen))
+  return { node, truth: combine(children.map(({ truth }) => truth)), children }
 }
 
-function explainLeaf(leaf: ConditionLeaf, { truth, value }: SeenLeaf): ExplainedNode {
+function explainLeaf(leaf: ConditionLeaf, { truth, value }: EvaluatedLeaf): ExplainedNode {
   return {
     node: 'leaf',
     truth,

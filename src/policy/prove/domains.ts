@@ -3,7 +3,8 @@
  * larger than the truth and never smaller, so what is proven over it is proven.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { ConditionPath, PathSegment } from '../condition/path.ts'
+import { fieldAt } from '../condition/fields.ts'
+import type { ConditionPath, FactRoot, PathSegment } from '../condition/path.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 
 export interface ValueDomain {
@@ -46,40 +47,26 @@ export const membersOf = (schemas: readonly PlacedSchema[], key: string): readon
 export const isObjectOnly = (schema: JsonSchema): boolean =>
   typesOf(schema)?.every((type) => type === 'object') ?? false
 
-/** Fields of a call that are no arguments, with what each may be. Fields of the tool and the agent are known and not here. */
-const FIELDS: Readonly<Record<string, JsonObject>> = {
-  'run.depth': { type: 'integer', minimum: 0 },
-  'run.is_subagent': { type: 'boolean' },
-  'run.iteration': { type: 'integer', minimum: 0 },
-  'run.elapsed_seconds': { type: 'number', minimum: 0 },
-  'run.tokens_used': { type: 'integer', minimum: 0 },
-  'run.trigger_type': { enum: ['api', 'scheduled', 'operator'] },
-  'run.taint': { type: 'boolean' },
-  'session.run_count': { type: 'integer', minimum: 0 },
-  'session.tokens_used': { type: 'integer', minimum: 0 },
-  'session.elapsed_seconds': { type: 'number', minimum: 0 },
-  'principal.type': { enum: ['api_key', 'operator', 'schedule'] },
-  'principal.id': { type: 'string', maxLength: 200 },
-  'principal.trigger_name': { type: 'string', maxLength: 200 },
-  'svc.dispatch.trigger': { enum: ['none', 'no_handler', 'timeout', 'indeterminate'] },
-  'svc.limit': { type: 'string', maxLength: 200 },
+/** Roots whose facts differ from call to call. Those of the tool and the agent are known, and `time` is compared with `within` only. */
+const VARYING_ROOTS: readonly FactRoot[] = ['run', 'session', 'principal', 'svc']
+
+/** The domain of a fact or a history measure that differs from call to call; undefined for any other path. */
+export function fieldDomain(path: ConditionPath): ValueDomain | undefined {
+  const { root, fn, history } = path
+  // A sum may be of negative numbers, and is unknown where one of them is not a number.
+  if (history)
+    return typeof history.measure === 'string'
+      ? domainOf({ type: 'integer', minimum: 0 })
+      : { ...domainOf({ type: 'number' }), unreadable: true }
+  const field = fn === undefined && VARYING_ROOTS.includes(root) ? fieldAt(path) : undefined
+  return field && { ...domainOf(field.schema), absent: field.isOptional === true }
 }
 
-/** The domain of a field that is no argument; undefined where there is no such field. */
-export function fieldDomain({ text, history }: ConditionPath): ValueDomain | undefined {
-  const of = (schema: JsonObject, absent: boolean, unreadable: boolean): ValueDomain => ({
-    schemas: [{ schema, root: schema }],
-    absent,
-    unreadable,
-  })
-  if (history)
-    // A sum may be of negative numbers, and cannot be told where one of them is no number.
-    return typeof history.measure === 'string'
-      ? of({ type: 'integer', minimum: 0 }, false, false)
-      : of({ type: 'number' }, false, true)
-  const schema = Object.hasOwn(FIELDS, text) ? FIELDS[text] : undefined
-  return schema && of(schema, text === 'principal.trigger_name', false)
-}
+const domainOf = (schema: JsonObject): ValueDomain => ({
+  schemas: [{ schema, root: schema }],
+  absent: false,
+  unreadable: false,
+})
 
 /** True unless a schema of the domain certainly refuses this one value. */
 export const mayBe = ({ schemas }: ValueDomain, value: JsonValue): boolean =>
