@@ -8,22 +8,20 @@ import type {
   Range,
   TextEdit,
 } from 'vscode-languageserver/node'
-import type { Diagnostic } from '../../documents/text/diagnostic.ts'
+import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
 import type { OfferedCompletion } from '../../documents/lsp/complete.ts'
 import { toRange } from './text.ts'
 
 /** @param canCreate true where the editor makes files that an edit asks for; else what needs one is not offered */
 export function quickFix(
   finding: Diagnostic,
+  fix: FindingFix,
   uriOf: (path: string) => string,
   isThere: (path: string) => boolean,
   canCreate: boolean,
 ): CodeAction[] {
-  const { fix } = finding
-  if (fix === undefined || fix.edits.length === 0) return []
-  const changes: Record<string, TextEdit[]> = {}
-  for (const { path, range, text } of fix.edits)
-    (changes[uriOf(path)] ??= []).push({ range: toRange(range), newText: text })
+  if (fix.edits.length === 0) return []
+  const changes = toChanges(fix.edits, uriOf)
   const missing = [...new Set(fix.edits.map(({ path }) => path).filter((path) => !isThere(path)))].map(uriOf)
   if (missing.length > 0 && !canCreate) return []
   return [
@@ -43,6 +41,13 @@ export function quickFix(
             },
     },
   ]
+}
+
+export function toChanges(edits: FindingFix['edits'], uriOf: (path: string) => string): Record<string, TextEdit[]> {
+  const changes: Record<string, TextEdit[]> = {}
+  for (const { path, range, text } of edits)
+    (changes[uriOf(path)] ??= []).push({ range: toRange(range), newText: text })
+  return changes
 }
 
 const SEVERITY = { error: 1, warning: 2, info: 3 } as const satisfies Record<Diagnostic['severity'], DiagnosticSeverity>

@@ -5,13 +5,13 @@ import type {
   CodeActionKind,
   Connection,
   DidChangeWorkspaceFoldersParams,
-  Location,
 } from 'vscode-languageserver/node'
 import { completeAt } from '../../documents/lsp/complete.ts'
-import { definitionAt } from '../../documents/lsp/define.ts'
 import { hoverAt } from '../../documents/lsp/hover.ts'
+import { unresolvedToolFixes } from '../../documents/lsp/unresolved-tool.ts'
 import { quickFix, toItem } from './answers.ts'
 import { createFolder, fileOf, type LspFolder, type OpenedText, type LspProject } from './folder.ts'
+import { serveNavigation, type TextHome } from './navigation.ts'
 import { changedText, editsBetween, offsetAt, positionAt, toRange, rangesTouch } from './text.ts'
 
 /** All safe fixes of a file at once, as `svc lint --fix` makes them. */
@@ -29,9 +29,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     const around = fileOf(uri) === undefined ? [] : all.filter((each) => !/^\.\.(?:\/|$)/.test(each.pathOf(uri)!))
     return around.sort((one, other) => other.root.length - one.root.length)[0] ?? all[0]
   }
-  const homeOf = (
-    uri: string,
-  ): { readonly folder: LspFolder; readonly path: string; readonly text: string } | undefined => {
+  const homeOf = (uri: string): TextHome | undefined => {
     const folder = folderOf(uri)
     const path = folder?.pathOf(uri)
     return folder === undefined || path === undefined ? undefined : { folder, path, text: folder.textOf(path) }
@@ -79,6 +77,10 @@ export function serveLanguage(connection: Connection, open: (directory: string |
         completionProvider: { triggerCharacters: [':', ' ', '-', '.', '/', '@'] },
         hoverProvider: true,
         definitionProvider: true,
+        referencesProvider: true,
+        renameProvider: { prepareProvider: true },
+        documentSymbolProvider: true,
+        workspaceSymbolProvider: true,
         codeActionProvider: { codeActionKinds: ['quickfix', FIX_ALL] },
         documentFormattingProvider: true,
         workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
@@ -142,15 +144,6 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     )
     return value === undefined ? null : { contents: { kind: 'markdown', value } }
   })
-  connection.onDefinition(async ({ textDocument: { uri }, position }) => {
-    const checked = await folderOf(uri)?.settled()
-    const home = homeOf(uri)
-    if (checked === undefined || home === undefined) return []
-    return definitionAt(checked.workspace, home.path, offsetAt(home.text, position)).map((each): Location => ({
-      uri: home.folder.uriOf(each.path),
-      range: toRange(each.range),
-    }))
-  })
   connection.onCodeAction(async ({ textDocument: { uri }, range, context: { only } }) => {
     const checked = await folderOf(uri)?.settled()
     const home = homeOf(uri)
@@ -161,7 +154,11 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     if (isWanted('quickfix', only ?? ['quickfix']))
       for (const each of checked.findings)
         if (each.path === path && rangesTouch(toRange(each.range), range))
-          actions.push(...quickFix(each, folder.uriOf, isThere, canCreate))
+          for (const fix of [
+            ...(each.fix === undefined ? [] : [each.fix]),
+            ...unresolvedToolFixes(checked.workspace, each),
+          ])
+            actions.push(...quickFix(each, fix, folder.uriOf, isThere, canCreate))
     // It changes places that nobody looks at: it is for those who ask for it.
     if (isWanted(FIX_ALL, only ?? [])) {
       const edits = editsBetween(text, await folder.mended(path))
@@ -170,6 +167,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     }
     return actions
   })
+  serveNavigation(connection, homeOf, () => new Set(folders.values()))
   connection.onDocumentFormatting(async ({ textDocument: { uri } }) => {
     const home = homeOf(uri)
     if (home === undefined) return []
