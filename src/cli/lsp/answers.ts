@@ -1,4 +1,4 @@
-/** Findings and choices as the protocol writes them. */
+/** Findings, fixes and completions in the form of the protocol. */
 import type {
   CodeAction,
   CompletionItem,
@@ -12,7 +12,7 @@ import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
 import type { OfferedCompletion } from '../../documents/lsp/complete.ts'
 import { toRange } from './text.ts'
 
-/** @param canCreate true where the editor makes files that an edit asks for; else what needs one is not offered */
+/** @param canCreate true where the editor can create files; otherwise fixes that need a new file are not offered */
 export function quickFix(
   finding: Diagnostic,
   fix: FindingFix,
@@ -82,10 +82,10 @@ export const toItem = (
   at: number,
 ): CompletionItem => ({
   label: each.label,
-  // Editors compare it with what is written there.
+  // Editors filter by the text at the cursor, which begins with the quote.
   ...(quote !== '' && { filterText: quote + each.label }),
   kind: ITEM_KIND[each.kind],
-  // The order of the schema, not of the alphabet.
+  // Keeps the order of the schema; editors sort by label otherwise.
   sortText: String(at).padStart(4, '0'),
   textEdit: { range, newText: space + (each.insert ?? each.label) },
   ...(each.detail !== undefined && { detail: each.detail }),

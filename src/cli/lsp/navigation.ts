@@ -34,7 +34,7 @@ export function serveNavigation(
     { textDocument: { uri }, position }: TextDocumentPositionParams,
     answer: (workspace: Workspace, home: TextHome, offset: number) => T,
   ): Promise<T | undefined> => {
-    const checked = await homeOf(uri)?.folder.settled()
+    const checked = await homeOf(uri)?.folder.checkNow()
     const home = homeOf(uri)
     if (checked === undefined || home === undefined) return undefined
     return answer(checked.workspace, home, offsetAt(home.text, position))
@@ -71,14 +71,14 @@ export function serveNavigation(
       })) ?? null,
   )
   connection.onDocumentSymbol(async ({ textDocument: { uri } }) => {
-    const checked = await homeOf(uri)?.folder.settled()
+    const checked = await homeOf(uri)?.folder.checkNow()
     const home = homeOf(uri)
     return checked === undefined || home === undefined ? [] : symbolsIn(checked.workspace, home.path).map(toSymbol)
   })
   connection.onWorkspaceSymbol(async ({ query }) => {
     const found = await Promise.all(
       [...folders()].map(async (folder) => {
-        const checked = await folder.settled()
+        const checked = await folder.checkNow()
         if (checked === undefined) return []
         return findSymbols(checked.workspace, query).map(({ name, kind, path, selection }) => ({
           name,
