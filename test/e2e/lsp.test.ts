@@ -10,14 +10,17 @@ import {
   StreamMessageWriter,
   type CodeAction,
   type CompletionItem,
+  type DocumentSymbol,
   type Hover,
   type Location,
   type ProtocolConnection,
   type PublishDiagnosticsParams,
   type RegistrationParams,
   type TextEdit,
+  type WorkspaceEdit,
+  type WorkspaceSymbol,
 } from 'vscode-languageserver-protocol/node'
-import { copyExample, type Project } from './binary.ts'
+import { copyExample, svc, type Project } from './binary.ts'
 
 const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
 const DESK = 'agents/refund-desk.yaml'
@@ -486,4 +489,176 @@ test('what is written in the project file counts at once', async () => {
   )
   await client.sendNotification('workspace/didChangeWatchedFiles', { changes: [] })
   expect(await diagnostics(DESK, 'limits/missing-loop', 0)).toEqual([])
+})
+
+/** Places as `path:line:column`. */
+const places = (found: readonly Location[]): string[] =>
+  found.map(
+    ({ uri: at, range: { start } }) => `${at.slice(uri('').length + 1)}:${start.line + 1}:${start.character + 1}`,
+  )
+
+test('from an authority boundary one goes to its policies, and back', async () => {
+  const text = original(DESK).replace('- refunds-above-limit', '- refunds-|above-limit')
+  expect(places(await asked<Location[]>('definition', DESK, text))).toEqual([
+    'policies/large-refunds.yaml:16:20',
+    'policies/refund-limit.yaml:16:20',
+  ])
+  const policy = 'policies/refund-limit.yaml'
+  const link = original(policy).replace('authority_ref: ', 'authority_ref: |')
+  expect(places(await asked<Location[]>('definition', policy, link))).toEqual(['agents/refund-desk.yaml:11:9'])
+})
+
+const REFUND_PLACES = [
+  'agents/refund-desk.yaml:30:12',
+  'policies/large-refunds.yaml:9:15',
+  'policies/refund-limit.yaml:9:15',
+]
+
+test('finds the references to a document in documents, scenarios, policy tests and the project file', async () => {
+  const tool = 'tools/refunds.yaml'
+  const { text, position } = marked(original(tool).replace('name: refunds', 'name: ref|unds'))
+  await opened(tool, text)
+  const references = async (includeDeclaration: boolean): Promise<string[]> =>
+    places(
+      await client.sendRequest<Location[]>('textDocument/references', {
+        textDocument: { uri: uri(tool) },
+        position,
+        context: { includeDeclaration },
+      }),
+    )
+  const found = await references(false)
+  expect(found.filter((each) => !/scenario|policytest/.test(each))).toEqual([...REFUND_PLACES, 'svc.config.yaml:6:3'])
+  expect(found.filter((each) => each.startsWith('scenarios/approve'))).toEqual([
+    'scenarios/approve.scenario.yaml:6:3',
+    'scenarios/approve.scenario.yaml:9:11',
+    'scenarios/approve.scenario.yaml:15:19',
+    'scenarios/approve.scenario.yaml:16:23',
+  ])
+  expect(found.filter((each) => each.includes('policytest'))).toHaveLength(6)
+  expect(await references(true)).toEqual(expect.arrayContaining(['tools/refunds.yaml:4:9', ...found]))
+})
+
+test('renames a document wherever it is named, and leaves nothing unresolved', async () => {
+  const reference = original(DESK).replace('acme.refunds@', 'acme.ref|unds@')
+  expect(await asked('prepareRename', DESK, reference)).toEqual({
+    range: { start: { line: 29, character: 11 }, end: { line: 29, character: 23 } },
+    placeholder: 'acme.refunds',
+  })
+  const { position } = marked(reference)
+  const renamed = async (newName: string): Promise<WorkspaceEdit> =>
+    await client.sendRequest<WorkspaceEdit>('textDocument/rename', {
+      textDocument: { uri: uri(DESK) },
+      position,
+      newName,
+    })
+  const { changes } = await renamed('acme.pay.refunds')
+  const tool = changes![uri('tools/refunds.yaml')]!
+  expect(tool.map(({ newText }) => newText)).toEqual(['refunds', 'acme.pay'])
+  expect(changes![uri('svc.config.yaml')]!.map(({ newText }) => newText)).toEqual(['acme.pay.refunds'])
+  for (const [at, edits] of Object.entries(changes!)) {
+    const path = at.slice(uri('').length + 1)
+    const lines = original(path).split('\n')
+    for (const { range, newText } of edits.toReversed()) {
+      const line = lines[range.start.line]!
+      lines[range.start.line] = line.slice(0, range.start.character) + newText + line.slice(range.end.character)
+    }
+    writeFileSync(join(project.directory, path), lines.join('\n'))
+    if (path === DESK) await typed(DESK, lines.join('\n'))
+  }
+  for (const args of [['lint'], ['policy', 'test'], ['test']]) {
+    expect(await svc(args, { cwd: project.directory })).toMatchObject({ code: 0 })
+  }
+})
+
+test('refuses a name that is taken, and one that is none', async () => {
+  const { text, position } = marked(original(DESK).replace('acme.refunds@', 'acme.ref|unds@'))
+  await opened(DESK, text)
+  const renamed = (newName: string): Promise<unknown> =>
+    client.sendRequest('textDocument/rename', { textDocument: { uri: uri(DESK) }, position, newName })
+  await expect(renamed('acme.orders.lookup')).rejects.toThrow(
+    'tools/orders-lookup.yaml already holds the Tool acme.orders.lookup.',
+  )
+  await expect(renamed('two words')).rejects.toThrow(
+    '"two words" cannot be a name: write letters, digits, "-" and "_", beginning with a letter.',
+  )
+})
+
+test('lists the documents of a file with their members, and those of the project by their ids', async () => {
+  await opened(DESK, original(DESK))
+  const [agent, ...others] = await client.sendRequest<DocumentSymbol[]>('textDocument/documentSymbol', {
+    textDocument: { uri: uri(DESK) },
+  })
+  expect(others).toEqual([])
+  expect(agent).toMatchObject({ name: 'acme.refund-desk', detail: 'Agent 1.0.0', kind: 5 })
+  expect(agent!.children!.map(({ name, detail }) => `${name}: ${detail}`)).toEqual([
+    'lookup: acme.orders.lookup@^1.0',
+    'refunds: acme.refunds@^1.0',
+    'fraud-check: agents/fraud-check.yaml',
+    'refunds-above-limit: authority boundary',
+  ])
+  const found = await client.sendRequest<WorkspaceSymbol[]>('workspace/symbol', { query: 'refund' })
+  expect(found.map(({ name, containerName }) => `${name} ${containerName}`)).toEqual([
+    'acme.refund-desk agents/refund-desk.yaml',
+    'acme.refund bundle.yaml',
+    'acme.large-refunds policies/large-refunds.yaml',
+    'acme.refund-limit policies/refund-limit.yaml',
+    'acme.refunds tools/refunds.yaml',
+  ])
+})
+
+test.each([
+  ['a field', '    field: args.amount\n    op: gt\n    value: 100', '    field: args.am|', ['args.am', 'args.amount']],
+  [
+    'a condition on one line',
+    '    field: args.amount\n    op: gt\n    value: 100',
+    '    when: args.amount > 100 and args.c|ur != "EUR"',
+    ['args.cur', 'args.currency'],
+  ],
+])('completes the arguments of the tool in %s', async (_, condition, written, [word, wanted]) => {
+  const policy = 'policies/refund-limit.yaml'
+  const text = original(policy).replace(condition!, written!)
+  const items = await asked<CompletionItem[]>('completion', policy, text)
+  expect(labels(items)).toEqual(['args.order', 'args.amount', 'args.currency'])
+  const { textEdit, detail } = items.find(({ label }) => label === wanted)!
+  const { range, newText } = textEdit as TextEdit
+  const line = text.replace('|', '').split('\n')[range.start.line]!
+  expect(line.slice(range.start.character, range.end.character)).toBe(word)
+  expect([newText, detail]).toEqual([wanted, wanted === 'args.amount' ? 'number' : undefined])
+})
+
+test('offers the tool that was meant, or a Tool document, where a tool is not in the project', async () => {
+  await opened(DESK, original(DESK).replace('acme.refunds@^1.0', 'acme.refund@^1.2'))
+  const actions = await client.sendRequest<CodeAction[]>('textDocument/codeAction', {
+    textDocument: { uri: uri(DESK) },
+    range: { start: { line: 29, character: 14 }, end: { line: 29, character: 14 } },
+    context: { diagnostics: [] },
+  })
+  const offered = actions.filter(({ diagnostics }) => diagnostics?.[0]?.code === 'tool/unresolved')
+  const tool = uri('tools/refund.yaml')
+  expect(offered).toMatchObject([
+    {
+      title: 'Write acme.refunds@^1.2',
+      isPreferred: true,
+      edit: {
+        changes: {
+          [uri(DESK)]: [
+            {
+              range: { start: { line: 29, character: 11 }, end: { line: 29, character: 22 } },
+              newText: 'acme.refunds',
+            },
+          ],
+        },
+      },
+    },
+    {
+      title: 'Write tools/refund.yaml, a Tool document to fill in',
+      isPreferred: false,
+      edit: { documentChanges: [{ kind: 'create', uri: tool }, { textDocument: { uri: tool, version: null } }] },
+    },
+  ])
+  const [, written] = offered[1]!.edit!.documentChanges as [unknown, { edits: TextEdit[] }]
+  await opened('tools/refund.yaml', written.edits[0]!.newText)
+  expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
+  await diagnostics('tools/refund.yaml', 'tool/unresolved', 0)
+  expect(told.get(tool)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Findings and choices as the protocol writes them. */
+/** Findings, fixes and completions in the form of the protocol. */
 import type {
   CodeAction,
   CompletionItem,
@@ -8,22 +8,20 @@ import type {
   Range,
   TextEdit,
 } from 'vscode-languageserver/node'
-import type { Diagnostic } from '../../documents/text/diagnostic.ts'
+import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
 import type { OfferedCompletion } from '../../documents/lsp/complete.ts'
 import { toRange } from './text.ts'
 
-/** @param canCreate true where the editor makes files that an edit asks for; else what needs one is not offered */
+/** @param canCreate true where the editor can create files; otherwise fixes that need a new file are not offered */
 export function quickFix(
   finding: Diagnostic,
+  fix: FindingFix,
   uriOf: (path: string) => string,
   isThere: (path: string) => boolean,
   canCreate: boolean,
 ): CodeAction[] {
-  const { fix } = finding
-  if (fix === undefined || fix.edits.length === 0) return []
-  const changes: Record<string, TextEdit[]> = {}
-  for (const { path, range, text } of fix.edits)
-    (changes[uriOf(path)] ??= []).push({ range: toRange(range), newText: text })
+  if (fix.edits.length === 0) return []
+  const changes = toChanges(fix.edits, uriOf)
   const missing = [...new Set(fix.edits.map(({ path }) => path).filter((path) => !isThere(path)))].map(uriOf)
   if (missing.length > 0 && !canCreate) return []
   return [
@@ -43,6 +41,13 @@ export function quickFix(
             },
     },
   ]
+}
+
+export function toChanges(edits: FindingFix['edits'], uriOf: (path: string) => string): Record<string, TextEdit[]> {
+  const changes: Record<string, TextEdit[]> = {}
+  for (const { path, range, text } of edits)
+    (changes[uriOf(path)] ??= []).push({ range: toRange(range), newText: text })
+  return changes
 }
 
 const SEVERITY = { error: 1, warning: 2, info: 3 } as const satisfies Record<Diagnostic['severity'], DiagnosticSeverity>
@@ -77,10 +82,10 @@ export const toItem = (
   at: number,
 ): CompletionItem => ({
   label: each.label,
-  // Editors compare it with what is written there.
+  // Editors filter by the text at the cursor, which begins with the quote.
   ...(quote !== '' && { filterText: quote + each.label }),
   kind: ITEM_KIND[each.kind],
-  // The order of the schema, not of the alphabet.
+  // Keeps the order of the schema; editors sort by label otherwise.
   sortText: String(at).padStart(4, '0'),
   textEdit: { range, newText: space + (each.insert ?? each.label) },
   ...(each.detail !== undefined && { detail: each.detail }),

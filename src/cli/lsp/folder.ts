@@ -1,4 +1,4 @@
-/** One project that an editor has open: the texts that stand in for its files, and what is known of them. */
+/** One project that an editor has open: its unsaved texts, and the findings of the last check. */
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Connection } from 'vscode-languageserver/node'
@@ -9,7 +9,7 @@ import type { Workspace } from '../../documents/workspace/workspace.ts'
 import { fixProject } from '../lint/lint-fix.ts'
 import { toDiagnostic } from './answers.ts'
 
-/** What comes within this time is one stroke of typing. */
+/** Waits this long after a change: a check per key stroke would lag behind the typing. */
 const SETTLE_MS = 120
 
 export interface CheckedFolder {
@@ -23,8 +23,8 @@ export interface LspProject {
   /** Absolute. */
   readonly root: string
   /**
-   * Reads and checks the project. A failure is told to the editor and leaves what was known.
-   * @param texts that stand in for files, by path relative to the root
+   * Reads and checks the project. A failure is logged in the editor and keeps the last findings.
+   * @param texts unsaved texts that replace files, by path relative to the root
    */
   readonly check: (texts: FileContents) => Promise<CheckedFolder>
 }
@@ -32,32 +32,32 @@ export interface LspProject {
 export interface OpenedText {
   readonly uri: string
   readonly text: string
-  /** Of the text, as the editor counts. */
+  /** The editor's version number of the text. */
   readonly version: number
 }
 
 export interface LspFolder {
   readonly root: string
-  /** Where a document stands below the root; undefined for one that has no place in any project. */
+  /** Path of a document relative to the root; undefined for one that belongs to no project. */
   pathOf(uri: string): string | undefined
   readonly uriOf: (path: string) => string
   textOf(path: string): string
-  /** The open documents that belong to it, by path. They are told of by the caller, who says `changed` then. */
+  /** Open documents of this project, by path. The caller edits the map and then calls `scheduleCheck`. */
   readonly texts: Map<string, OpenedText>
-  changed(): void
-  /** What is known of the texts as they are now; undefined where they could never be checked. */
-  settled(): Promise<CheckedFolder | undefined>
-  /** What is known, even if something has been typed since. */
-  latest(): Promise<CheckedFolder | undefined>
-  /** The text of a file after all safe fixes that touch no other. */
-  mended(path: string): Promise<string>
-  /** Takes back what was told. */
+  scheduleCheck(): void
+  /** Checks the current texts unless that is done already; undefined if no check has ever succeeded. */
+  checkNow(): Promise<CheckedFolder | undefined>
+  /** The last check, even if the texts have changed since. */
+  lastCheck(): Promise<CheckedFolder | undefined>
+  /** The text of a file after all safe fixes that edit only this file. */
+  fixedText(path: string): Promise<string>
+  /** Stops, and clears the reported findings in the editor. */
   close(): Promise<void>
-  /** Checks nothing any more. */
+  /** Ends all checks; findings that were sent stay in the editor. */
   stop(): void
 }
 
-/** @param owns true for a document that belongs to this folder, and not to one inside or around it */
+/** @param owns true for a document that belongs to this folder, and not to a folder inside or around it */
 export function createFolder(
   { root, check }: LspProject,
   connection: Connection,
@@ -65,33 +65,35 @@ export function createFolder(
 ): LspFolder {
   const texts: LspFolder['texts'] = new Map()
   let known: CheckedFolder | undefined
-  /** Where something was told of. */
-  let told = new Set<string>()
-  let [dirty, open] = [true, true]
+  /** Documents with findings in the editor. */
+  let reportedUris = new Set<string>()
+  let [isStale, open] = [true, true]
   let timer: NodeJS.Timeout | undefined
-  let working: Promise<void> = Promise.resolve()
+  let pendingCheck: Promise<void> = Promise.resolve()
 
   const overlay = (): FileContents => Object.fromEntries([...texts].map(([path, { text }]) => [path, text]))
-  /** What has not been saved has no name yet. */
-  const isTold = ({ rule, path }: Diagnostic): boolean =>
+  /** An unsaved text has no file name to check yet. */
+  const isReported = ({ rule, path }: Diagnostic): boolean =>
     rule !== 'id/file-name' || texts.get(path)?.uri.startsWith('untitled:') !== true
 
   const refresh = async (): Promise<void> => {
-    if (!dirty) return
-    dirty = false
+    if (!isStale) return
+    isStale = false
     const versions = new Map([...texts.values()].map(({ uri, version }) => [uri, version]))
     try {
       const checked = await check(overlay())
-      known = { ...checked, findings: checked.findings.filter(isTold) }
+      known = { ...checked, findings: checked.findings.filter(isReported) }
     } catch (error) {
       connection.console.error(error instanceof Error ? error.message : String(error))
       return
     }
     if (!open) return
     const found = groupBy(known.findings, ({ path }) => folder.uriOf(path))
-    // An editor that waits for what is said of a text that it shows is told, too, that there is nothing to say.
-    const concerned = [...new Set([...told, ...found.keys(), ...versions.keys()])].filter((uri) => owns(folder, uri))
-    told = new Set(concerned.filter((uri) => found.has(uri)))
+    // Open texts get an empty list, too: editors wait for an answer to each version.
+    const concerned = [...new Set([...reportedUris, ...found.keys(), ...versions.keys()])].filter((uri) =>
+      owns(folder, uri),
+    )
+    reportedUris = new Set(concerned.filter((uri) => found.has(uri)))
     for (const uri of concerned) {
       const version = versions.get(uri)
       await connection.sendDiagnostics({
@@ -105,32 +107,32 @@ export function createFolder(
   const folder: LspFolder = {
     root,
     texts,
-    pathOf: (uri) => placeOf(root, uri),
+    pathOf: (uri) => projectPath(root, uri),
     uriOf: (path) => texts.get(path)?.uri ?? pathToFileURL(join(root, path)).href,
     textOf: (path) => texts.get(path)?.text ?? known?.workspace.source(path).text ?? '',
-    changed() {
-      dirty = true
+    scheduleCheck() {
+      isStale = true
       clearTimeout(timer)
-      timer = setTimeout(() => void folder.settled(), SETTLE_MS)
+      timer = setTimeout(() => void folder.checkNow(), SETTLE_MS)
     },
-    async settled() {
+    async checkNow() {
       clearTimeout(timer)
-      working = working.then(refresh)
-      await working
+      pendingCheck = pendingCheck.then(refresh)
+      await pendingCheck
       return known
     },
-    latest: async () => known ?? (await folder.settled()),
-    async mended(path) {
+    lastCheck: async () => known ?? (await folder.checkNow()),
+    async fixedText(path) {
       const before = folder.textOf(path)
       const { texts: fixed } = await fixProject(async (given) => {
         const { workspace, findings } = await check(given)
-        return { workspace, findings: findings.map((each) => within(each, path)) }
+        return { workspace, findings: findings.map((each) => withoutOtherFiles(each, path)) }
       }, overlay())
       return fixed[path] ?? before
     },
     async close() {
       folder.stop()
-      for (const uri of told) await connection.sendDiagnostics({ uri, diagnostics: [] })
+      for (const uri of reportedUris) await connection.sendDiagnostics({ uri, diagnostics: [] })
     },
     stop() {
       open = false
@@ -140,17 +142,17 @@ export function createFolder(
   return folder
 }
 
-/** The finding without a fix that writes another file. */
-function within(finding: Diagnostic, path: string): Diagnostic {
+/** Drops the fix of a finding if it edits another file. */
+function withoutOtherFiles(finding: Diagnostic, path: string): Diagnostic {
   const { fix, ...bare } = finding
   return fix?.edits.every((edit) => edit.path === path) === false ? bare : finding
 }
 
 /**
- * Where a document stands below the root: that of a file, or where a text that has not been saved would be one. Undefined for
- * others, such as the past version of a file beside which it is compared.
+ * Path of a document relative to the root; an unsaved text counts as a file in the root. Undefined for other schemes, such as
+ * the `git:` version of a file in a comparison.
  */
-function placeOf(root: string, uri: string): string | undefined {
+function projectPath(root: string, uri: string): string | undefined {
   const file = fileOf(uri)
   if (file !== undefined) return relative(root, file).replaceAll('\\', '/')
   const { protocol, pathname } = new URL(uri)
@@ -159,7 +161,7 @@ function placeOf(root: string, uri: string): string | undefined {
   return /\.(?:ya?ml|json)$/.test(name) ? name : `${name}.yaml`
 }
 
-/** The file that a document is, or will be when it is saved where its name says. */
+/** Path of the file behind a document, or of the file that an `untitled:` document with a path will become. */
 export function fileOf(uri: string): string | undefined {
   const { protocol, host, pathname } = new URL(uri)
   if ((protocol !== 'file:' && protocol !== 'untitled:') || (host !== '' && sep === '/')) return undefined

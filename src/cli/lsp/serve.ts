@@ -1,69 +1,70 @@
-/** The language server: what an editor asks, answered from the same rules, schemas and readers as `svc lint`. */
+/** The language server. It answers editors with the same rules, schemas and readers as `svc lint`. */
 import { fileURLToPath } from 'node:url'
 import type {
   CodeAction,
   CodeActionKind,
   Connection,
   DidChangeWorkspaceFoldersParams,
-  Location,
 } from 'vscode-languageserver/node'
 import { completeAt } from '../../documents/lsp/complete.ts'
-import { definitionAt } from '../../documents/lsp/define.ts'
 import { hoverAt } from '../../documents/lsp/hover.ts'
+import { unresolvedToolFixes } from '../../documents/lsp/unresolved-tool.ts'
 import { quickFix, toItem } from './answers.ts'
 import { createFolder, fileOf, type LspFolder, type OpenedText, type LspProject } from './folder.ts'
+import { serveNavigation, type TextHome } from './navigation.ts'
 import { changedText, editsBetween, offsetAt, positionAt, toRange, rangesTouch } from './text.ts'
 
 /** All safe fixes of a file at once, as `svc lint --fix` makes them. */
 const FIX_ALL = 'source.fixAll.svc'
 
-/** Answers the connection until it ends. `open` is told a directory that the editor has opened, where it says one. */
+/**
+ * Answers the connection until it ends.
+ * @param open finds the project of a directory that the editor opened; undefined where the editor names none
+ */
 export function serveLanguage(connection: Connection, open: (directory: string | undefined) => LspProject): void {
   const folders = new Map<string, LspFolder>()
   const documents = new Map<string, OpenedText>()
   let [canCreate, canWatch] = [false, false]
 
-  /** The innermost project that a document belongs to; what lies in none, and what has no place yet, is taken to the first. */
+  /** The innermost project around a document; the first project for documents outside all of them and for unsaved ones. */
   const folderOf = (uri: string): LspFolder | undefined => {
     const all = [...new Set(folders.values())].filter((each) => each.pathOf(uri) !== undefined)
     const around = fileOf(uri) === undefined ? [] : all.filter((each) => !/^\.\.(?:\/|$)/.test(each.pathOf(uri)!))
     return around.sort((one, other) => other.root.length - one.root.length)[0] ?? all[0]
   }
-  const homeOf = (
-    uri: string,
-  ): { readonly folder: LspFolder; readonly path: string; readonly text: string } | undefined => {
+  const homeOf = (uri: string): TextHome | undefined => {
     const folder = folderOf(uri)
     const path = folder?.pathOf(uri)
     return folder === undefined || path === undefined ? undefined : { folder, path, text: folder.textOf(path) }
   }
-  const changedAll = (): void => {
-    for (const folder of folders.values()) folder.changed()
+  const checkAllFolders = (): void => {
+    for (const folder of folders.values()) folder.scheduleCheck()
   }
-  const write = (opened: OpenedText): void => {
-    // One that belongs to no folder may belong to one that is opened later.
+  const updateText = (opened: OpenedText): void => {
+    // Kept even without a folder: a folder opened later may contain it.
     documents.set(opened.uri, opened)
     const home = homeOf(opened.uri)
     if (home === undefined) return
     home.folder.texts.set(home.path, opened)
-    home.folder.changed()
+    home.folder.scheduleCheck()
   }
 
-  /** Two folders of one project are one: its root is where the project file is. */
-  const enter = (uri: string): void => {
+  /** Folders of the same project share one entry: the root is the directory of the project file. */
+  const addFolder = (uri: string): void => {
     const project = open(uri.startsWith('file:') ? fileURLToPath(uri) : undefined)
     const same = [...folders.values()].find(({ root }) => root === project.root)
     folders.set(uri, same ?? createFolder(project, connection, (folder, uri) => folderOf(uri) === folder))
   }
-  const leave = (uri: string): void => {
+  const removeFolder = (uri: string): void => {
     const folder = folders.get(uri)
     folders.delete(uri)
     if (folder !== undefined && ![...folders.values()].includes(folder)) void folder.close()
   }
-  /** Documents that are open go to the project that is nearest now. */
-  const settle = (): void => {
+  /** Assigns open documents to their nearest project again, after folders were added or removed. */
+  const reassignDocuments = (): void => {
     for (const { texts } of folders.values()) texts.clear()
-    for (const opened of documents.values()) write(opened)
-    changedAll()
+    for (const opened of documents.values()) updateText(opened)
+    checkAllFolders()
   }
 
   connection.onInitialize(({ workspaceFolders, rootUri, capabilities }) => {
@@ -71,7 +72,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     canWatch = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true
     canCreate = documentChanges === true && resourceOperations?.includes('create') === true
     const opened = workspaceFolders?.map(({ uri }) => uri) ?? []
-    for (const uri of opened.length > 0 ? opened : [rootUri ?? '']) enter(uri)
+    for (const uri of opened.length > 0 ? opened : [rootUri ?? '']) addFolder(uri)
     return {
       serverInfo: { name: 'svc' },
       capabilities: {
@@ -79,6 +80,10 @@ export function serveLanguage(connection: Connection, open: (directory: string |
         completionProvider: { triggerCharacters: [':', ' ', '-', '.', '/', '@'] },
         hoverProvider: true,
         definitionProvider: true,
+        referencesProvider: true,
+        renameProvider: { prepareProvider: true },
+        documentSymbolProvider: true,
+        workspaceSymbolProvider: true,
         codeActionProvider: { codeActionKinds: ['quickfix', FIX_ALL] },
         documentFormattingProvider: true,
         workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
@@ -86,14 +91,14 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     }
   })
   connection.onInitialized(() => {
-    changedAll()
-    // By its name: the library's own event would register itself a second time.
+    checkAllFolders()
+    // Registered by method name: the library's own event would register the capability a second time.
     connection.onNotification('workspace/didChangeWorkspaceFolders', ({ event }: DidChangeWorkspaceFoldersParams) => {
-      for (const { uri } of event.removed) leave(uri)
-      for (const { uri } of event.added) enter(uri)
-      settle()
+      for (const { uri } of event.removed) removeFolder(uri)
+      for (const { uri } of event.added) addFolder(uri)
+      reassignDocuments()
     })
-    // Files change without an editor, too: a branch is checked out, a file is renamed.
+    // Files also change outside the editor, for example when a branch is checked out.
     if (canWatch)
       connection
         .sendRequest('client/registerCapability', {
@@ -101,26 +106,26 @@ export function serveLanguage(connection: Connection, open: (directory: string |
         })
         .catch((error: Error) => connection.console.warn(error.message))
   })
-  connection.onDidOpenTextDocument(({ textDocument: { uri, text, version } }) => write({ uri, text, version }))
+  connection.onDidOpenTextDocument(({ textDocument: { uri, text, version } }) => updateText({ uri, text, version }))
   connection.onDidChangeTextDocument(({ textDocument: { uri, version }, contentChanges }) =>
-    write({ uri, version, text: contentChanges.reduce(changedText, documents.get(uri)?.text ?? '') }),
+    updateText({ uri, version, text: contentChanges.reduce(changedText, documents.get(uri)?.text ?? '') }),
   )
   connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
     const home = homeOf(uri)
     documents.delete(uri)
     home?.folder.texts.delete(home.path)
-    home?.folder.changed()
+    home?.folder.scheduleCheck()
   })
-  connection.onDidSaveTextDocument(changedAll)
-  connection.onDidChangeWatchedFiles(changedAll)
-  connection.onDidChangeConfiguration(changedAll)
+  connection.onDidSaveTextDocument(checkAllFolders)
+  connection.onDidChangeWatchedFiles(checkAllFolders)
+  connection.onDidChangeConfiguration(checkAllFolders)
   connection.onShutdown(() => {
     for (const folder of folders.values()) folder.stop()
   })
 
   connection.onCompletion(async ({ textDocument: { uri }, position }) => {
-    // Half a word must not wait for the rules: documents around it are as they were.
-    const checked = await folderOf(uri)?.latest()
+    // Uses the last check: completion must not wait for the rules while the user types.
+    const checked = await folderOf(uri)?.lastCheck()
     const home = homeOf(uri)
     if (checked === undefined || home === undefined) return []
     const { path, text } = home
@@ -131,7 +136,7 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     return items.map((each, at) => toItem(each, range, space, quote, at))
   })
   connection.onHover(async ({ textDocument: { uri }, position }) => {
-    const checked = await folderOf(uri)?.settled()
+    const checked = await folderOf(uri)?.checkNow()
     const home = homeOf(uri)
     if (home === undefined) return null
     const { path, text } = home
@@ -142,17 +147,8 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     )
     return value === undefined ? null : { contents: { kind: 'markdown', value } }
   })
-  connection.onDefinition(async ({ textDocument: { uri }, position }) => {
-    const checked = await folderOf(uri)?.settled()
-    const home = homeOf(uri)
-    if (checked === undefined || home === undefined) return []
-    return definitionAt(checked.workspace, home.path, offsetAt(home.text, position)).map((each): Location => ({
-      uri: home.folder.uriOf(each.path),
-      range: toRange(each.range),
-    }))
-  })
   connection.onCodeAction(async ({ textDocument: { uri }, range, context: { only } }) => {
-    const checked = await folderOf(uri)?.settled()
+    const checked = await folderOf(uri)?.checkNow()
     const home = homeOf(uri)
     if (checked === undefined || home === undefined) return []
     const { folder, path, text } = home
@@ -161,15 +157,20 @@ export function serveLanguage(connection: Connection, open: (directory: string |
     if (isWanted('quickfix', only ?? ['quickfix']))
       for (const each of checked.findings)
         if (each.path === path && rangesTouch(toRange(each.range), range))
-          actions.push(...quickFix(each, folder.uriOf, isThere, canCreate))
-    // It changes places that nobody looks at: it is for those who ask for it.
+          for (const fix of [
+            ...(each.fix === undefined ? [] : [each.fix]),
+            ...unresolvedToolFixes(checked.workspace, each),
+          ])
+            actions.push(...quickFix(each, fix, folder.uriOf, isThere, canCreate))
+    // Only on request: it edits places outside the visible range.
     if (isWanted(FIX_ALL, only ?? [])) {
-      const edits = editsBetween(text, await folder.mended(path))
+      const edits = editsBetween(text, await folder.fixedText(path))
       if (edits.length > 0)
         actions.push({ title: 'Fix all that svc can fix', kind: FIX_ALL, edit: { changes: { [uri]: edits } } })
     }
     return actions
   })
+  serveNavigation(connection, homeOf, () => new Set(folders.values()))
   connection.onDocumentFormatting(async ({ textDocument: { uri } }) => {
     const home = homeOf(uri)
     if (home === undefined) return []
@@ -179,9 +180,9 @@ export function serveLanguage(connection: Connection, open: (directory: string |
   })
 }
 
-/** Kinds of actions are words joined by dots: who asks for `source` is given `source.fixAll`. */
+/** Action kinds are hierarchical: a request for `source` includes `source.fixAll`. */
 const isWanted = (kind: CodeActionKind, only: readonly CodeActionKind[]): boolean =>
   only.some((each) => kind === each || kind.startsWith(`${each}.`))
 
-/** All that a finding may depend on. */
+/** Files on which a finding may depend. */
 const watchers = [{ globPattern: '**/{*.yaml,*.yml,*.json,*.md,*.txt,*.lock,.svcignore}' }]

@@ -1,4 +1,4 @@
-/** Places in a text, as the protocol counts them: lines end at LF, CR LF and CR, as in YAML; characters are UTF-16 code units. */
+/** Positions in a text in the units of the protocol: lines end at LF, CR LF and CR, as in YAML; characters are UTF-16 code units. */
 import type { Position, Range, TextDocumentContentChangeEvent, TextEdit } from 'vscode-languageserver/node'
 import type { TextSpan } from '../../documents/text/source.ts'
 
@@ -25,14 +25,14 @@ export function positionAt(text: string, offset: number): Position {
   return { line: lines.length - 1, character: lines.at(-1)!.length }
 }
 
-/** The text after what was typed; a change without a range is the whole text. */
+/** The text after a change; a change without a range replaces the whole text. */
 export function changedText(text: string, change: TextDocumentContentChangeEvent): string {
   if (!('range' in change)) return change.text
   const { start, end } = change.range
   return text.slice(0, offsetAt(text, start)) + change.text + text.slice(offsetAt(text, end))
 }
 
-/** The lines in which two texts differ, as one edit: what stands around them keeps its marks and folds. None where they are equal. */
+/** The lines in which two texts differ, as one edit, so that editors keep marks and folds elsewhere; empty for equal texts. */
 export function editsBetween(before: string, after: string): TextEdit[] {
   if (before === after) return []
   const shorter = Math.min(before.length, after.length)

@@ -1,7 +1,7 @@
 /** The order of keys that the schemas give. */
 import { KINDS } from '../../spec/document.ts'
 import { keys } from '../generated/keys.js'
-import type { SchemaName } from '../workspace/shape.ts'
+import type { SchemaName } from '../workspace/schema-keys.ts'
 
 /** Tells the order of the keys at a path; undefined where authors name the keys. */
 export type KeyOrder = (path: readonly (string | number)[]) => readonly string[] | undefined

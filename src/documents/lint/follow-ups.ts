@@ -1,41 +1,40 @@
 /**
- * One fault, one message. A broken name or key makes other rules say what would go away with it: nobody uses this, nothing is
- * called that. Such a follow-up is left out while the finding that caused it stands and is no milder, so that leaving it out
- * never turns a bad verdict into a good one. Source: lint rules, "From schema errors to messages".
+ * One fault, one message. A broken name or key makes other rules report faults that disappear with it: an unused document, an
+ * unknown name. Such a follow-up is left out while its cause is reported at the same or a higher severity, so that leaving it
+ * out never turns a failed check into a passed one. Source: lint rules, "From schema errors to messages".
  */
 import { isJsonObject } from '../../base/json.ts'
 import { SEVERITIES, type Diagnostic } from '../text/diagnostic.ts'
 import { groupBy } from '../text/group.ts'
 import { directoryOf, joinPath } from '../text/paths.ts'
-import { segmentsOf } from '../text/pointer.ts'
+import { segmentsOf, valueAt } from '../text/pointer.ts'
 import { readLogicalRef } from '../text/reference.ts'
 import type { RuleName } from '../facts/rule.ts'
-import { valueAt } from '../workspace/shape.ts'
 import { looseText } from '../text/source.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-/** What makes a rule speak without anything more being wrong. Keys are dotted paths. */
+/** When a finding of a rule is only the consequence of another finding. Keys are dotted paths. */
 interface FollowUp {
-  /** Keys of the document, or of one that it shows, whose absence the rule speaks of. */
-  readonly lacks?: readonly string[]
-  /** Keys with which any document names what the rule takes to be unused or unlinked. */
-  readonly users?: readonly string[]
-  /** True when the rule misses a document: one that cannot be read, or whose name cannot, may be it. */
-  readonly document?: true
-  /** True when the rule reasons about documents that it shows. */
-  readonly rests?: true
-  /** Rules that speak of the same name. */
-  readonly after?: readonly RuleName[]
-  /** Rules that speak of the same place. */
-  readonly here?: readonly RuleName[]
-  /** Rules that miss a whole document, which may use or define what this one speaks of. */
-  readonly gaps?: readonly RuleName[]
-  /** True when the rule has no use for the value there: what is wrong with the form of the value is said first. */
-  readonly value?: true
-  /** True when a path is looked for from the directory of the bundle. */
-  readonly path?: true
-  /** True when two uses of one document lack what that document could say once. */
-  readonly once?: true
+  /** Keys whose absence the rule reports, in the document or in a related one. */
+  readonly missingKeys?: readonly string[]
+  /** Keys through which any document could refer to what the rule reports as unused or unlinked. */
+  readonly referencingKeys?: readonly string[]
+  /** True when the rule misses a document, which may be one that cannot be read or that has no readable name. */
+  readonly missesDocument?: true
+  /** True when the rule draws conclusions from its related documents. */
+  readonly usesRelated?: true
+  /** Rules that report the same name. */
+  readonly sameName?: readonly RuleName[]
+  /** Rules that report the same place. */
+  readonly samePlace?: readonly RuleName[]
+  /** Rules that miss a whole document, which may use or define what this rule reports. */
+  readonly missingDocuments?: readonly RuleName[]
+  /** True when a form error of the same value comes first: the rule cannot judge such a value. */
+  readonly sameValue?: true
+  /** True when the rule resolves a path from the directory of the bundle. */
+  readonly bundlePath?: true
+  /** True when several uses lack what their common document could declare once: only the first is reported. */
+  readonly onlyFirst?: true
 }
 
 const IDENTITY = ['metadata.namespace', 'metadata.name', 'metadata.version']
@@ -57,123 +56,128 @@ const SCOPE_NAMES: readonly RuleName[] = ['policy/scope-syntax', ...TOOL_NAMES]
 const SCHEMA_FAULTS: readonly RuleName[] = ['schema/invalid', 'schema/required-undefined', 'schema/ref-missing']
 
 const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
-  'doc/version-without-ref': { value: true },
-  'id/file-name': { after: ['tool/unresolved', 'policy/attachment-missing'] },
-  'agent/needs-bundle': { document: true },
-  'agent/owner-missing': { lacks: ['metadata.owner'] },
-  'agent/instructions-missing-file': { path: true },
-  'agent/no-tools-but-policies': { value: true, here: ['policy/attachment-missing'] },
-  'model/base-url-invalid': { value: true },
-  'model/base-url-insecure': { value: true },
-  'model/base-url-full-path': { value: true },
-  'model/secret-undeclared': { lacks: ['secrets'], value: true },
-  'model/secret-implicit-missing': { lacks: ['spec.model.secret', 'secrets'] },
-  'secret/undeclared': { lacks: ['secrets'], value: true },
+  'doc/version-without-ref': { sameValue: true },
+  'id/file-name': { sameName: ['tool/unresolved', 'policy/attachment-missing'] },
+  'agent/needs-bundle': { missesDocument: true },
+  'agent/owner-missing': { missingKeys: ['metadata.owner'] },
+  'agent/instructions-missing-file': { bundlePath: true },
+  'agent/no-tools-but-policies': { sameValue: true, samePlace: ['policy/attachment-missing'] },
+  'model/base-url-invalid': { sameValue: true },
+  'model/base-url-insecure': { sameValue: true },
+  'model/base-url-full-path': { sameValue: true },
+  'model/secret-undeclared': { missingKeys: ['secrets'], sameValue: true },
+  'model/secret-implicit-missing': { missingKeys: ['spec.model.secret', 'secrets'] },
+  'secret/undeclared': { missingKeys: ['secrets'], sameValue: true },
   'secret/unused': {
-    lacks: ['spec.model.secret', 'spec.mcp_servers.*.auth.secret'],
-    after: ['model/secret-undeclared', 'secret/undeclared', 'model/secret-implicit-missing'],
+    missingKeys: ['spec.model.secret', 'spec.mcp_servers.*.auth.secret'],
+    sameName: ['model/secret-undeclared', 'secret/undeclared', 'model/secret-implicit-missing'],
   },
-  'limits/missing-loop': { lacks: ['spec.limits.max_loop_iterations'] },
-  'limits/missing-tokens': { lacks: ['spec.limits.max_tokens_per_run'] },
-  'output/schema-without-json': { lacks: ['output.format'] },
-  'output/strict-without-schema': { lacks: ['output.schema'], value: true },
-  'output/on-invalid-without-schema': { lacks: ['output.schema'], value: true },
-  'output/strict-missing': { lacks: ['output.strict'] },
-  'schema/not-object': { rests: true, here: ['schema/invalid'] },
-  'schema/open-object': { here: ['schema/not-object', 'schema/invalid'] },
-  'schema/unbounded-string': { here: ['schema/invalid'] },
-  'schema/ref-missing': { path: true },
-  'tool/unresolved': { lacks: ['spec.tools.*.mcp'], document: true, after: ['id/invalid-semver'] },
-  'tool/description-missing': { lacks: ['spec.description', 'spec.tools.*.description'], once: true },
-  'tool/class-missing': { lacks: ['spec.side_effect_class', 'spec.tools.*.side_effect_class'], once: true },
-  'tool/no-input-schema': { lacks: ['spec.input_schema', 'spec.tools.*.input_schema'], once: true },
+  'limits/missing-loop': { missingKeys: ['spec.limits.max_loop_iterations'] },
+  'limits/missing-tokens': { missingKeys: ['spec.limits.max_tokens_per_run'] },
+  'output/schema-without-json': { missingKeys: ['output.format'] },
+  'output/strict-without-schema': { missingKeys: ['output.schema'], sameValue: true },
+  'output/on-invalid-without-schema': { missingKeys: ['output.schema'], sameValue: true },
+  'output/strict-missing': { missingKeys: ['output.strict'] },
+  'schema/not-object': { usesRelated: true, samePlace: ['schema/invalid'] },
+  'schema/open-object': { samePlace: ['schema/not-object', 'schema/invalid'] },
+  'schema/unbounded-string': { samePlace: ['schema/invalid'] },
+  'schema/ref-missing': { bundlePath: true },
+  'tool/unresolved': { missingKeys: ['spec.tools.*.mcp'], missesDocument: true, sameName: ['id/invalid-semver'] },
+  'tool/description-missing': { missingKeys: ['spec.description', 'spec.tools.*.description'], onlyFirst: true },
+  'tool/class-missing': { missingKeys: ['spec.side_effect_class', 'spec.tools.*.side_effect_class'], onlyFirst: true },
+  'tool/no-input-schema': { missingKeys: ['spec.input_schema', 'spec.tools.*.input_schema'], onlyFirst: true },
   'tool/unused-document': {
-    lacks: IDENTITY,
-    users: ['spec.tools.*.ref'],
-    document: true,
-    after: TOOL_NAMES,
-    gaps: GAPS,
+    missingKeys: IDENTITY,
+    referencingKeys: ['spec.tools.*.ref'],
+    missesDocument: true,
+    sameName: TOOL_NAMES,
+    missingDocuments: GAPS,
   },
-  'mcp/header-ignored': { value: true, here: ['mcp/header-invalid'] },
-  'mcp/server-undeclared': { lacks: ['spec.mcp_servers.*.name'] },
-  'mcp/server-unused': { lacks: ['spec.tools.*.mcp.server'], after: ['mcp/server-undeclared'] },
-  'mcp/no-auth': { lacks: ['spec.mcp_servers.*.auth'], here: ['secret/in-url'] },
-  'mcp/no-contract': { lacks: ['spec.tools.*.input_schema'] },
-  'subagent/missing': { document: true, path: true },
-  'subagent/description-missing': { lacks: ['spec.agents.*.description'] },
-  'policy/no-decision': { lacks: ['spec.decision'] },
-  'policy/attachment-missing': { document: true, path: true },
-  'policy/allow-without-type': { value: true },
+  'mcp/header-ignored': { sameValue: true, samePlace: ['mcp/header-invalid'] },
+  'mcp/server-undeclared': { missingKeys: ['spec.mcp_servers.*.name'] },
+  'mcp/server-unused': { missingKeys: ['spec.tools.*.mcp.server'], sameName: ['mcp/server-undeclared'] },
+  'mcp/no-auth': { missingKeys: ['spec.mcp_servers.*.auth'], samePlace: ['secret/in-url'] },
+  'mcp/no-contract': { missingKeys: ['spec.tools.*.input_schema'] },
+  'subagent/missing': { missesDocument: true, bundlePath: true },
+  'subagent/description-missing': { missingKeys: ['spec.agents.*.description'] },
+  'policy/no-decision': { missingKeys: ['spec.decision'] },
+  'policy/attachment-missing': { missesDocument: true, bundlePath: true },
+  'policy/allow-without-type': { sameValue: true },
   'policy/unused-document': {
-    lacks: [...IDENTITY, 'spec.decision.authority_ref'],
-    users: POLICY_USERS,
-    document: true,
-    after: ['policy/attachment-missing'],
-    gaps: GAPS,
+    missingKeys: [...IDENTITY, 'spec.decision.authority_ref'],
+    referencingKeys: POLICY_USERS,
+    missesDocument: true,
+    sameName: ['policy/attachment-missing'],
+    missingDocuments: GAPS,
   },
-  'policy/scope-mismatch': { lacks: IDENTITY, rests: true, after: SCOPE_NAMES },
+  'policy/scope-mismatch': { missingKeys: IDENTITY, usesRelated: true, sameName: SCOPE_NAMES },
   'policy/scope-unknown-tool': {
-    users: ['spec.tools.*.ref', ...IDENTITY],
-    document: true,
-    after: ['policy/scope-mismatch', 'authority/ineffective', ...TOOL_NAMES],
-    gaps: GAPS,
+    referencingKeys: ['spec.tools.*.ref', ...IDENTITY],
+    missesDocument: true,
+    sameName: ['policy/scope-mismatch', 'authority/ineffective', ...TOOL_NAMES],
+    missingDocuments: GAPS,
   },
-  'policy/condition-field': { here: ['policy/field-not-in-schema'] },
-  'policy/field-not-in-schema': { rests: true, after: SCHEMA_FAULTS },
-  'policy/type-mismatch': { rests: true },
-  'policy/never-true': { rests: true },
-  'policy/always-true': { rests: true },
-  'policy/optional-field': { rests: true, after: SCHEMA_FAULTS },
-  'policy/shadowed': { rests: true },
-  'policy/unreachable-approval': { rests: true },
+  'policy/condition-field': { samePlace: ['policy/field-not-in-schema'] },
+  'policy/field-not-in-schema': { usesRelated: true, sameName: SCHEMA_FAULTS },
+  'policy/type-mismatch': { usesRelated: true },
+  'policy/never-true': { usesRelated: true },
+  'policy/always-true': { usesRelated: true },
+  'policy/optional-field': { usesRelated: true, sameName: SCHEMA_FAULTS },
+  'policy/shadowed': { usesRelated: true },
+  'policy/unreachable-approval': { usesRelated: true },
   'approval/fields-ignored': {
-    value: true,
-    here: ['approval/count-range', 'approval/timeout-range', 'approval/on-reject-value', 'approval/on-modify-value'],
+    sameValue: true,
+    samePlace: [
+      'approval/count-range',
+      'approval/timeout-range',
+      'approval/on-reject-value',
+      'approval/on-modify-value',
+    ],
   },
-  'approval/reason-missing': { lacks: ['spec.decision.reason'] },
+  'approval/reason-missing': { missingKeys: ['spec.decision.reason'] },
   'authority/unresolved': {
-    users: ['spec.decision.authority_ref'],
-    document: true,
-    gaps: ['policy/attachment-missing'],
+    referencingKeys: ['spec.decision.authority_ref'],
+    missesDocument: true,
+    missingDocuments: ['policy/attachment-missing'],
   },
   'authority/orphan-ref': {
-    users: ['metadata.governance.authority_boundaries.*'],
-    document: true,
-    after: ['authority/unresolved'],
-    gaps: GAPS,
+    referencingKeys: ['metadata.governance.authority_boundaries.*'],
+    missesDocument: true,
+    sameName: ['authority/unresolved'],
+    missingDocuments: GAPS,
   },
   'authority/ineffective': {
-    users: ['spec.tools.*.ref'],
-    rests: true,
-    after: ['policy/scope-mismatch', ...SCOPE_NAMES],
+    referencingKeys: ['spec.tools.*.ref'],
+    usesRelated: true,
+    sameName: ['policy/scope-mismatch', ...SCOPE_NAMES],
   },
-  'bundle/root-missing': { document: true },
-  'bundle/external-unpinned': { lacks: ['spec.agents.*.late_bound'] },
-  'bundle/lock-missing': { after: TOOL_NAMES },
+  'bundle/root-missing': { missesDocument: true },
+  'bundle/external-unpinned': { missingKeys: ['spec.agents.*.late_bound'] },
+  'bundle/lock-missing': { sameName: TOOL_NAMES },
   'bundle/unreferenced-file': {
-    users: PATH_USERS,
-    document: true,
-    after: ['agent/instructions-missing-file', ...SCHEMA_FAULTS],
-    gaps: GAPS,
+    referencingKeys: PATH_USERS,
+    missesDocument: true,
+    sameName: ['agent/instructions-missing-file', ...SCHEMA_FAULTS],
+    missingDocuments: GAPS,
   },
-  'security/blanket-allow-irreversible': { lacks: ['spec.conditions'], rests: true },
-  'security/irreversible-without-approval': { rests: true },
-  'security/write-without-approval': { rests: true },
-  'security/data-uri-image': { lacks: ['output.format'] },
+  'security/blanket-allow-irreversible': { missingKeys: ['spec.conditions'], usesRelated: true },
+  'security/irreversible-without-approval': { usesRelated: true },
+  'security/write-without-approval': { usesRelated: true },
+  'security/data-uri-image': { missingKeys: ['output.format'] },
 }
 
-/** The findings without those that others among them explain. */
+/** Leaves out the findings that others among them explain. */
 export function withoutFollowUps(workspace: Workspace, findings: readonly Diagnostic[]): readonly Diagnostic[] {
   if (findings.length < 2) return findings
   const causesOf = causesAmong(findings)
-  const shown = new Set<string>()
+  const reported = new Set<string>()
   const unread = findings.filter(({ rule }) => rule === 'doc/syntax')
   const mistyped = findings.filter(({ facts }) => facts?.wrongValue === true)
   return findings.filter((each) => {
     if (unread.some((cause) => isPartOf(each, cause)) || mistyped.some((cause) => isBelow(each, cause))) return false
     const row = FOLLOW_UPS[each.rule as RuleName]
     if (row === undefined) return true
-    if (row.once && isShown(each, shown)) return false
+    if (row.onlyFirst && wasReported(each, reported)) return false
     return !causesOf(each, row).some(
       (cause) =>
         cause !== each &&
@@ -183,41 +187,46 @@ export function withoutFollowUps(workspace: Workspace, findings: readonly Diagno
   })
 }
 
-/** Finds those that may explain a finding: of thousands, few are of the rules and files that are asked about. */
+/** Selects the findings that may explain another one by rule and file: comparing all pairs would be quadratic. */
 function causesAmong(findings: readonly Diagnostic[]): (each: Diagnostic, row: FollowUp) => readonly Diagnostic[] {
   const byRule = groupBy(findings, ({ rule }) => rule)
   const inSchemas = groupBy(findings.filter(isOfSchema), ({ path }) => path)
   const faults = findings.filter(isOfForm)
   const known = new Map<FollowUp, readonly Diagnostic[]>()
   const anywhere = (row: FollowUp): readonly Diagnostic[] => {
-    const { here = [], after = [], gaps = [], path } = row
-    const rules = new Set<string>([...here, ...after, ...gaps, ...(path ? [NEEDS_BUNDLE] : [])])
+    const { samePlace = [], sameName = [], missingDocuments = [], bundlePath } = row
+    const rules = new Set<string>([
+      ...samePlace,
+      ...sameName,
+      ...missingDocuments,
+      ...(bundlePath ? [NEEDS_BUNDLE] : []),
+    ])
     return [...[...rules].flatMap((rule) => byRule.get(rule) ?? []), ...faults]
   }
   return (each, row) => {
     const causes = known.get(row) ?? anywhere(row)
     known.set(row, causes)
-    const below = row.rests ? each.related.flatMap(({ path }) => inSchemas.get(path) ?? []) : []
+    const below = row.usesRelated ? each.related.flatMap(({ path }) => inSchemas.get(path) ?? []) : []
     return below.length === 0 ? causes : [...causes, ...below]
   }
 }
 
 const NEEDS_BUNDLE: RuleName = 'agent/needs-bundle'
 
-/** What is wrong with the form of a document. */
+/** An error in the form of a document. */
 const isOfForm = ({ rule, severity }: Diagnostic): boolean => rule.startsWith('doc/') && severity === 'error'
 
 const isOfSchema = ({ rule }: Diagnostic): boolean => rule.startsWith('schema/')
 
-/** True where a finding of the rule before it shows the same place. */
-function isShown({ rule, related }: Diagnostic, shown: Set<string>): boolean {
+/** True where an earlier finding of the same rule has the same related place; records the places of this one. */
+function wasReported({ rule, related }: Diagnostic, reported: Set<string>): boolean {
   const [first, ...others] = related.map(({ path, range }) => `${rule}\n${path}\n${range.start.offset}`)
-  const before = first !== undefined && shown.has(first)
-  for (const place of first === undefined ? [] : [first, ...others]) shown.add(place)
+  const before = first !== undefined && reported.has(first)
+  for (const place of first === undefined ? [] : [first, ...others]) reported.add(place)
   return before
 }
 
-/** True for what a rule says of a value that could not be read: an alias of nothing, a number that is none. */
+/** True for a finding inside a value that could not be read, such as an undefined alias. */
 const isPartOf = (each: Diagnostic, { path, range: { start, end } }: Diagnostic): boolean =>
   each.rule !== 'doc/syntax' &&
   each.path === path &&
@@ -225,31 +234,32 @@ const isPartOf = (each: Diagnostic, { path, range: { start, end } }: Diagnostic)
   each.range.end.offset <= end.offset &&
   start.offset < end.offset
 
-/** True for what a rule says of the members of a list where a mapping is wanted, and the like. */
+/** True for a finding below a value of the wrong type, such as an item of a list where a mapping is required. */
 const isBelow = (each: Diagnostic, { path, pointer }: Diagnostic): boolean =>
   !each.rule.startsWith('doc/') && each.path === path && each.pointer.startsWith(`${pointer}/`)
 
 function explains(workspace: Workspace, cause: Diagnostic, each: Diagnostic, row: FollowUp): boolean {
   const rule = cause.rule as RuleName
-  if (row.here?.includes(rule) && cause.path === each.path && isNested(cause, each)) return true
-  if (row.after?.includes(rule) && namesOf(workspace, cause).some((name) => speaksOf(each, name))) return true
-  if (row.gaps?.includes(rule)) return cause.facts?.meant === undefined && areTogether(workspace, cause, each)
-  if (row.path && rule === NEEDS_BUNDLE) return isAbove(workspace, each)
-  if (!isOfForm(cause)) return row.rests === true && isUnder(each, cause)
-  if (row.value && cause.path === each.path && isIn(cause.pointer, each.pointer)) return true
+  if (row.samePlace?.includes(rule) && cause.path === each.path && isNested(cause, each)) return true
+  if (row.sameName?.includes(rule) && namesOf(workspace, cause).some((name) => isAboutName(each, name))) return true
+  if (row.missingDocuments?.includes(rule))
+    return cause.facts?.meant === undefined && areTogether(workspace, cause, each)
+  if (row.bundlePath && rule === NEEDS_BUNDLE) return isAbove(workspace, each)
+  if (!isOfForm(cause)) return row.usesRelated === true && isUnder(each, cause)
+  if (row.sameValue && cause.path === each.path && isIn(cause.pointer, each.pointer)) return true
   if (workspace.documentsAt(cause.path).length === 0)
-    return (row.document === true || row.users !== undefined) && mayHold(workspace, cause.path, each)
+    return (row.missesDocument === true || row.referencingKeys !== undefined) && mayHold(workspace, cause.path, each)
   const touches = (keys: readonly string[] = [], of?: Diagnostic): boolean =>
     keys.some((key) => isTouched(workspace, cause, key, of))
   return (
-    ([each, ...each.related].some(({ path }) => path === cause.path) && touches(row.lacks, each)) ||
-    (row.rests === true && each.related.some(({ path }) => path === cause.path)) ||
-    touches(row.users) ||
-    (row.document === true && touches(IDENTITY) && mayHold(workspace, cause.path, each))
+    ([each, ...each.related].some(({ path }) => path === cause.path) && touches(row.missingKeys, each)) ||
+    (row.usesRelated === true && each.related.some(({ path }) => path === cause.path)) ||
+    touches(row.referencingKeys) ||
+    (row.missesDocument === true && touches(IDENTITY) && mayHold(workspace, cause.path, each))
   )
 }
 
-/** True where a fault of a schema stands at a place that the finding shows. */
+/** True where a schema fault overlaps a related place of the finding. */
 const isUnder = ({ related }: Diagnostic, cause: Diagnostic): boolean => {
   const { start, end } = cause.range
   return (
@@ -268,7 +278,7 @@ const areTogether = (workspace: Workspace, one: Diagnostic, other: Diagnostic): 
   )
 }
 
-/** True where a path that was looked for in vain would be found from a directory further up. */
+/** True where an unresolved path exists relative to a parent directory. */
 function isAbove(workspace: Workspace, each: Diagnostic): boolean {
   const names = namesOf(workspace, each)
   for (let here = directoryOf(each.path); here !== ''; here = directoryOf(here))
@@ -281,7 +291,7 @@ const isNested = (one: Diagnostic, other: Diagnostic): boolean =>
 
 const isIn = (pointer: string, whole: string): boolean => pointer === whole || pointer.startsWith(`${whole}/`)
 
-/** The name that stands there, and the one that was surely meant. */
+/** The names written at the finding and its related places, and the name that was meant. */
 function namesOf(workspace: Workspace, { path, range, facts, related }: Diagnostic): readonly string[] {
   const at = [{ path, range }, ...related].map((each) =>
     workspace.source(each.path).text.slice(each.range.start.offset, each.range.end.offset),
@@ -289,7 +299,7 @@ function namesOf(workspace: Workspace, { path, range, facts, related }: Diagnost
   return [...at, facts?.meant ?? ''].map(plainName).filter((name) => name !== '')
 }
 
-/** Without quotes, the `tool:` of a scope and the range of a reference. */
+/** Removes quotes, the `tool:` of a scope and the version range of a reference. */
 const plainName = (written: string): string =>
   written
     .trim()
@@ -297,22 +307,22 @@ const plainName = (written: string): string =>
     .replace(/^tool:/, '')
     .replace(/@.*$/, '')
 
-function speaksOf({ facts: { subject = [], meant = '' } = {}, path, rule }: Diagnostic, name: string): boolean {
+function isAboutName({ facts: { subject = [], meant = '' } = {}, path, rule }: Diagnostic, name: string): boolean {
   if (path.endsWith(name)) return true
   const wanted = rule === 'id/file-name' ? (readLogicalRef(name)?.name ?? name) : name
   return [...subject, meant].map(plainName).some((each) => each === wanted || each.endsWith(`/${wanted}`))
 }
 
-/** A file that cannot be read may hold what a finding misses when it says the name, or is called so. */
+/** True for an unreadable file that may hold what a finding misses: its text or its path has the name. */
 function mayHold(workspace: Workspace, file: string, each: Diagnostic): boolean {
   const text = `${file}\n${looseText(workspace.files.read(file))}`
   const own = workspace.documentsAt(each.path).flatMap(({ identity }) => identity?.id ?? [])
   const kind = each.rule === 'agent/needs-bundle' ? ['kind: Bundle'] : []
   const names = [...namesOf(workspace, each), ...own, ...each.related.map(({ path }) => path), each.path, ...kind]
-  return names.some((name) => says(text, name))
+  return names.some((name) => mentions(text, name))
 }
 
-function says(text: string, name: string): boolean {
+function mentions(text: string, name: string): boolean {
   if (text.includes(name)) return true
   const logical = readLogicalRef(name)
   return logical !== undefined && hasWord(text, logical.name)
@@ -322,8 +332,8 @@ const hasWord = (text: string, word: string): boolean =>
   new RegExp(`(?<![\\w-])${word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}(?![\\w-])`).test(text)
 
 /**
- * True when what is wrong with the form may be why a key is not where a rule looks for it.
- * @param of the finding that misses it: of several items of a list, the same one is meant
+ * True when a form error may be why a key is not where a rule looks for it.
+ * @param of the finding that misses the key; in a list, only an error in the same item counts
  */
 function isTouched(workspace: Workspace, cause: Diagnostic, key: string, of?: Diagnostic): boolean {
   const { path, pointer, rule, facts: { missing = [], meant } = {} } = cause

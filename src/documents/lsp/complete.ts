@@ -5,6 +5,7 @@ import type { Document } from '../text/document.ts'
 import { directoryOf, extensionOf, isUnder } from '../text/paths.ts'
 import { BUILTIN_TOOLS } from '../text/reference.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import { argumentPaths } from './argument-paths.ts'
 import { cursorAt, keysBelow, type DocumentCursor } from './cursor.ts'
 import { fieldAt, generalPath, holdsMore, keysAt, type Field } from './field.ts'
 
@@ -38,10 +39,44 @@ export function completeAt(
 ): OfferedCompletions {
   const cursor = cursorAt(text, offset)
   const { start, end, at } = cursor
+  if (isConditionPath(cursor)) return completeArguments(workspace, path, text, offset, cursor)
   const items: OfferedCompletion[] = []
   if (at !== 'value') items.push(...keysOf(cursor))
   if (at !== 'key') items.push(...valuesOf(workspace, path, cursor, providers))
   return { start, end, items: path.endsWith('.json') ? items.map(asJson) : items }
+}
+
+/** True at the value of `field` and of a condition on one line. */
+const isConditionPath = ({ kind, path, key, at }: DocumentCursor): boolean =>
+  kind === 'Policy' &&
+  at === 'value' &&
+  path[0] === 'spec' &&
+  path[1] === 'conditions' &&
+  (key === 'field' || key === 'when')
+
+/** Replaces the path around the cursor, and not the whole condition. */
+function completeArguments(
+  workspace: Workspace,
+  path: string,
+  text: string,
+  offset: number,
+  cursor: DocumentCursor,
+): OfferedCompletions {
+  const written = text.slice(cursor.start, cursor.end)
+  const before = /[\w.[\]*-]*$/.exec(text.slice(cursor.start, offset))![0]
+  const after = /^[\w.[\]*-]*/.exec(text.slice(offset, cursor.end))![0]
+  const isQuoted = /^["']/.test(written)
+  const items = argumentPaths(workspace, path, cursor).map(({ path: label, type, description }): OfferedCompletion => ({
+    label,
+    kind: 'value',
+    ...(type !== undefined && { detail: type }),
+    ...(description !== undefined && { documentation: description }),
+  }))
+  return {
+    start: offset - before.length,
+    end: offset + after.length,
+    items: path.endsWith('.json') && !isQuoted ? items.map(asJson) : items,
+  }
 }
 
 /** Keys and texts stand in quotes. */

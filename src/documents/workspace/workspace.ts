@@ -33,7 +33,7 @@ export interface Workspace {
   /** Documents that are published together with this one: those under its bundle's directory, or all where no Bundle stands above it. */
   neighbours(document: Document): readonly Document[]
   /** Documents of a kind with a logical id `namespace.name`: those of the same bundle, or where it has none, of the workspace. */
-  find(from: Document, kind: DocumentKind, id: string): readonly Document[]
+  find(from: Pick<Document, 'path'>, kind: DocumentKind, id: string): readonly Document[]
   /** Logical ids of all documents of a kind, in the order of the documents: to tell which is near. */
   ids(kind: DocumentKind): readonly string[]
   /** Resolves a path that a document names. Source: bundles, section 1. */

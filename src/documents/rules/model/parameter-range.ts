@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../base/json.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { valueAt } from '../../workspace/shape.ts'
+import { valueAt } from '../../text/pointer.ts'
 
 export const parameterRange: LintRule = {
   name: 'model/parameter-range',

@@ -1,0 +1,53 @@
+/** What an editor offers where `tool/unresolved` stands: the name that was meant, or a Tool document to fill in. */
+import { minVersion } from 'semver'
+import type { Diagnostic, FindingFix } from '../text/diagnostic.ts'
+import { joinPath } from '../text/paths.ts'
+import { isRange, readLogicalRef } from '../text/reference.ts'
+import { createSource } from '../text/source.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+
+/** Fixes that `svc lint --fix` leaves to a person; empty for another rule, and where a version is missing and not the tool. */
+export function unresolvedToolFixes(workspace: Workspace, finding: Diagnostic): FindingFix[] {
+  const { rule, path, pointer, range, facts } = finding
+  if (rule !== 'tool/unresolved' || facts?.subject?.length !== 1) return []
+  const documents = workspace.documentsAt(path)
+  const document = documents.find((each) => each.placeOf(pointer).range.start.offset === range.start.offset)
+  const written = document?.texts('spec.tools.*.ref').find((each) => each.pointer === pointer)?.value
+  const ref = written === undefined ? undefined : readLogicalRef(written)
+  if (document === undefined || ref === undefined) return []
+  const { id, namespace, name } = ref
+  const fixes: FindingFix[] = []
+  const source = workspace.source(path)
+  const at = source.text.slice(range.start.offset, range.end.offset).indexOf(id)
+  if (facts.meant !== undefined && at >= 0) {
+    const start = range.start.offset + at
+    const edit = { path, range: source.span(start, start + id.length), text: facts.meant }
+    fixes.push({ description: finding.fix!.description, edits: [edit] })
+  }
+  if (namespace === 'svc') return fixes
+  const target = [name, id]
+    .map((stem) => joinPath(workspace.bundleDirectory(document), `tools/${stem}.yaml`))
+    .find((each) => !workspace.files.has(each))
+  if (target === undefined) return fixes
+  const version = (isRange(ref.range ?? '') && minVersion(ref.range!)?.version) || '1.0.0'
+  const edit = { path: target, range: createSource(target, '').span(0, 0), text: toolText(namespace, name, version) }
+  fixes.push({ description: `Write ${target}, a Tool document to fill in.`, edits: [edit], unsafe: true })
+  return fixes
+}
+
+/** The strictest class until the author says otherwise: each call needs an approval. */
+const toolText = (namespace: string, name: string, version: string): string => `apiVersion: svc/v1
+kind: Tool
+metadata:
+  name: ${name}
+  namespace: ${namespace}
+  version: ${version}
+spec:
+  description: Describe what the tool does, for the model that calls it.
+  side_effect_class: irreversible_action
+  input_schema:
+    inline:
+      type: object
+      properties: {}
+      additionalProperties: false
+`
