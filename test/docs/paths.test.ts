@@ -1,0 +1,50 @@
+/** The pages for developers name files and directories; each of them exists, and the map of `src/` leaves no directory out. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const SRC = join(ROOT, 'src')
+const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8')
+
+const PATH = /`((?:[\w.-]+\/)+[\w.-]*|[\w-]+\/)`/g
+/** What looks like a path and is none: libraries, routes, rules, packages. */
+const NO_PATH = new Set(['svc/client'])
+
+const pathsOf = (text: string): string[] =>
+  [...text.matchAll(PATH)].map(([, path]) => path!).filter((path) => !NO_PATH.has(path))
+
+describe('every path that a page names exists', () => {
+  test.each(['src/README.md', 'SECURITY.md', 'CONTRIBUTING.md'])('%s', (page) => {
+    const paths = pathsOf(read(page))
+    expect(paths.length).toBeGreaterThan(10)
+    expect(paths.filter((path) => !existsSync(join(SRC, path)) && !existsSync(join(ROOT, path)))).toEqual([])
+  })
+})
+
+test('the map names every directory of src that holds modules', () => {
+  const named = new Set(pathsOf(read('src/README.md')))
+  const directories = (path: string): string[] => {
+    const names = readdirSync(join(SRC, path))
+    const below = names.filter((name) => statSync(join(SRC, path, name)).isDirectory())
+    const holdsModules = path !== '' && names.some((name) => name.endsWith('.ts'))
+    return [...(holdsModules ? [path] : []), ...below.flatMap((name) => directories(`${path}${name}/`))]
+  }
+  // A group of rules is described by `documents/rules/`, a folder of rules each.
+  const missing = directories('').filter((path) => !named.has(path) && !path.startsWith('documents/rules/'))
+  expect(missing).toEqual([])
+})
+
+test('each way through the code has at most fifteen files, and seven files come first', () => {
+  const sections = read('src/README.md').split(/^## /m)
+  const ways = sections.filter((section) => section.includes('| step'))
+  expect(ways.map((way) => way.split('\n')[0])).toEqual([
+    'From a document to a snapshot',
+    'From a start to an answer',
+    'An approval',
+    'A publication',
+  ])
+  for (const way of ways) expect(pathsOf(way).length).toBeLessThanOrEqual(15)
+  const first = sections.find((section) => section.startsWith('Read these seven files first'))!
+  expect(first.match(/^\d\. `/gm)).toHaveLength(7)
+})
