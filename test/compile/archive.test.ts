@@ -123,7 +123,7 @@ describe('packing', () => {
       const { lock } = await compileFiles(DESK)
       const workspace = await loadWorkspace(directory)
       expect(await refusal(() => packBundle(workspace, 'bundle.yaml', lock!))).toBe(
-        '"again.md" is a symbolic link; a bundle has none.',
+        '"again.md" is a symbolic link; a bundle must not contain any.',
       )
     })
 
@@ -141,7 +141,7 @@ describe('packing', () => {
       symlinkSync('bundle.yaml', join(directory, 'again.md'))
       expect(await said()).toEqual([
         undefined,
-        'bundle.yaml bundle/symlink "again.md" is a symbolic link; a bundle has none.',
+        'bundle.yaml bundle/symlink "again.md" is a symbolic link; a bundle must not contain any.',
       ])
       rmSync(join(directory, 'again.md'))
       writeFileSync(join(directory, 'prompts/desk.md'), 'x'.repeat(1024 * 1024 + 1))
@@ -222,7 +222,7 @@ describe('reading', () => {
     'a file named %j is refused',
     async (name) => {
       expect(await refusal(async () => readArchive(await tarOf({ 'bundle.yaml': 'a', [name]: 'b' })))).toMatch(
-        /is no path of a bundle|is not written as/,
+        /is not a valid path in a bundle|must be written as/,
       )
     },
   )
