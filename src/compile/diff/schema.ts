@@ -44,9 +44,9 @@ interface Roots {
 }
 
 /** True for keywords that only inform people, or only have an effect together with others. */
-export const isAnnotation = (keyword: string): boolean => ANNOTATIONS.has(keyword)
+export const isIgnoredKeyword = (keyword: string): boolean => IGNORED_KEYWORDS.has(keyword)
 
-const ANNOTATIONS = new Set([
+const IGNORED_KEYWORDS = new Set([
   '$schema',
   '$id',
   '$anchor',
@@ -93,7 +93,7 @@ function coversAll(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean 
   if (parts.some((part) => covers(roots, wide, part))) return true
   for (const choice of ['anyOf', 'oneOf'])
     if (Array.isArray(own[choice]) && own[choice].every((each) => covers(roots, wide, each))) return true
-  return Object.keys(wide).every((keyword) => isAnnotation(keyword) || implies(roots, keyword, wide, narrow))
+  return Object.keys(wide).every((keyword) => isIgnoredKeyword(keyword) || implies(roots, keyword, wide, narrow))
 }
 
 /** True for a part whose references resolve against itself and not against the root. */

@@ -19,7 +19,7 @@ import {
 } from '../../policy/prove/domains.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { candidatesOf } from './candidates.ts'
-import { acceptsPart, acceptsPartValue, isAnnotation } from './schema.ts'
+import { acceptsPart, acceptsPartValue, isIgnoredKeyword } from './schema.ts'
 
 export interface Widening {
   /** Absent if the schemas differ in something that is not about single arguments: any call may be new. */
@@ -75,7 +75,7 @@ const OBJECT_KEYWORDS = ['type', 'properties', 'required', 'additionalProperties
 
 /** True if the earlier schema constrains only single members, once the value is an object. */
 const isPlainObject = (own: JsonObject, now: readonly PlacedSchema[], keys: readonly string[]): boolean =>
-  Object.keys(own).every((keyword) => OBJECT_KEYWORDS.includes(keyword) || isAnnotation(keyword)) &&
+  Object.keys(own).every((keyword) => OBJECT_KEYWORDS.includes(keyword) || isIgnoredKeyword(keyword)) &&
   // The arguments as a whole are always an object.
   (typesOf(own) === undefined ||
     (isObjectOnly(own) && (keys.length === 0 || now.some(({ schema }) => isObjectOnly(schema)))))
