@@ -14,7 +14,7 @@ const clerk = (from: string, to: string): Files => changed(DESK, 'agents/clerk.y
 const limit = (from: string, to: string): Files => changed(DESK, 'policies/limit.yaml', from, to)
 const without = (path: string): Files => Object.fromEntries(Object.entries(DESK).filter(([each]) => each !== path))
 
-describe('each fault is told where it stands', () => {
+describe('each fault is reported at its place', () => {
   test.each<[string, Files, string]>([
     [
       'a root that is not there',

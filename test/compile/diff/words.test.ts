@@ -20,7 +20,7 @@ test.each([
   expect(describePolicyChange(from, to)).toBe(said)
 })
 
-test('what an approval asks for, and a comparison that judges what is absent, are told whole', () => {
+test('the text has all obligations of an approval and the if_missing of a comparison', () => {
   expect(
     describePolicyEntry({
       id: 'sha256:0',
