@@ -1,6 +1,6 @@
 /**
- * From documents to what the runtime evaluates. The stages below are the whole way; each fills in one part of the work and
- * may rely on those above. The same documents give the same bytes on every machine.
+ * Compiles documents into what the runtime evaluates. Each stage below fills in one part of the state and may rely on the
+ * stages above. The same documents give the same bytes on every machine.
  */
 import { sortDiagnostics, type Diagnostic } from '../documents/text/diagnostic.ts'
 import type { Workspace } from '../documents/workspace/workspace.ts'
@@ -23,14 +23,17 @@ import { hasErrors, reportFinding, type CompileState } from './state/state.ts'
 
 export interface CompileInput {
   readonly workspace: Workspace
-  /** Path in the workspace: of a Bundle, Agent, Tool or Policy document, or of a directory with one bundle or agent. Empty = the workspace. */
+  /**
+   * Path in the workspace of a Bundle, Agent, Tool or Policy document, or of a directory with one bundle or agent. Empty = the
+   * workspace.
+   */
   readonly root: string
   readonly published: PublishedLookup
-  /** Paths in the workspace of Policy documents that concern every agent (`guardrails` of the project file). */
+  /** Paths in the workspace of Policy documents that apply to every agent (`guardrails` of the project file). */
   readonly guardrails?: readonly string[]
-  /** Id of a registry member to choose anew in spite of the lock, whose choices are kept while they satisfy. */
+  /** Id of a registry member to choose again. Other choices of the lock are kept while they satisfy their ranges. */
   readonly update?: string
-  /** Asks MCP servers what is to be pinned; absent = it stays as the lock has it. */
+  /** Asks MCP servers for their tools, to pin them; absent = the pins of the lock stay. */
   readonly askMcp?: AskMcp
   /** A boundary without a policy is an error. */
   readonly strict?: boolean
@@ -39,67 +42,67 @@ export interface CompileInput {
 }
 
 export interface CompileResult {
-  /** Absent when there is an error among the findings. */
+  /** Absent if there is an error among the findings. */
   readonly bundle?: CompiledBundle
-  /** What the lock should say. */
+  /** The lock as it should be. */
   readonly lock?: LockFile
-  /** What it says; absent where there is none. */
+  /** The lock as it is; absent if there is none. */
   readonly locked?: LockFile
-  /** Path in the workspace of the lock, whether or not it is there. */
+  /** Path of the lock in the workspace, whether or not the file exists. */
   readonly lockPath?: string
-  /** Path in the workspace of the Bundle document, or of the one that was compiled alone. */
+  /** Path in the workspace of the Bundle document, or of the document that was compiled alone. */
   readonly document?: string
   readonly findings: readonly Diagnostic[]
 }
 
 interface CompileStage {
   readonly name: string
-  run(work: CompileState): void | Promise<void>
+  run(state: CompileState): void | Promise<void>
 }
 
 const stages: readonly CompileStage[] = [
   { name: 'locate', run: locateSubject }, // the bundle, its root and its lock
   { name: 'graph', run: walkAgentGraph }, // the agents of the closure; cycles, versions, depth, secrets
   { name: 'resolve', run: resolveReferences }, // tools and policies, from the bundle or the registry
-  { name: 'boundaries', run: bindBoundaries }, // the policies that stand for each authority boundary
+  { name: 'boundaries', run: bindBoundaries }, // the policies that implement each authority boundary
   { name: 'inline', run: inlineSchemas }, // instructions, schemas and scripts by value
-  { name: 'bind', run: bindTools }, // wire names, and what stands behind each
-  { name: 'pin', run: pinMcpTools }, // what MCP servers say of their tools
-  { name: 'govern', run: attachPolicies }, // one policy set an agent, from attachments and boundaries
+  { name: 'bind', run: bindTools }, // wire names, and what each is bound to
+  { name: 'pin', run: pinMcpTools }, // tools of MCP servers, by digest
+  { name: 'govern', run: attachPolicies }, // one policy set per agent, from attachments and boundaries
   { name: 'freeze', run: freezeAgents }, // snapshots with digests, children first
 ]
 
 /**
- * Compiles a document and its closure. What is wrong in a document is a finding; a stage with an error is the last.
- * @throws Failure `no_documents`, `ambiguous_reference` where `root` means nothing or more than one thing
+ * Compiles a document and its closure. Faults of documents are findings; after a stage with an error no further stage runs.
+ * @throws Failure `no_documents`, `ambiguous_reference` if `root` means nothing or more than one thing
  */
 export async function compileClosure(input: CompileInput): Promise<CompileResult> {
-  const work = openCompileState(input)
+  const state = openCompileState(input)
   for (const stage of stages) {
-    await stage.run(work)
-    if (hasErrors(work)) return { findings: findingsOf(work) }
+    await stage.run(state)
+    if (hasErrors(state)) return { findings: findingsOf(state) }
   }
-  const bundle = bundleOf(work)
-  const lock = lockOf(work, bundle)
-  const document = work.bundle ?? work.subject
-  const fault = document && faultOfBundle(work.workspace, document.path, lock)
+  const bundle = bundleOf(state)
+  const lock = lockOf(state, bundle)
+  const document = state.bundle ?? state.subject
+  const fault = document && faultOfBundle(state.workspace, document.path, lock)
   if (fault) {
     reportFinding(
-      work,
+      state,
       fault.rule,
       { document, pointer: '' },
       fault.what,
       fault.fix === undefined ? {} : { fix: fault.fix },
     )
-    return { findings: findingsOf(work) }
+    return { findings: findingsOf(state) }
   }
   return {
     bundle,
     lock,
-    ...(work.locked && { locked: work.locked }),
-    ...(work.lockPath !== undefined && { lockPath: work.lockPath }),
+    ...(state.locked && { locked: state.locked }),
+    ...(state.lockPath !== undefined && { lockPath: state.lockPath }),
     ...(document && { document: document.path }),
-    findings: findingsOf(work),
+    findings: findingsOf(state),
   }
 }
 
@@ -119,8 +122,8 @@ export const openCompileState = (input: CompileInput): CompileState => ({
   members: [],
   externals: new Map(),
   contracts: new Map(),
-  rulebooks: new Map(),
-  guards: [],
+  resolvedPolicies: new Map(),
+  guardrailPolicies: [],
   boundaries: new Map(),
   files: new Map(),
 })
@@ -131,7 +134,7 @@ function withPrerelease(version: string, prerelease: string | undefined): string
   return `${release}${release!.includes('-') ? '.' : '-'}${prerelease}${build === undefined ? '' : `+${build}`}`
 }
 
-/** Each once: a policy that is attached in many places is wrong in one. */
+/** Each finding once: a policy may be attached in many places but has its fault in one. */
 export function findingsOf({ findings }: CompileState): readonly Diagnostic[] {
   const seen = new Map(
     findings.map((each) => [

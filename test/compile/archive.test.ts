@@ -56,14 +56,14 @@ async function tarOf(
 }
 
 describe('packing', () => {
-  test('the same files in another order are the same bytes', async () => {
+  test('the order of files does not change the bytes', async () => {
     const first = await writeArchive(await archiveOf(DESK))
     const second = await writeArchive(await archiveOf(Object.fromEntries(Object.entries(DESK).toReversed())))
     expect(Buffer.compare(first.bytes, second.bytes)).toBe(0)
     expect(first.digest).toBe(second.digest)
   })
 
-  test('another locale and time zone make the same bytes', () => {
+  test('locale and time zone do not change the bytes', () => {
     const script = `
       import { createHash } from 'node:crypto'
       import { writeArchive } from './src/compile/package/archive.ts'
@@ -83,7 +83,7 @@ describe('packing', () => {
     expect(turkish).toBe(german)
   }, 30_000)
 
-  test('entries are sorted, without owner and time, and nothing is left to a compressor', async () => {
+  test('entries are sorted, without owner and time, and not compressed', async () => {
     const { bytes } = await writeArchive(await archiveOf(DESK))
     const entries = await unpackTar(gunzipSync(bytes))
     expect(entries.map(({ header }) => header.name)).toEqual([...Object.keys(DESK), MANIFEST].sort())
@@ -101,12 +101,12 @@ describe('packing', () => {
     expect([...bytes.subarray(0, 11)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1])
   })
 
-  test('what no document names is left out', async () => {
+  test('leaves out files that no document names', async () => {
     const { files } = await archiveOf({ ...DESK, 'notes.md': 'mine', 'out.log': 'x' })
     expect([...files.keys()].sort()).toEqual(Object.keys(DESK).sort())
   })
 
-  test('a bundle below the workspace is packed from its own directory', async () => {
+  test('packs a bundle below the workspace from its own directory', async () => {
     const moved = Object.fromEntries(Object.entries(DESK).map(([path, text]) => [`shop/${path}`, text]))
     const { lock } = await compileFiles(moved, { root: 'shop' })
     const { root, files } = packBundle(loadFiles({ ...moved, 'other/x.yaml': 'a: 1' }), 'shop/bundle.yaml', lock!)
@@ -117,17 +117,17 @@ describe('packing', () => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-pack-'))
     afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-    test('a symbolic link is refused, also one that stays inside', async () => {
+    test('refuses a symbolic link, even one that stays inside', async () => {
       writeFileSync(join(directory, 'bundle.yaml'), DESK['bundle.yaml']!)
       symlinkSync('bundle.yaml', join(directory, 'again.md'))
       const { lock } = await compileFiles(DESK)
       const workspace = await loadWorkspace(directory)
       expect(await refusal(() => packBundle(workspace, 'bundle.yaml', lock!))).toBe(
-        '"again.md" is a symbolic link; a bundle has none.',
+        '"again.md" is a symbolic link; a bundle must not contain any.',
       )
     })
 
-    test('what may not be packed is not compiled either', async () => {
+    test('does not compile a bundle that cannot be packed', async () => {
       for (const [path, text] of Object.entries(DESK)) {
         mkdirSync(dirname(join(directory, path)), { recursive: true })
         writeFileSync(join(directory, path), text)
@@ -141,7 +141,7 @@ describe('packing', () => {
       symlinkSync('bundle.yaml', join(directory, 'again.md'))
       expect(await said()).toEqual([
         undefined,
-        'bundle.yaml bundle/symlink "again.md" is a symbolic link; a bundle has none.',
+        'bundle.yaml bundle/symlink "again.md" is a symbolic link; a bundle must not contain any.',
       ])
       rmSync(join(directory, 'again.md'))
       writeFileSync(join(directory, 'prompts/desk.md'), 'x'.repeat(1024 * 1024 + 1))
@@ -222,7 +222,7 @@ describe('reading', () => {
     'a file named %j is refused',
     async (name) => {
       expect(await refusal(async () => readArchive(await tarOf({ 'bundle.yaml': 'a', [name]: 'b' })))).toMatch(
-        /is no path of a bundle|is not written as/,
+        /is not a valid path in a bundle|must be written as/,
       )
     },
   )
@@ -241,7 +241,7 @@ describe('reading', () => {
     expect(await refusal(() => readArchive(bytes))).toMatch(/^The archive cannot be read: /)
   })
 
-  test('what unpacks to more than a bundle may have is refused before it is held', async () => {
+  test('refuses an archive that unpacks to too many bytes before it is in memory', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
     expect(await refusal(() => readArchive(bomb))).toBe(
       'The archive cannot be read: it unpacks to more than 33554432 bytes.',
@@ -249,7 +249,7 @@ describe('reading', () => {
   })
 })
 
-describe('limits name themselves', () => {
+describe('an error names the exceeded limit', () => {
   test.each<[string, (readonly [string, number])[], string]>([
     ['a file', [['a', 1024 * 1024 + 1]], 'a has 1048577 bytes; a file has at most 1048576.'],
     [

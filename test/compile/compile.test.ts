@@ -12,7 +12,7 @@ import { digestOfSet } from '../../src/policy/policy-set.ts'
 import { agentOf, bundleOf, changed, compileFiles, DESK, lockedBy, registryOf, type Files } from './make.ts'
 
 describe('a bundle', () => {
-  test('becomes one snapshot an agent, children first, everything by value', async () => {
+  test('becomes one snapshot per agent, children first, everything by value', async () => {
     const bundle = await bundleOf(DESK)
     expect([bundle.root, bundle.bundle]).toEqual(['acme.desk', { id: 'acme.refund', version: '1.0.0' }])
     expect(bundle.agents.map(({ id }) => id)).toEqual(['acme.clerk', 'acme.desk'])
@@ -91,7 +91,7 @@ describe('a bundle', () => {
     })
   })
 
-  test('its policies say which calls they concern, and why', async () => {
+  test('its policies name the calls they apply to, and their origin', async () => {
     const { policies } = agentOf(await bundleOf(DESK), 'acme.desk')
     const nameOf = (id: string) => policies.entries.find((entry) => entry.id === id)?.policy
     expect(
@@ -216,7 +216,7 @@ describe('digests', () => {
     expect(await digests(rename(DESK, from, to))).toEqual(await digests(DESK))
   })
 
-  test('stay when lines are added and keys change places', async () => {
+  test('do not depend on added lines or the order of keys', async () => {
     const moved = changed(
       changed(
         DESK,
@@ -234,7 +234,7 @@ describe('digests', () => {
     )
   })
 
-  test('stay whatever the order of keys and of files', async () => {
+  test('do not depend on the order of keys and files', async () => {
     const expected = await digests(DESK)
     const shuffled = fc.shuffledSubarray(Object.keys(DESK), { minLength: Object.keys(DESK).length })
     await fc.assert(
@@ -288,7 +288,7 @@ describe('the registry', () => {
       root: 'tools/refunds.yaml',
     })
 
-  test('gives the highest version that satisfies, and no prerelease that nobody asked for', async () => {
+  test('gives the highest version in range, and no prerelease unless requested', async () => {
     const published = registryOf(
       await refunds('1.0.0'),
       await refunds('1.4.0'),
@@ -321,7 +321,7 @@ describe('the registry', () => {
     expect(await versionWith({ update: 'acme.refunds' })).toBe('1.4.0')
   })
 
-  test('keeps each of two versions that the lock chose for two ranges', async () => {
+  test('keeps both versions that the lock chose for two ranges', async () => {
     const before = [await refunds('1.4.0'), await refunds('2.0.0')]
     const locked = lockedBy(withoutTools, await compileFiles(withoutTools, { published: registryOf(...before) }))
     const published = registryOf(...before, await refunds('1.5.0'), await refunds('2.5.0'))
@@ -330,7 +330,7 @@ describe('the registry', () => {
     expect(agentOf(bundle, 'acme.clerk').tools[0]?.version).toBe('2.0.0')
   })
 
-  test('takes a pinned version by its content, not only by its number', async () => {
+  test('checks a pinned version by its content, not only its number', async () => {
     const files = changed(withoutTools, 'agents/clerk.yaml', 'ref: acme.refunds', 'ref: acme.refunds@^1.0')
     const locked = lockedBy(files, await compileFiles(files, { published: registryOf(await refunds('1.0.0')) }))
     const other = await bundleOf(changed(DESK, 'tools/refunds.yaml', 'Pays money back.', 'Pays.'), {
@@ -340,7 +340,7 @@ describe('the registry', () => {
     expect([bundle, findings.map(({ rule }) => rule)]).toEqual([undefined, ['bundle/lock-drift']])
   })
 
-  test('takes no yanked version that nothing pins', async () => {
+  test('takes no yanked version unless it is pinned', async () => {
     const files = changed(withoutTools, 'agents/clerk.yaml', 'ref: acme.refunds', 'ref: acme.refunds@^1.0')
     const [kept, newer] = [await refunds('1.0.0'), await refunds('1.4.0')]
     const yanked = { ...newer, documents: newer.documents.map((each) => ({ ...each, yanked: true })) }
@@ -364,7 +364,7 @@ describe('the registry', () => {
     expect(bundle).toEqual({ ...first, agents: first.agents.toReversed() })
   })
 
-  test('a late-bound agent is recorded and not walked', async () => {
+  test('records a late-bound agent without following it', async () => {
     const files = changed(DESK, 'agents/desk.yaml', 'ref: agents/clerk.yaml', 'ref: acme.clerk\n      late_bound: true')
     const { bundle, lock } = await compileFiles(files)
     expect(bundle?.agents.map(({ id }) => id)).toEqual(['acme.desk'])

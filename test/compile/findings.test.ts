@@ -14,7 +14,7 @@ const clerk = (from: string, to: string): Files => changed(DESK, 'agents/clerk.y
 const limit = (from: string, to: string): Files => changed(DESK, 'policies/limit.yaml', from, to)
 const without = (path: string): Files => Object.fromEntries(Object.entries(DESK).filter(([each]) => each !== path))
 
-describe('each fault is told where it stands', () => {
+describe('each fault is reported at its place', () => {
   test.each<[string, Files, string]>([
     [
       'a root that is not there',
@@ -116,7 +116,7 @@ describe('each fault is told where it stands', () => {
     [
       'a name that no provider takes',
       clerk('as: pay_back', 'as: pay.back'),
-      'agents/clerk.yaml:10 error tool/wire-name-invalid "pay.back" is no name for a model: letters, digits, _ and -, at most 64.',
+      'agents/clerk.yaml:10 error tool/wire-name-invalid "pay.back" is not a valid tool name: use letters, digits, _ and -, at most 64 characters.',
     ],
     [
       'an MCP server that is not declared',
@@ -181,7 +181,7 @@ describe('each fault is told where it stands', () => {
     [
       'a time-out that approves the irreversible',
       limit('default: deny', 'default: allow'),
-      'policies/limit.yaml:11 error approval/timeout-allow-irreversible acme.limit would approve by time-out, but acme.refunds is irreversible.',
+      'policies/limit.yaml:11 error approval/timeout-allow-irreversible acme.limit would approve after a timeout, but acme.refunds is irreversible.',
     ],
     [
       'an unknown on_reject',

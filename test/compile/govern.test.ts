@@ -41,7 +41,7 @@ describe('the desk', () => {
     expect(decideCall(await desk(DESK), 'refunds', args)).toBe(decision)
   })
 
-  test('hands its boundary down, and nothing else', async () => {
+  test('passes its boundary down, and nothing else', async () => {
     const bundle = await bundleOf(DESK)
     const [clerk, root] = [agentOf(bundle, 'acme.clerk'), agentOf(bundle, 'acme.desk')]
     expect(decideCall(clerk, 'pay_back', { amount: 40 })).toBe('require_approval')
@@ -50,7 +50,7 @@ describe('the desk', () => {
   })
 })
 
-test('a boundary without a policy asks for approval of all that writes, below too', async () => {
+test('a boundary without a policy requires approval of all writes, also in sub-agents', async () => {
   const bundle = await bundleOf(changed(DESK, 'agents/desk.yaml', '[refund-limit]', '[spending]'))
   const [clerk, root] = [agentOf(bundle, 'acme.clerk'), agentOf(bundle, 'acme.desk')]
   expect(['lookup', 'refunds', 'ask_clerk'].map((wire) => policiesOf(root, wire))).toEqual([
@@ -63,7 +63,7 @@ test('a boundary without a policy asks for approval of all that writes, below to
   expect(decideCall(clerk, 'pay_back', { amount: 40 }, [root])).toBe('require_approval')
 })
 
-test('a boundary that is for no tool in particular concerns delegation', async () => {
+test('a boundary without a tool scope applies to delegation', async () => {
   const files = {
     ...DESK,
     'policies/limit.yaml': policy('limit', '  decision: { type: escalate, authority_ref: refund-limit }\n'),
@@ -97,7 +97,7 @@ test("a Tool document's own policies follow it into every agent", async () => {
   expect(entry?.origin.map(({ kind }) => kind)).toEqual(['binding', 'tool_default'])
 })
 
-test('guardrails concern every call of every agent', async () => {
+test('guardrails apply to every call of every agent', async () => {
   const files = { ...DESK, 'house/freeze.yaml': policy('freeze', '  decision: { type: deny }\n') }
   const bundle = await bundleOf(files, { guardrails: ['house/freeze.yaml'] })
   expect(
@@ -111,12 +111,12 @@ describe('an allow list', () => {
     'policies/small.yaml': policy('small', `  scope: tool:acme.refunds\n  allow: [USD, EUR]\n  decision: ${spec}\n`),
   })
 
-  test('is about the one argument that can be enumerated', async () => {
+  test('checks the one argument that can be enumerated', async () => {
     const entry = (await desk(list('{ type: allow }'))).policies.entries.find((each) => each.policy === 'acme.small')
     expect([entry?.effect, entry?.allow]).toEqual(['restrict', { field: 'args.currency', values: ['EUR', 'USD'] }])
   })
 
-  test('is about the argument it names', async () => {
+  test('checks the argument that it names', async () => {
     const entry = (
       await desk(list('{ type: allow, runtime: { svc/allow_field: payee.country } }'))
     ).policies.entries.find((each) => each.policy === 'acme.small')
@@ -145,7 +145,7 @@ describe('an allow list', () => {
 })
 
 describe('bindings', () => {
-  test('the stricter class counts, and arguments must satisfy both schemas', async () => {
+  test('uses the stricter class, and arguments must satisfy both schemas', async () => {
     const root = await desk(
       changed(
         DESK,

@@ -13,7 +13,7 @@ const told = (files: Files): string[] =>
 const without = (files: Files, path: string): Files =>
   Object.fromEntries(Object.entries(files).filter(([each]) => each !== path))
 
-describe('a lock is judged by what its members hold', () => {
+describe('a lock is checked against the content of its members', () => {
   test.each<[what: string, files: Files, clauses: readonly string[]]>([
     ['as it was compiled', locked, []],
     ['a Tool', changed(locked, 'tools/refunds.yaml', 'EUR, USD', 'EUR'), ['acme.refunds has changed since']],
@@ -144,7 +144,7 @@ describe('an agent that is compiled alone', () => {
     ])
   })
 
-  test('is not judged by the lock of another', async () => {
+  test('is not checked against the lock of another', async () => {
     const lock = lockedBy(files, await compileFiles(files, { root: 'clerk.yaml' }))
     const other = files['clerk.yaml'].replace('name: clerk', 'name: other')
     expect(told({ ...lock, 'other.yaml': other })).toEqual([])

@@ -30,7 +30,7 @@ test('the lock names every member, whatever its kind', async () => {
   expect(Object.keys(compiled).sort()).toEqual(['acme.clerk', 'acme.desk'])
 })
 
-test('the lock is the same bytes again, and reads back', async () => {
+test('writing the lock again gives the same bytes, and it can be read', async () => {
   const lock = await lockOf(DESK)
   expect(writeLock(await lockOf(Object.fromEntries(Object.entries(DESK).toReversed())))).toBe(writeLock(lock))
   expect(readLock(writeLock(lock))).toEqual(lock)
@@ -75,7 +75,7 @@ test('drift names each member', async () => {
   ])
 })
 
-test('the matrix lists every call with what decides it', async () => {
+test('the matrix lists every call with the policy that decides it', async () => {
   expect(
     authorityMatrix(agentOf(await bundleOf(DESK), 'acme.desk')).map(({ tool, decision, by, when }) => [
       tool,
@@ -94,7 +94,7 @@ test('the matrix lists every call with what decides it', async () => {
   ])
 })
 
-test('the summary says which policies stand for a boundary and where they are written', async () => {
+test('the summary names the policies of a boundary and their places', async () => {
   const { boundaries, policies, unmatched, bindings } = summarizeCompile(await bundleOf(DESK), loadFiles(DESK))
   expect([boundaries, unmatched]).toEqual([
     [{ agent: 'acme.desk', boundary: 'refund-limit', policies: ['acme.limit'] }],

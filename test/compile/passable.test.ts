@@ -104,12 +104,12 @@ describe('whether a call can pass', () => {
     expect(ask([{ effect: 'deny', when: 'not run.taint == true' }])[0]).toBe('yes')
   })
 
-  test('counts an approval that its time-out gives as no person', () => {
+  test('does not count an approval by timeout as a person', () => {
     const timed: Written = { ...over100, obligations: { timeout: { after_minutes: 5, default: 'allow' } } }
     expect(ask([timed], { where: 'args.amount > 100' })[0]).toBe('yes')
   })
 
-  test('is not proven where neither is found', () => {
+  test('is not proven if there is neither a proof nor a call', () => {
     expect(ask([{ effect: 'deny', when: 'not args.to matches "^[a-c]{2}$"' }])[0]).toBe('not_proven')
   })
 })

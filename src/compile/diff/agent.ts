@@ -1,4 +1,4 @@
-/** What changed about one agent beside its calls. */
+/** What changed about one agent, apart from its calls. */
 import { canonicalJson, type JsonValue } from '../../base/json.ts'
 import type { AgentLimits } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
@@ -32,7 +32,7 @@ function boundaryChanges(before: AgentSnapshot, after: AgentSnapshot): readonly 
       .filter((each) => !before.boundaries.includes(each))
       .map((each) => versionChange('boundary.added', { agent, to: each, say: `authority boundary ${each} added` })),
     ...[...old]
-      // One that every binding names for itself is still there.
+      // Still present if every binding names the policy itself.
       .filter(
         (policy) => !now.has(policy) && !(everywhere.length > 0 && everywhere.every((names) => names.has(policy))),
       )
@@ -45,7 +45,7 @@ function boundaryChanges(before: AgentSnapshot, after: AgentSnapshot): readonly 
 const policiesOf = ({ policies }: AgentSnapshot, wire: string): readonly PolicyEntry[] =>
   policies.entries.filter(({ id }) => policies.index[wire]?.includes(id))
 
-/** Default policies that restrict: a grant that goes allows less. */
+/** Default policies that restrict. A removed grant allows less, so grants do not count. */
 const defaultsOf = ({ policies }: AgentSnapshot): ReadonlySet<string> =>
   new Set(
     policies.entries
@@ -97,7 +97,7 @@ function limitChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Ver
   return names.flatMap((name) => {
     const [from, to] = [was[name], is[name]]
     if (from === to) return []
-    // No limit is the highest.
+    // No limit counts as the highest.
     const [low, high] = [from, to].map((each) => (typeof each === 'number' ? each : Infinity)) as [number, number]
     const kind: ChangeKind = name === 'on_limit' ? 'limit.changed' : high > low ? 'limit.raised' : 'limit.lowered'
     return [
@@ -122,7 +122,7 @@ const limitsOf = ({
 const byName = ({ mcpServers }: AgentSnapshot): Readonly<Record<string, unknown>> =>
   Object.fromEntries(mcpServers.map((server) => [server.name, server]))
 
-/** Named members of a mapping: added, removed, or with another value. */
+/** Named members of a mapping that were added, removed or changed. */
 function members(
   kind: 'secret' | 'mcp_server',
   word: string,

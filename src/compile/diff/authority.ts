@@ -1,4 +1,4 @@
-/** What two versions decide about the same calls. Source: policies, section 7; bundles, section 5. */
+/** Compares what two versions decide about the same calls. Source: policies, section 7; bundles, section 5. */
 import { canonicalJson, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import type { PolicyDecision, PolicySets } from '../../policy/condition/decision.ts'
@@ -8,11 +8,11 @@ import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import { entriesFor, factsOf, type ComparedCallee, type CallContext } from './callee.ts'
 import {
-  ASKED,
+  QUESTION_WIRE,
   questionDomains,
   leavesIn,
   type DomainAnswer,
-  type DomainInterview,
+  type DomainQuestions,
   type DomainQuestion,
   type ComparedSide,
 } from './questions.ts'
@@ -22,12 +22,12 @@ import { wideningsOf, type Widening } from './widening.ts'
 
 export type AuthorityVerdict = 'equal' | 'tightened' | 'loosened' | 'not_proven'
 
-/** A call that the earlier version stopped, or stopped harder, than the later one. */
+/** A call that the earlier version stopped, or restricted more than the later one. */
 export interface WitnessCall {
-  /** `namespace.name` of what is called. */
+  /** `namespace.name` of the called tool or agent. */
   readonly tool: string
   readonly arguments: JsonObject
-  /** What else the call depends on, where it matters: `run.depth`, `history.…`. */
+  /** Facts other than arguments that the decision depends on: `run.depth`, `history.…`. */
   readonly context?: CallContext
   /** `refused`: the earlier version's input schema does not accept it. */
   readonly before: PolicyDecision['decision'] | 'refused'
@@ -40,21 +40,21 @@ export interface AuthorityComparison {
   readonly witness?: WitnessCall
 }
 
-/** One version's part of the comparison. */
+/** One of the two versions that are compared. */
 export interface ComparedVersion {
   readonly callee: ComparedCallee
   readonly sets: PolicySets
 }
 
 /**
- * Comparisons that one proof, and one search for a witness, may cost. A bound on work and not on time: the same two versions
- * have the same verdict on every machine. It is some tenths of a second.
+ * Comparisons that one proof, or one search for a witness, may use: some tenths of a second. It limits work and not time,
+ * so that the same two versions get the same verdict on every machine.
  */
 const MAX_WORK = 300_000
 /** Counterexamples that are tried as calls. */
 const MAX_LEADS = 32
 
-/** Compares what both versions make of every call that the later one accepts. */
+/** Compares the decisions of both versions on every call that the later one accepts. */
 export function compareAuthority(before: ComparedVersion, after: ComparedVersion): AuthorityComparison {
   const decided = compareDecisions(before, after)
   if (decided.witness) return decided
@@ -63,21 +63,21 @@ export function compareAuthority(before: ComparedVersion, after: ComparedVersion
   return accepted.verdict === 'equal' ? decided : accepted
 }
 
-/** What the policies of both make of the calls that the later version accepts. */
+/** Compares the policies of both versions on the calls that the later version accepts. */
 function compareDecisions(before: ComparedVersion, after: ComparedVersion): AuthorityComparison {
   const [old, now] = sidesOf(before, after)
   if (sameQuestions(old, now)) return { verdict: 'equal' }
-  const whole = prove(old, now)
-  if (isProven(whole)) return { verdict: whole.verdict }
-  const changed = whole.verdict === 'not_proven' ? proveChanged(old, now) : undefined
+  const proof = prove(old, now)
+  if (isProven(proof)) return { verdict: proof.verdict }
+  const changed = proof.verdict === 'not_proven' ? proveChanged(old, now) : undefined
   if (changed && isProven(changed)) return { verdict: changed.verdict }
-  const witness = findWitness(before, after, [old, now], changed?.leads ?? whole.leads, [])
+  const witness = findWitness(before, after, [old, now], changed?.leads ?? proof.leads, [])
   return witness ? { verdict: 'loosened', witness } : { verdict: 'not_proven' }
 }
 
 /**
- * `equal` where the later version stops every call that only it accepts. How strictly it does is told by the policies, which
- * are compared for these calls as for any other.
+ * `equal` if the later version stops every call that only its input schema accepts. `compareDecisions` covers how strictly
+ * it stops them.
  */
 export function compareAccepted(before: ComparedVersion, after: ComparedVersion): AuthorityComparison {
   const sides = sidesOf(before, after)
@@ -99,7 +99,7 @@ const sidesOf = (...versions: readonly [ComparedVersion, ComparedVersion]): read
     ComparedSide,
   ]
 
-/** Decides a witness again: the proof of it. */
+/** Decides a witness again, to confirm it. */
 export function replayWitness(
   { callee, sets }: ComparedVersion,
   { arguments: args, context }: WitnessCall,
@@ -107,7 +107,7 @@ export function replayWitness(
   return decideByPolicies(sets, callee.wire, factsOf(callee, args, context), callee.sideEffectClass)
 }
 
-/** True where both sides ask the same policies the same things, whatever is called. */
+/** True if both sides have the same policies and these read no facts that differ. */
 function sameQuestions(old: ComparedSide, now: ComparedSide): boolean {
   if (old.callee.sideEffectClass !== now.callee.sideEffectClass) return false
   const [a, b] = [old, now].map(({ entries }) => entries.map(contentOf).sort().join('\n'))
@@ -119,7 +119,7 @@ function sameQuestions(old: ComparedSide, now: ComparedSide): boolean {
   return facts === others || !old.entries.some(asksWhoCalls)
 }
 
-/** What an entry does, without what it says. */
+/** The effect of an entry, without its texts. */
 const contentOf = ({ effect, when, allow, obligations }: ComparedSide['entries'][number]): string =>
   canonicalJson({ effect, when, allow, obligations })
 
@@ -131,29 +131,29 @@ function asksWhoCalls({ when }: ComparedSide['entries'][number]): boolean {
 }
 
 interface Proof {
-  /** `loosened`: there is a combination of answers that is looser; whether it is a call is another question. */
+  /** `loosened`: some combination of answers is looser. No actual call may produce that combination. */
   readonly verdict: AuthorityVerdict
   readonly leads: readonly Lead[]
 }
 
 const isProven = ({ verdict }: Proof): boolean => verdict === 'equal' || verdict === 'tightened'
 
-/** Answers under which the later version is looser. */
+/** Answers for which the later version is looser. */
 type Lead = ReadonlyMap<DomainQuestion, DomainAnswer>
 
-/** Asks all combinations of answers; `not_proven` where there are too many. */
+/** Decides every combination of answers; `not_proven` if there are too many. */
 function prove(old: ComparedSide, now: ComparedSide): Proof {
-  const asked = questionDomains(old, now, now.callee.schemas)
-  if (!asked) return { verdict: 'not_proven', leads: [] }
-  const { questions } = asked
+  const domains = questionDomains(old, now, now.callee.schemas)
+  if (!domains) return { verdict: 'not_proven', leads: [] }
+  const { questions } = domains
   const total = questions.reduce((product, { answers }) => product * answers.length, 1)
-  // Without a class of values there is nothing to decide about, which proves nothing.
-  if (total === 0 || total * (asked.cost + 1) > MAX_WORK) return { verdict: 'not_proven', leads: [] }
+  // Without a class of values there is nothing to decide, which proves nothing.
+  if (total === 0 || total * (domains.cost + 1) > MAX_WORK) return { verdict: 'not_proven', leads: [] }
   const leads: Lead[] = []
   let stricter = false
   for (let number = 0; number < total; number++) {
     const answers = combination(questions, number)
-    const [was, is] = decideBoth(asked, answers, old, now)
+    const [was, is] = decideBoth(domains, answers, old, now)
     if (was.error !== undefined || is.error !== undefined) return { verdict: 'not_proven', leads: [] }
     if (isLooser(was, is)) leads.push(answers)
     else stricter ||= isLooser(is, was)
@@ -163,37 +163,37 @@ function prove(old: ComparedSide, now: ComparedSide): Proof {
 }
 
 /**
- * Whether every call that is new at this place is stopped: by all policies together, or by one gate alone, which is less to ask.
- * Grants are always asked, since they lift the default of an irreversible action.
+ * Whether every call that is new at this place is stopped: by all policies together, or by one gate alone, which needs
+ * fewer combinations. Grants always take part, because they lift the default of an irreversible action.
  */
 function proveStopped(now: ComparedSide, widening: Widening, budget: { left: number }): Proof {
-  const whole = proveStoppedBy(now, widening, budget)
-  if (whole.verdict !== 'not_proven') return whole
+  const proof = proveStoppedBy(now, widening, budget)
+  if (proof.verdict !== 'not_proven') return proof
   const grants = now.entries.filter(({ effect }) => effect === 'grant')
   const gates = now.entries.filter(({ effect }) => effect !== 'grant')
   for (const entries of [grants, ...gates.map((gate) => [gate, ...grants])]) {
     const part = proveStoppedBy({ ...now, entries }, widening, budget)
     if (isProven(part)) return part
   }
-  return whole
+  return proof
 }
 
-/** What all of these proofs may cost together. */
+/** Comparisons that all of these proofs may use together. */
 const MAX_BUDGET = 4 * MAX_WORK
 
 function proveStoppedBy(now: ComparedSide, widening: Widening, budget: { left: number }): Proof {
-  const nobody: ComparedSide = { callee: now.callee, entries: [] }
-  const asked = questionDomains(nobody, now, now.callee.schemas, [widening])
-  const total = asked ? asked.questions.reduce((product, { answers }) => product * answers.length, 1) : 0
-  const work = asked ? total * (asked.cost + 1) : 0
-  if (!asked || total === 0 || work > Math.min(MAX_WORK, budget.left)) return { verdict: 'not_proven', leads: [] }
+  const withoutPolicies: ComparedSide = { callee: now.callee, entries: [] }
+  const domains = questionDomains(withoutPolicies, now, now.callee.schemas, [widening])
+  const total = domains ? domains.questions.reduce((product, { answers }) => product * answers.length, 1) : 0
+  const work = domains ? total * (domains.cost + 1) : 0
+  if (!domains || total === 0 || work > Math.min(MAX_WORK, budget.left)) return { verdict: 'not_proven', leads: [] }
   budget.left -= work
   const leads: Lead[] = []
   for (let number = 0; number < total && leads.length < MAX_LEADS; number++) {
-    const answers = combination(asked.questions, number)
-    // A place that is no path may be met by any call.
+    const answers = combination(domains.questions, number)
+    // A widening without a path may apply to any call.
     if (widening.path !== undefined && ![...answers.values()].some(({ isNew }) => isNew)) continue
-    if (decideBoth(asked, answers, nobody, now)[1].decision === 'allow') leads.push(answers)
+    if (decideBoth(domains, answers, withoutPolicies, now)[1].decision === 'allow') leads.push(answers)
   }
   return { verdict: leads.length > 0 ? 'loosened' : 'equal', leads }
 }
@@ -210,28 +210,28 @@ function combination(questions: readonly DomainQuestion[], number: number): Lead
 }
 
 function decideBoth(
-  asked: DomainInterview,
+  domains: DomainQuestions,
   lead: Lead,
   old: ComparedSide,
   now: ComparedSide,
 ): readonly [PolicyDecision, PolicyDecision] {
   const args: Record<string, JsonValue> = {}
   for (const [{ key }, { given }] of lead) if (given !== undefined) args[key] = given
-  const on = (set: DomainInterview['before'], { callee }: ComparedSide): PolicyDecision =>
-    decideByPolicies({ own: set, ancestors: [] }, ASKED, factsOf(callee, args), callee.sideEffectClass)
-  return [on(asked.before, old), on(asked.after, now)]
+  const on = (set: DomainQuestions['before'], { callee }: ComparedSide): PolicyDecision =>
+    decideByPolicies({ own: set, ancestors: [] }, QUESTION_WIRE, factsOf(callee, args), callee.sideEffectClass)
+  return [on(domains.before, old), on(domains.after, now)]
 }
 
 /**
- * The same for the policies that differ, without those that both versions have: where these alone are no looser for any call,
- * nor are they together with the same others. Undefined where that is not proven. A grant is no such policy where it lifts the
- * default of an irreversible action: what it does depends on all others.
+ * Compares only the policies that differ. If these are no looser for any call, neither are they together with the policies
+ * that both versions share. Undefined if that cannot be proven. Grants are excluded when they lift the default of an
+ * irreversible action, because their effect depends on all other policies.
  */
 function proveChanged(old: ComparedSide, now: ComparedSide): Proof | undefined {
   const [before, after] = [new Set(old.entries.map(contentOf)), new Set(now.entries.map(contentOf))]
   const common = (entry: ComparedSide['entries'][number]): boolean =>
     before.has(contentOf(entry)) && after.has(contentOf(entry))
-  // What both versions have decides alike only where it asks nothing that differs between them.
+  // Shared policies decide alike only if they read no facts that differ between the versions.
   const kept = (entry: ComparedSide['entries'][number]): boolean => !common(entry) || asksWhoCalls(entry)
   const [fewer, others] = [old, now].map((side): ComparedSide => ({ ...side, entries: side.entries.filter(kept) })) as [
     ComparedSide,
@@ -245,13 +245,13 @@ function proveChanged(old: ComparedSide, now: ComparedSide): Proof | undefined {
   return prove(withoutDefault(fewer), withoutDefault(others))
 }
 
-/** Gates alone, whatever the class asks for. */
+/** The gates alone, without the default of the side-effect class. */
 function withoutDefault({ callee, entries }: ComparedSide): ComparedSide {
   const { sideEffectClass: _, ...rest } = callee
   return { callee: rest, entries }
 }
 
-/** Looks for a call that the later version lets through more easily: around every literal, then in combinations. */
+/** Searches for a call that the later version restricts less: around every literal first, then in combinations. */
 function findWitness(
   before: ComparedVersion,
   after: ComparedVersion,
@@ -273,26 +273,26 @@ function findWitness(
     widenings,
     Math.ceil(MAX_WORK / cost / 5),
   )) {
-    const witness = judge(before, after, proposal, widenings.length > 0)
-    // A call that both versions accept shows best what their policies changed.
+    const witness = decideProposal(before, after, proposal, widenings.length > 0)
+    // A call that both versions accept shows best what the policies changed.
     if (witness && (witness.before !== 'refused' || widenings.length > 0)) return witness
     second ??= witness
   }
   return second
 }
 
-/** @param mayBeNew true where a call counts as well that is allowed and was refused by the earlier input schema */
-function judge(
+/** @param mayBeNew true if a call counts that is allowed now and was refused by the earlier input schema */
+function decideProposal(
   before: ComparedVersion,
   after: ComparedVersion,
   { args, context }: ProposedCall,
   mayBeNew: boolean,
 ): WitnessCall | undefined {
-  const told = Object.keys(context).length === 0 ? {} : { context }
-  const call = { tool: after.callee.id, arguments: args, ...told, before: 'allow', after: 'allow' } as const
+  const facts = Object.keys(context).length === 0 ? {} : { context }
+  const call = { tool: after.callee.id, arguments: args, ...facts, before: 'allow', after: 'allow' } as const
   const [was, is] = [replayWitness(before, call), replayWitness(after, call)]
   const looser = isLooser(was, is)
-  // Schemas are asked last: one with a pattern is checked under guard, which takes longer than many decisions.
+  // Check schemas last: a schema with a pattern is checked within a time limit, which takes longer than many decisions.
   if (!looser && !(mayBeNew && is.decision === 'allow')) return undefined
   const refused = before.callee.schemas.some((schema) => isRefused(schema, args))
   if (!looser && !refused) return undefined
@@ -300,7 +300,7 @@ function judge(
   return { ...call, before: refused ? 'refused' : was.decision, after: is.decision }
 }
 
-/** True where newly accepted calls count: what only reads, or asks another agent, is judged there. */
+/** True if newly accepted calls count: a read changes nothing, and the calls of a sub-agent are compared for that sub-agent. */
 const isWriting = (before: ComparedVersion, after: ComparedVersion): boolean =>
   after.callee.kind === 'tool' && [before, after].some(({ callee }) => callee.sideEffectClass !== 'read_only')
 

@@ -1,4 +1,4 @@
-/** What an agent version may call, and the facts under which its policies decide about it. */
+/** What an agent version may call, and the facts from which its policies decide about it. */
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
 import type { CallFacts, HistoryMeasure, PolicySets } from '../../policy/condition/decision.ts'
 import { historyText } from '../../policy/condition/history.ts'
@@ -19,13 +19,13 @@ export interface ComparedCallee {
   /** Arguments must satisfy each of these. */
   readonly schemas: readonly JsonSchema[]
   readonly facts: CallFacts['tool']
-  /** True for a late-bound edge: version and labels are only known when it is called. */
+  /** True for a late-bound edge: version and labels are known only at the time of the call. */
   readonly late: boolean
-  /** True for a policy that is compared alone: whatever agent and tool it is for is the same for both versions, and not known. */
+  /** True if a policy is compared alone: agent and tool are unknown, but the same for both versions. */
   readonly anyone?: boolean
 }
 
-/** Arguments of a delegation for which nobody wrote a schema. Source: decisions, section 9. */
+/** Arguments of a delegation without a schema of its own. Source: decisions, section 9. */
 const MESSAGE: JsonSchema = {
   type: 'object',
   properties: { message: { type: 'string' } },
@@ -52,7 +52,7 @@ export function calleesOf(closure: ComparedClosure, agent: AgentSnapshot): reado
         kind: 'agent',
         wire: bound.wire,
         id: bound.id,
-        schemas: delegation(bound, child),
+        schemas: delegationSchemas(bound, child),
         facts: factsOfAgent(bound, child),
         late: bound.lateBound,
       }
@@ -60,12 +60,15 @@ export function calleesOf(closure: ComparedClosure, agent: AgentSnapshot): reado
   ]
 }
 
-function delegation({ inputSchema, lateBound }: BoundAgent, child: AgentSnapshot | undefined): readonly JsonSchema[] {
+function delegationSchemas(
+  { inputSchema, lateBound }: BoundAgent,
+  child: AgentSnapshot | undefined,
+): readonly JsonSchema[] {
   const schema = inputSchema ?? child?.inputContract
   return schema !== undefined ? [schema] : lateBound ? [] : [MESSAGE]
 }
 
-/** The policies that concern a call, those of ancestors included: their gates and lists apply below them, their grants do not. */
+/** The policies that apply to a call, including those of ancestors: their gates and allow lists apply below them, their grants do not. */
 export function entriesFor({ own, ancestors }: PolicySets, { wire, id }: ComparedCallee): readonly PolicyEntry[] {
   const ids = new Set(own.index[wire])
   const found = new Map(own.entries.filter((entry) => ids.has(entry.id)).map((entry) => [entry.id, entry]))
@@ -76,16 +79,16 @@ export function entriesFor({ own, ancestors }: PolicySets, { wire, id }: Compare
   return [...found.values()]
 }
 
-/** What else than the arguments a call depends on, by the path that names it; absent = the first call of a plain run. */
+/** Facts other than arguments, by path; absent = the first call of a plain run. */
 export type CallContext = Readonly<Record<string, JsonValue>>
 
 /** A Monday, noon. */
 const NOON = Date.UTC(2026, 0, 5, 12)
 
-/** Facts of a call of `callee`, told for the policies of `callee.agent`. */
+/** Facts of a call of `callee`, as the policies of `callee.agent` read them. */
 export function factsOf({ agent, facts: tool }: ComparedCallee, args: JsonValue, context: CallContext = {}): CallFacts {
   const given = (path: string, otherwise: JsonValue): never =>
-    // The table of domains gives each path values of its own type only.
+    // The table of domains gives each path only values of its own type.
     (Object.hasOwn(context, path) ? context[path] : otherwise) as never
   const trigger = given('principal.trigger_name', 'api') as string | null
   return {
@@ -121,15 +124,15 @@ export function factsOf({ agent, facts: tool }: ComparedCallee, args: JsonValue,
     now: given('time.now', NOON),
     history(scope, whose, measure, windowMs) {
       const key = historyText(scope, whose, measure, windowMs)
-      if (!Object.hasOwn(context, key)) return firstCall(measure, args)
+      if (!Object.hasOwn(context, key)) return firstCallMeasure(measure, args)
       const value = context[key]
       return typeof value === 'number' ? value : undefined
     },
   }
 }
 
-/** What the first call of a run counts: itself. */
-function firstCall(measure: HistoryMeasure, args: JsonValue): number | undefined {
+/** History measures of a run's first call: they count only this call. */
+function firstCallMeasure(measure: HistoryMeasure, args: JsonValue): number | undefined {
   if (typeof measure === 'string') return measure === 'attempts' || measure === 'executed' ? 1 : 0
   const value = argumentAt(args, measure.total)
   return typeof value === 'number' ? value : undefined

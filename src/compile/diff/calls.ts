@@ -1,4 +1,4 @@
-/** What changed about the calls of one agent: tools, sub-agents, and what is decided about them. */
+/** What changed about the calls of one agent: tools, sub-agents, and the decisions about them. */
 import { major } from 'semver'
 import { canonicalJson } from '../../base/json.ts'
 import type { PolicySets } from '../../policy/condition/decision.ts'
@@ -16,7 +16,7 @@ import { calleesOf, entriesFor, type ComparedCallee } from './callee.ts'
 import { versionChange, type VersionChange } from './change.ts'
 import type { ComparedClosure } from './closure.ts'
 import { acceptsAll, compareSchemas } from './schema.ts'
-import { sayEntry, sayTransition, sayWitness } from './words.ts'
+import { describePolicyEntry, describePolicyChange, describeWitness } from './words.ts'
 
 /** One agent in both versions. */
 export interface AgentPair {
@@ -30,11 +30,11 @@ export function callChanges(pair: AgentPair): readonly VersionChange[] {
     readonly ComparedCallee[],
     readonly ComparedCallee[],
   ]
-  const matched = match(old, now)
+  const matched = matchCallees(old, now)
   const gone = old.filter((each) => !matched.some(([was]) => was === each))
   const added = now.filter((each) => !matched.some(([, is]) => is === each))
   return [
-    ...added.map((each) => additionOf(agent, each, pair.after.agent)),
+    ...added.map((each) => agentAddition(agent, each, pair.after.agent)),
     ...gone.map((each) =>
       versionChange(each.kind === 'tool' ? 'tool.removed' : 'agent.removed', {
         agent,
@@ -48,7 +48,7 @@ export function callChanges(pair: AgentPair): readonly VersionChange[] {
   ]
 }
 
-/** Sources of `run.taint` that are gone, but whose MCP tool is still there under another name and is none any more. */
+/** Dropped sources of `run.taint` whose MCP tool is still bound under another name and no longer sets it. */
 const replacedSources = (gone: readonly ComparedCallee[], after: AgentSnapshot): readonly VersionChange[] =>
   gone.flatMap(({ agent, wire, id }) => {
     const was = agent.tools.find((tool) => tool.wire === wire)
@@ -60,50 +60,50 @@ const replacedSources = (gone: readonly ComparedCallee[], after: AgentSnapshot):
       .flatMap((other) => taintChange({ agent: after.id, tool: id }, true, false, ` as ${other.id}`))
   })
 
-/** What became of a tool as a source of `run.taint`. */
-export function taintChange(told: ChangePlace, was: boolean, is: boolean, how = ''): readonly VersionChange[] {
+/** How a tool changed as a source of `run.taint`. */
+export function taintChange(place: ChangePlace, was: boolean, is: boolean, how = ''): readonly VersionChange[] {
   if (was === is) return []
   return [
     is
       ? versionChange('taint_source.added', {
-          ...told,
+          ...place,
           to: 'untrusted',
-          say: `${told.tool}: its results set run.taint now`,
+          say: `${place.tool}: its results set run.taint now`,
         })
       : versionChange('taint_source.dropped', {
-          ...told,
+          ...place,
           from: 'untrusted',
-          say: `${told.tool}${how}: its results no longer set run.taint, so gates on it no longer fire`,
+          say: `${place.tool}${how}: its results no longer set run.taint, so gates on it no longer fire`,
         }),
   ]
 }
 
-/** What an agent that was not there before brings along. */
+/** The changes that a newly added agent brings. */
 export const newAgentChanges = (closure: ComparedClosure, agent: AgentSnapshot): readonly VersionChange[] =>
-  calleesOf(closure, agent).map((each) => additionOf(agent.id, each, agent))
+  calleesOf(closure, agent).map((each) => agentAddition(agent.id, each, agent))
 
-function additionOf(agent: string, callee: ComparedCallee, snapshot: AgentSnapshot): VersionChange {
+function agentAddition(agent: string, callee: ComparedCallee, snapshot: AgentSnapshot): VersionChange {
   const policies = entriesFor({ own: snapshot.policies, ancestors: [] }, callee).map(({ policy }) => policy)
   const guarded = policies.length > 0 ? `policies ${[...new Set(policies)].sort().join(', ')}` : 'no policy'
-  const told = { agent, tool: callee.id, to: callee.id }
+  const place = { agent, tool: callee.id, to: callee.id }
   if (callee.kind === 'agent')
     return callee.late
       ? versionChange('agent.added', {
-          ...told,
+          ...place,
           widens: true,
           say: `sub-agent ${callee.id} added, late bound: what it may do is not known`,
         })
-      : versionChange('agent.added', { ...told, say: `sub-agent ${callee.id} added` })
+      : versionChange('agent.added', { ...place, say: `sub-agent ${callee.id} added` })
   const sideEffects = callee.sideEffectClass ?? 'undeclared class'
   return versionChange('tool.added', {
-    ...told,
+    ...place,
     widens: callee.sideEffectClass !== 'read_only',
     say: `${callee.id} added (${sideEffects}), ${guarded}`,
   })
 }
 
-/** The same thing in both versions: by id, and where one is bound several times, by wire name first. */
-function match(
+/** Matches the callees of both versions by id, and by wire name first if one is bound several times. */
+function matchCallees(
   old: readonly ComparedCallee[],
   now: readonly ComparedCallee[],
 ): readonly (readonly [ComparedCallee, ComparedCallee])[] {
@@ -124,7 +124,7 @@ function match(
 
 function authorityChanges(pair: AgentPair, was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
   const agent = is.agent.id
-  const told = { agent, tool: is.id }
+  const place = { agent, tool: is.id }
   const ways = chainsOf(pair).map(
     ([before, after]) =>
       [
@@ -132,51 +132,52 @@ function authorityChanges(pair: AgentPair, was: ComparedCallee, is: ComparedCall
         { callee: is, sets: { own: is.agent.policies, ancestors: after } },
       ] as const,
   )
-  const { verdict, witness } = worst(ways.map(([before, after]) => compareAuthority(before, after)))
+  const { verdict, witness } = worstComparison(ways.map(([before, after]) => compareAuthority(before, after)))
   const [above, below] = ways[0]!.map(({ callee, sets }) => entriesFor(sets, callee)) as [
     readonly PolicyEntry[],
     readonly PolicyEntry[],
   ]
-  const [fewer, more] = [without(above, below), without(below, above)]
-  const [from, to] = [fewer, more].map((entries) => entries.map(sayEntry).sort().join('; ') || null)
+  const [fewer, more] = [entriesOnlyIn(above, below), entriesOnlyIn(below, above)]
+  const [from, to] = [fewer, more].map((entries) => entries.map(describePolicyEntry).sort().join('; ') || null)
   const path = pathOf([...more, ...fewer])
   const changes: VersionChange[] = []
   if (verdict === 'loosened' || verdict === 'not_proven') {
-    const how = verdict === 'loosened' ? `looser; ${witness ? sayWitness(witness) : ''}` : 'not proven to be as strict'
+    const how =
+      verdict === 'loosened' ? `looser; ${witness ? describeWitness(witness) : ''}` : 'not proven to be as strict'
     changes.push(
       versionChange('authority.widened', {
-        ...told,
+        ...place,
         verdict,
         ...(witness && { witness }),
         from: from!,
         to: to!,
         path,
-        say: `${is.id}: ${arrow(from!, to!)}${how}`,
+        say: `${is.id}: ${changePrefix(from!, to!)}${how}`,
       }),
     )
   } else if (verdict === 'tightened')
     changes.push(
       versionChange('authority.narrowed', {
-        ...told,
+        ...place,
         verdict,
         from: from!,
         to: to!,
         path,
-        say: `${is.id}: ${arrow(from!, to!)}stricter`,
+        say: `${is.id}: ${changePrefix(from!, to!)}stricter`,
       }),
     )
   else if (fewer.length > 0 || more.length > 0)
     changes.push(
       versionChange('authority.equal', {
-        ...told,
+        ...place,
         verdict,
         from: from!,
         to: to!,
         path,
-        say: `${is.id}: ${arrow(from!, to!)}as strict as before`,
+        say: `${is.id}: ${changePrefix(from!, to!)}as strict as before`,
       }),
     )
-  // Gates of ancestors are told of the ancestor.
+  // Changed gates of ancestors are reported for the ancestor.
   const [old, now] = [was, is].map((callee) => entriesFor({ own: callee.agent.policies, ancestors: [] }, callee)) as [
     readonly PolicyEntry[],
     readonly PolicyEntry[],
@@ -187,14 +188,16 @@ function authorityChanges(pair: AgentPair, was: ComparedCallee, is: ComparedCall
     old
       .filter(
         (entry) =>
-          isGate(entry) && !names.has(entry.policy) && entry.origin.some((origin) => isTold(origin, boundaries)),
+          isGate(entry) &&
+          !names.has(entry.policy) &&
+          entry.origin.some((origin) => isReportedForAgent(origin, boundaries)),
       )
       .map(({ policy }) => policy),
   )
   for (const policy of [...removed].sort())
     changes.push(
       versionChange('gate.removed', {
-        ...told,
+        ...place,
         from: policy,
         path: pathOf(old.filter((entry) => entry.policy === policy)),
         say: `${is.id}: the policy ${policy} no longer applies`,
@@ -203,16 +206,16 @@ function authorityChanges(pair: AgentPair, was: ComparedCallee, is: ComparedCall
   return changes
 }
 
-/** Removals of defaults and boundaries are told once for the agent; one that stood in for a boundary's policy is no policy. */
-const isTold = ({ kind, boundary }: PolicyOrigin, boundaries: ReadonlySet<string>): boolean =>
+/** Removed defaults and boundaries are reported once for the agent. An entry that replaced a boundary's missing policy is not a policy. */
+const isReportedForAgent = ({ kind, boundary }: PolicyOrigin, boundaries: ReadonlySet<string>): boolean =>
   kind !== 'default' && kind !== 'synthetic' && (kind !== 'boundary' || boundaries.has(boundary!))
 
 const isGate = ({ effect }: PolicyEntry): boolean => effect !== 'grant'
 
-const arrow = (from: string | null, to: string | null): string =>
-  from === null && to === null ? '' : `${sayTransition(from ?? 'no policy', to ?? 'no policy')}, `
+const changePrefix = (from: string | null, to: string | null): string =>
+  from === null && to === null ? '' : `${describePolicyChange(from ?? 'no policy', to ?? 'no policy')}, `
 
-function without(entries: readonly PolicyEntry[], others: readonly PolicyEntry[]): readonly PolicyEntry[] {
+function entriesOnlyIn(entries: readonly PolicyEntry[], others: readonly PolicyEntry[]): readonly PolicyEntry[] {
   const ids = new Set(others.map(({ id }) => id))
   return entries.filter(({ id }) => !ids.has(id))
 }
@@ -223,17 +226,17 @@ function pathOf(entries: readonly PolicyEntry[]): string | null {
   return origin.line === undefined ? origin.path : `${origin.path}:${origin.line}`
 }
 
-const SERIOUS: readonly AuthorityVerdict[] = ['loosened', 'not_proven', 'tightened', 'equal']
+const VERDICTS_BY_SEVERITY: readonly AuthorityVerdict[] = ['loosened', 'not_proven', 'tightened', 'equal']
 
-const worst = (all: readonly AuthorityComparison[]): AuthorityComparison =>
-  all.reduce((a, b) => (SERIOUS.indexOf(b.verdict) < SERIOUS.indexOf(a.verdict) ? b : a))
+const worstComparison = (all: readonly AuthorityComparison[]): AuthorityComparison =>
+  all.reduce((a, b) => (VERDICTS_BY_SEVERITY.indexOf(b.verdict) < VERDICTS_BY_SEVERITY.indexOf(a.verdict) ? b : a))
 
-/** Ways from the root to one agent that are compared; more of them repeat what these say. */
+/** Paths from the root to one agent that are compared; further ones rarely add anything. */
 const MAX_CHAINS = 8
 
 type Chain = readonly AgentSnapshot[]
 
-/** The ancestors under which the agent runs in both versions, way by way. */
+/** The chains of ancestors under which the agent runs in both versions. */
 function chainsOf({
   before,
   after,
@@ -263,28 +266,28 @@ function chainsTo({ root, agents }: ComparedClosure, id: string): readonly Chain
 }
 
 function bindingChanges(was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
-  const told = { agent: is.agent.id, tool: is.id }
+  const place = { agent: is.agent.id, tool: is.id }
   const changes: VersionChange[] = []
   if (was.wire !== is.wire)
     changes.push(
       versionChange('wire_name.changed', {
-        ...told,
+        ...place,
         from: was.wire,
         to: is.wire,
         say: `${is.id}: called ${was.wire} → ${is.wire}`,
       }),
     )
-  changes.push(...classChange(told, was.sideEffectClass, is.sideEffectClass))
-  changes.push(...inputChanges(told, together(was.schemas), together(is.schemas)))
+  changes.push(...classChange(place, was.sideEffectClass, is.sideEffectClass))
+  changes.push(...inputChanges(place, combineSchemas(was.schemas), combineSchemas(is.schemas)))
   const [tool, other] = [was, is].map(({ agent, wire }) => agent.tools.find((each) => each.wire === wire))
-  if (tool && other) changes.push(...toolChanges(told, tool, other))
+  if (tool && other) changes.push(...toolChanges(place, tool, other))
   const [edge, next] = [was, is].map(({ agent, wire }) => agent.agents.find((each) => each.wire === wire))
-  if (edge && next) changes.push(...edgeChanges(told, edge, next))
+  if (edge && next) changes.push(...edgeChanges(place, edge, next))
   return changes
 }
 
 export function classChange(
-  told: ChangePlace,
+  place: ChangePlace,
   was: SideEffectClass | undefined,
   is: SideEffectClass | undefined,
 ): readonly VersionChange[] {
@@ -293,10 +296,10 @@ export function classChange(
   const [from, to] = [was ?? 'undeclared', is ?? 'undeclared']
   return [
     versionChange(raised > 0 ? 'class.raised' : 'class.lowered', {
-      ...told,
+      ...place,
       from,
       to,
-      say: `${told.tool}: ${from} → ${to}`,
+      say: `${place.tool}: ${from} → ${to}`,
     }),
   ]
 }
@@ -306,41 +309,41 @@ interface ChangePlace {
   readonly tool?: string
 }
 
-/** What became of an input. A new optional property narrows nothing, though an open object may have carried one by that name. */
-export function inputChanges(told: ChangePlace, before: JsonSchema, after: JsonSchema): readonly VersionChange[] {
-  const name = told.tool === undefined ? 'input' : `${told.tool}: input`
+/** How an input changed. A new optional property narrows nothing, even if callers could already send it to an open object. */
+export function inputChanges(place: ChangePlace, before: JsonSchema, after: JsonSchema): readonly VersionChange[] {
+  const name = place.tool === undefined ? 'input' : `${place.tool}: input`
   if (!acceptsAll(after, before, true))
     return [
       versionChange('input.narrowed', {
-        ...told,
+        ...place,
         say: `${name} accepts less than before, or is not proven to accept as much`,
       }),
     ]
   if (!acceptsAll(before, after))
-    return [versionChange('input.widened', { ...told, say: `${name} accepts more than before` })]
+    return [versionChange('input.widened', { ...place, say: `${name} accepts more than before` })]
   return acceptsAll(after, before)
     ? []
-    : [versionChange('input.widened', { ...told, say: `${name} describes more than before` })]
+    : [versionChange('input.widened', { ...place, say: `${name} describes more than before` })]
 }
 
-export function outputChanges(told: ChangePlace, before: JsonSchema, after: JsonSchema): readonly VersionChange[] {
-  const name = told.tool === undefined ? 'output' : `${told.tool}: output`
+export function outputChanges(place: ChangePlace, before: JsonSchema, after: JsonSchema): readonly VersionChange[] {
+  const name = place.tool === undefined ? 'output' : `${place.tool}: output`
   const verdict = compareSchemas(before, after)
   if (verdict === 'equal') return []
   return verdict === 'narrowed'
-    ? [versionChange('output.narrowed', { ...told, say: `${name} is stricter` })]
+    ? [versionChange('output.narrowed', { ...place, say: `${name} is stricter` })]
     : [
         versionChange('output.widened', {
-          ...told,
+          ...place,
           say: `${name} guarantees less than before, or is not proven to guarantee as much`,
         }),
       ]
 }
 
-const together = (schemas: readonly JsonSchema[]): JsonSchema =>
+const combineSchemas = (schemas: readonly JsonSchema[]): JsonSchema =>
   schemas.length === 0 ? true : schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] }
 
-/** An undeclared class is treated as unsafe, but asks for no approval. */
+/** An undeclared class is treated as unsafe, but requires no approval. */
 const CLASSES: readonly (SideEffectClass | undefined)[] = [
   'read_only',
   'idempotent_write',
@@ -351,62 +354,62 @@ const CLASSES: readonly (SideEffectClass | undefined)[] = [
 
 const rankOf = (sideEffects: SideEffectClass | undefined): number => CLASSES.indexOf(sideEffects)
 
-function toolChanges(told: ChangePlace, was: BoundTool, is: BoundTool): readonly VersionChange[] {
+function toolChanges(place: ChangePlace, was: BoundTool, is: BoundTool): readonly VersionChange[] {
   const changes = [
-    ...taintChange(told, isTaintSource(was), isTaintSource(is)),
-    ...outputChanges(told, was.outputSchema ?? true, is.outputSchema ?? true),
+    ...taintChange(place, isTaintSource(was), isTaintSource(is)),
+    ...outputChanges(place, was.outputSchema ?? true, is.outputSchema ?? true),
   ]
   const [from, to] = [was, is].map(({ mcp }) => (mcp ? `${mcp.server}/${mcp.tool}` : 'no MCP server')) as [
     string,
     string,
   ]
   if (from !== to)
-    changes.push(versionChange('tool.route', { ...told, from, to, say: `${told.tool}: ${from} → ${to}` }))
+    changes.push(versionChange('tool.route', { ...place, from, to, say: `${place.tool}: ${from} → ${to}` }))
   const [before, after] = [was.mcp?.integrity, is.mcp?.integrity]
   if (from === to && before !== undefined && before !== after)
     changes.push(
       versionChange(after === undefined ? 'mcp_tool.unpinned' : 'mcp_tool.changed', {
-        ...told,
+        ...place,
         from: before,
         to: after ?? null,
-        say: `${told.tool}: ${after === undefined ? 'what its MCP server says of it is no longer pinned' : 'its MCP server describes it otherwise'}`,
+        say: `${place.tool}: ${after === undefined ? 'its description by the MCP server is no longer pinned' : 'its description by the MCP server changed'}`,
       }),
     )
   if (was.version !== is.version)
     changes.push(
       versionChange('tool.version', {
-        ...told,
+        ...place,
         from: was.version,
         to: is.version,
-        say: `${told.tool} ${was.version} → ${is.version}`,
+        say: `${place.tool} ${was.version} → ${is.version}`,
       }),
     )
   if (was.description !== is.description)
-    changes.push(versionChange('description.changed', { ...told, say: `${told.tool}: description` }))
+    changes.push(versionChange('description.changed', { ...place, say: `${place.tool}: description` }))
   if (canonicalJson(was.labels) !== canonicalJson(is.labels))
     changes.push(
       versionChange('metadata.changed', {
-        ...told,
+        ...place,
         from: { ...was.labels },
         to: { ...is.labels },
-        say: `${told.tool}: labels`,
+        say: `${place.tool}: labels`,
       }),
     )
   return changes
 }
 
-function edgeChanges(told: ChangePlace, was: BoundAgent, is: BoundAgent): readonly VersionChange[] {
+function edgeChanges(place: ChangePlace, was: BoundAgent, is: BoundAgent): readonly VersionChange[] {
   const changes: VersionChange[] = []
   if (was.lateBound !== is.lateBound)
     changes.push(
       is.lateBound
         ? versionChange('edge.late_bound', {
-            ...told,
+            ...place,
             from: was.version ?? null,
             say: `sub-agent ${is.id} is late bound: what it may do is not known`,
           })
         : versionChange('edge.pinned', {
-            ...told,
+            ...place,
             to: is.version ?? null,
             say: `sub-agent ${is.id} is pinned to ${is.version}`,
           }),
@@ -415,7 +418,7 @@ function edgeChanges(told: ChangePlace, was: BoundAgent, is: BoundAgent): readon
     const kind = major(is.version) > major(was.version) ? 'child.major' : 'child.version'
     changes.push(
       versionChange(kind, {
-        ...told,
+        ...place,
         from: was.version,
         to: is.version,
         say: `sub-agent ${is.id} ${was.version} → ${is.version}`,
@@ -425,13 +428,13 @@ function edgeChanges(told: ChangePlace, was: BoundAgent, is: BoundAgent): readon
   if (was.result !== is.result)
     changes.push(
       versionChange('result.changed', {
-        ...told,
+        ...place,
         from: was.result,
         to: is.result,
         say: `${is.id}: result ${was.result} → ${is.result}`,
       }),
     )
   if (was.description !== is.description)
-    changes.push(versionChange('description.changed', { ...told, say: `sub-agent ${is.id}: description` }))
+    changes.push(versionChange('description.changed', { ...place, say: `sub-agent ${is.id}: description` }))
   return changes
 }

@@ -1,11 +1,11 @@
-/** Values of a class that a schema may accept: where a class stands for many, the first that comes to mind may not be allowed. */
+/** Values of a class that a schema may accept. A class stands for many values, and the first one may not satisfy the schema. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import { numbersFor, type ValueDomain } from '../../policy/prove/domains.ts'
 import { sampleOf } from '../../providers/sample.ts'
 import { sampleText } from '../../providers/sample-text.ts'
 
-/** A value at a path, or why there is none. */
+/** A value at a path, or the reason why there is none. */
 export type Choice = { readonly value: JsonValue } | { readonly value?: never; readonly state: 'absent' | 'unreadable' }
 
 /**
@@ -34,7 +34,7 @@ function valuesOf(each: Valued, domain: ValueDomain, hints: readonly JsonValue[]
     case 'large':
       return [each.value, Math.sign(each.value) * 2 ** 53]
     case 'long_text':
-      // One of the shortest in characters, since these have four bytes.
+      // The shortest candidates in characters, because these characters have four bytes.
       return [each.value, '\u{1F600}'.repeat(16 * 1024 + 1)]
     case 'text':
       return [each.value, ...textsFor(domain), ...hints]
@@ -43,7 +43,7 @@ function valuesOf(each: Valued, domain: ValueDomain, hints: readonly JsonValue[]
   }
 }
 
-/** True for a value of the class. Of a text, list or mapping this says only that it is one. */
+/** True for a value of the class. For a text, list or mapping it checks the type only. */
 function isIn(each: Valued, value: JsonValue): boolean {
   switch (each.kind) {
     case 'one':
@@ -82,12 +82,12 @@ const mappingsFor = ({ schemas }: ValueDomain): readonly JsonValue[] =>
     return sampleOf({ ...whole, required: Object.keys(schema['properties']) }, {}) ?? []
   })
 
-/** Beginnings of texts that authors' patterns often allow. */
+/** Prefixes that authors' patterns often allow. */
 const KINDS = ['x', 'X', 'Q', 'Z', 'q', '0', '7', '-', ' ']
-/** Longer texts are not made up. */
+/** Longer texts are not generated. */
 const MAX_LENGTH = 2000
 
-/** Texts that bounds of length, patterns and formats may allow. */
+/** Texts that limits of length, patterns and formats may allow. */
 function textsFor(domain: ValueDomain): readonly string[] {
   const least = Math.max(0, ...numbersFor(domain, 'minLength'))
   const most = Math.min(MAX_LENGTH, ...numbersFor(domain, 'maxLength'))
@@ -104,7 +104,7 @@ function textsFor(domain: ValueDomain): readonly string[] {
   return [...samples, ...made]
 }
 
-/** The texts of a pattern that is a list of them: `^(EUR|USD)$`. */
+/** The texts of a pattern that lists them: `^(EUR|USD)$`. */
 function alternativesOf(pattern: string): readonly string[] {
   const list = /^\^?\(?(?:\?:)?([\w -]+(?:\|[\w -]+)*)\)?\$?$/.exec(pattern)?.[1]
   return list === undefined ? [] : list.split('|')

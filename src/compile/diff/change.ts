@@ -1,4 +1,4 @@
-/** What may change from one version to the next, and which bump of the version each change asks for. Source: bundles, section 5. */
+/** The kinds of changes between two versions, and the version bump that each requires. Source: bundles, section 5. */
 import type { JsonValue } from '../../base/json.ts'
 import type { AuthorityVerdict, WitnessCall } from './authority.ts'
 
@@ -6,7 +6,7 @@ export type ChangeSeverity = 'major' | 'minor' | 'patch'
 
 interface ChangeRow {
   readonly severity: ChangeSeverity
-  /** True where a version may do what its predecessor could not: publishing it needs `--allow-widen`. */
+  /** True if a version may do what its predecessor could not: publishing it needs `--allow-widen`. */
   readonly widens?: boolean
 }
 
@@ -66,17 +66,17 @@ export type ChangeKind = keyof typeof CHANGES
 export interface VersionChange {
   readonly kind: ChangeKind
   readonly severity: ChangeSeverity
-  /** See `Row.widens`. */
+  /** See `ChangeRow.widens`. */
   readonly widens: boolean
-  /** `namespace.name` of the agent that changes; of the document where one stands alone. */
+  /** `namespace.name` of the changed agent, or of a document that is published alone. */
   readonly agent: string
-  /** `namespace.name` of what is called. */
+  /** `namespace.name` of the called tool or agent. */
   readonly tool?: string
   readonly verdict?: AuthorityVerdict
   readonly witness?: WitnessCall
   readonly from: JsonValue
   readonly to: JsonValue
-  /** `policies/limit.yaml:11`, where it is known. */
+  /** `policies/limit.yaml:11`, if known. */
   readonly path: string | null
   /** One line for people, without the agent's name. */
   readonly say: string
@@ -86,7 +86,7 @@ export interface VersionDifference {
   /** True when a change is major or widens authority. */
   readonly breaking: boolean
   readonly widens: boolean
-  /** The smallest bump; undefined when nothing changed. */
+  /** The smallest bump; undefined if nothing changed. */
   readonly required?: ChangeSeverity
   readonly changes: readonly VersionChange[]
 }
@@ -94,11 +94,11 @@ export interface VersionDifference {
 type ChangeText = Pick<VersionChange, 'agent' | 'say'> &
   Partial<Omit<VersionChange, 'kind' | 'severity' | 'agent' | 'say'>>
 
-/** @param told `widens` where it depends on more than the kind */
-export function versionChange(kind: ChangeKind, told: ChangeText): VersionChange {
+/** @param change `widens` if it does not follow from the kind */
+export function versionChange(kind: ChangeKind, change: ChangeText): VersionChange {
   const row: ChangeRow = CHANGES[kind]
-  const { agent, tool, verdict, witness, from = null, to = null, path = null, say } = told
-  const { severity, widens = false } = { ...row, ...(told.widens !== undefined && { widens: told.widens }) }
+  const { agent, tool, verdict, witness, from = null, to = null, path = null, say } = change
+  const { severity, widens = false } = { ...row, ...(change.widens !== undefined && { widens: change.widens }) }
   return {
     kind,
     severity,
@@ -123,5 +123,5 @@ export function differenceOf(changes: readonly VersionChange[]): VersionDifferen
   return { breaking: required === 'major' || widens, widens, ...(required && { required }), changes: sorted }
 }
 
-/** What widens first, then by bump. */
+/** Widening changes first, then by bump. */
 const weight = ({ widens, severity }: VersionChange): number => (widens ? 0 : 1 + ORDER.indexOf(severity))

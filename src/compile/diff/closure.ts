@@ -7,7 +7,7 @@ export interface ComparedClosure {
   readonly agents: ReadonlyMap<string, AgentSnapshot>
 }
 
-/** The closure of an agent of a compiled bundle. @throws Error when the bundle lacks a member, which compile never leaves out */
+/** The closure of an agent of a compiled bundle. @throws Error if the bundle lacks a member, which compile never leaves out */
 export function closureIn({ agents }: Pick<CompiledBundle, 'agents'>, id: string): ComparedClosure {
   const found = new Map<string, AgentSnapshot>()
   const visit = (at: string): AgentSnapshot => {
@@ -22,13 +22,13 @@ export function closureIn({ agents }: Pick<CompiledBundle, 'agents'>, id: string
   return { root: visit(id), agents: found }
 }
 
-/** The same from a place where versions are kept. @param load a pinned version; undefined = it is not there, and is left out */
+/** The closure of an agent from the registry. @param load a pinned version; undefined = it is missing and left out */
 export async function closureOf(
   root: AgentSnapshot,
   load: (id: string, version: string) => Promise<AgentSnapshot | undefined>,
 ): Promise<ComparedClosure> {
   const agents = new Map([[root.id, root]])
-  // A map iterates over what is added meanwhile.
+  // Iterating over a map includes the entries that the loop adds.
   for (const snapshot of agents.values())
     for (const { id, version } of snapshot.agents) {
       const child = version === undefined || agents.has(id) ? undefined : await load(id, version)

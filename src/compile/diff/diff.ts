@@ -1,10 +1,10 @@
-/** What one version may do that another could not, and what else is different. Source: bundles, section 5; policies, section 7. */
+/** What one version may do that another could not, and everything else that differs. Source: bundles, section 5; policies, section 7. */
 import { agentChanges } from './agent.ts'
 import { callChanges, newAgentChanges } from './calls.ts'
 import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'
 import type { ComparedClosure } from './closure.ts'
 
-/** Compares two closures, agent by agent. Agents are the same when their ids are. */
+/** Compares two closures agent by agent. Agents match by id. */
 export function diffClosures(before: ComparedClosure, after: ComparedClosure): VersionDifference {
   const changes: VersionChange[] = []
   if (before.root.id !== after.root.id)
@@ -19,7 +19,7 @@ export function diffClosures(before: ComparedClosure, after: ComparedClosure): V
   for (const agent of after.agents.values()) {
     const earlier = before.agents.get(agent.id)
     if (!earlier) changes.push(...newAgentChanges(after, agent))
-    // An agent that is the same may still be under other ancestors, whose gates apply to it.
+    // An unchanged agent may have other ancestors, whose gates apply to it.
     else
       changes.push(
         ...callChanges({ before: { closure: before, agent: earlier }, after: { closure: after, agent } }),

@@ -13,9 +13,9 @@ import { entryOf } from '../stages/policy-entry.ts'
 import { compareAccepted, compareAuthority, type ComparedVersion } from './authority.ts'
 import { classChange, inputChanges, outputChanges, taintChange } from './calls.ts'
 import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'
-import { sayEntry, sayTransition, sayWitness } from './words.ts'
+import { describePolicyEntry, describePolicyChange, describeWitness } from './words.ts'
 
-/** Both are of the same kind and id. Publishing has checked their shape and put schemas in by value. */
+/** Both documents have the same kind and id. Publishing checked their shape and inlined their schemas. */
 export const diffDocuments = (before: PublishedDocument, after: PublishedDocument): VersionDifference =>
   differenceOf(
     after.kind === 'Tool'
@@ -32,18 +32,18 @@ function toolChanges(
   { spec: was, metadata: old }: ToolDocument,
   { spec: is, metadata: now }: ToolDocument,
 ): readonly VersionChange[] {
-  const told = { agent: id, tool: id }
+  const place = { agent: id, tool: id }
   const changes: VersionChange[] = [
-    ...inputChanges(told, was.input_schema?.inline ?? true, is.input_schema?.inline ?? true),
-    ...outputChanges(told, was.output_schema?.inline ?? true, is.output_schema?.inline ?? true),
-    ...classChange(told, was.side_effect_class, is.side_effect_class),
-    ...acceptedChanges(told, was, is),
-    ...taintChange(told, hasUntrustedContent(old.labels), hasUntrustedContent(now.labels)),
+    ...inputChanges(place, was.input_schema?.inline ?? true, is.input_schema?.inline ?? true),
+    ...outputChanges(place, was.output_schema?.inline ?? true, is.output_schema?.inline ?? true),
+    ...classChange(place, was.side_effect_class, is.side_effect_class),
+    ...acceptedChanges(place, was, is),
+    ...taintChange(place, hasUntrustedContent(old.labels), hasUntrustedContent(now.labels)),
     ...(was.default_policies ?? [])
       .filter((policy) => !is.default_policies?.includes(policy))
       .map((policy) =>
         versionChange('default_policy.removed', {
-          ...told,
+          ...place,
           from: policy,
           say: `${id}: default policy ${policy} removed`,
         }),
@@ -51,37 +51,37 @@ function toolChanges(
     ...(is.default_policies ?? [])
       .filter((policy) => !was.default_policies?.includes(policy))
       .map((policy) =>
-        versionChange('authority.narrowed', { ...told, to: policy, say: `${id}: default policy ${policy} added` }),
+        versionChange('authority.narrowed', { ...place, to: policy, say: `${id}: default policy ${policy} added` }),
       ),
   ]
   if (was.description !== is.description)
-    changes.push(versionChange('description.changed', { ...told, say: `${id}: description` }))
+    changes.push(versionChange('description.changed', { ...place, say: `${id}: description` }))
   if (canonicalJson(old.labels ?? {}) !== canonicalJson(now.labels ?? {}))
-    changes.push(versionChange('metadata.changed', { ...told, say: `${id}: labels` }))
+    changes.push(versionChange('metadata.changed', { ...place, say: `${id}: labels` }))
   return changes
 }
 
 /**
- * Calls that only the later input schema accepts. Which gates stand before them is known of each agent that binds the tool: of
- * the tool alone, its class only.
+ * Calls that only the later input schema accepts. The gates depend on the agents that bind the tool, so only the class of
+ * the tool counts here.
  */
 function acceptedChanges(
-  told: { readonly agent: string; readonly tool: string },
+  place: { readonly agent: string; readonly tool: string },
   was: ToolDocument['spec'],
   is: ToolDocument['spec'],
 ): readonly VersionChange[] {
   const [before, after] = [was, is].map(({ input_schema: schema, side_effect_class: sideEffects }) =>
-    versionOf(told.tool, sideEffects, schema?.inline === undefined ? [] : [schema.inline]),
+    versionOf(place.tool, sideEffects, schema?.inline === undefined ? [] : [schema.inline]),
   ) as [ComparedVersion, ComparedVersion]
   const { verdict, witness } = compareAccepted(before, after)
   if (verdict === 'equal') return []
   const isKnown = witness !== undefined && (is.default_policies ?? []).length === 0
   return [
     versionChange('authority.widened', {
-      ...told,
+      ...place,
       verdict: isKnown ? verdict : 'not_proven',
       ...(isKnown && { witness }),
-      say: `${told.tool}: accepts calls that no policy of its own stops${isKnown ? `; ${sayWitness(witness)}` : ', as far as is known'}`,
+      say: `${place.tool}: accepts calls that no policy of its own stops${isKnown ? `; ${describeWitness(witness)}` : ', as far as is known'}`,
     }),
   ]
 }
@@ -91,16 +91,19 @@ function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument
     PolicyEntry | undefined,
     PolicyEntry | undefined,
   ]
-  const [from, to] = [was, is].map((entry) => (entry ? sayEntry(entry) : null)) as [string | null, string | null]
-  const told = { agent: id, from, to }
-  // A narrower scope takes a gate away from other tools.
+  const [from, to] = [was, is].map((entry) => (entry ? describePolicyEntry(entry) : null)) as [
+    string | null,
+    string | null,
+  ]
+  const place = { agent: id, from, to }
+  // A narrower scope removes a gate from other tools.
   if (!was || !is || (was.scope !== is.scope && is.scope !== undefined))
     return [
-      versionChange('authority.widened', { ...told, verdict: 'not_proven', say: `${id}: not proven to be as strict` }),
+      versionChange('authority.widened', { ...place, verdict: 'not_proven', say: `${id}: not proven to be as strict` }),
     ]
-  // An irreversible action, since only there a grant does anything.
+  // An irreversible action, because a grant has an effect only there.
   const results = [undefined, 'irreversible_action' as const].map((effects) =>
-    compareAuthority(alone(was, effects), alone(is, effects)),
+    compareAuthority(standalonePolicyVersion(was, effects), standalonePolicyVersion(is, effects)),
   )
   const found = ['loosened', 'not_proven', 'tightened'].flatMap(
     (verdict) => results.find((each) => each.verdict === verdict) ?? [],
@@ -108,24 +111,28 @@ function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument
   if (!found)
     return was.id === is.id
       ? []
-      : [versionChange('authority.equal', { ...told, verdict: 'equal', say: `${id}: as strict as before` })]
+      : [versionChange('authority.equal', { ...place, verdict: 'equal', say: `${id}: as strict as before` })]
   const { verdict, witness } = found
   if (verdict === 'tightened')
-    return [versionChange('authority.narrowed', { ...told, verdict, say: `${sayTransition(from!, to!)}, stricter` })]
-  const how = witness ? `looser; ${sayWitness(witness)}` : 'not proven to be as strict'
+    return [
+      versionChange('authority.narrowed', { ...place, verdict, say: `${describePolicyChange(from!, to!)}, stricter` }),
+    ]
+  const how = witness ? `looser; ${describeWitness(witness)}` : 'not proven to be as strict'
   return [
     versionChange('authority.widened', {
-      ...told,
+      ...place,
       verdict,
       ...(witness && { witness }),
-      say: `${sayTransition(from!, to!)}, ${how}`,
+      say: `${describePolicyChange(from!, to!)}, ${how}`,
     }),
   ]
 }
 
-/** A call of some tool that only this policy is about. */
-const alone = (entry: PolicyEntry, sideEffectClass: 'irreversible_action' | undefined): ComparedVersion =>
-  versionOf(entry.scope ?? 'any.tool', sideEffectClass, [], [entry])
+/** A call of some tool to which only this policy applies. */
+const standalonePolicyVersion = (
+  entry: PolicyEntry,
+  sideEffectClass: 'irreversible_action' | undefined,
+): ComparedVersion => versionOf(entry.scope ?? 'any.tool', sideEffectClass, [], [entry])
 
 /** A tool that some agent binds, with these policies. */
 function versionOf(
@@ -144,7 +151,7 @@ function versionOf(
   })
   return {
     callee: {
-      // What asks for the agent or the tool is a question of its own.
+      // Comparisons of agent or tool are treated as questions of their own.
       agent: {
         id: 'any.agent',
         version: '',

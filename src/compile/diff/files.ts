@@ -1,4 +1,4 @@
-/** Which files of a bundle are others than before. What that means for the agent is told by the other differences. */
+/** Which files of a bundle changed. The other differences report what this means for the agent. */
 import { digestOf, type Digest } from '../../base/digest.ts'
 import type { BundleContents } from '../package/contents.ts'
 
@@ -6,7 +6,7 @@ export interface FileChange {
   /** Relative to the bundle. */
   readonly path: string
   readonly change: 'added' | 'removed' | 'changed'
-  /** Null where there was none. */
+  /** Null if there was no such file. */
   readonly from: Digest | null
   readonly to: Digest | null
 }

@@ -1,7 +1,7 @@
 /**
  * Whether any call of a tool can pass its policies: a proof that none can, or a call that does. The proof is that the
- * conditions under which a call passes exclude each other; every witness was decided as a real call is.
- * Source: policies, sections 4 and 7.
+ * conditions under which a call passes exclude each other. Every witness was decided like a real call. Source: policies,
+ * sections 4 and 7.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { domainsUnder } from '../../documents/prove/policy-domains.ts'
@@ -39,13 +39,13 @@ export interface PassAnswer {
     readonly context: JsonObject
     readonly decision: PolicyDecision['decision']
   }
-  /** Policies that were in the way, or that let the witness pass. */
+  /** The policies that stop every call, or that let the witness pass. */
   readonly by: readonly string[]
 }
 
 export function passableOf(question: PassQuestion): PassAnswer {
   const entries = entriesOf(question)
-  const needs = entries.flatMap((entry) => needOf(entry, question.unattended))
+  const needs = entries.flatMap((entry) => passCondition(entry, question.unattended))
   const schema: JsonObject = { allOf: question.schemas.map((each) => each as JsonValue) }
   const domains = domainsUnder(question.schemas.length === 1 ? question.schemas[0]! : schema)
   const clause = defaultClause(question, entries)
@@ -57,20 +57,20 @@ export function passableOf(question: PassQuestion): PassAnswer {
   const together = (conditions: readonly Condition[]): boolean =>
     !conditions.some(isNever) && (conditions.length === 0 || isSatisfiable({ all: conditions }, domains))
   if (!together(all)) {
-    // One policy that alone shuts the door says more than all of them.
+    // A single policy that stops every call explains more than all of them together.
     const rest = [...(clause ? [clause] : []), ...(question.where ? [question.where] : [])]
     const alone = needs.filter(({ condition }) => !together([condition, ...rest]))
-    return { can: 'never', by: names((alone.length > 0 ? alone : needs).map(({ entry }) => entry)) }
+    return { can: 'never', by: policyNames((alone.length > 0 ? alone : needs).map(({ entry }) => entry)) }
   }
-  return witnessOf(question, all) ?? { can: 'not_proven', by: names(needs.map(({ entry }) => entry)) }
+  return witnessOf(question, all) ?? { can: 'not_proven', by: policyNames(needs.map(({ entry }) => entry)) }
 }
 
-const names = (entries: readonly PolicyEntry[]): readonly string[] =>
+const policyNames = (entries: readonly PolicyEntry[]): readonly string[] =>
   [...new Set(entries.map(({ policy, version }) => `${policy}@${version}`))].sort()
 
 /**
- * What concerns the call wherever the agent runs. The gates of agents above it count for a witness, and for no proof: the agent
- * may run alone.
+ * The entries that apply to the call wherever the agent runs. A witness must pass the gates of ancestors too; a proof must
+ * not use them, because the agent may run alone.
  */
 function entriesOf({ sets: { own }, callee }: PassQuestion): readonly PolicyEntry[] {
   const ids = own.index[callee.wire_name] ?? []
@@ -82,11 +82,11 @@ const NEVER: Condition = { any: [] }
 
 const isNever = (condition: Condition): boolean => 'any' in condition && condition.any.length === 0
 
-/** Such a task lets the call pass when its time is over: no person is needed. */
+/** True if the task approves the call when it times out, so that no person is needed. */
 const passesInTime = ({ obligations }: PolicyEntry): boolean => obligations.timeout?.default === 'allow'
 
-/** What must be true of a call for one policy not to stop it. */
-function needOf(
+/** The conditions under which one policy does not stop a call. */
+function passCondition(
   entry: PolicyEntry,
   unattended: boolean,
 ): readonly { readonly entry: PolicyEntry; readonly condition: Condition }[] {
@@ -94,19 +94,19 @@ function needOf(
   const asks = effect === 'require_approval' || effect === 'escalate'
   if (effect === 'grant' || (asks && (!unattended || passesInTime(entry)))) return []
   const condition = when && readCondition(when).condition
-  // What cannot be read denies at run time.
+  // A condition that cannot be read denies at run time.
   if (when !== undefined && condition === undefined) return [{ entry, condition: NEVER }]
-  // A gate fires on unknown: it must be false.
+  // A gate fires on unknown, so its condition must be false.
   const silent: readonly Condition[] = condition ? [{ not: condition }] : []
   const path = allow && readArgumentPath(allow.field)
   if (effect === 'restrict' && !path) return []
   const listed: readonly Condition[] =
-    path && allow ? [{ leaf: { path, op: 'in', value: readings(allow.values) } }] : []
+    path && allow ? [{ leaf: { path, op: 'in', value: valuesWithText(allow.values) } }] : []
   return [{ entry, condition: { any: [...silent, ...listed] } }]
 }
 
-/** Values of which the canonical text is in a list. */
-const readings = (values: readonly string[]): JsonValue[] =>
+/** Matches values whose canonical text is in the list. */
+const valuesWithText = (values: readonly string[]): JsonValue[] =>
   values.flatMap((text): JsonValue[] => {
     try {
       const value = JSON.parse(text) as JsonValue
@@ -119,7 +119,7 @@ const readings = (values: readonly string[]): JsonValue[] =>
 /** An irreversible action needs a grant to pass without a person. */
 function defaultClause({ unattended, callee }: PassQuestion, entries: readonly PolicyEntry[]): Condition | undefined {
   if (!unattended || callee.side_effect_class !== 'irreversible_action') return undefined
-  // Where a policy asks, the default does not.
+  // If a policy requires approval, the default does not apply.
   if (
     entries.some((entry) => (entry.effect === 'require_approval' || entry.effect === 'escalate') && passesInTime(entry))
   )
@@ -129,10 +129,10 @@ function defaultClause({ unattended, callee }: PassQuestion, entries: readonly P
   return { any: grants.flatMap(({ when }) => readCondition(when!).condition ?? []) }
 }
 
-/** So many calls are tried. */
+/** Calls that are tried. */
 const MAX_CALLS = 4000
 
-/** Values around all that is compared and all that the schemas name, combined until a call passes. */
+/** Tries values around all comparisons and all values in the schemas, combined, until a call passes. */
 function witnessOf(question: PassQuestion, conditions: readonly Condition[]): PassAnswer | undefined {
   const { sets, callee, schemas, unattended, where, factsOf, accepts } = question
   const subjects = new Map<string, { readonly path: ConditionPath; readonly values: Set<JsonValue> }>()
@@ -141,7 +141,7 @@ function witnessOf(question: PassQuestion, conditions: readonly Condition[]): Pa
     const text = innerPathText(leaf.path)
     const known = subjects.get(text) ?? { path: leaf.path, values: new Set() }
     subjects.set(text, known)
-    for (const value of near(leaf.value)) known.values.add(value)
+    for (const value of nearbyValues(leaf.value)) known.values.add(value)
   }
   const base = schemas.reduce<JsonObject>((args, schema) => ({ ...args, ...exampleOf(schema) }), {})
   const choices = [...subjects.values()].map(({ path, values }) => ({
@@ -157,7 +157,7 @@ function witnessOf(question: PassQuestion, conditions: readonly Condition[]): Pa
       const value = values[rest % values.length]
       rest = Math.floor(rest / values.length)
       if (value === undefined) continue
-      if (path.root === 'args') args = put(args, path.segments, value)
+      if (path.root === 'args') args = setArgument(args, path.segments, value)
       else if (path.root !== 'tool' && path.root !== 'agent') context[innerPathText(path)] = value
     }
     if (!accepts(args)) continue
@@ -172,27 +172,27 @@ function witnessOf(question: PassQuestion, conditions: readonly Condition[]): Pa
   return undefined
 }
 
-function near(literal: JsonValue): readonly JsonValue[] {
-  if (Array.isArray(literal)) return literal.flatMap(near)
+function nearbyValues(literal: JsonValue): readonly JsonValue[] {
+  if (Array.isArray(literal)) return literal.flatMap(nearbyValues)
   if (typeof literal === 'number') return [literal, literal - 1, literal + 1]
   return typeof literal === 'string' ? [literal, `${literal}x`] : [literal]
 }
 
-/** Values of a field that is no argument, as its domain lists them, or of an argument. */
+/** Values of an argument, or of another field as its domain lists them. */
 function valuesFor(path: ConditionPath, schemas: readonly JsonSchema[]): readonly JsonValue[] {
   const domain = domainsUnder(schemas[0] ?? true)(path)
   return domain?.values ?? [domain?.low?.at, domain?.high?.at].filter((each) => each !== undefined)
 }
 
-/** The arguments with a value at a path; as they are where something else is in the way. */
-function put(args: JsonObject, [first, ...rest]: readonly PathSegment[], value: JsonValue): JsonObject {
+/** The arguments with a value at a path; unchanged if something else is in the way. */
+function setArgument(args: JsonObject, [first, ...rest]: readonly PathSegment[], value: JsonValue): JsonObject {
   if (first === undefined || !('key' in first)) return args
   const inner = Object.hasOwn(args, first.key) ? args[first.key] : {}
-  const below = rest.length === 0 ? value : isJsonObject(inner) ? put(inner, rest, value) : inner!
+  const below = rest.length === 0 ? value : isJsonObject(inner) ? setArgument(inner, rest, value) : inner!
   return { ...args, [first.key]: below }
 }
 
-/** A value for what a schema requires, where that is plain. */
+/** A value for what a schema requires, if there is an obvious one. */
 function exampleOf(schema: JsonValue): JsonObject {
   if (!isJsonObject(schema) || !isJsonObject(schema['properties']) || !Array.isArray(schema['required'])) return {}
   const { properties, required } = schema as { properties: JsonObject; required: JsonValue[] }

@@ -1,4 +1,4 @@
-/** Calls that two versions may decide differently: values around everything that their policies name. */
+/** Calls that two versions may decide differently: values around everything that their policies compare. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import { isSpread, readArgumentPath, type ConditionPath, type PathSegment } from '../../policy/condition/path.ts'
@@ -17,7 +17,7 @@ export interface ProposedCall {
   readonly context: CallContext
 }
 
-/** What is varied: a path, and the values that are tried there. */
+/** A path, and the values to try there. */
 interface Pool {
   readonly text: string
   readonly path: ConditionPath
@@ -28,11 +28,12 @@ interface Pool {
 
 type ChosenValues = ReadonlyMap<string, Choice>
 
-/** Ways in which one lead is tried. */
+/** Variants tried of one lead. */
 const MAX_TRIES = 64
 
 /**
- * First the leads, each as it is and with one other value changed; then a plain call with one, with two, with all values changed.
+ * First the leads, each unchanged and with one other value changed; then a plain call with one, two and all values
+ * changed.
  * @param starts classes of values by path under which a difference is expected
  * @param limit of proposals
  */
@@ -44,8 +45,8 @@ export function* proposeWitnesses(
   limit: number,
 ): Generator<ProposedCall> {
   const base = baseOf(schemas)
-  const pools = fitting(poolsOf(sides, schemas, widenings, base), schemas, base)
-  const make = (chosen: ChosenValues): ProposedCall => build(schemas, base, pools, chosen)
+  const pools = dropRefused(poolsOf(sides, schemas, widenings, base), schemas, base)
+  const make = (chosen: ChosenValues): ProposedCall => buildCall(schemas, base, pools, chosen)
   let made = 0
   for (const start of [...starts.flatMap((lead) => triesOf(lead, pools)), new Map<string, Choice>()]) {
     yield make(start)
@@ -57,7 +58,7 @@ export function* proposeWitnesses(
   }
   const total = pools.reduce((product, { choices }) => product * choices.length, 1)
   if (made + total <= limit) {
-    for (let number = 0; number < total; number++) yield make(nth(pools, number))
+    for (let number = 0; number < total; number++) yield make(choiceAt(pools, number))
     return
   }
   for (const [index, first] of pools.entries())
@@ -74,7 +75,7 @@ export function* proposeWitnesses(
         }
 }
 
-/** A lead with values of its classes: the first of each, then each of the others in turn, then all together where they are few. */
+/** A lead with values of its classes: the first of each, then each alternative alone, then all combinations if they are few. */
 function triesOf(lead: ReadonlyMap<string, readonly ValueClass[]>, pools: readonly Pool[]): readonly ChosenValues[] {
   const asked = pools.flatMap((pool) => {
     const classes = lead.get(pool.text)
@@ -82,15 +83,15 @@ function triesOf(lead: ReadonlyMap<string, readonly ValueClass[]>, pools: readon
     return choices.length > 0 ? [{ ...pool, choices }] : []
   })
   const total = asked.reduce((product, { choices }) => product * choices.length, 1)
-  if (total <= MAX_TRIES) return Array.from({ length: total }, (_, number) => nth(asked, number))
-  const first = nth(asked, 0)
+  if (total <= MAX_TRIES) return Array.from({ length: total }, (_, number) => choiceAt(asked, number))
+  const first = choiceAt(asked, 0)
   const others = asked.flatMap(({ text, choices }) =>
     choices.slice(1).map((choice) => new Map([...first, [text, choice]])),
   )
   return [first, ...others.slice(0, MAX_TRIES)]
 }
 
-function nth(pools: readonly Pool[], number: number): ChosenValues {
+function choiceAt(pools: readonly Pool[], number: number): ChosenValues {
   let rest = number
   return new Map(
     pools.map(({ text, choices }) => {
@@ -101,28 +102,28 @@ function nth(pools: readonly Pool[], number: number): ChosenValues {
   )
 }
 
-/** A call that the schemas accept, as far as one can be made up. */
+/** A call that the schemas accept, if one can be generated. */
 function baseOf(schemas: readonly JsonSchema[]): JsonObject {
   const sample = sampleOf(schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] as JsonValue[] }, {})
   return isJsonObject(sample) ? sample : {}
 }
 
-/** Leaves out values that the schemas refuse, where the plain call is one that they accept. */
-function fitting(pools: readonly Pool[], schemas: readonly JsonSchema[], base: JsonObject): readonly Pool[] {
+/** Drops values that the schemas refuse, if the plain call is accepted. */
+function dropRefused(pools: readonly Pool[], schemas: readonly JsonSchema[], base: JsonObject): readonly Pool[] {
   const isAccepted = (args: JsonObject): boolean => schemas.every((schema) => checkValue(schema, args).length === 0)
   if (!isAccepted(base)) return pools
   return pools.map((pool): Pool => {
     if (pool.path.root !== 'args') return pool
     const known = new Map<string, boolean>()
     const fits = (choice: Choice): boolean => {
-      // Leads ask for the same few values again and again, and a check may run under guard.
+      // Leads try the same few values repeatedly, and a check may run within a time limit.
       const text = JSON.stringify(choice)
-      const fit = known.get(text) ?? isAccepted(build(schemas, base, [pool], new Map([[pool.text, choice]])).args)
+      const fit = known.get(text) ?? isAccepted(buildCall(schemas, base, [pool], new Map([[pool.text, choice]])).args)
       known.set(text, fit)
       return fit
     }
     const choices = pool.choices.filter(fits)
-    // What does not fit alone may fit together with others.
+    // Values that fail alone may fit together with others.
     if (choices.length === 0) return pool
     return { ...pool, choices, choicesIn: (each) => pool.choicesIn(each).filter(fits) }
   })
@@ -145,7 +146,7 @@ function poolsOf(
     })
   }
   for (const { text, path, leaves, lists, domain, widenings: here } of subjectsOf(sides, schemas, widenings).values()) {
-    const usually = usual(base, path)
+    const usually = valueInBase(base, path)
     const hints = here.flatMap(({ hint }) => hint?.values ?? [])
     const choicesIn = (each: ValueClass): readonly Choice[] => candidatesOf(each, domain, hints, usually)
     const classes = classesOf(
@@ -168,9 +169,9 @@ function poolsOf(
     for (const { when } of entries) {
       const { condition } = when ? readCondition(when) : {}
       for (const leaf of condition ? leavesIn(condition) : []) {
-        const text = subjectText(plain(leaf.path), leaf.windowMs)
+        const text = subjectText(withoutFunction(leaf.path), leaf.windowMs)
         if (leaf.path.root === 'tool' || leaf.path.root === 'agent' || isCovered(leaf)) continue
-        add(text, plain(leaf.path), guesses(leaf, schemas))
+        add(text, withoutFunction(leaf.path), valuesAround(leaf, schemas))
         const list = isSpread(leaf.path) ? readArgumentPath(text.slice(0, text.indexOf('[*]'))) : undefined
         if (list) add(list.text, list, NO_LISTS)
       }
@@ -184,13 +185,13 @@ const NO_LISTS: readonly Choice[] = [{ state: 'absent' }, { value: 'unreadable' 
 const isCovered = ({ op, path }: ConditionLeaf): boolean =>
   EXACT.includes(op) && path.fn === undefined && !isSpread(path)
 
-/** The path without its function: where the value is put. */
-function plain(path: ConditionPath): ConditionPath {
+/** The path without its function: where the value is written. */
+function withoutFunction(path: ConditionPath): ConditionPath {
   const { fn, ...rest } = path
   return fn === undefined ? path : { ...rest, text: path.text.slice(fn.length + 1, -1) }
 }
 
-function usual(base: JsonObject, { root, segments }: ConditionPath): JsonValue | undefined {
+function valueInBase(base: JsonObject, { root, segments }: ConditionPath): JsonValue | undefined {
   if (root !== 'args') return undefined
   return segments.reduce<JsonValue | undefined>(
     (at, segment) =>
@@ -199,23 +200,23 @@ function usual(base: JsonObject, { root, segments }: ConditionPath): JsonValue |
   )
 }
 
-/** Values for which a comparison probably comes out one way or the other. */
-function guesses({ path, op, value }: ConditionLeaf, schemas: readonly JsonSchema[]): readonly Choice[] {
+/** Values that may make a comparison true or false. */
+function valuesAround({ path, op, value }: ConditionLeaf, schemas: readonly JsonSchema[]): readonly Choice[] {
   if (path.root === 'time') return HOURS
   const literals = Array.isArray(value) ? value : [value]
-  const values = literals.flatMap((literal) => around(path, op, literal))
-  const domain = path.root === 'args' ? argumentDomain(schemas, path.segments) : fieldDomain(plain(path))
+  const values = literals.flatMap((literal) => valuesAroundLiteral(path, op, literal))
+  const domain = path.root === 'args' ? argumentDomain(schemas, path.segments) : fieldDomain(withoutFunction(path))
   const all = [...values, ...(domain ? namedIn(domain) : []), 'other', 1]
   return [...new Set(all)].map((each) => ({ value: each }))
 }
 
-/** Half a week of hours, from a Thursday midnight to a Monday. */
+/** Hours of half a week, from a Thursday midnight to a Monday. */
 const HOURS: readonly Choice[] = Array.from({ length: 24 * 4 }, (_, hour) => ({
   value: Date.UTC(2026, 0, 1, hour),
 }))
 
-function around({ fn }: ConditionPath, op: ConditionLeaf['op'], literal: JsonValue): readonly JsonValue[] {
-  if (fn === 'length') return typeof literal === 'number' ? lengths(literal) : []
+function valuesAroundLiteral({ fn }: ConditionPath, op: ConditionLeaf['op'], literal: JsonValue): readonly JsonValue[] {
+  if (fn === 'length') return typeof literal === 'number' ? valuesOfLength(literal) : []
   if (typeof literal === 'number') return [literal, literal - 1, literal + 1]
   if (typeof literal !== 'string') return [literal]
   if (fn === 'host') return [`https://${literal}/`, `https://x.${literal}/`, 'https://other.example/']
@@ -225,12 +226,12 @@ function around({ fn }: ConditionPath, op: ConditionLeaf['op'], literal: JsonVal
   return [literal, `${literal}x`, `x${literal}`, `x${literal}x`, literal.toUpperCase()]
 }
 
-const lengths = (literal: number): readonly JsonValue[] =>
+const valuesOfLength = (literal: number): readonly JsonValue[] =>
   [0, literal - 1, literal, literal + 1]
     .filter((each) => Number.isInteger(each) && each >= 0 && each <= 1000)
     .flatMap((each) => ['x'.repeat(each), Array.from({ length: each }, () => 'x')])
 
-function build(
+function buildCall(
   schemas: readonly JsonSchema[],
   base: JsonObject,
   pools: readonly Pool[],
@@ -241,16 +242,16 @@ function build(
   for (const { text, path } of pools) {
     const choice = chosen.get(text)
     if (!choice) continue
-    if (path.root === 'args') args = put(schemas, args, path.segments, choice)
+    if (path.root === 'args') args = setValue(schemas, args, path.segments, choice)
     else if (!('state' in choice)) context[text] = choice.value
-    // Null stands for a field that is not there and for a measure that cannot be told.
+    // Null means an absent field, or a measure that is unknown.
     else context[text] = null
   }
   return { args: isJsonObject(args) ? args : {}, context }
 }
 
-/** A copy with another value at a path; what is not on the way to it is made. */
-function put(
+/** A copy with another value at a path; missing parents are created. */
+function setValue(
   schemas: readonly JsonSchema[],
   at: JsonValue | undefined,
   segments: readonly PathSegment[],
@@ -259,7 +260,7 @@ function put(
 ): JsonValue {
   const first = segments[depth]
   if (!first) return 'state' in choice ? 'unreadable' : choice.value
-  const next = (value: JsonValue | undefined): JsonValue => put(schemas, value, segments, choice, depth + 1)
+  const next = (value: JsonValue | undefined): JsonValue => setValue(schemas, value, segments, choice, depth + 1)
   if ('each' in first) return [next(undefined)]
   if ('index' in first) {
     const list: JsonValue[] = Array.isArray(at) ? [...at] : []
@@ -267,7 +268,7 @@ function put(
     list[first.index] = next(list[first.index])
     return list
   }
-  const members = isJsonObject(at) ? at : madeUp(schemas, segments.slice(0, depth))
+  const members = isJsonObject(at) ? at : generateMapping(schemas, segments.slice(0, depth))
   if (depth === segments.length - 1 && 'state' in choice) {
     if (choice.state === 'unreadable') return 'unreadable'
     const { [first.key]: _, ...others } = members
@@ -276,8 +277,8 @@ function put(
   return { ...members, [first.key]: next(Object.hasOwn(members, first.key) ? members[first.key] : undefined) }
 }
 
-/** A mapping that the schemas accept at a path, as far as one can be made up. */
-function madeUp(schemas: readonly JsonSchema[], segments: readonly PathSegment[]): JsonObject {
+/** A mapping that the schemas accept at a path, if one can be generated. */
+function generateMapping(schemas: readonly JsonSchema[], segments: readonly PathSegment[]): JsonObject {
   const found = argumentDomain(schemas, segments).schemas.find(({ schema }) => isJsonObject(schema))
   if (!found || !isJsonObject(found.root)) return {}
   const { $defs, definitions } = found.root

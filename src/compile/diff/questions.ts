@@ -1,8 +1,8 @@
 /**
- * Two sets of policies as questions that can be asked one by one. Every path that is compared becomes a question whose answers
- * are all the cases there are; a comparison of which the cases cannot be listed (a pattern, a function, the time of day) becomes
- * a question of its own: true, false, or unknown. The questions are independent, so there are more combinations than calls:
- * what holds for all combinations holds for all calls.
+ * Turns two sets of policies into independent questions. Each compared path becomes a question whose answers cover all
+ * cases. A comparison whose cases cannot be listed (a pattern, a function, the time of day) becomes a question of its own:
+ * true, false or unknown. The questions are independent, so there are more combinations than calls: what holds for all
+ * combinations holds for all calls.
  */
 import { canonicalJson, type JsonValue } from '../../base/json.ts'
 import { readCondition, writeCondition, type Condition, type ConditionLeaf } from '../../policy/condition/condition.ts'
@@ -19,7 +19,7 @@ import { classesOf, EXACT, listText, type ValueClass } from '../../policy/prove/
 import { argumentDomain, fieldDomain, type ValueDomain } from '../../policy/prove/domains.ts'
 
 /** The name under which the rewritten policies are decided. */
-export const ASKED = 'asked'
+export const QUESTION_WIRE = 'asked'
 
 export interface ComparedSide {
   readonly callee: ComparedCallee
@@ -27,52 +27,52 @@ export interface ComparedSide {
 }
 
 export interface DomainQuestion {
-  /** Name of the argument that carries the answer. */
+  /** Name of the argument that holds the answer. */
   readonly key: string
-  /** The path that is asked about; absent for a comparison that stands for itself. */
+  /** The path in question; absent for a comparison with a question of its own. */
   readonly subject?: QuestionSubject
   readonly answers: readonly DomainAnswer[]
 }
 
 export interface DomainAnswer {
-  /** What the argument is; undefined = left out. */
+  /** Value of the argument; undefined = left out. */
   readonly given: JsonValue | undefined
-  /** The classes of values for which all comparisons come out as for the given one. */
+  /** The classes of values for which all comparisons have the same results as for `given`. */
   readonly classes: readonly ValueClass[]
-  /** True where the earlier schema may have refused such a value. */
+  /** True if the earlier schema may have refused such a value. */
   readonly isNew: boolean
 }
 
 export interface QuestionSubject {
-  /** Path of an argument, or the key of what else a call depends on. */
+  /** Path of an argument, or key of another fact. */
   readonly text: string
   readonly path: ConditionPath
   readonly leaves: readonly ConditionLeaf[]
   readonly lists: readonly (readonly string[])[]
   readonly domain: ValueDomain
-  /** What the earlier schema refused here, where the later one may accept it. */
+  /** What the earlier schema refused here and the later one may accept. */
   readonly widenings: readonly Widening[]
 }
 
-export interface DomainInterview {
+export interface DomainQuestions {
   readonly before: PolicySet
   readonly after: PolicySet
   readonly questions: readonly DomainQuestion[]
-  /** Comparisons of one decision of each set. */
+  /** Comparisons in one decision of each set. */
   readonly cost: number
 }
 
 /**
  * @param schemas arguments satisfy each
  * @param widenings where these may accept what the earlier ones refused; each is a question
- * @returns undefined where a condition cannot be read
+ * @returns undefined if a condition cannot be read
  */
 export function questionDomains(
   before: ComparedSide,
   after: ComparedSide,
   schemas: readonly JsonSchema[],
   widenings: readonly Widening[] = [],
-): DomainInterview | undefined {
+): DomainQuestions | undefined {
   const sides = [before, after].map((side) => ({ side, parts: side.entries.map(partOf) }))
   if (sides.some(({ parts }) => parts.some((part) => part === undefined))) return undefined
   const subjects = subjectsOf([before, after], schemas, widenings)
@@ -87,8 +87,8 @@ export function questionDomains(
     cost++
     const { leaf } = condition
     const key = isExact(leaf) ? keys.get(subjectText(leaf.path, leaf.windowMs)) : undefined
-    if (key !== undefined) return { leaf: moved(leaf, key) }
-    return { leaf: { path: pathTo(alone(own, leaf, callee, name)), op: 'eq', value: true } }
+    if (key !== undefined) return { leaf: moveLeaf(leaf, key) }
+    return { leaf: { path: argumentPath(addStandaloneQuestion(own, leaf, callee, name)), op: 'eq', value: true } }
   }
   const [first, second] = sides.map(({ side, parts }, index) =>
     setOf(
@@ -112,7 +112,7 @@ export function questionDomains(
   return { before: first, after: second, questions: [...asked, ...own.values()], cost: cost + before.entries.length }
 }
 
-/** The paths that the policies of both sides compare exactly, and those of widenings, with all that is compared there. */
+/** The paths that the policies of either side compare exactly, and those of widenings, with everything they are compared with. */
 export function subjectsOf(
   sides: readonly ComparedSide[],
   schemas: readonly JsonSchema[],
@@ -172,8 +172,8 @@ const isExact = ({ path, op }: ConditionLeaf): boolean =>
 
 const canonicalField = (field: string): string => readArgumentPath(field)?.text ?? field
 
-/** A comparison as a question of its own, the same for both sides; what is known of a version is its side's alone. */
-function alone(
+/** A comparison as a question of its own, shared by both sides; facts known of a version apply to its own side only. */
+function addStandaloneQuestion(
   questions: Map<string, DomainQuestion>,
   leaf: ConditionLeaf,
   callee: ComparedCallee,
@@ -186,25 +186,25 @@ function alone(
   const found = questions.get(text)
   if (found) return found.key
   const key = `q${questions.size}`
-  // Elements of what is no list cannot be told, whatever is asked of them.
-  const isTold = (leaf.op === 'exists' || leaf.op === 'type') && !isSpread(leaf.path)
+  // The elements of a value that is not a list are unknown to every comparison.
+  const isDecided = (leaf.op === 'exists' || leaf.op === 'type') && !isSpread(leaf.path)
   const answers = known
     ? [TRUTHS[evaluateConditions({ leaf }, factsOf(callee, {})).truth]]
-    : isTold
+    : isDecided
       ? [TRUTHS.true, TRUTHS.false]
       : [TRUTHS.true, TRUTHS.false, TRUTHS.unknown]
   questions.set(text, { key, answers: answers.map((given) => ({ given, classes: [], isNew: false })) })
   return key
 }
 
-/** What `eq true` makes of an argument. */
+/** The value that makes `eq true` evaluate to each truth value. */
 const TRUTHS = { true: true, false: false, unknown: undefined } as const
 
-/** One answer for each way in which the comparisons of a subject come out. */
+/** One answer for each combination of results of a subject's comparisons. */
 function answersOf(subject: QuestionSubject, key: string): readonly DomainAnswer[] {
   const { leaves, lists, domain, widenings } = subject
   const outcomes = new Map<string, { given: JsonValue; classes: ValueClass[]; isNew: boolean }>()
-  const tests = leaves.map((leaf): Condition => ({ leaf: moved(leaf, key) }))
+  const tests = leaves.map((leaf): Condition => ({ leaf: moveLeaf(leaf, key) }))
   for (const each of classesOf(
     leaves,
     lists,
@@ -214,7 +214,7 @@ function answersOf(subject: QuestionSubject, key: string): readonly DomainAnswer
     const given = givenOf(each)
     const facts = { args: { [key]: given } } as unknown as CallFacts
     const text = 'value' in each ? listText(each.value) : undefined
-    const isNew = widenings.some((widening) => widening.admits(each))
+    const isNew = widenings.some((widening) => widening.mayAdmit(each))
     const outcome = JSON.stringify([
       isNew,
       ...tests.map((test) => evaluateConditions(test, facts).truth),
@@ -232,21 +232,21 @@ function givenOf(each: ValueClass): JsonValue {
   return each.kind === 'absent' ? {} : 'unreadable'
 }
 
-const moved = ({ op, value, ifMissing }: ConditionLeaf, key: string): ConditionLeaf => ({
+const moveLeaf = ({ op, value, ifMissing }: ConditionLeaf, key: string): ConditionLeaf => ({
   path: { text: `args.${key}.v`, root: 'args', segments: [{ key }, { key: 'v' }] },
   op,
   value,
   ...(ifMissing !== undefined && { ifMissing }),
 })
 
-const pathTo = (key: string): ConditionPath => ({ text: `args.${key}`, root: 'args', segments: [{ key }] })
+const argumentPath = (key: string): ConditionPath => ({ text: `args.${key}`, root: 'args', segments: [{ key }] })
 
 const setOf = (entries: readonly PolicyEntry[]): PolicySet =>
   sealSet({
     v: 1,
     compiler: '1',
-    agent: ASKED,
+    agent: QUESTION_WIRE,
     entries,
-    index: { [ASKED]: entries.map(({ id }) => id) },
+    index: { [QUESTION_WIRE]: entries.map(({ id }) => id) },
     inherited: [],
   })

@@ -1,4 +1,4 @@
-/** Whether every value that one JSON Schema accepts is accepted by another. What cannot be proven is not so. */
+/** Whether one JSON Schema accepts every value that another accepts. The answer is no unless it can be proven. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
@@ -6,21 +6,21 @@ import { listed, pointedAt, typesOf, type PlacedSchema } from '../../policy/prov
 
 export type ContractChange = 'equal' | 'narrowed' | 'widened' | 'changed'
 
-/** What became of a contract: `changed` = neither side is proven to accept all that the other does. */
+/** How a contract changed: `changed` = neither schema is proven to accept everything that the other accepts. */
 export function compareSchemas(before: JsonSchema, after: JsonSchema): ContractChange {
   const [kept, added] = [acceptsAll(after, before), acceptsAll(before, after)]
   if (kept && added) return 'equal'
   return kept ? 'widened' : added ? 'narrowed' : 'changed'
 }
 
-/** The same for parts of two schemas. */
+/** `acceptsAll` for parts of two schemas. */
 export function acceptsPart(wide: PlacedSchema, narrow: PlacedSchema): boolean {
-  // Where it is not certain what references mean, they mean nothing, and not the same on both sides.
+  // Treat references that may not resolve as different on both sides.
   const [wideRoot, narrowRoot] = [wide.root ?? { $comment: 'wide' }, narrow.root ?? { $comment: 'narrow' }]
   return covers({ wideRoot, narrowRoot, declared: false, open: new Set() }, wide.schema, narrow.schema)
 }
 
-/** True where a part of a schema certainly accepts a value. */
+/** True if a part of a schema certainly accepts a value. */
 export function acceptsPartValue({ schema, root }: PlacedSchema, value: JsonValue): boolean {
   if (typeof schema === 'boolean') return schema
   const whole = root !== undefined && withDefinitions(schema, root)
@@ -28,8 +28,8 @@ export function acceptsPartValue({ schema, root }: PlacedSchema, value: JsonValu
 }
 
 /**
- * True when `wide` is proven to accept every value that `narrow` accepts.
- * @param declared a property that only `wide` describes, and that `narrow` leaves open, is taken for one that was never sent
+ * True if `wide` is proven to accept every value that `narrow` accepts.
+ * @param declared treat a property that only `wide` describes, and that `narrow` leaves open, as never sent
  */
 export function acceptsAll(wide: JsonSchema, narrow: JsonSchema, declared = false): boolean {
   return covers({ wideRoot: wide, narrowRoot: narrow, declared, open: new Set() }, wide, narrow)
@@ -39,14 +39,14 @@ interface Roots {
   readonly wideRoot: JsonSchema
   readonly narrowRoot: JsonSchema
   readonly declared: boolean
-  /** Pairs under comparison: one that is met again holds where all others do. */
+  /** Pairs under comparison. A pair that recurs holds if all other conditions do. */
   readonly open: Set<string>
 }
 
-/** True for keywords that say something to people only, or only together with others. */
-export const isSilent = (keyword: string): boolean => SILENT.has(keyword)
+/** True for keywords that only inform people, or only have an effect together with others. */
+export const isIgnoredKeyword = (keyword: string): boolean => IGNORED_KEYWORDS.has(keyword)
 
-const SILENT = new Set([
+const IGNORED_KEYWORDS = new Set([
   '$schema',
   '$id',
   '$anchor',
@@ -62,7 +62,7 @@ const SILENT = new Set([
   'writeOnly',
   'contentEncoding',
   'contentMediaType',
-  // Read with `type`.
+  // Handled with `type`.
   'nullable',
 ])
 
@@ -70,13 +70,13 @@ function covers(roots: Roots, wide: JsonValue, narrow: JsonValue): boolean {
   if (wide === true || narrow === false) return true
   if (wide === false) return false
   if (!isJsonObject(wide) || (narrow !== true && !isJsonObject(narrow))) return false
-  if (isElsewhere(wide, roots.wideRoot) || isElsewhere(narrow, roots.narrowRoot)) return false
+  if (hasOwnRoot(wide, roots.wideRoot) || hasOwnRoot(narrow, roots.narrowRoot)) return false
   const key = `${canonicalJson(wide)} ${canonicalJson(narrow)}`
   if (roots.open.has(key)) return true
   const known = roots.open.size
   roots.open.add(key)
   const holds = coversAll(roots, wide, narrow === true ? {} : narrow)
-  // What was found meanwhile may rest on this pair. A set keeps the order in which its members came.
+  // Pairs proven meanwhile may depend on this one. A set keeps insertion order.
   if (!holds) for (const each of [...roots.open].slice(known)) roots.open.delete(each)
   return holds
 }
@@ -85,7 +85,7 @@ function coversAll(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean 
   const finite = valuesOf(narrow)
   if (finite) return finite.every((value) => acceptsValue(roots, wide, value) || refusesValue(roots, narrow, value))
   const { $ref, allOf, ...own } = narrow
-  // A schema that refers to another, or lists several, accepts what all of them accept: no more than any one of them.
+  // A schema with a reference, or with several parts, accepts at most what any single part accepts.
   const parts: readonly JsonValue[] = [
     ...(typeof $ref === 'string' ? [pointedAt(roots.narrowRoot, $ref)] : []),
     ...(Array.isArray(allOf) ? allOf : []),
@@ -93,11 +93,11 @@ function coversAll(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean 
   if (parts.some((part) => covers(roots, wide, part))) return true
   for (const choice of ['anyOf', 'oneOf'])
     if (Array.isArray(own[choice]) && own[choice].every((each) => covers(roots, wide, each))) return true
-  return Object.keys(wide).every((keyword) => isSilent(keyword) || implies(roots, keyword, wide, narrow))
+  return Object.keys(wide).every((keyword) => isIgnoredKeyword(keyword) || implies(roots, keyword, wide, narrow))
 }
 
-/** True for a part whose references begin at itself and not at the root. */
-const isElsewhere = (schema: JsonValue, root: JsonSchema): boolean =>
+/** True for a part whose references resolve against itself and not against the root. */
+const hasOwnRoot = (schema: JsonValue, root: JsonSchema): boolean =>
   isJsonObject(schema) && schema !== root && typeof schema['$id'] === 'string' && REFERENCE.test(canonicalJson(schema))
 
 /** The values of an enumeration; undefined for any other schema. */
@@ -119,7 +119,7 @@ function refusesValue({ narrowRoot }: Roots, schema: JsonObject, value: JsonValu
   return found.length > 0 && !found[0]!.message.startsWith('cannot be checked')
 }
 
-/** A part of a schema with what its references point at; undefined where they may point elsewhere. */
+/** A part of a schema together with the definitions it refers to; undefined if references may point elsewhere. */
 function withDefinitions(schema: JsonObject, root: JsonSchema): JsonObject | undefined {
   if (!isJsonObject(root) || schema === root) return schema
   const whole = { ...schema }
@@ -131,7 +131,7 @@ function withDefinitions(schema: JsonObject, root: JsonSchema): JsonObject | und
   return references.every(([, to]) => /^#\/(?:\$defs|definitions)\//.test(to!)) ? whole : undefined
 }
 
-/** Types that a keyword says something about; a value of another type satisfies it. */
+/** Types that a keyword constrains; a value of another type satisfies it. */
 const ABOUT: Readonly<Record<string, readonly string[]>> = {
   minimum: ['number', 'integer'],
   maximum: ['number', 'integer'],
@@ -157,7 +157,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   maxProperties: ['object'],
 }
 
-/** True when what `narrow` says implies this keyword of `wide`. */
+/** True if `narrow` implies this keyword of `wide`. */
 function implies(roots: Roots, keyword: string, wide: JsonObject, narrow: JsonObject): boolean {
   const value = wide[keyword]!
   const about = ABOUT[keyword]
@@ -173,7 +173,7 @@ function implies(roots: Roots, keyword: string, wide: JsonObject, narrow: JsonOb
     case 'anyOf':
       return (
         Array.isArray(value) &&
-        (alike(roots, narrow[keyword], value) || value.some((each) => covers(roots, each, narrow)))
+        (isSameMeaning(roots, narrow[keyword], value) || value.some((each) => covers(roots, each, narrow)))
       )
     case 'type':
       return typesFit(typesOf(wide) ?? [], typesOf(narrow))
@@ -182,9 +182,9 @@ function implies(roots: Roots, keyword: string, wide: JsonObject, narrow: JsonOb
     case 'maximum':
       return atMost(least('maximum'), value) || atMost(least('exclusiveMaximum'), value)
     case 'exclusiveMinimum':
-      return atLeast(least('exclusiveMinimum'), value) || above(least('minimum'), value)
+      return atLeast(least('exclusiveMinimum'), value) || isGreater(least('minimum'), value)
     case 'exclusiveMaximum':
-      return atMost(least('exclusiveMaximum'), value) || above(value, least('maximum'))
+      return atMost(least('exclusiveMaximum'), value) || isGreater(value, least('maximum'))
     case 'minLength':
     case 'minItems':
     case 'minProperties':
@@ -207,15 +207,15 @@ function implies(roots: Roots, keyword: string, wide: JsonObject, narrow: JsonOb
     case 'additionalProperties':
       return additionalFit(roots, wide, narrow)
     case 'contains':
-      return ['contains', 'minContains', 'maxContains'].every((key) => alike(roots, wide[key], narrow[key]))
+      return ['contains', 'minContains', 'maxContains'].every((key) => isSameMeaning(roots, wide[key], narrow[key]))
     case 'unevaluatedProperties':
     case 'unevaluatedItems':
-      // It depends on all that stands beside it.
-      return alike(roots, wide, narrow)
+      // Its meaning depends on the neighbouring keywords.
+      return isSameMeaning(roots, wide, narrow)
     case 'items':
       return narrow['prefixItems'] === undefined && covers(roots, value, narrow['items'] ?? true)
     default:
-      return alike(roots, narrow[keyword], value)
+      return isSameMeaning(roots, narrow[keyword], value)
   }
 }
 
@@ -239,7 +239,7 @@ function additionalFit(roots: Roots, wide: JsonObject, narrow: JsonObject): bool
   if (allowed === true) return true
   if (narrow['patternProperties'] !== undefined || wide['patternProperties'] !== undefined)
     return ['additionalProperties', 'patternProperties', 'properties'].every((key) =>
-      alike(roots, wide[key], narrow[key]),
+      isSameMeaning(roots, wide[key], narrow[key]),
     )
   const [known, others] = [wide, narrow].map(({ properties }) => (isJsonObject(properties) ? properties : {})) as [
     JsonObject,
@@ -260,14 +260,14 @@ const atLeast = (has: number | undefined, wanted: JsonValue): boolean =>
 const atMost = (has: number | undefined, wanted: JsonValue): boolean =>
   has !== undefined && typeof wanted === 'number' && has <= wanted
 
-const above = (a: JsonValue | undefined, b: JsonValue | undefined): boolean =>
+const isGreater = (a: JsonValue | undefined, b: JsonValue | undefined): boolean =>
   typeof a === 'number' && typeof b === 'number' && a > b
 
 const isMultiple = (of: number | undefined, step: JsonValue): boolean =>
   of !== undefined && typeof step === 'number' && Number.isInteger(of / step)
 
-/** The same text, and where it refers to something, to the same. */
-function alike({ wideRoot, narrowRoot }: Roots, a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+/** Equal text and, for references, equal targets. */
+function isSameMeaning({ wideRoot, narrowRoot }: Roots, a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   const text = canonicalJson(a ?? null)
   return (
     text === canonicalJson(b ?? null) &&

@@ -1,4 +1,4 @@
-/** Which of two decisions lets through more. Source: policies, section 4. */
+/** Which of two decisions is looser. Source: policies, section 4. */
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 
 const RANK: Readonly<Record<PolicyDecision['decision'], number>> = {
@@ -8,22 +8,22 @@ const RANK: Readonly<Record<PolicyDecision['decision'], number>> = {
   deny: 3,
 }
 
-/** True when `after` is looser than `before` in any respect: a decision may be looser in one and stricter in another. */
+/** True if `after` is looser than `before` in any respect. A decision may be looser in one respect and stricter in another. */
 export function isLooser(before: PolicyDecision, after: PolicyDecision): boolean {
   if (RANK[after.decision] < RANK[before.decision]) return true
   return before.obligations !== undefined && after.obligations !== undefined
-    ? asksLess(before.obligations, after.obligations)
+    ? hasFewerObligations(before.obligations, after.obligations)
     : false
 }
 
-type AskedObligations = NonNullable<PolicyDecision['obligations']>
+type ComparedObligations = NonNullable<PolicyDecision['obligations']>
 
 /** From loose to strict. */
 const ON_REJECT = ['return_to_agent', 'fail']
 const ON_MODIFY = ['accept', 'revalidate', 'reject']
 const ON_TIMEOUT = ['allow', 'escalate', 'deny']
 
-function asksLess(before: AskedObligations, after: AskedObligations): boolean {
+function hasFewerObligations(before: ComparedObligations, after: ComparedObligations): boolean {
   const roles = rolesOf(after)
   return (
     after.approvals_required < before.approvals_required ||
@@ -32,17 +32,17 @@ function asksLess(before: AskedObligations, after: AskedObligations): boolean {
     ON_REJECT.indexOf(after.on_reject) < ON_REJECT.indexOf(before.on_reject) ||
     ON_MODIFY.indexOf(after.on_modify) < ON_MODIFY.indexOf(before.on_modify) ||
     rolesOf(before).some((role) => !roles.includes(role)) ||
-    endsLooser(before.timeout, after.timeout)
+    hasLooserTimeout(before.timeout, after.timeout)
   )
 }
 
-const rolesOf = ({ approver_role: role }: AskedObligations): readonly string[] => role?.split(' and ') ?? []
+const rolesOf = ({ approver_role: role }: ComparedObligations): readonly string[] => role?.split(' and ') ?? []
 
-function endsLooser(before: AskedObligations['timeout'], after: AskedObligations['timeout']): boolean {
+function hasLooserTimeout(before: ComparedObligations['timeout'], after: ComparedObligations['timeout']): boolean {
   if (!after) return before !== undefined && before.default !== 'allow'
   if (!before) return after.default === 'allow'
   if (after.default !== before.default) return ON_TIMEOUT.indexOf(after.default) < ON_TIMEOUT.indexOf(before.default)
-  // Where silence approves, less time for a person is looser; elsewhere the shorter wait is the stricter one.
+  // If a timeout approves, less time for a person is looser; otherwise a shorter wait is stricter.
   return after.default === 'allow'
     ? after.after_minutes < before.after_minutes
     : after.after_minutes > before.after_minutes

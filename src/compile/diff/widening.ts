@@ -1,6 +1,6 @@
 /**
- * Where an input schema accepts what an earlier one refused. A call that only the later one accepts differs at one of these
- * places at least, so a call that differs at none was accepted before. Source: bundles, section 5.
+ * Where an input schema accepts what an earlier one refused. A call that only the later schema accepts differs at one of
+ * these places at least, so a call that differs at none was accepted before. Source: bundles, section 5.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { readArgumentPath, type ConditionPath } from '../../policy/condition/path.ts'
@@ -19,31 +19,31 @@ import {
 } from '../../policy/prove/domains.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { candidatesOf } from './candidates.ts'
-import { acceptsPart, acceptsPartValue, isSilent } from './schema.ts'
+import { acceptsPart, acceptsPartValue, isIgnoredKeyword } from './schema.ts'
 
 export interface Widening {
-  /** Absent where the schemas differ in what is no matter of single arguments: any call may be new. */
+  /** Absent if the schemas differ in something that is not about single arguments: any call may be new. */
   readonly path?: ConditionPath
-  /** True where the earlier schema may have refused a value of this class, or its absence. */
-  admits(each: ValueClass): boolean
+  /** True if the earlier schema may have refused a value of this class, or its absence. */
+  mayAdmit(each: ValueClass): boolean
   /** Values around which the two schemas differ. */
   readonly marks: readonly JsonValue[]
-  /** Where a new value may be put to see the difference, and some that may be new. */
+  /** Paths at which a new value shows the difference, and some values that may be new. */
   readonly hint?: { readonly path: ConditionPath; readonly values: readonly JsonValue[] }
 }
 
-/** More places than this, or deeper ones, are not told apart. */
+/** Beyond these limits places are not distinguished. */
 const MAX_PLACES = 64
 const MAX_DEPTH = 8
 
-/** Empty where the earlier schemas are proven to accept all that the later ones accept. */
+/** Empty if the earlier schemas are proven to accept everything that the later ones accept. */
 export function wideningsOf(before: readonly JsonSchema[], after: readonly JsonSchema[]): readonly Widening[] {
   const now = after.flatMap((schema) => conjunctsOf({ schema, root: schema }))
   const found = before.flatMap((schema) => placesIn({ schema, root: schema }, now, []))
-  return found.length > MAX_PLACES ? [anywhere()] : found
+  return found.length > MAX_PLACES ? [wideningAnywhere()] : found
 }
 
-/** @param now all of these hold for the value at the path, if there is one */
+/** @param now all of these apply to the value at the path, if there is one */
 function placesIn(before: PlacedSchema, now: readonly PlacedSchema[], keys: readonly string[]): readonly Widening[] {
   if (now.some((part) => acceptsPart(before, part))) return []
   const parts = conjunctsOf(before)
@@ -62,21 +62,21 @@ function placesInPart(part: PlacedSchema, now: readonly PlacedSchema[], keys: re
   return [...requiredIn(own, now, keys), ...membersIn({ schema: own, root }, now, keys)]
 }
 
-/** What a schema says beside its parts; undefined where a part is not known. */
+/** The keywords of a schema beside its parts; undefined if a part is unknown. */
 function withoutParts(schema: JsonSchema, root: JsonSchema | undefined): JsonSchema | undefined {
   if (!isJsonObject(schema)) return schema
   const { $ref, allOf: _, ...own } = schema
   if ($ref === undefined) return own
-  // A reference that can be followed is a part of its own.
+  // A reference that can be resolved is a part of its own.
   return conjunctsOf({ schema: { $ref }, root }).length > 1 ? own : undefined
 }
 
 const OBJECT_KEYWORDS = ['type', 'properties', 'required', 'additionalProperties']
 
-/** True where the earlier schema says nothing that is no matter of single members, once the value is an object. */
+/** True if the earlier schema constrains only single members, once the value is an object. */
 const isPlainObject = (own: JsonObject, now: readonly PlacedSchema[], keys: readonly string[]): boolean =>
-  Object.keys(own).every((keyword) => OBJECT_KEYWORDS.includes(keyword) || isSilent(keyword)) &&
-  // The arguments as a whole are an object, whatever a schema says.
+  Object.keys(own).every((keyword) => OBJECT_KEYWORDS.includes(keyword) || isIgnoredKeyword(keyword)) &&
+  // The arguments as a whole are always an object.
   (typesOf(own) === undefined ||
     (isObjectOnly(own) && (keys.length === 0 || now.some(({ schema }) => isObjectOnly(schema)))))
 
@@ -84,7 +84,7 @@ const requiredIn = (own: JsonObject, now: readonly PlacedSchema[], keys: readonl
   listed(own, 'required')
     .filter((name) => typeof name === 'string')
     .filter((name) => !now.some(({ schema }) => listed(schema, 'required').includes(name)))
-    .map((name) => place([...keys, name], (each) => each.kind === 'absent'))
+    .map((name) => placedWidening([...keys, name], (each) => each.kind === 'absent'))
 
 function membersIn(
   { schema, root }: { readonly schema: JsonObject; readonly root: JsonSchema | undefined },
@@ -98,22 +98,22 @@ function membersIn(
     if (now.some((each) => forbidsMember(each.schema, name))) return []
     const path = [...keys, name]
     return expected.schema === false
-      ? [place(path, (each) => each.kind !== 'absent' && each.kind !== 'unreadable')]
+      ? [placedWidening(path, (each) => each.kind !== 'absent' && each.kind !== 'unreadable')]
       : placesIn(expected, membersOf(now, name), path)
   }
   const described = Object.entries(known).flatMap(([name, expected]) =>
     member(name, { schema: expected as JsonSchema, root }),
   )
   if (additionalProperties === true) return described
-  const closed = now.find((each) => saysNoMore(each, others))
-  if (!closed) return [...described, anywhere([...keys, 'other'])]
+  const closed = now.find((each) => allowsNoMoreMembers(each, others))
+  if (!closed) return [...described, wideningAnywhere([...keys, 'other'])]
   const named = (closed.schema as JsonObject)['properties']
   const added = Object.keys(isJsonObject(named) ? named : {}).filter((name) => !Object.hasOwn(known, name))
   return [...described, ...added.flatMap((name) => member(name, others))]
 }
 
-/** True where the members that a schema does not name are allowed no more than before. */
-function saysNoMore({ schema, root }: PlacedSchema, others: PlacedSchema): boolean {
+/** True if the later schema allows no more undeclared members than the earlier one. */
+function allowsNoMoreMembers({ schema, root }: PlacedSchema, others: PlacedSchema): boolean {
   if (!isJsonObject(schema) || schema['patternProperties'] !== undefined) return false
   const { additionalProperties = true } = schema
   return acceptsPart(others, { schema: additionalProperties as JsonSchema, root })
@@ -122,10 +122,10 @@ function saysNoMore({ schema, root }: PlacedSchema, others: PlacedSchema): boole
 /** Any value that the later schemas accept there and the earlier one may refuse. */
 function valueAt(before: PlacedSchema, now: readonly PlacedSchema[], keys: readonly string[]): Widening {
   const marks = namedIn({ schemas: [before, ...now] })
-  return place(keys, (each) => admits(before, now, each), marks, hintsOf(before, now))
+  return placedWidening(keys, (each) => mayAdmit(before, now, each), marks, hintsOf(before, now))
 }
 
-/** Values just beyond what the earlier schema allows. */
+/** Values just beyond the limits of the earlier schema. */
 function hintsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonly JsonValue[] {
   const beyond = (keyword: string) =>
     numbersFor({ schemas: [before] }, keyword).map((most) => Math.min(Math.max(most, 0), MAX_HINT) + 1)
@@ -140,7 +140,7 @@ function hintsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonly J
   ]
 }
 
-/** Elements of lists: of each class that the two schemas tell apart. */
+/** Elements of lists, by each class that the two schemas distinguish. */
 function elementsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonly JsonValue[] {
   const itemsOf = (places: readonly PlacedSchema[]): readonly PlacedSchema[] =>
     places.flatMap(({ schema, root }) => {
@@ -154,14 +154,14 @@ function elementsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonl
     .flatMap(({ value }) => (value === undefined ? [] : [value]))
 }
 
-/** Longer texts and lists are not made up. */
+/** Longer texts and lists are not generated. */
 const MAX_HINT = 200
 
-function admits(before: PlacedSchema, now: readonly PlacedSchema[], each: ValueClass): boolean {
+function mayAdmit(before: PlacedSchema, now: readonly PlacedSchema[], each: ValueClass): boolean {
   if (!('value' in each)) return false
   if (each.kind === 'one') return !acceptsPartValue(before, each.value)
   const bounds = boundsOf(each)
-  // What the later schemas say, of values of this class alone.
+  // The later schemas, restricted to values of this class.
   const parts = [{ schema: {}, root: {} }, ...now].flatMap(({ schema, root }) =>
     isJsonObject(schema) ? [{ schema: { ...schema, ...bounds }, root }] : [],
   )
@@ -188,20 +188,20 @@ function boundsOf(each: Extract<ValueClass, { value: unknown }>): JsonObject {
   }
 }
 
-function place(
+function placedWidening(
   keys: readonly string[],
-  admits: Widening['admits'],
+  mayAdmit: Widening['mayAdmit'],
   marks: readonly JsonValue[] = [],
   hints: readonly JsonValue[] = [],
 ): Widening {
   const path = pathOf(keys)
-  return path ? { path, admits, marks, hint: { path, values: hints } } : anywhere()
+  return path ? { path, mayAdmit, marks, hint: { path, values: hints } } : wideningAnywhere()
 }
 
-/** @param other the name of a member that the earlier schema may not know */
-function anywhere(other: readonly string[] = []): Widening {
+/** @param other name of a member that the earlier schema may not declare */
+function wideningAnywhere(other: readonly string[] = []): Widening {
   const path = pathOf(other)
-  return { admits: () => false, marks: [], ...(path && { hint: { path, values: ['x', 1] } }) }
+  return { mayAdmit: () => false, marks: [], ...(path && { hint: { path, values: ['x', 1] } }) }
 }
 
 const pathOf = (keys: readonly string[]): ConditionPath | undefined =>

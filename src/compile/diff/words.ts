@@ -1,4 +1,4 @@
-/** Policies and calls in one line. */
+/** Policies and calls as one line of text. */
 import { canonicalJson } from '../../base/json.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
 import { describeCondition, describeValue } from '../../policy/condition/describe.ts'
@@ -14,17 +14,17 @@ const EFFECTS: Readonly<Record<PolicyEffect, string>> = {
 }
 
 /** `acme.limit: require approval when args.amount > 100`. */
-export function sayEntry({ policy, effect, when, allow, obligations }: PolicyEntry): string {
+export function describePolicyEntry({ policy, effect, when, allow, obligations }: PolicyEntry): string {
   const condition = when && readCondition(when).condition
   return [
     `${policy}: ${EFFECTS[effect]}`,
     ...(allow ? [`${allow.values.join(', ')} as ${allow.field}`] : []),
     ...(condition ? [`when ${describeCondition(condition)}`] : []),
-    ...sayObligations(obligations),
+    ...describeObligations(obligations),
   ].join(' ')
 }
 
-function sayObligations({
+function describeObligations({
   approvals_required: approvals,
   comprehension_required: comprehension,
   timeout,
@@ -45,8 +45,8 @@ function sayObligations({
   return parts.length === 0 ? [] : [`(${parts.join(', ')})`]
 }
 
-/** Two policies that differ in a few words are told once, with both: `… when args.amount > 100 → 250 (deny after 30 min)`. */
-export function sayTransition(from: string, to: string): string {
+/** Merges two policies that differ in few words: `… when args.amount > 100 → 250 (deny after 30 min)`. */
+export function describePolicyChange(from: string, to: string): string {
   const [before, after] = [from.split(' '), to.split(' ')]
   const shorter = Math.min(before.length, after.length)
   let head = 0
@@ -59,16 +59,16 @@ export function sayTransition(from: string, to: string): string {
   return [...before.slice(0, head), ...old, '→', ...now, ...before.slice(before.length - tail)].join(' ')
 }
 
-/** More differing words than this are read more easily side by side. */
+/** With more differing words, two separate texts are easier to read. */
 const MAX_WORDS = 2
 
 /** `{"amount":250} was require_approval, is allow`. */
-export function sayWitness({ arguments: args, context, before, after }: WitnessCall): string {
+export function describeWitness({ arguments: args, context, before, after }: WitnessCall): string {
   const where = Object.entries(context ?? {}).map(([path, value]) => `${path} ${describeValue(value)}`)
   const was = before === 'refused' ? 'refused by the input schema' : before
   const outcome = before === after ? `is still ${after}, with less asked for` : `was ${was}, is ${after}`
   return `${shorten(canonicalJson(args))}${where.length > 0 ? ` with ${where.join(', ')}` : ''} ${outcome}`
 }
 
-/** Longer arguments are cut: the JSON has them whole. */
+/** Truncates long arguments; the JSON output has them in full. */
 const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)

@@ -1,4 +1,4 @@
-/** A bundle as one file: a `.tar.gz` that is the same bytes on every machine. Source: bundles, section 4. */
+/** A bundle as one file: a `.tar.gz` with the same bytes on every machine. Source: bundles, section 4. */
 import { crc32, gunzipSync } from 'node:zlib'
 import { packTar, unpackTar } from 'modern-tar'
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
@@ -7,14 +7,14 @@ import { canonicalJson, isJsonObject } from '../../base/json.ts'
 import { faultOf, MAX_BUNDLE_BYTES, MAX_FILES, refuseFault, type BundleContents } from './contents.ts'
 
 export interface UnpackedArchive {
-  /** Path of the document that is published. */
+  /** Path of the published document. */
   readonly root: string
   readonly files: BundleContents
 }
 
 export interface PackedArchive {
   readonly bytes: Uint8Array
-  /** Over the manifest: the identity of what is packed. */
+  /** Digest of the manifest, which identifies the content. */
   readonly digest: Digest
 }
 
@@ -22,7 +22,7 @@ export interface ReadArchive extends UnpackedArchive {
   readonly digest: Digest
 }
 
-/** Lists every other entry; no file of a bundle may have its name. */
+/** Lists every other entry; no file of a bundle may have this name. */
 export const MANIFEST = 'svc.manifest.json'
 
 interface Manifest {
@@ -59,57 +59,58 @@ export async function writeArchive({ root, files }: UnpackedArchive): Promise<Pa
       body,
     })),
   )
-  return { bytes: store(tar), digest: digestOfJson(manifest) }
+  return { bytes: gzipUncompressed(tar), digest: digestOfJson(manifest) }
 }
 
 /**
- * Reads an archive in memory. Everything in it is a regular file that the manifest lists with its size and digest, and
- * everything that the manifest lists is there.
+ * Reads an archive in memory. Every entry must be a regular file that the manifest lists with its size and digest, and
+ * every listed file must be present.
  * @throws Failure `bundle_invalid`
  */
 export async function readArchive(bytes: Uint8Array): Promise<ReadArchive> {
   const files = new Map<string, Uint8Array>()
-  for (const { header, data } of await unpack(bytes)) {
+  for (const { header, data } of await unpackEntries(bytes)) {
     const { name, type = 'file' } = header
     if (type !== 'file' || data === undefined)
-      throw invalid(`"${name}" is a ${type}; a bundle holds regular files only`)
-    if (files.has(name)) throw invalid(`"${name}" is there twice`)
-    if (files.size > MAX_FILES) throw invalid(`it has more than ${MAX_FILES} files`)
+      throw invalidArchive(`"${name}" is a ${type}; a bundle holds regular files only`)
+    if (files.has(name)) throw invalidArchive(`"${name}" is there twice`)
+    if (files.size > MAX_FILES) throw invalidArchive(`it has more than ${MAX_FILES} files`)
     files.set(name, data)
   }
   const manifest = readManifest(files.get(MANIFEST))
   files.delete(MANIFEST)
   checkNames(files)
   const listed = new Map(manifest.files.map((each) => [each.path, each]))
-  if (listed.size !== manifest.files.length) throw invalid('its manifest lists a file twice')
+  if (listed.size !== manifest.files.length) throw invalidArchive('its manifest lists a file twice')
   for (const [path, content] of files) {
     const { size, sha256 } = listed.get(path) ?? {}
-    if (sha256 === undefined) throw invalid(`"${path}" is not in its manifest`)
+    if (sha256 === undefined) throw invalidArchive(`"${path}" is not in its manifest`)
     if (size !== content.length || sha256 !== digestOf(content))
-      throw invalid(`"${path}" is not what its manifest says`)
+      throw invalidArchive(`"${path}" is not what its manifest says`)
   }
   const missing = [...listed.keys()].find((path) => !files.has(path))
-  if (missing !== undefined) throw invalid(`"${missing}" is in its manifest and not in the archive`)
-  if (!files.has(manifest.root)) throw invalid(`its root "${manifest.root}" is not in the archive`)
+  if (missing !== undefined) throw invalidArchive(`"${missing}" is in its manifest and not in the archive`)
+  if (!files.has(manifest.root)) throw invalidArchive(`its root "${manifest.root}" is not in the archive`)
   return { root: manifest.root, files, digest: digestOfJson(manifest) }
 }
 
 function checkNames(files: BundleContents): void {
-  if (files.has(MANIFEST)) throw fail('bundle_invalid', { what: `${MANIFEST} is the name of the archive's own list.` })
+  if (files.has(MANIFEST))
+    throw fail('bundle_invalid', { what: `${MANIFEST} is reserved for the manifest of the archive.` })
   refuseFault(faultOf([...files].map(([path, { length }]) => [path, length])))
 }
 
-/** Headers and padding of every file, and room for its long name. */
+/** Headers and padding of each file, with room for a long name. */
 const TAR_OVERHEAD = (MAX_FILES + 1) * 3 * 1024 + 1024 * 1024
 
-async function unpack(bytes: Uint8Array) {
+async function unpackEntries(bytes: Uint8Array) {
   try {
-    // A few bytes may unpack to any size: the bound holds while they are read.
+    // A few bytes may unpack to any size, so the limit applies while reading.
     const tar = gunzipSync(bytes, { maxOutputLength: MAX_BUNDLE_BYTES + TAR_OVERHEAD })
     return await unpackTar(tar, { strict: true })
   } catch (error) {
     const tooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-    throw invalid(
+    throw invalidArchive(
       tooLarge ? `it unpacks to more than ${MAX_BUNDLE_BYTES} bytes` : 'it is no .tar.gz, or it is damaged',
       error,
     )
@@ -117,10 +118,10 @@ async function unpack(bytes: Uint8Array) {
 }
 
 function readManifest(bytes: Uint8Array | undefined): Manifest {
-  if (!bytes) throw invalid(`it has no ${MANIFEST}`)
-  const value = parse(bytes)
+  if (!bytes) throw invalidArchive(`it has no ${MANIFEST}`)
+  const value = parseManifestJson(bytes)
   if (!isJsonObject(value) || value['v'] !== 1 || typeof value['root'] !== 'string' || !Array.isArray(value['files']))
-    throw invalid(`its ${MANIFEST} cannot be read`)
+    throw invalidArchive(`its ${MANIFEST} cannot be read`)
   for (const each of value['files'])
     if (
       !isJsonObject(each) ||
@@ -128,11 +129,11 @@ function readManifest(bytes: Uint8Array | undefined): Manifest {
       typeof each['size'] !== 'number' ||
       typeof each['sha256'] !== 'string'
     )
-      throw invalid(`its ${MANIFEST} cannot be read`)
+      throw invalidArchive(`its ${MANIFEST} cannot be read`)
   return value as unknown as Manifest
 }
 
-function parse(bytes: Uint8Array): unknown {
+function parseManifestJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
@@ -140,17 +141,17 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-const invalid = (why: string, cause?: unknown): Failure =>
+const invalidArchive = (why: string, cause?: unknown): Failure =>
   fail('bundle_invalid', { what: `The archive cannot be read: ${why}.` }, cause === undefined ? {} : { cause })
 
-/** Largest block that deflate stores as it is. */
+/** Largest block that deflate stores uncompressed. */
 const BLOCK = 0xffff
 
 /**
- * Gzip without compression. What a compressor writes depends on its version and on the processor, so the same files would be
- * other bytes on another machine; bundles are small texts.
+ * Gzip without compression. The output of a compressor depends on its version and the processor, so the same files would
+ * give different bytes on another machine. Bundles are small texts.
  */
-function store(bytes: Uint8Array): Uint8Array {
+function gzipUncompressed(bytes: Uint8Array): Uint8Array {
   // Deflate, no name, no time, unknown system.
   const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
   const blocks: Uint8Array[] = []

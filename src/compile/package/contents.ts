@@ -1,4 +1,4 @@
-/** What the files of a bundle may be: names, number and size. Source: bundles, section 2. */
+/** Limits on the files of a bundle: names, number and size. Source: bundles, section 2. */
 import { fail } from '../../base/failure.ts'
 import { checkPath, foldPath } from '../../documents/text/paths.ts'
 import { MAX_FILE_BYTES } from '../../documents/text/yaml.ts'
@@ -9,14 +9,14 @@ export const MAX_FILES = 2000
 /** Bytes by path, relative and `/` separated. */
 export type BundleContents = ReadonlyMap<string, Uint8Array>
 
-/** What no bundle may have, under the rule of the linter that says the same. */
+/** A fault that no bundle may have, with the lint rule that reports it. */
 export interface ContentsFault {
   readonly rule: `${string}/${string}`
   readonly what: string
   readonly fix?: string
 }
 
-/** The first fault of some files: what is wrong with a name, or the limit that is exceeded. */
+/** The first fault of a list of files: an invalid name, or an exceeded limit. */
 export function faultOf(files: readonly (readonly [path: string, size: number])[]): ContentsFault | undefined {
   const over = (what: string): ContentsFault => ({ rule: 'doc/too-large', what })
   if (files.length > MAX_FILES) return over(`A bundle has at most ${MAX_FILES} files; this one has ${files.length}.`)
@@ -25,9 +25,9 @@ export function faultOf(files: readonly (readonly [path: string, size: number])[
   for (const [path, size] of files) {
     const checked = checkPath(path)
     if ('problem' in checked)
-      return { rule: 'bundle/path-escape', what: `"${path}" is no path of a bundle: ${checked.problem}.` }
+      return { rule: 'bundle/path-escape', what: `"${path}" is not a valid path in a bundle: ${checked.problem}.` }
     if (checked.path !== path)
-      return { rule: 'bundle/path-escape', what: `"${path}" is not written as ${checked.path}.` }
+      return { rule: 'bundle/path-escape', what: `"${path}" must be written as ${checked.path}.` }
     const fold = foldPath(path)
     const other = folded.get(fold)
     if (other !== undefined)

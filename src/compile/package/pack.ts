@@ -10,29 +10,30 @@ import type { LockFile } from '../state/lock-file.ts'
 type Members = Pick<LockFile, 'members'>
 
 /**
- * The files that a compilation read. Of a Bundle also every other document in its directory, since a policy that nothing
- * attaches may stand for a boundary; its paths are made relative to that directory. Files that no document names are left out.
- * @param root path of the document that was compiled
+ * The files that a compilation read. For a Bundle also every other document in its directory, because a policy that
+ * nothing attaches may implement a boundary; paths become relative to that directory. Files that no document names are
+ * left out.
+ * @param root path of the compiled document
  * @param lock of that compilation
  * @throws Failure `bundle_invalid` for links, names and sizes that no bundle may have
  */
 export function packBundle(workspace: Workspace, root: string, lock: Members): UnpackedArchive {
   refuseFault(faultOfBundle(workspace, root, lock))
-  const { kept, inside } = filesOf(workspace, root, lock)
-  return { root: inside(root), files: new Map(kept.map((path) => [inside(path), workspace.bytes(path)])) }
+  const { packed, inside } = filesOf(workspace, root, lock)
+  return { root: inside(root), files: new Map(packed.map((path) => [inside(path), workspace.bytes(path)])) }
 }
 
-/** Why a bundle may be neither compiled nor packed; undefined where it may. For the parameters see `packBundle`. */
+/** Why a bundle can be neither compiled nor packed; undefined if it can. For the parameters see `packBundle`. */
 export function faultOfBundle(workspace: Workspace, root: string, lock: Members): ContentsFault | undefined {
-  const { kept, inside, links } = filesOf(workspace, root, lock)
+  const { packed, inside, links } = filesOf(workspace, root, lock)
   const [link] = links
   if (link !== undefined)
     return {
       rule: 'bundle/symlink',
-      what: `"${link}" is a symbolic link; a bundle has none.`,
+      what: `"${link}" is a symbolic link; a bundle must not contain any.`,
       fix: 'Copy what it leads to, or list it in .svcignore.',
     }
-  return faultOf(kept.map((path) => [inside(path), workspace.files.size(path)]))
+  return faultOf(packed.map((path) => [inside(path), workspace.files.size(path)]))
 }
 
 function filesOf(workspace: Workspace, root: string, { members }: Members) {
@@ -49,8 +50,8 @@ function filesOf(workspace: Workspace, root: string, { members }: Members) {
     ...(workspace.files.paths.includes(lockPath) ? [lockPath] : []),
   ])
   return {
-    // Guardrails are members too; they belong to the project around the bundle.
-    kept: [...paths].filter((path) => isUnder(directory, path)),
+    // Guardrails are members too, but belong to the project and not to the bundle.
+    packed: [...paths].filter((path) => isUnder(directory, path)),
     inside: (path: string): string => (directory === '' ? path : path.slice(directory.length + 1)),
     links: whole ? workspace.files.links.filter((each) => isUnder(directory, each)) : [],
   }

@@ -1,4 +1,4 @@
-/** Names on the wire, and what stands behind each. Source: decisions, section 14. */
+/** Wire names of tools and sub-agents, and what each is bound to. Source: decisions, section 14. */
 import { deriveWireName, WIRE_NAME } from '../../documents/text/reference.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../spec/document.ts'
 import type { BoundAgent, BoundTool } from '../../spec/snapshot.ts'
@@ -11,25 +11,25 @@ import {
   type CompileState,
 } from '../state/state.ts'
 
-/** Tools that the engine offers beside the bound ones while sub-agents ask their parent. Source: decisions, section 9. */
+/** Tools that the engine offers in addition while sub-agents ask their parent. Source: decisions, section 9. */
 const RESERVED = ['ask_parent', 'answer_subagent', 'escalate_to_person']
 
-export function bindTools(work: CompileState): void {
-  for (const member of work.members) {
+export function bindTools(state: CompileState): void {
+  for (const member of state.members) {
     const taken = new Map<string, string>(RESERVED.map((name) => [name, 'the engine']))
     for (const each of member.bindings) {
-      const wire = wireName(work, taken, each.binding.as, each.ref.name, each.binding.ref, each.at)
-      if (wire !== undefined) each.bound = boundTool(work, member, each, wire)
+      const wire = wireName(state, taken, each.binding.as, each.ref.name, each.binding.ref, each.at)
+      if (wire !== undefined) each.bound = boundTool(state, member, each, wire)
     }
     for (const each of member.edges) {
-      const wire = wireName(work, taken, each.binding.as, nameOf(each), each.binding.ref, each.at)
+      const wire = wireName(state, taken, each.binding.as, nameOf(each), each.binding.ref, each.at)
       if (wire !== undefined) each.bound = boundAgent(each, wire)
     }
   }
 }
 
 function wireName(
-  work: CompileState,
+  state: CompileState,
   taken: Map<string, string>,
   as: string | undefined,
   name: string,
@@ -40,17 +40,17 @@ function wireName(
   const place = { document: at.document, pointer: `${at.pointer}/${as === undefined ? 'ref' : 'as'}` }
   if (!WIRE_NAME.test(wire))
     return reportFinding(
-      work,
+      state,
       'tool/wire-name-invalid',
       place,
-      `"${wire}" is no name for a model: letters, digits, _ and -, at most 64.`,
+      `"${wire}" is not a valid tool name: use letters, digits, _ and -, at most 64 characters.`,
       {
         fix: `Write as: ${deriveWireName(wire) || 'name'}.`,
       },
     )
   const other = taken.get(wire)
   if (other !== undefined)
-    return reportFinding(work, 'tool/wire-name-collision', place, `"${wire}" already names ${other} in this agent.`, {
+    return reportFinding(state, 'tool/wire-name-collision', place, `"${wire}" already names ${other} in this agent.`, {
       fix: 'Give one of them another name with `as`.',
     })
   taken.set(wire, ref)
@@ -64,7 +64,7 @@ function nameOf({ target }: ResolvedSubAgent): string {
 }
 
 function boundTool(
-  work: CompileState,
+  state: CompileState,
   member: BundleAgent,
   { binding, at, ref, contract, builtin, input }: ResolvedTool,
   wire: string,
@@ -74,13 +74,13 @@ function boundTool(
   const { mcp } = binding
   if (mcp && !member.agent.spec.mcp_servers?.some(({ name }) => name === mcp.server))
     reportFinding(
-      work,
+      state,
       'mcp/server-undeclared',
       { document: at.document, pointer: `${at.pointer}/mcp/server` },
       `No MCP server "${mcp.server}" is declared.`,
     )
   const output = contract?.output
-  const effective = stricter(
+  const effective = stricterClass(
     binding.side_effect_class,
     contract ? contract.tool.spec.side_effect_class : builtin?.sideEffectClass,
   )
@@ -109,8 +109,8 @@ function boundAgent({ binding, target, input }: ResolvedSubAgent, wire: string):
   return { ...common, id, lateBound: false, description: binding.description ?? purpose }
 }
 
-/** The stricter of two classes; one that is not declared says nothing. */
-function stricter(a: SideEffectClass | undefined, b: SideEffectClass | undefined): SideEffectClass | undefined {
+/** The stricter of two classes; an undeclared class does not count. */
+function stricterClass(a: SideEffectClass | undefined, b: SideEffectClass | undefined): SideEffectClass | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return SIDE_EFFECT_CLASSES[Math.max(SIDE_EFFECT_CLASSES.indexOf(a), SIDE_EFFECT_CLASSES.indexOf(b))]
 }

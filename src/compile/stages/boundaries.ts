@@ -2,40 +2,41 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import type { EntryContent } from './entries.ts'
-import { rulebookOf } from './resolve.ts'
+import { resolvePolicyDocument } from './resolve.ts'
 import { reportFinding, type CompileState } from '../state/state.ts'
 
 /**
- * Fills `work.boundaries`: policies by the boundary that their `authority_ref` names, all of the bundle, attached or not, and
- * those that the closure takes from the registry. What names a boundary that no agent declares is reported.
+ * Fills `state.boundaries`: policies by the boundary that their `authority_ref` names. These are all policies of the
+ * bundle, attached or not, and those that the closure takes from the registry. Reports references to a boundary that no
+ * agent declares.
  */
-export function bindBoundaries(work: CompileState): void {
-  const { subject, workspace, members } = work
+export function bindBoundaries(state: CompileState): void {
+  const { subject, workspace, members } = state
   if (!subject || members.length === 0) return
   const declared = new Set(members.flatMap(({ agent }) => agent.metadata.governance?.authority_boundaries ?? []))
   for (const document of workspace.neighbours(subject)) {
     const boundary = document.kind === 'Policy' ? document.at('spec.decision.authority_ref')[0]?.value : undefined
     if (typeof boundary !== 'string') continue
-    if (declared.has(boundary)) rulebookOf(work, document)
-    else reportOrphan(work, document, boundary)
+    if (declared.has(boundary)) resolvePolicyDocument(state, document)
+    else reportOrphan(state, document, boundary)
   }
-  for (const rulebook of work.rulebooks.values()) {
-    const boundary = rulebook.policy.spec.decision?.authority_ref
+  for (const resolvedPolicy of state.resolvedPolicies.values()) {
+    const boundary = resolvedPolicy.policy.spec.decision?.authority_ref
     if (boundary !== undefined && declared.has(boundary))
-      work.boundaries.set(boundary, [...(work.boundaries.get(boundary) ?? []), rulebook])
+      state.boundaries.set(boundary, [...(state.boundaries.get(boundary) ?? []), resolvedPolicy])
   }
 }
 
-const reportOrphan = (work: CompileState, document: Document, boundary: string): undefined =>
+const reportOrphan = (state: CompileState, document: Document, boundary: string): undefined =>
   reportFinding(
-    work,
+    state,
     'authority/orphan-ref',
     { document, pointer: '/spec/decision/authority_ref' },
     `No agent of this bundle declares the authority boundary "${boundary}".`,
     { severity: 'warning' },
   )
 
-/** Stands in for a boundary without a policy: one approval for every call above `read_only`, of this agent and below it. */
+/** Replaces a boundary without a policy: one approval for every call above `read_only`, of this agent and below it. */
 export const syntheticBoundary = (boundary: string): EntryContent => ({
   policy: `svc.${boundary}`,
   version: '1.0.0',
@@ -46,7 +47,7 @@ export const syntheticBoundary = (boundary: string): EntryContent => ({
   authority_ref: boundary,
 })
 
-/** A class that nobody declared is above `read_only`; a delegation is judged by what the child calls. Written canonically. */
+/** An undeclared class counts as above `read_only`; for a delegation, the calls of the sub-agent are decided. In canonical form. */
 const ABOVE_READ_ONLY: JsonObject = {
   all: [
     { field: 'tool.kind', op: 'ne', value: 'agent' },

@@ -1,4 +1,4 @@
-/** The tools that the engine itself carries out, as Tool documents would describe them. Source: decisions, section 10. */
+/** The tools that the engine itself executes, as Tool documents would describe them. Source: decisions, section 10. */
 import { satisfies } from 'semver'
 import type { LogicalRef } from '../../documents/text/reference.ts'
 import { BUILTIN_VERSION, type BoundTool, type JsonSchema } from '../../spec/snapshot.ts'
@@ -64,7 +64,7 @@ const TOOLS: Readonly<Record<string, BuiltinDescription>> = {
   },
 }
 
-/** The built-in tool that a reference means, but for its wire name; undefined when there is none in that range. */
+/** The built-in tool that a reference names, without its wire name; undefined if there is none in that range. */
 export function builtinTool({ id, range }: LogicalRef): BoundTool | undefined {
   const tool = Object.hasOwn(TOOLS, id) ? TOOLS[id] : undefined
   if (!tool || !satisfies(BUILTIN_VERSION, range ?? '*')) return undefined

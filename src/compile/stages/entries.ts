@@ -1,10 +1,10 @@
-/** The entries of one policy set while it is put together: the same rule is one entry, whoever asks for it. */
+/** Collects the entries of one policy set. The same rule becomes one entry, however often it is attached. */
 import type { Digest } from '../../base/digest.ts'
 import { canonicalJson } from '../../base/json.ts'
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
 import type { PolicyOrigin, PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 
-/** Changes with the meaning of compiled policies: sets of another compiler are other sets. */
+/** Changes with the meaning of compiled policies, so that sets of different compilers have different digests. */
 const COMPILER = '1'
 
 export type EntryContent = Omit<PolicyEntry, 'id' | 'origin'>
@@ -26,8 +26,8 @@ export function createEntries(agent: string) {
       entries.set(id, known)
       return id
     },
-    /** Makes a wire name known, and an entry concern its calls. */
-    concern(wire: string, id?: Digest): void {
+    /** Adds a wire name to the index, with an entry that applies to its calls. */
+    addToIndex(wire: string, id?: Digest): void {
       const ids = index.get(wire) ?? new Set()
       if (id) ids.add(id)
       index.set(wire, ids)
@@ -41,7 +41,7 @@ export function createEntries(agent: string) {
         entries: [...entries]
           .sort(([a], [b]) => (a < b ? -1 : 1))
           .map(([id, { content, names, origin }]) => {
-            // One name for people, the same whichever document was read first.
+            // The first name in order, so that the result does not depend on which document was read first.
             const [policy = '', version = ''] = [...names].sort()[0]!.split('\0')
             return { ...content, id, policy, version, origin: sortOrigins(origin) }
           }),
@@ -53,7 +53,7 @@ export function createEntries(agent: string) {
   }
 }
 
-/** Each origin once, in an order that paths do not influence. */
+/** Each origin once, in an order that does not depend on paths. */
 function sortOrigins(origins: readonly PolicyOrigin[]): readonly PolicyOrigin[] {
   const byIdentity = new Map<string, PolicyOrigin>()
   for (const origin of origins) {

@@ -1,15 +1,15 @@
-/** Files that documents name: read once, remembered for the lock. */
+/** Reads the files that documents name, once, and records them for the lock. */
 import { digestOf } from '../../base/digest.ts'
 import { resolveBeside } from '../../documents/workspace/resolve-beside.ts'
-import { whyNowhere } from '../state/refuse.ts'
+import { explainUnresolvedPath } from '../state/refuse.ts'
 import { reportFinding, type FileMember, type DocumentPlace, type CompileState } from '../state/state.ts'
 
 /**
- * Path and text of a file; undefined where there is none, which is reported under `rule`.
- * @param beside path of the file in which the reference stands, whose directory is tried first
+ * Path and text of a file; undefined if it is missing, which is reported under `rule`.
+ * @param beside path of the file that contains the reference; its directory is tried first
  */
 export function readFileMember(
-  work: CompileState,
+  state: CompileState,
   kind: FileMember['kind'],
   rule: `${string}/${string}`,
   ref: string,
@@ -17,20 +17,20 @@ export function readFileMember(
   version?: string | number,
   beside?: string,
 ): { readonly path: string; readonly text: string } | undefined {
-  const resolution = resolveBeside(work.workspace, at.document, beside, ref, version)
+  const resolution = resolveBeside(state.workspace, at.document, beside, ref, version)
   if (!('path' in resolution))
     return reportFinding(
-      work,
+      state,
       resolution.problem === 'ambiguous' && kind === 'instructions' ? 'agent/instructions-version-ambiguous' : rule,
       at,
-      whyNowhere(ref, resolution),
+      explainUnresolvedPath(ref, resolution),
     )
   const { path } = resolution
-  work.files.set(path, {
+  state.files.set(path, {
     kind,
     path,
-    integrity: digestOf(work.workspace.bytes(path)),
+    integrity: digestOf(state.workspace.bytes(path)),
     ...(version !== undefined && { version: String(version) }),
   })
-  return { path, text: work.workspace.text(path) }
+  return { path, text: state.workspace.text(path) }
 }

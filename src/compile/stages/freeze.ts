@@ -1,4 +1,4 @@
-/** Agents as snapshots: everything by value, every child pinned by digest. Source: bundles, section 4. */
+/** Writes agents as snapshots: everything by value, every child pinned by digest. Source: bundles, section 4. */
 import { digestOf, digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { canonicalProvider, idOf, providerSpellings, type AgentDocument } from '../../spec/document.ts'
@@ -12,18 +12,18 @@ import {
 import { idOfDocument, type ResolvedSubAgent, type BundleAgent, type CompileState } from '../state/state.ts'
 
 /** Fills `member.snapshot`, children first. */
-export function freezeAgents(work: CompileState): void {
-  for (const member of work.members) member.snapshot = snapshotOf(work, member)
+export function freezeAgents(state: CompileState): void {
+  for (const member of state.members) member.snapshot = snapshotOf(state, member)
 }
 
-/** What is published: the closure of the subject. Registry members are in it too; publishing them again changes nothing. */
-export function bundleOf(work: CompileState): CompiledBundle {
-  const agents = [...work.members.flatMap(({ snapshot }) => snapshot ?? []), ...work.externals.values()]
-  const documents = [...work.contracts.values(), ...work.rulebooks.values()].map(({ published }) => published)
+/** What is published: the closure of the subject. It includes members from the registry; publishing these again changes nothing. */
+export function bundleOf(state: CompileState): CompiledBundle {
+  const agents = [...state.members.flatMap(({ snapshot }) => snapshot ?? []), ...state.externals.values()]
+  const documents = [...state.contracts.values(), ...state.resolvedPolicies.values()].map(({ published }) => published)
   const order = (a: { id: string; version: string }, b: { id: string; version: string }) =>
     key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0
-  const bundle = work.bundle?.value as { metadata: { namespace: string; name: string; version: string } } | undefined
-  const root = work.subject?.kind === 'Agent' ? idOfDocument(work.subject) : undefined
+  const bundle = state.bundle?.value as { metadata: { namespace: string; name: string; version: string } } | undefined
+  const root = state.subject?.kind === 'Agent' ? idOfDocument(state.subject) : undefined
   const sorted = documents.sort((a, b) => (a.kind === b.kind ? order(a, b) : a.kind < b.kind ? -1 : 1))
   return {
     ...(root !== undefined && { root }),
@@ -40,7 +40,7 @@ export function bundleOf(work: CompileState): CompiledBundle {
 
 const key = ({ id, version }: { readonly id: string; readonly version: string }): string => `${id}\0${version}`
 
-function snapshotOf(work: CompileState, member: BundleAgent): AgentSnapshot {
+function snapshotOf(state: CompileState, member: BundleAgent): AgentSnapshot {
   const { agent, bindings, edges } = member
   const { metadata, spec, output, secrets = {} } = agent
   const { governance } = metadata
@@ -49,7 +49,7 @@ function snapshotOf(work: CompileState, member: BundleAgent): AgentSnapshot {
     id: member.id,
     namespace: metadata.namespace,
     name: metadata.name,
-    version: work.version(metadata.version),
+    version: state.version(metadata.version),
     ...(metadata.owner !== undefined && { owner: metadata.owner }),
     labels: metadata.labels ?? {},
     ...(governance?.risk_tier !== undefined && { riskTier: governance.risk_tier }),
@@ -72,7 +72,7 @@ function snapshotOf(work: CompileState, member: BundleAgent): AgentSnapshot {
       on_invalid: output?.on_invalid ?? 'retry',
     },
     ...(member.contract !== undefined && { inputContract: member.contract }),
-    // Every member was governed by an earlier stage.
+    // An earlier stage attached policies to every member.
     policies: member.policySet!,
   }
   return { ...whole, digest: digestOfSnapshot(whole) }
@@ -81,7 +81,7 @@ function snapshotOf(work: CompileState, member: BundleAgent): AgentSnapshot {
 function boundAgent({ bound, target }: ResolvedSubAgent): BoundAgent[] {
   if (!bound) return []
   if (target.at === 'late') return [bound]
-  // A local child stands before its parent among the members.
+  // Local children come before their parents among the members.
   const { version, digest } = target.at === 'local' ? target.member.snapshot! : target.snapshot
   return [{ ...bound, version, digest }]
 }
@@ -89,15 +89,15 @@ function boundAgent({ bound, target }: ResolvedSubAgent): BoundAgent[] {
 function modelOf({ spec, secrets = {} }: AgentDocument, { script }: BundleAgent): SnapshotModel {
   const { provider, secret, provider_options: options, ...rest } = spec.model
   const key = secret ?? providerSpellings(provider).find((name) => Object.hasOwn(secrets, name))
-  const kept = script ? without(options ?? {}, 'script') : options
+  const remaining = script ? omitKey(options ?? {}, 'script') : options
   return {
     ...rest,
     provider: canonicalProvider(provider),
-    ...(kept && Object.keys(kept).length > 0 && { provider_options: kept }),
+    ...(remaining && Object.keys(remaining).length > 0 && { provider_options: remaining }),
     ...(key !== undefined && { secret: key }),
     ...(script && { script }),
   }
 }
 
-const without = (value: JsonObject, key: string): JsonObject =>
+const omitKey = (value: JsonObject, key: string): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([name]) => name !== key))

@@ -1,4 +1,4 @@
-/** Which policies concern which calls of an agent. Source: policies, sections 3, 4 and 6. */
+/** Which policies apply to which calls of an agent. Source: policies, sections 3, 4 and 6. */
 import type { Digest } from '../../base/digest.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
@@ -16,7 +16,7 @@ import {
   type CompileState,
 } from '../state/state.ts'
 
-/** Something that is called: a bound tool or a sub-agent. */
+/** A bound tool or a sub-agent. */
 export interface GovernedCallee {
   readonly wire: string
   /** Logical id, which `scope` names. */
@@ -24,33 +24,34 @@ export interface GovernedCallee {
   readonly kind: 'tool' | 'agent'
   readonly sideEffectClass?: SideEffectClass
   readonly schema?: JsonSchema
-  /** Attached to this very binding. */
+  /** Policies attached to this binding. */
   readonly policies: readonly AttachedPolicy[]
   readonly toolDefaults: readonly AttachedPolicy[]
   readonly at: DocumentPlace
 }
 
-export function attachPolicies(work: CompileState): void {
-  for (const member of work.members) {
+export function attachPolicies(state: CompileState): void {
+  for (const member of state.members) {
     const entries = createEntries(member.id)
     const callees = calleesOf(member)
     for (const callee of callees) {
-      entries.concern(callee.wire)
+      entries.addToIndex(callee.wire)
       const add = (attached: AttachedPolicy, kind: PolicyOrigin['kind'], strictScope = false): void => {
-        const id = addFor(work, entries, attached, callee, kind, strictScope)
-        if (id) entries.concern(callee.wire, id)
+        const id = addPolicyEntry(state, entries, attached, callee, kind, strictScope)
+        if (id) entries.addToIndex(callee.wire, id)
       }
-      // "Applied to every tool binding": the source's words, which leave delegation to the edge's own policies and to boundaries.
+      // The source says "applied to every tool binding", so delegations have only the policies of their edge and of boundaries.
       if (callee.kind === 'tool') for (const each of member.defaults) add(each, 'default')
       for (const each of callee.toolDefaults) add(each, 'tool_default')
       for (const each of callee.policies) add(each, 'binding', true)
-      for (const rulebook of work.guards) if (concerns(rulebook, callee)) add({ rulebook, at: callee.at }, 'guardrail')
+      for (const resolvedPolicy of state.guardrailPolicies)
+        if (canCheck(resolvedPolicy, callee)) add({ resolvedPolicy, at: callee.at }, 'guardrail')
     }
     for (const [boundary, pointer] of boundariesOf(member)) {
-      const policies = work.boundaries.get(boundary) ?? []
+      const policies = state.boundaries.get(boundary) ?? []
       const at = { document: member.document, pointer }
-      for (const rulebook of policies) addBoundary(work, entries, { rulebook, at }, boundary, callees)
-      if (policies.length === 0) addSynthetic(work, entries, boundary, at, callees, member)
+      for (const resolvedPolicy of policies) addBoundary(state, entries, { resolvedPolicy, at }, boundary, callees)
+      if (policies.length === 0) addSynthetic(state, entries, boundary, at, callees, member)
     }
     member.policySet = entries.seal()
   }
@@ -108,62 +109,62 @@ const inScope = ({ scope }: ResolvedPolicy, { id }: GovernedCallee): boolean => 
 
 const NAMED_FIELD = 'svc/allow_field'
 
-/** A list that names no argument has none to check in a delegation that it was not attached to. */
-const concerns = (rulebook: ResolvedPolicy, callee: GovernedCallee): boolean =>
+/** An allow list that names no argument cannot check a delegation to which it is not attached. */
+const canCheck = (resolvedPolicy: ResolvedPolicy, callee: GovernedCallee): boolean =>
   callee.kind === 'tool' ||
-  rulebook.effect !== 'restrict' ||
-  rulebook.scope !== undefined ||
-  rulebook.policy.spec.decision?.runtime?.[NAMED_FIELD] !== undefined
+  resolvedPolicy.effect !== 'restrict' ||
+  resolvedPolicy.scope !== undefined ||
+  resolvedPolicy.policy.spec.decision?.runtime?.[NAMED_FIELD] !== undefined
 
-/** The entry of a policy for one callee; undefined where its scope is another tool or something is wrong. */
-export function addFor(
-  work: CompileState,
+/** The entry of a policy for one callee; undefined if its scope is another tool or if it has an error. */
+export function addPolicyEntry(
+  state: CompileState,
   entries: Entries,
-  { rulebook, at }: AttachedPolicy,
+  { resolvedPolicy, at }: AttachedPolicy,
   callee: GovernedCallee,
   kind: PolicyOrigin['kind'],
   strictScope: boolean,
 ): Digest | undefined {
-  if (!inScope(rulebook, callee)) {
+  if (!inScope(resolvedPolicy, callee)) {
     if (strictScope)
       reportFinding(
-        work,
+        state,
         'policy/scope-mismatch',
         at,
-        `${rulebook.id} is for ${rulebook.scope} and is attached to ${callee.id}, where it never applies.`,
+        `${resolvedPolicy.id} is for ${resolvedPolicy.scope} and is attached to ${callee.id}, where it never applies.`,
       )
     return undefined
   }
-  checkTimeout(work, rulebook, callee, at)
-  const content = contentOf(work, rulebook, callee.schema, at)
-  return content && entries.add(content, originOf(rulebook, kind))
+  checkTimeout(state, resolvedPolicy, callee, at)
+  const content = contentOf(state, resolvedPolicy, callee.schema, at)
+  return content && entries.add(content, originOf(resolvedPolicy, kind))
 }
 
 function addBoundary(
-  work: CompileState,
+  state: CompileState,
   entries: Entries,
   attached: AttachedPolicy,
   boundary: string,
   callees: readonly GovernedCallee[],
 ): void {
-  const { rulebook, at } = attached
-  const concerned = callees.filter((callee) => inScope(rulebook, callee) && concerns(rulebook, callee))
-  const origin = { ...originOf(rulebook, 'boundary'), boundary }
-  for (const callee of concerned) {
-    checkTimeout(work, rulebook, callee, at)
-    const content = contentOf(work, rulebook, callee.schema, at)
-    if (content) entries.concern(callee.wire, entries.add(content, origin))
+  const { resolvedPolicy, at } = attached
+  const matching = callees.filter((callee) => inScope(resolvedPolicy, callee) && canCheck(resolvedPolicy, callee))
+  const origin = { ...originOf(resolvedPolicy, 'boundary'), boundary }
+  for (const callee of matching) {
+    checkTimeout(state, resolvedPolicy, callee, at)
+    const content = contentOf(state, resolvedPolicy, callee.schema, at)
+    if (content) entries.addToIndex(callee.wire, entries.add(content, origin))
   }
-  if (rulebook.effect === 'grant') return
-  // What a list checks must be the same wherever it is inherited: named outright, or of the one tool it is for.
-  const schema = rulebook.scope === undefined ? undefined : toolSchema(work, rulebook.scope)
-  const fixed = rulebook.effect !== 'restrict' || fieldOf(rulebook, schema) !== undefined
-  const content = fixed ? contentOf(work, rulebook, schema, at) : undefined
+  if (resolvedPolicy.effect === 'grant') return
+  // An inherited list must check the same argument everywhere: named explicitly, or given by the one tool of its scope.
+  const schema = resolvedPolicy.scope === undefined ? undefined : toolSchema(state, resolvedPolicy.scope)
+  const fixed = resolvedPolicy.effect !== 'restrict' || fieldOf(resolvedPolicy, schema) !== undefined
+  const content = fixed ? contentOf(state, resolvedPolicy, schema, at) : undefined
   if (content) entries.inherit(entries.add(content, origin))
 }
 
 function addSynthetic(
-  work: CompileState,
+  state: CompileState,
   entries: Entries,
   boundary: string,
   at: DocumentPlace,
@@ -171,23 +172,23 @@ function addSynthetic(
   member: BundleAgent,
 ): void {
   reportFinding(
-    work,
+    state,
     'authority/unresolved',
     at,
     `No policy has authority_ref "${boundary}": every call above read_only of ${member.id} needs an approval instead.`,
     {
-      severity: work.strict ? 'error' : 'warning',
+      severity: state.strict ? 'error' : 'warning',
       fix: `Write a Policy document with decision.authority_ref: ${boundary}.`,
     },
   )
   const id = entries.add(syntheticBoundary(boundary), { kind: 'synthetic', boundary })
   for (const callee of callees)
-    if (callee.kind === 'tool' && callee.sideEffectClass !== 'read_only') entries.concern(callee.wire, id)
+    if (callee.kind === 'tool' && callee.sideEffectClass !== 'read_only') entries.addToIndex(callee.wire, id)
   entries.inherit(id)
 }
 
-function toolSchema(work: CompileState, id: string): JsonSchema | undefined {
-  const binding = work.members.flatMap(({ bindings }) => bindings).find(({ bound }) => bound?.id === id)
+function toolSchema(state: CompileState, id: string): JsonSchema | undefined {
+  const binding = state.members.flatMap(({ bindings }) => bindings).find(({ bound }) => bound?.id === id)
   return binding?.bound?.inputSchema
 }
 
@@ -197,18 +198,18 @@ function fieldOf({ policy }: ResolvedPolicy, schema: JsonSchema | undefined): st
 }
 
 function contentOf(
-  work: CompileState,
-  rulebook: ResolvedPolicy,
+  state: CompileState,
+  resolvedPolicy: ResolvedPolicy,
   schema: JsonSchema | undefined,
   at: DocumentPlace,
 ): EntryContent | undefined {
-  const { id, version, policy, effect, when, obligations, scope } = rulebook
+  const { id, version, policy, effect, when, obligations, scope } = resolvedPolicy
   const decision = policy.spec.decision!
   const message = decision.runtime?.['svc/message']
-  const field = effect === 'restrict' ? fieldOf(rulebook, schema) : undefined
+  const field = effect === 'restrict' ? fieldOf(resolvedPolicy, schema) : undefined
   if (effect === 'restrict' && field === undefined)
     return reportFinding(
-      work,
+      state,
       'policy/allow-list-ambiguous',
       at,
       `It cannot be told which argument the allow list of ${id} is about.`,
@@ -237,9 +238,18 @@ const originOf = ({ id, version, published, place }: ResolvedPolicy, kind: Polic
   ...place,
 })
 
-/** A time-out is nobody's word: it never approves what must not happen by itself. Source: policies, section 5. */
-function checkTimeout(work: CompileState, rulebook: ResolvedPolicy, callee: GovernedCallee, at: DocumentPlace): void {
-  const { timeout, approvals_required: approvals = 1, comprehension_required: comprehension } = rulebook.obligations
+/** A timeout is not a decision by a person, so it never approves what needs one. Source: policies, section 5. */
+function checkTimeout(
+  state: CompileState,
+  resolvedPolicy: ResolvedPolicy,
+  callee: GovernedCallee,
+  at: DocumentPlace,
+): void {
+  const {
+    timeout,
+    approvals_required: approvals = 1,
+    comprehension_required: comprehension,
+  } = resolvedPolicy.obligations
   if (timeout?.default !== 'allow') return
   const why =
     callee.sideEffectClass === 'irreversible_action'
@@ -250,12 +260,14 @@ function checkTimeout(work: CompileState, rulebook: ResolvedPolicy, callee: Gove
           ? 'comprehension is required'
           : undefined
   if (why === undefined) return
-  const place = rulebook.document ? { document: rulebook.document, pointer: '/spec/decision/timeout/default' } : at
+  const place = resolvedPolicy.document
+    ? { document: resolvedPolicy.document, pointer: '/spec/decision/timeout/default' }
+    : at
   reportFinding(
-    work,
+    state,
     'approval/timeout-allow-irreversible',
     place,
-    `${rulebook.id} would approve by time-out, but ${why}.`,
+    `${resolvedPolicy.id} would approve after a timeout, but ${why}.`,
     {
       fix: 'Write default: deny.',
     },

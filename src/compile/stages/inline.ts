@@ -1,4 +1,4 @@
-/** What agents name in files, by value: instructions, schemas, the script of a scripted model. */
+/** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { readValues } from '../../documents/workspace/read.ts'
 import { canonicalProvider, type AgentDocument } from '../../spec/document.ts'
@@ -7,42 +7,42 @@ import { readFileMember } from './file.ts'
 import { inlineSchema, inlineSchemaFile } from './schema.ts'
 import { reportFinding, type BundleAgent, type DocumentPlace, type CompileState } from '../state/state.ts'
 
-/** The annotation that names an agent's input contract. Source: decisions, section 4. */
+/** The annotation for an agent's input schema. Source: decisions, section 4. */
 const INPUT_CONTRACT = 'svc/input-schema'
 
-export function inlineSchemas(work: CompileState): void {
-  for (const member of work.members) inlineMember(work, member)
+export function inlineSchemas(state: CompileState): void {
+  for (const member of state.members) inlineMember(state, member)
 }
 
-function inlineMember(work: CompileState, member: BundleAgent): void {
+function inlineMember(state: CompileState, member: BundleAgent): void {
   const { document, agent } = member
   const spot = (pointer: string): DocumentPlace => ({ document, pointer })
-  member.instructions = readInstructions(work, agent, spot) ?? ''
-  const script = readScript(work, agent, spot)
+  member.instructions = readInstructions(state, agent, spot) ?? ''
+  const script = readScript(state, agent, spot)
   if (script) member.script = script
   const contract = agent.metadata.annotations?.[INPUT_CONTRACT]
   const contractSchema =
     contract === undefined
       ? undefined
-      : inlineSchemaFile(work, contract, spot('/metadata/annotations/svc~1input-schema'))
+      : inlineSchemaFile(state, contract, spot('/metadata/annotations/svc~1input-schema'))
   if (contractSchema !== undefined) member.contract = contractSchema
-  const maxToolCalls = readMaxToolCalls(work, agent, spot)
+  const maxToolCalls = readMaxToolCalls(state, agent, spot)
   if (maxToolCalls !== undefined) member.maxToolCalls = maxToolCalls
-  const output = agent.output?.schema && inlineSchema(work, agent.output.schema, spot('/output/schema'))
+  const output = agent.output?.schema && inlineSchema(state, agent.output.schema, spot('/output/schema'))
   if (output !== undefined) member.outputSchema = output
   for (const each of [...member.bindings, ...member.edges]) {
     const schema =
       each.binding.input_schema &&
-      inlineSchema(work, each.binding.input_schema, spot(`${each.at.pointer}/input_schema`))
+      inlineSchema(state, each.binding.input_schema, spot(`${each.at.pointer}/input_schema`))
     if (schema !== undefined) each.input = schema
   }
 }
 
-/** The annotation that bounds the calls of one completion. Source: decisions, section 15. */
+/** The annotation that limits the calls of one completion. Source: decisions, section 15. */
 const MAX_TOOL_CALLS = 'svc/max-tool-calls'
 
 function readMaxToolCalls(
-  work: CompileState,
+  state: CompileState,
   agent: AgentDocument,
   spot: (pointer: string) => DocumentPlace,
 ): number | undefined {
@@ -50,11 +50,11 @@ function readMaxToolCalls(
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
   const at = spot('/metadata/annotations/svc~1max-tool-calls')
-  return reportFinding(work, 'doc/schema', at, `${MAX_TOOL_CALLS} is a whole number from 1 to 9999, as text.`)
+  return reportFinding(state, 'doc/schema', at, `${MAX_TOOL_CALLS} is a whole number from 1 to 9999, as text.`)
 }
 
 function readInstructions(
-  work: CompileState,
+  state: CompileState,
   agent: AgentDocument,
   spot: (pointer: string) => DocumentPlace,
 ): string | undefined {
@@ -63,16 +63,16 @@ function readInstructions(
   const found =
     ref === undefined
       ? text
-      : readFileMember(work, 'instructions', 'agent/instructions-missing-file', ref, at, version)?.text
-  if (found?.trim() === '') return reportFinding(work, 'agent/instructions-empty', at, 'The instructions are empty.')
+      : readFileMember(state, 'instructions', 'agent/instructions-missing-file', ref, at, version)?.text
+  if (found?.trim() === '') return reportFinding(state, 'agent/instructions-empty', at, 'The instructions are empty.')
   return found
 }
 
-/** Providers that are known to be no script. Any other name may be mapped to the scripted model by the project. */
+/** Providers that are never scripted. The project may map any other name to the scripted model. */
 const REAL_PROVIDERS = ['anthropic', 'openai', 'openai-compatible']
 
 function readScript(
-  work: CompileState,
+  state: CompileState,
   agent: AgentDocument,
   spot: (pointer: string) => DocumentPlace,
 ): readonly ScriptTurn[] | undefined {
@@ -80,31 +80,31 @@ function readScript(
   const ref = options?.['script']
   if (typeof ref !== 'string' || REAL_PROVIDERS.includes(canonicalProvider(provider))) return undefined
   const at = spot('/spec/model/provider_options/script')
-  const file = readFileMember(work, 'script', 'doc/schema', ref, at)
+  const file = readFileMember(state, 'script', 'doc/schema', ref, at)
   if (!file) return undefined
   const { values, findings } = readValues(file)
   const fault = findings.find((each) => each.severity === 'error')
   if (fault)
     return reportFinding(
-      work,
+      state,
       'doc/schema',
       at,
       `${file.path}:${fault.range.start.line} cannot be read: ${fault.message}`,
     )
   const [turns] = values
   if (!Array.isArray(turns))
-    return reportFinding(work, 'doc/schema', at, `${file.path} is no script: a list of turns belongs there.`)
+    return reportFinding(state, 'doc/schema', at, `${file.path} is no script: a list of turns belongs there.`)
   const problem = turns.flatMap((turn, index) => turnProblem(turn, index + 1) ?? [])[0]
-  // Every turn was checked to be one.
+  // Every turn was checked above.
   return problem === undefined
     ? (turns as unknown as ScriptTurn[])
-    : reportFinding(work, 'doc/schema', at, `${file.path}: ${problem}`)
+    : reportFinding(state, 'doc/schema', at, `${file.path}: ${problem}`)
 }
 
 const TURN_KEYS = ['when', 'say', 'call', 'usage', 'delay_ms', 'fail']
 const WHEN_KEYS = ['contains', 'tool', 'matches', 'input']
 
-/** What is wrong with a turn of a script. Source: decisions, section 13. */
+/** Why a turn of a script is invalid. Source: decisions, section 13. */
 export function turnProblem(turn: JsonValue, number: number): string | undefined {
   const here = `turn ${number}`
   if (!isJsonObject(turn)) return `${here} is no mapping.`

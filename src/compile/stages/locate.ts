@@ -1,58 +1,60 @@
-/** What is compiled: the bundle and root agent that a path means. Source: bundles, section 1. */
+/** Finds what to compile: the bundle and root agent that a path means. Source: bundles, section 1. */
 import { fail, isFailure } from '../../base/failure.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { lockPathOf } from '../../documents/facts/lock-file.ts'
 import { directoryOf, isUnder } from '../../documents/text/paths.ts'
-import { digestsOf, mcpPinsOf, pinsOf, readLock } from '../state/lock-file.ts'
+import { lockedDigests, lockedMcpDigests, lockedVersions, readLock } from '../state/lock-file.ts'
 import { reportFinding, typedDocument, type CompileState } from '../state/state.ts'
 
-/** @throws Failure `no_documents`, `ambiguous_reference` where the path means nothing or more than one thing */
-export function locateSubject(work: CompileState): void {
-  findSubject(work)
-  readLocked(work)
+/** @throws Failure `no_documents`, `ambiguous_reference` if the path means nothing or more than one thing */
+export function locateSubject(state: CompileState): void {
+  findSubject(state)
+  readLocked(state)
 }
 
-/** Versions that the lock chose are kept while they satisfy. */
-function readLocked(work: CompileState): void {
-  const document = work.bundle ?? work.subject
+/** Versions chosen by the lock are kept while they satisfy their ranges. */
+function readLocked(state: CompileState): void {
+  const document = state.bundle ?? state.subject
   if (!document) return
-  const path = lockPathOf(work.workspace, document)
-  work.lockPath = path
-  if (!work.workspace.files.paths.includes(path)) return
+  const path = lockPathOf(state.workspace, document)
+  state.lockPath = path
+  if (!state.workspace.files.paths.includes(path)) return
   try {
-    work.locked = readLock(work.workspace.text(path))
+    state.locked = readLock(state.workspace.text(path))
   } catch (error) {
     if (!isFailure(error)) throw error
-    reportFinding(work, 'bundle/lock-drift', { document, pointer: '' }, error.message, { fix: error.fix! })
+    reportFinding(state, 'bundle/lock-drift', { document, pointer: '' }, error.message, { fix: error.fix! })
   }
-  work.pins = pinsOf(work.locked, work.update)
-  work.pinned = digestsOf(work.locked, work.update)
-  work.mcpPins = mcpPinsOf(work.locked)
+  state.pins = lockedVersions(state.locked, state.update)
+  state.pinned = lockedDigests(state.locked, state.update)
+  state.mcpPins = lockedMcpDigests(state.locked)
 }
 
-function findSubject(work: CompileState): void {
-  const found = findRoot(work)
-  if (found.kind === 'Bundle') return openBundle(work, found)
-  work.subject = found
+function findSubject(state: CompileState): void {
+  const found = findRoot(state)
+  if (found.kind === 'Bundle') return openBundle(state, found)
+  state.subject = found
   if (found.kind !== 'Agent') return
-  const bundle = work.workspace.documents.find((each) => each.kind === 'Bundle' && rootOf(work, each)?.includes(found))
-  if (bundle) return openBundle(work, bundle)
-  const agent = typedDocument(work, found, 'Agent')
+  const bundle = state.workspace.documents.find(
+    (each) => each.kind === 'Bundle' && rootOf(state, each)?.includes(found),
+  )
+  if (bundle) return openBundle(state, bundle)
+  const agent = typedDocument(state, found, 'Agent')
   if (agent?.spec.agents?.length)
     reportFinding(
-      work,
+      state,
       'agent/needs-bundle',
       { document: found, pointer: '/spec/agents' },
-      `${work.root || found.path} delegates to other agents, so it is published by a Bundle.`,
+      `${state.root || found.path} delegates to other agents, so it is published by a Bundle.`,
       {
         fix: 'Add a Bundle document whose spec.root is this agent.',
       },
     )
 }
 
-function findRoot(work: CompileState): Document {
-  const { workspace } = work
-  const root = work.root.replace(/^\.\//, '').replace(/\/+$/, '').replace(/^\.$/, '')
+function findRoot(state: CompileState): Document {
+  const { workspace } = state
+  const root = state.root.replace(/^\.\//, '').replace(/\/+$/, '').replace(/^\.$/, '')
   const here = workspace.documentsAt(root)
   const [only] = here
   if (only) return here.find((each) => each.kind === 'Bundle') ?? here.find((each) => each.kind === 'Agent') ?? only
@@ -67,19 +69,19 @@ function findRoot(work: CompileState): Document {
   return candidates[0]!
 }
 
-function openBundle(work: CompileState, bundle: Document): void {
-  work.bundle = bundle
-  const value = typedDocument(work, bundle, 'Bundle')
+function openBundle(state: CompileState, bundle: Document): void {
+  state.bundle = bundle
+  const value = typedDocument(state, bundle, 'Bundle')
   if (!value) return
   const at = { document: bundle, pointer: '/spec/root' }
-  const agents = rootOf(work, bundle)
+  const agents = rootOf(state, bundle)
   const [root, ...others] = agents ?? []
   if (!root)
-    return reportFinding(work, 'bundle/root-missing', at, `spec.root names no Agent document: ${value.spec.root}.`)
-  work.subject = root
-  if (others.length > 0 || work.workspace.documentsAt(root.path).length > 1)
+    return reportFinding(state, 'bundle/root-missing', at, `spec.root names no Agent document: ${value.spec.root}.`)
+  state.subject = root
+  if (others.length > 0 || state.workspace.documentsAt(root.path).length > 1)
     reportFinding(
-      work,
+      state,
       'doc/multiple-documents',
       { document: root, pointer: '' },
       `${root.path} is the root agent's file; it holds one document.`,
@@ -87,11 +89,11 @@ function openBundle(work: CompileState, bundle: Document): void {
 }
 
 /** Agents in the file that `spec.root` names. */
-function rootOf(work: CompileState, bundle: Document): readonly Document[] | undefined {
+function rootOf(state: CompileState, bundle: Document): readonly Document[] | undefined {
   const value = bundle.at('spec.root')[0]?.value
   if (typeof value !== 'string') return undefined
-  const resolved = work.workspace.resolve(bundle, value)
+  const resolved = state.workspace.resolve(bundle, value)
   return 'path' in resolved
-    ? work.workspace.documentsAt(resolved.path).filter((each) => each.kind === 'Agent')
+    ? state.workspace.documentsAt(resolved.path).filter((each) => each.kind === 'Agent')
     : undefined
 }

@@ -1,14 +1,14 @@
-/** `svc.lock`: which versions a bundle was compiled with, and what came out. Source: bundles, section 3. */
+/** Writes `svc.lock`: the versions that a bundle was compiled with, and the resulting digests. Source: bundles, section 3. */
 import { digestOfJson } from '../../base/digest.ts'
 import { canonicalJson } from '../../base/json.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { LockFile, LockedMember, McpPin } from '../state/lock-file.ts'
 import { idOfDocument, type CompileState } from '../state/state.ts'
 
-/** What a compilation chose. Paths are relative to the workspace. */
-export function lockOf(work: CompileState, bundle: CompiledBundle): LockFile {
+/** The result of a compilation. Paths are relative to the workspace. */
+export function lockOf(state: CompileState, bundle: CompiledBundle): LockFile {
   const members: LockedMember[] = [
-    ...work.members.map(({ id, document, agent }): LockedMember => ({
+    ...state.members.map(({ id, document, agent }): LockedMember => ({
       kind: 'agent',
       id,
       version: agent.metadata.version,
@@ -16,14 +16,14 @@ export function lockOf(work: CompileState, bundle: CompiledBundle): LockFile {
       path: document.path,
       integrity: digestOfJson(document.value),
     })),
-    ...[...work.externals.values()].map(({ id, version, digest }): LockedMember => ({
+    ...[...state.externals.values()].map(({ id, version, digest }): LockedMember => ({
       kind: 'agent',
       id,
       version,
       origin: 'registry',
       integrity: digest,
     })),
-    ...[...work.contracts.values()].map(({ published, document, requested }): LockedMember => ({
+    ...[...state.contracts.values()].map(({ published, document, requested }): LockedMember => ({
       kind: 'tool',
       id: published.id,
       version: published.version,
@@ -31,14 +31,14 @@ export function lockOf(work: CompileState, bundle: CompiledBundle): LockFile {
       ...(requested !== undefined && { requested }),
       integrity: published.digest,
     })),
-    ...[...work.rulebooks.values()].map(({ published, document }): LockedMember => ({
+    ...[...state.resolvedPolicies.values()].map(({ published, document }): LockedMember => ({
       kind: 'policy',
       id: published.id,
       version: published.version,
       ...(document ? { origin: 'local', path: document.path } : { origin: 'registry' }),
       integrity: published.digest,
     })),
-    ...[...work.files.values()].map(({ kind, path, version, integrity }): LockedMember => ({
+    ...[...state.files.values()].map(({ kind, path, version, integrity }): LockedMember => ({
       kind,
       id: path,
       ...(version !== undefined && { version }),
@@ -48,7 +48,7 @@ export function lockOf(work: CompileState, bundle: CompiledBundle): LockFile {
     })),
   ]
   const mcp = bundle.agents
-    .filter(({ id }) => work.members.some((member) => member.id === id))
+    .filter(({ id }) => state.members.some((member) => member.id === id))
     .flatMap(({ id, tools }) =>
       tools.flatMap(({ mcp }): McpPin[] =>
         mcp?.integrity === undefined
@@ -61,7 +61,7 @@ export function lockOf(work: CompileState, bundle: CompiledBundle): LockFile {
     lockfile_version: 1,
     bundle: bundle.bundle ?? null,
     members: members.sort(byKind),
-    late_edges: work.members
+    late_edges: state.members
       .flatMap(({ document, edges }) =>
         edges.flatMap(({ target, binding }) =>
           target.at === 'late' ? [{ agent: idOfDocument(document), ref: binding.ref }] : [],

@@ -1,18 +1,18 @@
-/** What MCP servers say of the tools that are bound: pinned by digest. Source: bundles, section 3; security, S16. */
+/** Pins the tools of MCP servers by digest. Source: bundles, section 3; security, S16. */
 import type { Digest } from '../../base/digest.ts'
 import { digestOfTool, type ToolListing } from '../../tools/listed-tool.ts'
 import { mcpKeyOf } from '../state/lock-file.ts'
 import { reportFinding, type BundleAgent, type CompileState } from '../state/state.ts'
 
-/** From the servers where they are to be asked, else as the lock has them; a tool without a pin is used as it comes. */
-export async function pinMcpTools(work: CompileState): Promise<void> {
-  await Promise.all(work.members.map((member) => pinMember(work, member)))
+/** Asks the servers if `askMcp` is set, otherwise uses the pins of the lock. A tool without a pin is used as the server offers it. */
+export async function pinMcpTools(state: CompileState): Promise<void> {
+  await Promise.all(state.members.map((member) => pinMember(state, member)))
 }
 
-async function pinMember(work: CompileState, member: BundleAgent): Promise<void> {
+async function pinMember(state: CompileState, member: BundleAgent): Promise<void> {
   const listings = new Map<string, ToolListing>()
-  if (work.askMcp) {
-    const ask = work.askMcp
+  if (state.askMcp) {
+    const ask = state.askMcp
     const agent = { id: member.id, secrets: member.agent.secrets ?? {} }
     const bound = new Set(member.bindings.flatMap(({ bound }) => bound?.mcp?.server ?? []))
     const servers = (member.agent.spec.mcp_servers ?? []).filter(({ name }) => bound.has(name))
@@ -23,12 +23,12 @@ async function pinMember(work: CompileState, member: BundleAgent): Promise<void>
     const { bound } = binding
     if (!bound?.mcp) continue
     const { server, tool } = bound.mcp
-    const found = work.askMcp
+    const found = state.askMcp
       ? pinned(listings.get(server), server, tool)
-      : work.mcpPins.get(mcpKeyOf({ agent: member.id, server, tool }))
+      : state.mcpPins.get(mcpKeyOf({ agent: member.id, server, tool }))
     if (typeof found === 'object')
       reportFinding(
-        work,
+        state,
         'mcp/not-pinned',
         { document: binding.at.document, pointer: `${binding.at.pointer}/mcp` },
         found.problem,
@@ -40,7 +40,7 @@ async function pinMember(work: CompileState, member: BundleAgent): Promise<void>
   }
 }
 
-/** Undefined for a server that is not declared, which has been said. */
+/** Undefined for an undeclared server, which is already reported. */
 function pinned(
   listing: ToolListing | undefined,
   server: string,

@@ -1,4 +1,4 @@
-/** A Policy document as an entry, without the place where it is attached: to compare it with another version of itself. */
+/** A Policy document as an entry that is attached nowhere, to compare it with another version of itself. */
 import type { JsonObject } from '../../base/json.ts'
 import { namedField } from '../../policy/allow-field.ts'
 import { readCondition, writeCondition } from '../../policy/condition/condition.ts'
@@ -7,10 +7,10 @@ import type { PolicyDocument } from '../../spec/document.ts'
 import type { ApprovalObligations, PolicyEntry } from '../../spec/policy-set.ts'
 import { effectOf, obligationsOf } from './read-policy.ts'
 
-/** Stands for the argument that a list checks where only the tool's schema tells which. */
+/** Placeholder for the argument of an allow list that only a tool's schema determines. */
 const SOME_ARGUMENT = 'args.value'
 
-/** Undefined for a document that decides nothing or whose conditions cannot be read. */
+/** Undefined for a document without a decision or with an unreadable condition. */
 export function entryOf(policy: string, { metadata, spec }: PolicyDocument): PolicyEntry | undefined {
   const { decision, conditions, allow, scope } = spec
   if (!decision) return undefined
@@ -29,7 +29,7 @@ export function entryOf(policy: string, { metadata, spec }: PolicyDocument): Pol
         values: [...new Set(allow)].sort(),
       },
     }),
-    // Published documents were checked: their words are ours.
+    // Published documents were checked, so the values are valid.
     obligations: obligationsOf(
       decision,
       decision.on_reject as ApprovalObligations['on_reject'],

@@ -1,4 +1,4 @@
-/** A Policy document as the rule it is, once and for every place where it is attached. Source: policies, sections 2 to 5. */
+/** Reads a Policy document once, for every place where it is attached. Source: policies, sections 2 to 5. */
 import type { JsonObject } from '../../base/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { readCondition, writeCondition, type ConditionProblem } from '../../policy/condition/condition.ts'
@@ -19,9 +19,9 @@ const RULES: Readonly<Record<ConditionProblem['code'], `policy/${string}`>> = {
 
 const SCOPE = /^tool:([^\s@/:]+\.[^\s@/.:]+)$/
 
-/** Undefined where something in it is wrong, which is then reported. */
-export function readRulebook(
-  work: CompileState,
+/** Undefined if the document has an error, which is then reported. */
+export function readPolicyDocument(
+  state: CompileState,
   policy: PolicyDocument,
   published: PublishedDocument,
   spotOf: (pointer: string) => DocumentPlace,
@@ -31,25 +31,25 @@ export function readRulebook(
   const { decision, conditions, scope } = policy.spec
   if (!decision)
     return reportFinding(
-      work,
+      state,
       'policy/no-decision',
       spotOf('/spec'),
       `${id} decides nothing: spec.decision is missing.`,
     )
-  const before = work.findings.length
-  const when = conditions && readWhen(work, conditions, spotOf)
+  const before = state.findings.length
+  const when = conditions && readWhen(state, conditions, spotOf)
   const scoped = scope === undefined ? undefined : SCOPE.exec(scope)?.[1]
   if (scope !== undefined && scoped === undefined)
     reportFinding(
-      work,
+      state,
       'policy/scope-syntax',
       spotOf('/spec/scope'),
       `"${scope}" is not of the form tool:<namespace.name>.`,
     )
   const effect = effectOf(decision.type, policy.spec.allow)
   const obligations =
-    effect === 'require_approval' || effect === 'escalate' ? readObligations(work, decision, spotOf) : {}
-  if (work.findings.slice(before).some((each) => each.severity === 'error')) return undefined
+    effect === 'require_approval' || effect === 'escalate' ? readObligations(state, decision, spotOf) : {}
+  if (state.findings.slice(before).some((each) => each.severity === 'error')) return undefined
   return {
     id,
     version,
@@ -70,38 +70,42 @@ export function effectOf(type: DecisionType, allow: readonly string[] | undefine
 }
 
 function readWhen(
-  work: CompileState,
+  state: CompileState,
   conditions: JsonObject,
   spotOf: (pointer: string) => DocumentPlace,
 ): JsonObject | undefined {
   const { condition, problems } = readCondition(conditions)
   for (const { code, pointer, message } of problems)
-    reportFinding(work, RULES[code], spotOf(`/spec/conditions${pointer}`), message)
+    reportFinding(state, RULES[code], spotOf(`/spec/conditions${pointer}`), message)
   return condition && writeCondition(condition)
 }
 
 function readObligations(
-  work: CompileState,
+  state: CompileState,
   decision: PolicyDecisionSpec,
   spotOf: (pointer: string) => DocumentPlace,
 ): ApprovalObligations {
   const { approvals_required: approvals, timeout } = decision
-  const say = (rule: `${string}/${string}`, key: string, message: string) =>
-    reportFinding(work, rule, spotOf(`/spec/decision/${key}`), message)
+  const reportAt = (rule: `${string}/${string}`, key: string, message: string) =>
+    reportFinding(state, rule, spotOf(`/spec/decision/${key}`), message)
   if (approvals !== undefined && (approvals < 1 || approvals > 10))
-    say('approval/count-range', 'approvals_required', `approvals_required is between 1 and 10, not ${approvals}.`)
+    reportAt('approval/count-range', 'approvals_required', `approvals_required is between 1 and 10, not ${approvals}.`)
   if (timeout && timeout.after_minutes < 1)
-    say('approval/timeout-range', 'timeout/after_minutes', `after_minutes is at least 1, not ${timeout.after_minutes}.`)
+    reportAt(
+      'approval/timeout-range',
+      'timeout/after_minutes',
+      `after_minutes is at least 1, not ${timeout.after_minutes}.`,
+    )
   const onReject = oneOf(['return_to_agent', 'fail'] as const, decision.on_reject, (list) =>
-    say('approval/on-reject-value', 'on_reject', `on_reject is ${list}, not "${decision.on_reject}".`),
+    reportAt('approval/on-reject-value', 'on_reject', `on_reject is ${list}, not "${decision.on_reject}".`),
   )
   const onModify = oneOf(['revalidate', 'accept', 'reject'] as const, decision.on_modify, (list) =>
-    say('approval/on-modify-value', 'on_modify', `on_modify is ${list}, not "${decision.on_modify}".`),
+    reportAt('approval/on-modify-value', 'on_modify', `on_modify is ${list}, not "${decision.on_modify}".`),
   )
   return obligationsOf(decision, onReject, onModify)
 }
 
-/** @param onReject as checked @param onModify as checked */
+/** @param onReject checked @param onModify checked */
 export function obligationsOf(
   { approvals_required: approvals, comprehension_required: comprehension, timeout, runtime = {} }: PolicyDecisionSpec,
   onReject: ApprovalObligations['on_reject'],

@@ -1,16 +1,16 @@
-/** `svc.lock` as a file: what stands in it, and how it differs from another. Source: bundles, section 3. */
+/** The format of `svc.lock`, and the differences between two lock files. Source: bundles, section 3. */
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json.ts'
 
 export interface LockedMember {
   readonly kind: 'agent' | 'tool' | 'policy' | 'schema' | 'instructions' | 'script'
-  /** Logical id; the path of a file that has none. */
+  /** Logical id, or the path of a file. */
   readonly id: string
   readonly version?: string
   readonly origin: 'local' | 'registry'
   readonly path?: string
-  /** The range that chose a version from the registry. */
+  /** The range that selected a version of the registry. */
   readonly requested?: string
   readonly integrity: Digest
 }
@@ -18,7 +18,7 @@ export interface LockedMember {
 export interface McpPin {
   readonly agent: string
   readonly server: string
-  /** As the server calls it. */
+  /** Name of the tool on the server. */
   readonly tool: string
   readonly integrity: Digest
 }
@@ -27,9 +27,9 @@ export interface LockFile {
   readonly lockfile_version: 1
   readonly bundle: { readonly id: string; readonly version: string } | null
   readonly members: readonly LockedMember[]
-  /** Edges that are resolved at call time. */
+  /** Late-bound edges, resolved at call time. */
   readonly late_edges: readonly { readonly agent: string; readonly ref: string }[]
-  /** What MCP servers said of their tools; absent = nothing is pinned. */
+  /** Digests of the tools of MCP servers; absent = nothing is pinned. */
   readonly mcp?: readonly McpPin[]
   /** Digest of each compiled agent, by id. */
   readonly compiled: Readonly<Record<string, Digest>>
@@ -39,13 +39,13 @@ export interface LockFile {
 /** Member kinds as the registry calls them. */
 const PINNED: Readonly<Record<string, string>> = { tool: 'Tool', policy: 'Policy', agent: 'Agent' }
 
-/** Text of the file: the same content is the same bytes. */
+/** Text of the file; equal content gives equal bytes. */
 export const writeLock = (lock: LockFile): string =>
   `${JSON.stringify(JSON.parse(canonicalJson(lock)), undefined, 2)}\n`
 
 /** @throws Failure `compile/drift` for a text that is no lock file of this version */
 export function readLock(text: string): LockFile {
-  const value = parse(text)
+  const value = parseText(text)
   if (
     !isJsonObject(value) ||
     value['lockfile_version'] !== 1 ||
@@ -60,8 +60,8 @@ export function readLock(text: string): LockFile {
   return value as unknown as LockFile
 }
 
-/** Versions that a lock chose from the registry, by `Kind id`. @param update id of a member that is to be chosen anew */
-export function pinsOf(lock: LockFile | undefined, update?: string): ReadonlyMap<string, readonly string[]> {
+/** Versions that a lock chose from the registry, by `Kind id`. @param update id of a member to choose again */
+export function lockedVersions(lock: LockFile | undefined, update?: string): ReadonlyMap<string, readonly string[]> {
   const pins = new Map<string, readonly string[]>()
   for (const { kind, id, version, origin } of lock?.members ?? []) {
     const key = `${PINNED[kind]} ${id}`
@@ -71,8 +71,8 @@ export function pinsOf(lock: LockFile | undefined, update?: string): ReadonlyMap
   return pins
 }
 
-/** Digests of the registry's members, by `Kind id@version`. @param update as for `pinsOf` */
-export const digestsOf = (lock: LockFile | undefined, update?: string): ReadonlyMap<string, Digest> =>
+/** Digests of the registry's members, by `Kind id@version`. @param update as for `lockedVersions` */
+export const lockedDigests = (lock: LockFile | undefined, update?: string): ReadonlyMap<string, Digest> =>
   new Map(
     (lock?.members ?? []).flatMap(({ kind, id, version, origin, integrity }) =>
       origin === 'registry' && PINNED[kind] !== undefined && id !== update
@@ -81,34 +81,35 @@ export const digestsOf = (lock: LockFile | undefined, update?: string): Readonly
     ),
   )
 
-/** Digests of what MCP servers said of their tools. */
-export const mcpPinsOf = (lock: LockFile | undefined): ReadonlyMap<string, Digest> =>
+/** Digests of the tools of MCP servers. */
+export const lockedMcpDigests = (lock: LockFile | undefined): ReadonlyMap<string, Digest> =>
   new Map((lock?.mcp ?? []).map((each) => [mcpKeyOf(each), each.integrity]))
 
 export const mcpKeyOf = ({ agent, server, tool }: Omit<McpPin, 'integrity'>): string =>
   JSON.stringify([agent, server, tool])
 
-/** What differs, one sentence each; empty when the lock is what the documents compile to. */
+/** The differences, one sentence each; empty if the documents compile to this lock. */
 export function lockDrift(locked: LockFile, compiled: LockFile): readonly string[] {
   if (canonicalJson(locked) === canonicalJson(compiled)) return []
   const before = new Map(locked.members.map((member) => [keyOf(member), member]))
   const after = new Map(compiled.members.map((member) => [keyOf(member), member]))
   const changes = [
     ...[...before].flatMap(([key, member]) =>
-      after.has(key) ? [] : [`${say(member)} is no longer part of the bundle.`],
+      after.has(key) ? [] : [`${describeMember(member)} is no longer part of the bundle.`],
     ),
     ...[...after].flatMap(([key, member]) => {
       const old = before.get(key)
-      if (!old) return [`${say(member)} is new.`]
-      if (old.version !== member.version) return [`${say(member)} was ${old.version ?? 'without a version'}.`]
-      return canonicalJson(old) === canonicalJson(member) ? [] : [`${say(member)} has changed.`]
+      if (!old) return [`${describeMember(member)} is new.`]
+      if (old.version !== member.version)
+        return [`${describeMember(member)} was ${old.version ?? 'without a version'}.`]
+      return canonicalJson(old) === canonicalJson(member) ? [] : [`${describeMember(member)} has changed.`]
     }),
   ]
-  changes.push(...mcpDrift(mcpPinsOf(locked), compiled.mcp ?? []))
+  changes.push(...mcpDrift(lockedMcpDigests(locked), compiled.mcp ?? []))
   return changes.length > 0 ? changes : ['What svc.lock says beside its members differs.']
 }
 
-/** A tool that is no longer bound has changed its agent, which is told above. */
+/** A tool that is no longer bound changed its agent, which is reported above. */
 const mcpDrift = (before: ReadonlyMap<string, Digest>, after: readonly McpPin[]): string[] =>
   after
     .filter((pin) => before.get(mcpKeyOf(pin)) !== pin.integrity)
@@ -119,10 +120,10 @@ const mcpDrift = (before: ReadonlyMap<string, Digest>, after: readonly McpPin[])
 
 const keyOf = ({ kind, id }: LockedMember): string => `${kind} ${id}`
 
-const say = ({ kind, id, version }: LockedMember): string =>
+const describeMember = ({ kind, id, version }: LockedMember): string =>
   `${kind} ${id}${version === undefined ? '' : `@${version}`}`
 
-function parse(text: string): unknown {
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

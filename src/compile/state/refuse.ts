@@ -1,12 +1,15 @@
-/** Why a path that a document names leads nowhere, in one sentence. */
+/** Why a path in a document cannot be resolved, as one sentence. */
 import type { PathResolution } from '../../documents/workspace/workspace.ts'
 
-export function whyNowhere(written: string, resolution: Exclude<PathResolution, { readonly path: string }>): string {
+export function explainUnresolvedPath(
+  written: string,
+  resolution: Exclude<PathResolution, { readonly path: string }>,
+): string {
   switch (resolution.problem) {
     case 'bad-path':
-      return `"${written}" is no path inside the bundle: ${resolution.says}.`
+      return `"${written}" is not a path inside the bundle: ${resolution.says}.`
     case 'link':
-      return `"${written}" leads over the symbolic link ${resolution.link}.`
+      return `"${written}" passes through the symbolic link ${resolution.link}.`
     case 'ambiguous':
       return `"${written}" could be ${resolution.candidates.join(' or ')}.`
     default:

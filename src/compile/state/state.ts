@@ -1,4 +1,4 @@
-/** What the stages of one compilation share: each fills in one part and may rely on those before it. */
+/** The state that the stages of one compilation share. Each stage fills in one part and may rely on those before it. */
 import type { Digest } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json.ts'
 import {
@@ -35,16 +35,16 @@ import type { PublishedLookup } from './published.ts'
 
 export interface CompileState {
   readonly workspace: Workspace
-  /** Path of what is compiled, as it was given. */
+  /** Path of what to compile, as given. */
   readonly root: string
   readonly published: PublishedLookup
-  /** Id of a registry member that is chosen anew. */
+  /** Id of a registry member to choose again. */
   readonly update: string | undefined
   readonly askMcp: AskMcp | undefined
-  /** Paths of Policy documents that concern every agent. */
+  /** Paths of Policy documents that apply to every agent. */
   readonly guardrails: readonly string[]
   readonly strict: boolean
-  /** Version of a document of this workspace as it will be published. */
+  /** The version under which a document of this workspace will be published. */
   version(written: string): string
   readonly findings: Diagnostic[]
 
@@ -52,15 +52,15 @@ export interface CompileState {
   /** The document that is compiled: the root agent, or a Tool or Policy alone. */
   subject?: Document
   bundle?: Document
-  /** Path in the workspace of the lock, whether or not it is there. */
+  /** Path of the lock in the workspace, whether or not the file exists. */
   lockPath?: string
   /** The lock as it is read. */
   locked?: LockFile
-  /** Versions that it chose from the registry, by `Kind id`. */
+  /** Versions that the lock chose from the registry, by `Kind id`. */
   pins: ReadonlyMap<string, readonly string[]>
-  /** Digests of what it chose from the registry, by `Kind id@version`. */
+  /** Digests of what the lock chose from the registry, by `Kind id@version`. */
   pinned: ReadonlyMap<string, Digest>
-  /** Digests of what MCP servers said of their tools. */
+  /** Digests of the tools of MCP servers. */
   mcpPins: ReadonlyMap<string, Digest>
 
   // graph
@@ -72,9 +72,9 @@ export interface CompileState {
   // resolve, boundaries and inline
   /** Tools and policies of the closure, by document or by `Kind id@version`. */
   readonly contracts: Map<unknown, ToolContract>
-  readonly rulebooks: Map<unknown, ResolvedPolicy>
-  guards: ResolvedPolicy[]
-  /** Policies by the authority boundary that they stand for. */
+  readonly resolvedPolicies: Map<unknown, ResolvedPolicy>
+  guardrailPolicies: ResolvedPolicy[]
+  /** Policies by the authority boundary that they implement. */
   readonly boundaries: Map<string, readonly ResolvedPolicy[]>
   /** Texts and schemas that were read, by path. */
   readonly files: Map<string, FileMember>
@@ -99,7 +99,7 @@ export interface ToolContract {
   requested?: string
 }
 
-/** A Policy document, read. */
+/** A Policy document after reading. */
 export interface ResolvedPolicy {
   /** `namespace.name`. */
   readonly id: string
@@ -118,11 +118,11 @@ export interface ResolvedPolicy {
 
 /** A policy where it is attached. */
 export interface AttachedPolicy {
-  readonly rulebook: ResolvedPolicy
+  readonly resolvedPolicy: ResolvedPolicy
   readonly at: DocumentPlace
 }
 
-/** A place in a document that a finding may point at. */
+/** A place in a document to which a finding can point. */
 export interface DocumentPlace {
   readonly document: Document
   readonly pointer: string
@@ -154,7 +154,7 @@ export interface ResolvedSubAgent {
   bound?: Omit<BoundAgent, 'digest'>
 }
 
-/** An agent of the bundle on its way to a snapshot. */
+/** An agent of the bundle, before it becomes a snapshot. */
 export interface BundleAgent {
   readonly document: Document
   readonly agent: AgentDocument
@@ -172,51 +172,51 @@ export interface BundleAgent {
   snapshot?: AgentSnapshot
 }
 
-/** A finding of compile, under the rule of the linter that says the same. */
+/** Reports an error or warning under the lint rule with the same meaning. */
 export function reportFinding(
-  work: CompileState,
+  state: CompileState,
   rule: `${string}/${string}`,
   at: DocumentPlace | FindingPlace,
   message: string,
   saying: FindingText & { readonly severity?: LintSeverity } = {},
 ): undefined {
   const place = 'document' in at ? at.document.placeOf(at.pointer) : at
-  work.findings.push(createFinding(rule, saying.severity ?? 'error', place, message, saying))
+  state.findings.push(createFinding(rule, saying.severity ?? 'error', place, message, saying))
 }
 
-/** A published version is the one that the lock was written for: its content is, not only its number. */
+/** Checks that a published version has the content that the lock pins, not only the number. */
 export function checkPinned(
-  work: CompileState,
+  state: CompileState,
   kind: 'Agent' | 'Tool' | 'Policy',
   { id, version, digest }: { readonly id: string; readonly version: string; readonly digest: Digest },
   at: DocumentPlace,
 ): void {
-  const pinned = work.pinned.get(`${kind} ${id}@${version}`)
+  const pinned = state.pinned.get(`${kind} ${id}@${version}`)
   if (pinned !== undefined && pinned !== digest)
     reportFinding(
-      work,
+      state,
       'bundle/lock-drift',
       at,
-      `svc.lock pins ${id}@${version} as ${pinned}; what is published under this version is ${digest}.`,
+      `svc.lock pins ${id}@${version} as ${pinned}; the registry has ${digest} under this version.`,
       { fix: `Ask where the other was published, or svc compile --update ${id}.` },
     )
 }
 
-/** The document as its kind's type. Where its shape is wrong, the findings that say so are reported. */
+/** The document as the type of its kind. If its shape is wrong, reports the findings that say so. */
 export function typedDocument<K extends DocumentKind>(
-  work: CompileState,
+  state: CompileState,
   document: Document,
   kind: K,
 ): Extract<AnyDocument, { readonly kind: K }> | undefined {
   const value = asKind(document, kind)
   if (value) return value
-  const faults = work.workspace.findings.filter((each) => each.path === document.path && each.severity === 'error')
-  work.findings.push(...faults)
+  const faults = state.workspace.findings.filter((each) => each.path === document.path && each.severity === 'error')
+  state.findings.push(...faults)
   if (faults.length === 0)
-    reportFinding(work, 'doc/schema', { document, pointer: '' }, `${document.path} is no ${kind} document.`)
+    reportFinding(state, 'doc/schema', { document, pointer: '' }, `${document.path} is no ${kind} document.`)
   return undefined
 }
 
-export const hasErrors = (work: CompileState): boolean => work.findings.some((each) => each.severity === 'error')
+export const hasErrors = (state: CompileState): boolean => state.findings.some((each) => each.severity === 'error')
 
 export const idOfDocument = (document: Document): string => document.identity?.id ?? document.path

@@ -1,16 +1,16 @@
-/** What reaches an agent from those above it: their boundaries concern its calls too. Source: policies, section 3. */
+/** What an agent inherits from its ancestors: their boundaries apply to its calls too. Source: policies, section 3. */
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { CompiledBundle, AgentSnapshot } from '../../spec/snapshot.ts'
 
-/** The agents that delegate to one, directly or through others, nearest first. None are above the root. */
+/** The agents that delegate to one, directly or through others, nearest first. The root has none. */
 export function ancestorsOf({ agents }: CompiledAgents, id: string): readonly AgentSnapshot[] {
-  // A set iterates over what is added meanwhile.
+  // Iterating over a set includes the members that the loop adds.
   const above = new Set(parentsOf(agents, id))
   for (const { id } of above) for (const parent of parentsOf(agents, id)) above.add(parent)
   return [...above]
 }
 
-/** How far an agent is below the nearest one that nobody delegates to. */
+/** Distance of an agent from the nearest one that nobody delegates to. */
 export function depthOf({ agents }: CompiledAgents, id: string): number {
   const parents = parentsOf(agents, id)
   return parents.length === 0 ? 0 : 1 + Math.min(...parents.map((each) => depthOf({ agents }, each.id)))
@@ -22,9 +22,9 @@ const parentsOf = (agents: readonly AgentSnapshot[], id: string): readonly Agent
   agents.filter((agent) => agent.agents.some((edge) => edge.id === id && !edge.lateBound))
 
 /**
- * Entries of ancestors that concern a call, each once: gates and lists, since an ancestor's grants do not reach further.
- * @param tool logical id of what is called
- * @param known entries that concern the call already
+ * Entries of ancestors that apply to a call, each once: gates and allow lists, because grants are not inherited.
+ * @param tool logical id of the called tool or agent
+ * @param known entries that already apply to the call
  */
 export function inheritedFor(
   ancestors: readonly AgentSnapshot[],

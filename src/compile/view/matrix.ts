@@ -1,4 +1,4 @@
-/** Every call of an agent and what its policies make of it: `svc compile --matrix`. Source: policies, section 7. */
+/** Every call of an agent with the decisions of its policies: `svc compile --matrix`. Source: policies, section 7. */
 import { readCondition } from '../../policy/condition/condition.ts'
 import { describeCondition } from '../../policy/condition/describe.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
@@ -6,21 +6,21 @@ import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { inheritedFor } from './ancestors.ts'
 
 export interface MatrixRow {
-  /** `namespace.name` of what is called. */
+  /** `namespace.name` of the called tool or agent. */
   readonly tool: string
   readonly wire: string
   readonly kind: 'tool' | 'agent'
   readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
   /** `namespace.name@version` of the policy, or `default`. */
   readonly by: string
-  /** The condition, the class where the default decides, `always`, or `otherwise`. */
+  /** The condition; the class if the default decides; `always`; or `otherwise`. */
   readonly when: string
 }
 
-/** From strict to loose, as they would decide. */
+/** From strict to loose, the order in which they decide. */
 const ORDER = ['deny', 'restrict', 'escalate', 'require_approval', 'grant'] as const
 
-/** @param ancestors of the agent, whose gates concern its calls too */
+/** @param ancestors of the agent; their gates apply to its calls too */
 export function authorityMatrix(
   snapshot: AgentSnapshot,
   ancestors: readonly AgentSnapshot[] = [],
@@ -55,7 +55,7 @@ function rowsOf(
   for (const effect of ORDER)
     for (const entry of [...entries].filter((each) => each.effect === effect).sort(byName)) {
       rows.push({ ...call, decision: decisionOf(entry), by: `${entry.policy}@${entry.version}`, when: whenOf(entry) })
-      // Behind a policy that always decides nothing else is ever reached.
+      // Nothing is evaluated after a policy that always decides.
       if (entry.when === undefined && effect !== 'restrict') return rows
     }
   const decision = irreversible ? 'require_approval' : 'allow'

@@ -17,16 +17,16 @@ export interface TreeEdge {
   /** Id of an agent. */
   readonly from: string
   readonly to: string
-  /** Of what it leads to. */
+  /** Of the target. */
   readonly kind: LockedMember['kind']
   readonly version: string | null
   readonly lateBound: boolean
-  /** The range that chose a version from the registry. */
+  /** The range that selected a version of the registry. */
   readonly requested?: string
 }
 
 export interface BundleTree {
-  /** Id of the root agent; of the document where one stands alone. */
+  /** Id of the root agent, or of a document that is published alone. */
   readonly root: string | null
   readonly nodes: readonly TreeNode[]
   readonly edges: readonly TreeEdge[]

@@ -62,7 +62,7 @@ const compare = (before: readonly PolicyEntry[], after: readonly PolicyEntry[], 
   compareAuthority(version(before, made), version(after, made))
 
 describe('a limit', () => {
-  test('that is raised is loosened, with a call that is let through now', () => {
+  test('that is raised is loosened, with a call that now passes', () => {
     const { verdict, witness } = compare([above(100)], [above(250)])
     expect(verdict).toBe('loosened')
     expect(witness).toEqual({
@@ -82,7 +82,7 @@ describe('a limit', () => {
     expect(compare([above(100)], [reworded])).toEqual({ verdict: 'equal' })
   })
 
-  test('for whole numbers is equal where no whole number lies between', () => {
+  test('for integers is equal if no integer lies between', () => {
     const schema: JsonSchema = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] }
     expect(compare([above(100)], [gate({ field: 'amount', op: 'gte', value: 101 })], { schema })).toEqual({
       verdict: 'equal',
@@ -92,7 +92,7 @@ describe('a limit', () => {
     })
   })
 
-  test('that excuses absence is loosened only where the argument may be absent', () => {
+  test('that allows absence is loosened only if the argument may be absent', () => {
     const excused = above(100, { if_missing: false })
     expect(compare([above(100)], [excused])).toEqual({ verdict: 'equal' })
     expect(compare([above(100)], [excused], {})).toEqual({
@@ -121,7 +121,7 @@ describe('a gate', () => {
     expect(compare([gate()], [two])).toEqual({ verdict: 'tightened' })
   })
 
-  test('behind another that stops everything makes no difference', () => {
+  test('behind another gate that stops everything makes no difference', () => {
     const wall = makeEntry({ effect: 'deny', policy: 'acme.wall' })
     expect(compare([wall, above(100)], [wall])).toEqual({ verdict: 'equal' })
   })
@@ -135,7 +135,7 @@ describe('a gate', () => {
 })
 
 describe('the default of a class', () => {
-  test('that no longer asks is loosened', () => {
+  test('that no longer requires approval is loosened', () => {
     const before = version([], { schema: AMOUNT, sideEffectClass: 'irreversible_action' })
     const after = version([], { schema: AMOUNT, sideEffectClass: 'idempotent_write' })
     expect(compareAuthority(before, after)).toMatchObject({
@@ -153,15 +153,15 @@ describe('the default of a class', () => {
   })
 })
 
-describe('what a call depends on beside its arguments', () => {
-  test('is told with the witness', () => {
+describe('facts other than arguments', () => {
+  test('are reported with the witness', () => {
     const attempts = (value: number) => gate({ field: 'history.run.this_tool.attempts', op: 'gt', value })
     const { verdict, witness } = compare([attempts(3)], [attempts(5)])
     expect([verdict, witness?.context]).toEqual(['loosened', { 'history.run.this_tool.attempts': 5 }])
     expect(compare([attempts(5)], [attempts(3)])).toEqual({ verdict: 'tightened' })
   })
 
-  test('a version that policies ask for is known', () => {
+  test('a version that policies compare is known', () => {
     const entry = gate({ field: 'agent.version', op: 'semver', value: '<2' })
     const [before, after] = ['1.0.0', '2.0.0'].map((each) => version([entry], { version: each })) as [
       ComparedVersion,
@@ -172,7 +172,7 @@ describe('what a call depends on beside its arguments', () => {
   })
 })
 
-describe('comparisons of which the cases cannot be listed', () => {
+describe('comparisons whose cases cannot be listed', () => {
   const matches = (value: string) => gate({ field: 'currency', op: 'matches', value })
 
   test('are the same question in both versions', () => {
@@ -180,7 +180,7 @@ describe('comparisons of which the cases cannot be listed', () => {
     expect(compare([matches('^E'), above(100)], [matches('^E'), above(200)]).verdict).toBe('loosened')
   })
 
-  test('are not proven where they differ and no call shows it', () => {
+  test('are not proven if they differ and no call shows it', () => {
     const schema: JsonSchema = { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] }
     const note = (value: string) => gate({ field: 'note', op: 'matches', value })
     expect(compare([note('^a{3,7}b$')], [note('^a{3,5}b$')], { schema })).toEqual({ verdict: 'not_proven' })
@@ -198,7 +198,7 @@ describe('comparisons of which the cases cannot be listed', () => {
   })
 })
 
-test('a comparison too large to ask whole is proven by what changed', () => {
+test('a comparison with too many cases is proven by the changed policies', () => {
   const many = Array.from({ length: 30 }, (_, index) =>
     gate({ field: `args.f${index}`, op: 'gt', value: index, if_missing: false }),
   )
@@ -217,7 +217,7 @@ describe('values that a schema describes narrowly', () => {
   const other = (op: string, value: JsonValue): JsonObject => ({ field: 'country', op, value })
   const amount = (op: string, value: number): JsonObject => ({ field: 'amount', op, value })
 
-  test('of another country are still some: a gate on all but one becomes a gate on one', () => {
+  test('other than the compared one still exist: a gate on all countries but one becomes a gate on one', () => {
     expect(compare([gate(other('ne', 'DE'))], [gate(other('eq', 'US'))], { schema })).toEqual({
       verdict: 'loosened',
       witness: {
@@ -265,7 +265,7 @@ describe('values that a schema describes narrowly', () => {
     )
   })
 
-  test('are none where a schema lists all: what differs for no value is equal', () => {
+  test('do not exist if a schema lists all values, so the versions are equal', () => {
     const listed: JsonSchema = {
       type: 'object',
       properties: { country: { enum: ['DE', 'US'] } },
@@ -276,7 +276,7 @@ describe('values that a schema describes narrowly', () => {
     })
   })
 
-  test('are not proven where a schema leaves none', () => {
+  test('are not proven if a schema leaves none', () => {
     const none: JsonSchema = { type: 'object', properties: { country: { enum: [] } }, required: ['country'] }
     expect(compare([gate(other('ne', 'DE'))], [gate(other('eq', 'US'))], { schema: none })).toEqual({
       verdict: 'not_proven',
@@ -284,7 +284,7 @@ describe('values that a schema describes narrowly', () => {
   })
 })
 
-test('elements of what is no list cannot be told, so a gate that fires on them is a gate', () => {
+test('elements of a value that is not a list are unknown, so a gate on them fires', () => {
   const both = { field: 'args.items[*]', op: 'exists', each: 'any' }
   expect(compare([gate({ all: [both, { not: both }] })], [], {})).toEqual({
     verdict: 'loosened',
@@ -319,7 +319,7 @@ describe('calls that only the later input schema accepts', () => {
   })
   const [low, high] = [limited({ maximum: 500 }), limited({ maximum: 5_000_000 })]
 
-  test('are loosened where a write is not gated, with a witness that was refused', () => {
+  test('are loosened if a write is not gated, with a witness that was refused', () => {
     expect(widened([], low, high)).toEqual({
       verdict: 'loosened',
       witness: { tool: 'acme.refunds', arguments: { amount: 5_000_000 }, before: 'refused', after: 'allow' },
@@ -356,7 +356,7 @@ describe('calls that only the later input schema accepts', () => {
     })
   })
 
-  test('are no more than before where a gate stops each of them', () => {
+  test('are not wider if a gate stops each of them', () => {
     expect(widened([above(100)], low, high)).toEqual({ verdict: 'equal' })
     expect(widened([above(500)], low, high)).toEqual({ verdict: 'equal' })
     expect(widened([above(501)], low, high)).toMatchObject({
@@ -365,13 +365,13 @@ describe('calls that only the later input schema accepts', () => {
     })
   })
 
-  test('are no more than before where one gate among too many to ask together stops them', () => {
+  test('are not wider if one gate stops them, among too many to combine', () => {
     const many = Array.from({ length: 20 }, (_, index) => gate({ field: `args.f${index}`, op: 'gt', value: index }))
     const open = (schema: JsonSchema): JsonSchema => ({ ...(schema as JsonObject), additionalProperties: true })
     expect(widened([...many, above(100)], open(low), open(high))).toEqual({ verdict: 'equal' })
   })
 
-  test('are asked about place by place, so that many new arguments behind one gate are proven', () => {
+  test('are proven place by place, so that one gate covers many new arguments', () => {
     const names = Array.from({ length: 20 }, (_, index) => `more${index}`)
     const more = limited({}, Object.fromEntries(names.map((name) => [name, { type: 'string', maxLength: 5 }])))
     expect(widened([gate()], limited({}), more)).toEqual({ verdict: 'equal' })
@@ -382,7 +382,7 @@ describe('calls that only the later input schema accepts', () => {
     })
   })
 
-  test('are any where a tool has no input schema any more', () => {
+  test('are all calls if a tool no longer has an input schema', () => {
     const made = (schema?: JsonSchema): Made => ({ ...(schema !== undefined && { schema }) })
     expect(compareAuthority(version([], made(low)), version([], made()))).toMatchObject({
       verdict: 'loosened',
@@ -400,16 +400,16 @@ describe('calls that only the later input schema accepts', () => {
     })
   })
 
-  test('of a tool that only reads are nothing to stop', () => {
+  test('need no gate if the tool only reads', () => {
     expect(widened([], low, high, 'read_only')).toEqual({ verdict: 'equal' })
   })
 
-  test('are none where a schema only says the same otherwise, or less', () => {
+  test('do not exist if the schema is rewritten or narrowed', () => {
     expect(widened([], high, low)).toEqual({ verdict: 'equal' })
     expect(widened([], low, { allOf: [low, { title: 'A refund' }] })).toEqual({ verdict: 'equal' })
   })
 
-  test('are not proven where a schema differs in what is not understood', () => {
+  test('are not proven if a schema differs in an unknown keyword', () => {
     const odd = (not: JsonObject): JsonSchema => limited({}, { to: { type: 'string', not } })
     expect(widened([], odd({ pattern: '^a{9}b' }), odd({ pattern: '^a{9}c' })).verdict).toBe('not_proven')
   })
@@ -541,7 +541,7 @@ function faultsOf(
   ]
 }
 
-test('a witness is always looser, and what is proven never is: 1,000 random pairs', () => {
+test('a witness is always looser, and a proven pair never is: 1,000 random pairs', () => {
   const seen = new Map<string, number>()
   fc.assert(
     fc.property(

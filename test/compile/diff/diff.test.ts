@@ -18,7 +18,7 @@ async function told(after: Files, before?: Files): Promise<readonly string[]> {
   return [required, ...lines]
 }
 
-test('the same documents differ in nothing', async () => {
+test('the same documents have no changes', async () => {
   expect(await diff(DESK)).toEqual({ breaking: false, widens: false, changes: [] })
 })
 
@@ -33,7 +33,7 @@ test('a raised limit widens what the agent and the agents below it may do', asyn
   ])
 })
 
-test('the witness, the words and the place of a widening', async () => {
+test('a widening has a witness, a text and a place', async () => {
   const files = changed(DESK, 'tools/refunds.yaml', 'irreversible_action', 'idempotent_write')
   const { changes } = await diff(changed(files, 'policies/limit.yaml', 'value: 100', 'value: 250'), files)
   expect(changes[0]).toEqual({

@@ -47,7 +47,7 @@ describe('a Tool document alone', () => {
     ])
   })
 
-  test('with default policies is not proven, since their documents are others', () => {
+  test('with default policies is not proven, because these are separate documents', () => {
     const gated = { default_policies: ['acme.limit'] }
     expect(told(write(500, gated), write(900, gated)).slice(0, 3)).toEqual([
       'major',
@@ -69,7 +69,7 @@ describe('a Tool document alone', () => {
     ])
   })
 
-  test('that is no source of run.taint any more is wider authority', () => {
+  test('that no longer sets run.taint is wider authority', () => {
     const [source, plain] = [{ 'svc/content': 'untrusted' }, {}].map((labels) =>
       published({ side_effect_class: 'read_only' }, labels),
     ) as [PublishedDocument, PublishedDocument]

@@ -55,7 +55,7 @@ test.each<[string, Partial<Asked>, Partial<Asked>]>([
   expect([isLooser(before, after), isLooser(after, before)]).toEqual([true, false])
 })
 
-test('another role is looser both ways: nobody can tell which is the stricter', () => {
+test('another role is looser both ways, because roles have no order', () => {
   const [finance, legal] = ['finance', 'legal'].map((role) => decision('escalate', { approver_role: role })) as [
     PolicyDecision,
     PolicyDecision,
@@ -63,6 +63,6 @@ test('another role is looser both ways: nobody can tell which is the stricter', 
   expect([isLooser(finance, legal), isLooser(legal, finance)]).toEqual([true, true])
 })
 
-test('a stricter outcome that asks for less is looser in what it asks', () => {
+test('a stricter outcome with fewer obligations is looser in its obligations', () => {
   expect(isLooser(decision('require_approval', { approvals_required: 2 }), decision('escalate', {}))).toBe(true)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sayEntry, sayTransition } from '../../../src/compile/diff/words.ts'
+import { describePolicyEntry, describePolicyChange } from '../../../src/compile/diff/words.ts'
 
 test.each([
   [
@@ -17,12 +17,12 @@ test.each([
     'acme.limit: deny when a > 1 → acme.limit: allow only EUR as currency',
   ],
 ])('%s, then %s', (from, to, said) => {
-  expect(sayTransition(from, to)).toBe(said)
+  expect(describePolicyChange(from, to)).toBe(said)
 })
 
-test('what an approval asks for, and a comparison that judges what is absent, are told whole', () => {
+test('the text has all obligations of an approval and the if_missing of a comparison', () => {
   expect(
-    sayEntry({
+    describePolicyEntry({
       id: 'sha256:0',
       policy: 'acme.limit',
       version: '1.0.0',
