@@ -1,4 +1,4 @@
-/** The credential with which a person speaks to the operator application. Source: command line, 1.5 and 2.2. */
+/** Finds the credential of a person for the operator application. Source: command line, 1.5 and 2.2. */
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -7,9 +7,9 @@ import { keyOfFile, type RemoteProfile } from './profile.ts'
 type KeyRequest = Pick<CommandContext, 'cwd' | 'globals' | 'io'>
 
 /**
- * Looks once, when it is first asked: `--operator-key-file`, `SVC_OPERATOR_KEY`, `SVC_OPERATOR_KEY_FILE`, then the profile's;
- * what is kept for a profile that was named by its flag comes before the environment. Undefined where there is none.
- * @throws Failure `usage` where the place that should hold it is empty, `invalid_operator_key` for what cannot be one
+ * Reads the credential once, on first use: from `--operator-key-file`, `SVC_OPERATOR_KEY`, `SVC_OPERATOR_KEY_FILE`, then the
+ * profile; the key of a profile named by its flag comes before the environment. Undefined if there is none.
+ * @throws Failure `usage` if the named place is empty, `invalid_operator_key` for a malformed key
  */
 export function createOperatorKey(
   call: KeyRequest,
@@ -22,7 +22,7 @@ export function createOperatorKey(
 async function read(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
   const key = (await find(call, target))?.trim()
   if (key === undefined) return undefined
-  // Most commands have none.
+  // Loaded on demand: most commands have no credential.
   const { isWellFormedKey } = await import('../../base/api-key.ts')
   if (!isWellFormedKey(key)) throw fail('invalid_operator_key')
   return key
@@ -31,14 +31,14 @@ async function read(call: KeyRequest, target: RemoteProfile | undefined): Promis
 async function find(call: KeyRequest, target: RemoteProfile | undefined): Promise<string | undefined> {
   const { cwd, globals, io } = call
   if (globals.operatorKeyFile !== undefined) return await keyIn(call, globals.operatorKeyFile)
-  const kept = await target?.operatorKey?.()
-  if (kept !== undefined && globals.profile !== undefined) return kept
+  const profileKey = await target?.operatorKey?.()
+  if (profileKey !== undefined && globals.profile !== undefined) return profileKey
   if (io.env['SVC_OPERATOR_KEY']) return io.env['SVC_OPERATOR_KEY']
   const file = io.env['SVC_OPERATOR_KEY_FILE']
-  return file ? keyOfFile(resolve(cwd, file)) : kept
+  return file ? keyOfFile(resolve(cwd, file)) : profileKey
 }
 
-/** @param file `-` is standard input @throws Failure `usage` where there is none */
+/** @param file `-` is standard input @throws Failure `usage` if it is empty */
 export async function keyIn({ cwd, io }: Pick<CommandContext, 'cwd' | 'io'>, file: string): Promise<string> {
   if (file !== '-') return keyOfFile(resolve(cwd, file))
   const text = (await io.stdin.text()).trim()

@@ -14,7 +14,7 @@ export const socketOf = async (dataDirectory: string): Promise<string> =>
 export const answersAt = (socketPath: string): Promise<boolean> =>
   new Promise((done) => {
     const probe = httpRequest(
-      // A connection of its own: one that is kept open would hold up the server's end.
+      // A separate connection: a kept-alive one would delay the server's shutdown.
       { socketPath, path: '/status', headers: { host: 'operator.svc' }, timeout: 5000, agent: false },
       (response) => {
         response.resume()
@@ -58,8 +58,8 @@ export function sendOverSocket(socketPath: string, request: Request): Promise<Re
 }
 
 /**
- * What a running server answers to a GET, for those who can do without.
- * @throws where none answers within `timeoutMs`
+ * The answer of a running server to a GET, for callers that can do without it.
+ * @throws if no server answers within `timeoutMs`
  */
 export async function askRunning(dataDirectory: string, path: string, timeoutMs: number): Promise<unknown> {
   const url = new URL(path, 'http://operator.svc')

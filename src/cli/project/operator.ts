@@ -1,6 +1,6 @@
 /**
- * The operator application as the command line calls it: through the socket of the server that holds the data directory,
- * else in this process, holding the directory's lock from the first request that may write. Source: command line, 1.1.
+ * How the command line reaches the operator application: through the socket of the server that holds the data directory, or
+ * in this process, which then locks the directory from the first request that may write. Source: command line, 1.1.
  */
 import { fail } from '../../base/failure.ts'
 import { silentLog } from '../../base/log.ts'
@@ -27,19 +27,19 @@ export type SendRequest = (request: Request) => Promise<Response>
 
 export interface OperatorClient {
   call<R extends OperatorRoute>(route: R, given: OperatorArguments<R>): Promise<OperatorAnswer<R>>
-  /** A request with a path of the operator application, unread. */
+  /** Sends a request for any path of the operator application and returns the response as it is. */
   readonly send: SendRequest
   close(): Promise<void>
 }
 
-/** Any host does: nothing is resolved, the socket or this process answers. */
+/** A placeholder: the host is never resolved, since the socket or this process answers. */
 export const OPERATOR_URL = 'http://operator.svc'
 
 /**
- * The channel; a directory is opened by the first request, so a request may throw Failure `store_unreadable`, and one that
- * writes `store_locked` where another process holds the directory and does not answer.
- * @throws Failure `no_project`, `no_server` where a remote one does not answer, `usage` or `invalid_operator_key` for the
- *   place that should hold a credential
+ * Opens the channel. The first request opens the data directory, so a request may throw Failure `store_unreadable`, and one
+ * that writes `store_locked` if another process holds the directory and does not answer.
+ * @throws Failure `no_project`, `no_server` if a remote server does not answer, `usage` or `invalid_operator_key` if the
+ *   credential is missing from its place or invalid
  */
 export async function openOperator(
   project: Project,
@@ -61,13 +61,13 @@ export async function openOperator(
   return createOperator(traced(send), close)
 }
 
-/** Commands that only read run beside each other and beside one that writes. */
+/** Opens the application read-only for reads, so that reading commands can run at the same time as one that writes. */
 function openInProcess(
   project: Project,
   io: Pick<CommandContext['io'], 'env' | 'clock'>,
 ): Pick<OperatorClient, 'send' | 'close'> {
-  let reading: Promise<OpenOperator> | undefined
-  let holding: Promise<OpenOperator> | undefined
+  let readOnlyApp: Promise<OpenOperator> | undefined
+  let lockingApp: Promise<OpenOperator> | undefined
   const open = async (readOnly: boolean): Promise<OpenOperator> => {
     if (!readOnly && project.config.workspace) rememberWorkspace(project.dataDirectory, project.config.workspace)
     const { openOperator: openApplication } = await import('../../server/open.ts')
@@ -85,22 +85,22 @@ function openInProcess(
   }
   return {
     async send(request) {
-      // Once the directory is held, everything is read from there: a stream is told of what this command writes.
-      if (needsLock(request)) holding ??= open(false)
-      const { operator } = await (holding ?? (reading ??= open(true)))
+      // Once this process holds the directory it also reads there, so that a stream sees what this command writes.
+      if (needsLock(request)) lockingApp ??= open(false)
+      const { operator } = await (lockingApp ?? (readOnlyApp ??= open(true)))
       return await operator.fetch(request)
     },
     async close() {
-      for (const opened of [reading, holding]) await (await opened?.catch(() => undefined))?.close()
+      for (const opened of [readOnlyApp, lockingApp]) await (await opened?.catch(() => undefined))?.close()
     },
   }
 }
 
-/** Requests that write, that follow a run, and those for which the storage of files is opened. */
+/** True for requests that write, follow a run, or open the storage of files. */
 const needsLock = ({ method, url }: Request): boolean =>
   method !== 'GET' || /^\/(?:v1\/runs\/[^/]+\/stream|files\/content)$/.test(new URL(url).pathname)
 
-/** A server on another machine: its socket, carried by ssh. */
+/** Opens the socket of a server on another machine through ssh. */
 async function openRemote(
   host: string,
   env: CommandContext['io']['env'],
@@ -144,7 +144,7 @@ function withKey(key: string | undefined, send: SendRequest): SendRequest {
   }
 }
 
-/** Uses the operator application for the length of `work`. */
+/** Opens the operator application for the duration of `work`. */
 export async function withOperator<T>(
   project: Project,
   call: Pick<CommandContext, 'io'>,

@@ -1,6 +1,6 @@
 /**
- * The API as client commands reach it: an address and a key that were given; else, inside a project, the operator's own
- * authority over the same routes, so that nobody has to make a key to look at a run. Source: command line, 1.1.
+ * How client commands reach the API: with the given address and key, or inside a project as the operator over the same routes,
+ * so that no key is needed to look at a run. Source: command line, 1.1.
  */
 import { fail } from '../../base/failure.ts'
 import { SvcClient } from '../../client/index.ts'
@@ -11,21 +11,21 @@ import type { Project } from './project.ts'
 import { agentOf, splitVersion } from './reference.ts'
 import { readServerFile } from './server-file.ts'
 
-/** How long a key lives that is made for one command. */
+/** Lifetime of a key that is created for one command. */
 const KEY_SECONDS = 24 * 60 * 60
 
 export interface ServerTarget {
   readonly client: SvcClient
-  /** What people decide goes through this one: the operator's authority, else the key's. */
+  /** Sends decisions of people: as the operator if possible, else with the key. */
   readonly answering: SvcClient
-  /** Absent where a key was given: nothing but /v1 is spoken then. */
+  /** Absent if a key was given: then only /v1 is available. */
   readonly operator?: OperatorClient
   close(): Promise<void>
 }
 
-/** Runs, conversations, streams and answers. */
+/** Opens the API for commands that read, follow and answer runs. */
 export async function openTarget(call: CommandContext, project: Project): Promise<ServerTarget> {
-  // A credential that the command was given says more than a key that lies in the environment.
+  // A credential given as a flag takes precedence over a key in the environment.
   const asOperator = call.globals.operatorKeyFile !== undefined && call.globals.keyFile === undefined
   const key = asOperator ? undefined : await givenKey(call, project)
   if (key !== undefined) {
@@ -47,8 +47,8 @@ function operatorTarget(operator: OperatorClient, { io }: CommandContext): Serve
 }
 
 /**
- * The API with a short-lived key for the agent's API trigger, since starts are counted and shown by trigger. An agent
- * without one is started by the operator.
+ * Opens the API with a short-lived key for the agent's API trigger, since starts are counted and listed by trigger. An agent
+ * without an API trigger is started by the operator.
  * @throws Failure `no_server`
  */
 export async function openAgentTarget(call: CommandContext, project: Project, agent: string): Promise<ServerTarget> {
@@ -60,12 +60,12 @@ export async function openAgentTarget(call: CommandContext, project: Project, ag
     const { url } = await operator.call('GET /status', {})
     if (url === null) throw fail('no_server', { url: running?.url ?? project.dataDirectory })
     const { items } = await operator.call('GET /triggers', { query: { agent } }).catch(async (error: unknown) => {
-      // Says which name was meant, where one is near.
+      // Throws a failure that suggests a similar name.
       await agentOf(splitVersion(agent).name, operator)
       throw error
     })
     const trigger = items.find((each) => each.type === 'api' && each.active)
-    // A person who shows who he is starts the run himself: separation of duties must know him again.
+    // A person with a credential starts the run under that identity, which separation of duties needs.
     if (!trigger || (await project.operatorKey()) !== undefined) return operatorTarget(operator, call)
     const { secret, close } = await openKey(operator, agent, trigger.triggerId)
     return {
@@ -80,7 +80,7 @@ export async function openAgentTarget(call: CommandContext, project: Project, ag
   }
 }
 
-/** A key for the length of one command, in the name of the person who gives it. `close` ends the operator's channel too. */
+/** Creates a key for one command, in the name of the operator. `close` revokes it and closes the operator's channel. */
 export async function openKey(
   operator: OperatorClient,
   agent: string,
@@ -91,7 +91,7 @@ export async function openKey(
   return {
     secret,
     async close() {
-      // A key that outlives its command would only be a risk. One that is gone already is no error.
+      // A key that outlives its command is only a risk. A key that is gone already is no error.
       await operator.call('POST /keys/:id/revoke', { id: keyId, body: undefined }).catch(() => undefined)
       await operator.close()
     },
@@ -127,7 +127,7 @@ export const sendToOperator = (
     }),
   )
 
-/** The base address that somebody named. */
+/** The base address from a flag, the environment or the profile. */
 export const givenUrl = (
   { globals, io }: Pick<CommandContext, 'globals' | 'io'>,
   { target }: Project,

@@ -1,4 +1,4 @@
-/** Reads a JSON body: counted while it arrives, its depth known before it is parsed. Source: decisions, section 2; security, S9. */
+/** Reads a JSON body. Size is checked while it arrives, depth before it is parsed. Source: decisions, section 2; security, S9. */
 import { fail, Failure } from '../../base/failure.ts'
 import { InexactNumberError, sayInexact } from '../../base/exact-number.ts'
 import { isJsonObject, jsonDepth, parseJson } from '../../base/json.ts'
@@ -23,7 +23,7 @@ export async function readJson(call: HttpRequestContext, { maxBytes, maxDepth }:
   const type = call.request.headers.get('content-type')
   if (type !== null && !isJsonType(type)) throw fail('unsupported_media_type')
   const coding = call.request.headers.get('content-encoding')?.toLowerCase() ?? 'identity'
-  // Unpacking would let a small request become a large one.
+  // A compressed body could expand far beyond the limit.
   if (coding !== 'identity')
     throw new Failure('unsupported_media_type', `The body must be sent as it is, not as ${coding}.`, {})
   if (Number(call.request.headers.get('content-length') ?? 0) > maxBytes)
@@ -45,7 +45,7 @@ export async function readJson(call: HttpRequestContext, { maxBytes, maxDepth }:
       )
     throw fail('invalid_json', { why: 'it cannot be parsed' })
   }
-  // The words are looked for in the text first: nearly no body has them, and then the walk is saved.
+  // Searches the text first: nearly no body contains these names, and then the walk is not needed.
   if (/__proto__|constructor|\\u/.test(text)) refuseKeys(value, '')
   return value
 }
@@ -60,7 +60,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Keys that name parts of every object would reach code that copies properties by name. */
+/** Prevents prototype pollution in code that copies properties by name. */
 function refuseKeys(value: unknown, path: string): void {
   if (Array.isArray(value)) value.forEach((each, index) => refuseKeys(each, `${path}/${index}`))
   else if (isJsonObject(value)) {
@@ -89,7 +89,7 @@ function readIncoming(incoming: AsyncReadable, maxBytes: number): Promise<Uint8A
     const onData = (chunk: Uint8Array) => {
       size += chunk.length
       if (size <= maxBytes) chunks.push(chunk)
-      // Paused, not destroyed: the answer still travels over this socket, and node discards what is left of the body after it.
+      // Paused, not destroyed: the response still uses this socket, and node discards the rest of the body afterwards.
       else settle(() => (incoming.pause(), reject(fail('body_too_large', { limit: maxBytes }))))
     }
     const onEnd = () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))

@@ -1,8 +1,8 @@
-/** What a schema refused, in sentences for people. */
+/** Turns errors of schema validation into sentences for users. */
 import type { ErrorObject } from 'ajv'
 import type { InvalidPlace } from '../../base/failure.ts'
 
-/** One finding a place: the first. */
+/** Keeps the first finding of each place. */
 export function firstPerPlace(errors: readonly ErrorObject[] | null | undefined): InvalidPlace[] {
   const found = new Map<string, string>()
   for (const error of errors ?? []) {

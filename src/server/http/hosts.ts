@@ -1,6 +1,6 @@
 /**
- * What a request must name to be heard. A page of another site that resolves its own name to this machine (DNS rebinding)
- * is refused by its `Host`; a page that fetches from another site by its `Origin`.
+ * Checks `Host` and `Origin`. The first stops DNS rebinding (a site that resolves its own name to this machine), the second
+ * requests from pages of other sites.
  * Source: decisions, section 2; security, S6.
  */
 import { fail } from '../../base/failure.ts'
@@ -8,11 +8,11 @@ import { isLoopback } from '../../base/loopback.ts'
 import type { HttpRequestContext } from './route.ts'
 
 export interface HostRules {
-  /** True when the listener is bound to a loopback address: only then every Host but a loopback name is refused. */
+  /** True if the listener is bound to a loopback address: then a Host must be a loopback name or one of `hosts`. */
   readonly loopback: boolean
-  /** Further names without port. */
+  /** Additional host names, without port. */
   readonly hosts: readonly string[]
-  /** Origins that may ask, for example `https://desk.example`. */
+  /** Allowed origins, for example `https://desk.example`. */
   readonly origins: readonly string[]
 }
 

@@ -15,8 +15,8 @@ export function isInRanges(address: string | undefined, ranges: readonly string[
 }
 
 /**
- * Who really asks. Forwarded addresses count only behind a configured proxy; of these the rightmost one that is no proxy
- * itself, since a client may write anything to its left.
+ * Address of the client. Forwarded addresses count only behind a configured proxy; the rightmost one that is not a proxy
+ * itself wins, since a client may write anything to its left.
  */
 export function clientAddress(
   peer: string | undefined,

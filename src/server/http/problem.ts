@@ -1,5 +1,5 @@
 /**
- * The one place where failures become answers. What is no Failure is a bug: 500 `internal`, with nothing of it told.
+ * The one place where failures become responses. Any other error is a bug: 500 `internal` without details.
  * Source: decisions, section 2.
  */
 import { fail, failures, isFailure, type Failure } from '../../base/failure.ts'
@@ -7,11 +7,11 @@ import type { Redactor } from '../../base/secret.ts'
 import type { ErrorBody } from '../../spec/api.ts'
 import type { HttpReply } from './reply.ts'
 
-/** Sent with every 429 and 503 that names no time of its own. */
+/** `Retry-After` of every 429 and 503 whose failure has none. */
 const RETRY_AFTER_SECONDS = 1
 
 export function toProblem(error: unknown, requestId: string, redactor: Redactor): HttpReply {
-  const failure = speaksHttp(error) ? error : fail('internal')
+  const failure = hasHttpStatus(error) ? error : fail('internal')
   const { details, headers, retryAfterSeconds } = failure.extras
   const body: ErrorBody = {
     error: redactor.text(failure.message),
@@ -26,5 +26,5 @@ export function toProblem(error: unknown, requestId: string, redactor: Redactor)
   return { status: failure.status, json: body, headers: { ...headers, ...(retry && { 'retry-after': retry }) } }
 }
 
-/** Codes without a status belong to the command line or the store; that one of them arrives here is a bug. */
-const speaksHttp = (error: unknown): error is Failure => isFailure(error) && 'status' in failures[error.code]
+/** Codes without a status belong to the command line or the store; one that arrives here is a bug. */
+const hasHttpStatus = (error: unknown): error is Failure => isFailure(error) && 'status' in failures[error.code]

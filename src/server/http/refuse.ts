@@ -1,6 +1,6 @@
 import { fail, type InvalidPlace } from '../../base/failure.ts'
 
-/** Throws for what is wrong, the first of it in the sentence; returns when nothing is. @throws Failure `validation_failed` */
+/** Throws if there are findings, with the first one in the message. @throws Failure `validation_failed` */
 export function refuseFindings(problems: readonly InvalidPlace[], what: string): void {
   const first = problems[0]
   if (!first) return

@@ -1,4 +1,4 @@
-/** What a route answers, before it is an HTTP response. */
+/** The result of a route, before it becomes an HTTP response. */
 export interface HttpReply {
   readonly status: number
   readonly json?: unknown

@@ -1,4 +1,4 @@
-/** A route as data, and how a table of routes becomes an application. */
+/** Routes as data, and the application that serves a table of them. */
 import { STATUS_CODES } from 'node:http'
 import { H3, HTTPResponse, type H3Event, type HTTPError } from 'h3'
 import { isWellFormedKey, prefixOf } from '../../base/api-key.ts'
@@ -15,7 +15,7 @@ import type { HttpReply } from './reply.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** A request in hand. */
+/** A request as its route sees it. */
 export interface HttpRequestContext {
   readonly request: Request
   readonly url: URL
@@ -23,7 +23,7 @@ export interface HttpRequestContext {
   readonly requestId: string
   /** Address of the peer's socket; undefined in process. */
   readonly peer: string | undefined
-  /** Node's own request where there is one: its body is read without a detour through a web stream. */
+  /** Node's own request where there is one: reading its body directly is faster than through a web stream. */
   readonly incoming: AsyncReadable | undefined
 }
 
@@ -43,18 +43,18 @@ export interface RouteParts {
   readonly log: Log
   readonly redactor: Redactor
   readonly clock: Clock
-  /** False: what only reads is not worth a line. */
+  /** False: GET requests are not logged. */
   readonly logsReads: boolean
   /** Runs before routing; throws a Failure to refuse. */
   readonly guard: (call: HttpRequestContext) => void
 }
 
 /**
- * One application from one table. A path that is known but not with this method is answered 405 with `Allow`, every other
- * one 404; `HEAD` follows `GET`. Every response carries `X-Request-Id`.
+ * Serves a table of routes. A known path with another method is answered 405 with `Allow`, an unknown path 404; `HEAD` is
+ * served like `GET`. Every response carries `X-Request-Id`.
  */
 export function serveRoutes(parts: RouteParts, routes: readonly ApiRoute[]): H3 {
-  // Handlers answer for themselves; what arrives here is the framework's: a path it cannot decode, or a bug.
+  // `answer` handles errors of routes; those that arrive here come from h3: a path it cannot decode, or a bug.
   const onError = (error: HTTPError, event: H3Event) =>
     answer(
       callOf(parts, event),
@@ -102,7 +102,7 @@ function callOf({ ids }: RouteParts, event: H3Event): HttpRequestContext {
   }
 }
 
-/** A response whose headers stay as they were written: what sends it reads them once, in any form. */
+/** A response that keeps its headers as a plain object: building `Headers` costs more than the one read of them. */
 class RouteResponse extends HTTPResponse {
   readonly #plain: Readonly<Record<string, string>>
   constructor(
@@ -113,7 +113,7 @@ class RouteResponse extends HTTPResponse {
     this.#plain = init.headers
   }
   override get headers(): Headers {
-    // To h3 these are part of what it makes a response from, and there every form of headers will do.
+    // h3 passes these on as `HeadersInit`, for which a plain object is valid.
     return this.#plain as unknown as Headers
   }
 }
@@ -149,7 +149,7 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
   const { status, stream } = reply
   const text = stream || reply.json === undefined ? undefined : JSON.stringify(reply.json)
   const isHead = call.request.method === 'HEAD'
-  // Nobody will read it: left open it would follow its run until that ends.
+  // Nobody reads this stream; left open it would follow its run to the end.
   if (isHead) await stream?.cancel()
   return new RouteResponse(text ?? (isHead ? null : (stream ?? null)), {
     status,
@@ -158,7 +158,7 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
       'x-request-id': call.requestId,
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      // With its length an answer is one write to the socket, in place of three for its chunk.
+      // With a known length node writes once to the socket, instead of three times for a chunk.
       ...(text !== undefined && {
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(text)),
@@ -168,13 +168,13 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
   })
 }
 
-/** Of a key the part that is shown in lists; of anything else that was sent as one, nothing. */
+/** The prefix of a well-formed key, as lists show it; nothing of any other value. */
 function keyOf({ headers }: Request): { key?: string } {
   const key = headers.get('x-api-key') ?? headers.get(OPERATOR_KEY_HEADER)
   return key !== null && isWellFormedKey(key) ? { key: prefixOf(key) } : {}
 }
 
-/** What was told, with the first place that was wrong. */
+/** The error that was sent, with the first invalid place. */
 function errorOf({ json }: HttpReply): string {
   const { error, details } = json as Pick<ErrorBody, 'error' | 'details'>
   const [first] = details ?? []

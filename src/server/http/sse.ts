@@ -1,6 +1,6 @@
 /**
- * An event stream as bytes. The store is the buffer: a reader that is slow is waited for, and one that leaves 1 MiB unsent
- * is disconnected and may resume by the id it saw last.
+ * Encodes an event stream. The store is the buffer: the stream waits for a slow reader, and disconnects one that leaves 1 MiB
+ * unsent; it may resume after the last id it received.
  * Source: HTTP API, "Events"; decisions, section 7; security, S28.
  */
 import { toIsoText } from '../../base/clock.ts'
@@ -9,7 +9,7 @@ import type { StreamEvent } from '../../spec/api.ts'
 import type { TextDelta, StoredEvent } from '../../spec/event.ts'
 
 export interface EventStreamOptions {
-  /** What of an event this reader may see; undefined = it is left out. */
+  /** The event as this reader may see it; undefined = omitted. */
   readonly view: (event: StoredEvent | TextDelta) => StoredEvent | TextDelta | undefined
   /** Aborted when the reader is gone; aborting it ends the stream. */
   readonly stop: AbortController
@@ -24,7 +24,7 @@ export const STREAM_HEADERS: Readonly<Record<string, string>> = {
 }
 
 const MAX_UNSENT_BYTES = 1024 * 1024
-/** How long a reader may leave so much unsent: enough for one that is busy with a long replay. */
+/** How long a reader may leave that much unsent: long enough to process a long replay. */
 const STALL_MS = 5000
 const HEARTBEAT_MS = 15_000
 
@@ -82,19 +82,19 @@ export function eventStream(
   )
 }
 
-/** About as much is written at once. */
+/** Approximate size of one write. */
 const CHUNK = 64 * 1024
 
-/** What arrived together as few pieces of text. */
+/** Joins events that arrived together into few writes. */
 function* texts(
   together: readonly (StoredEvent | TextDelta | 'live')[],
   view: EventStreamOptions['view'],
 ): Generator<string> {
   let text = ''
   for (const each of together) {
-    const seen = each === 'live' ? each : view(each)
-    if (seen === undefined) continue
-    text += seen === 'live' ? ': live\n\n' : frameOf(seen)
+    const visible = each === 'live' ? each : view(each)
+    if (visible === undefined) continue
+    text += visible === 'live' ? ': live\n\n' : frameOf(visible)
     if (text.length < CHUNK) continue
     yield text
     text = ''
@@ -102,25 +102,25 @@ function* texts(
   if (text !== '') yield text
 }
 
-/** Frames of what several readers are sent, for as long as it is held. */
+/** Caches the frame of an event that several readers receive, as long as the event is in memory. */
 const frames = new WeakMap<StoredEvent | TextDelta, string>()
 
 function frameOf(event: StoredEvent | TextDelta): string {
   const known = frames.get(event)
   if (known !== undefined) return known
-  const made = frame(event)
-  frames.set(event, made)
-  return made
+  const text = formatFrame(event)
+  frames.set(event, text)
+  return text
 }
 
 /** One JSON value on one line: `JSON.stringify` escapes every line end, so no text can forge a frame. */
-function frame(event: StoredEvent | TextDelta): string {
+function formatFrame(event: StoredEvent | TextDelta): string {
   const body: StreamEvent = { ts: toIsoText(event.ts), kind: event.kind, subject: event.subject, data: event.data }
   const id = 'seq' in event ? `id: ${event.seq}\n` : ''
   return `${id}data: ${JSON.stringify(body)}\n\n`
 }
 
-/** True once there is room or the stream is stopped; false when neither came in time. */
+/** True once there is room or the stream is stopped; false after the time-out. */
 const drained = (onRoom: (resume: () => void) => void, signal: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), STALL_MS)
@@ -133,7 +133,7 @@ const drained = (onRoom: (resume: () => void) => void, signal: AbortSignal): Pro
     onRoom(go)
   })
 
-/** Ends the stream in good order; one that its reader cancelled has ended already. */
+/** Closes the stream unless its reader has cancelled it. */
 function end(controller: ReadableStreamDefaultController<Uint8Array>): void {
   try {
     controller.close()

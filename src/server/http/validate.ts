@@ -1,7 +1,6 @@
 /**
- * Bodies, queries and headers of the interface, as `schemas/openapi.yaml` has them: the checks themselves are written by
- * `scripts/openapi.js`, here they are told to people, each with its place as a JSON pointer. Beside them stand the rules that
- * no schema can say.
+ * Validates bodies, queries and headers against `schemas/openapi.yaml`. `scripts/openapi.js` generates the checks; this file
+ * reports each error with its place as a JSON pointer, and adds the rules that no schema can express.
  * Source: HTTP API, "Endpoints"; decisions, sections 2 and 8.
  */
 import { fail, type InvalidPlace } from '../../base/failure.ts'
@@ -21,7 +20,7 @@ export const parseFinalize = (body: unknown): FinalizeBody => parseBody('finaliz
 
 export const parseCancel = (body: unknown = {}): CancelBody => parseBody('cancelBody', body)
 
-/** @param runId the one of the path, lower case */
+/** @param runId from the path, lower case */
 export function parseMessage(body: unknown, runId: string): MessageBody {
   const message = parseBody('messageBody', body)
   const { text, message: alias, files = [] } = message
@@ -77,13 +76,13 @@ export function parseIdempotencyKey(headers: Headers): string | undefined {
 
 const DIGITS = /^\d+$/
 
-/** What is no number in digits stays text, and is refused as such. */
+/** Text that is not a number in digits stays text, and the schema refuses it. */
 function wholeNumber(query: URLSearchParams, name: string): Record<string, number | string> {
   const text = query.get(name)
   return text === null ? {} : { [name]: DIGITS.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text }
 }
 
-/** What each check makes of a value that passes. */
+/** Type of a value that passes each check. */
 interface CheckedBodies {
   readonly startBody: StartRunBody
   readonly messageBody: MessageBody
@@ -108,17 +107,17 @@ function parse<N extends Name>(name: N, value: unknown, what: string): CheckedBo
   throw new Error(`${name} was refused without a reason.`)
 }
 
-/** Values of a refused body up to which all that is wrong is told. Beyond, a list of faults could be longer than the body. */
-const FEW = 1000
+/** Number of values up to which all errors of a body are reported. Beyond, the list of errors could be longer than the body. */
+const MAX_VALUES = 1000
 
 function whyNot(name: Name, value: unknown): readonly InvalidPlace[] {
   const one = first[name].errors
-  if (countUpTo(FEW, value) >= FEW) return firstPerPlace(one)
+  if (countUpTo(MAX_VALUES, value) >= MAX_VALUES) return firstPerPlace(one)
   every[name](value)
   return firstPerPlace(every[name].errors)
 }
 
-/** How many values there are inside, counted no further than `most`. */
+/** Number of nested values, counted up to `most`. */
 function countUpTo(most: number, value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0

@@ -1,6 +1,6 @@
 /**
- * The log on disk: `server.log` in `logs/` of the data directory, and its predecessors `server.1.log` and on. Together they
- * stay below a bound, whatever happens. Source: command line, `svc logs`.
+ * The log on disk: `server.log` in `logs/` of the data directory, rotated to `server.1.log` and so on. The total size is
+ * bounded. Source: command line, `svc logs`.
  */
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import type { Redactor } from '../../base/secret.ts'
 
 export const LOG_DIRECTORY = 'logs'
 
-/** The newest is 0. */
+/** @param age 0 is the newest */
 export const logFileName = (age: number): string => (age === 0 ? 'server.log' : `server.${age}.log`)
 
 export interface LogFile extends Log {
@@ -23,18 +23,18 @@ export interface LogFileOptions {
   readonly directory: string
   readonly redactor: Redactor
   readonly clock: Clock
-  /** Bytes after which a file is set aside. */
+  /** Size at which a file is rotated. */
   readonly maxBytes?: number
-  /** Files that are kept, with the one that is written. */
+  /** Files kept, including the current one. */
   readonly files?: number
 }
 
-/** Lines wait so long to be written together: what a crash of the whole machine may cost. */
-const TOGETHER_MS = 50
-/** More than this is written at once. */
-const TOGETHER_BYTES = 64 * 1024
+/** Lines are buffered this long, so a crash of the machine may lose as much. */
+const FLUSH_MS = 50
+/** A larger buffer is written immediately. */
+const FLUSH_BYTES = 64 * 1024
 
-/** A disk that takes no log must not stop the server: lines are then dropped. */
+/** Drops lines that cannot be written: a full disk must not stop the server. */
 export function openLogFile(options: LogFileOptions): LogFile {
   const { redactor, clock, maxBytes = 8 * 1024 * 1024, files = 5 } = options
   const directory = join(options.directory, LOG_DIRECTORY)
@@ -51,7 +51,7 @@ export function openLogFile(options: LogFileOptions): LogFile {
     size = fstatSync(opened).size
     return opened
   }
-  const setAside = (): void => {
+  const rotate = (): void => {
     if (file !== undefined) closeSync(file)
     file = undefined
     for (let age = files - 2; age >= 0; age--) {
@@ -72,24 +72,24 @@ export function openLogFile(options: LogFileOptions): LogFile {
     try {
       file ??= open()
       if (size > 0 && size + text.length > maxBytes) {
-        setAside()
+        rotate()
         file = open()
       }
       size += writeSync(file, text)
     } catch {
-      // No room, or no right to write: the server goes on.
+      // Disk full or no permission: the server continues.
     }
   }
   return {
     write(level, message, values = {}) {
-      // Put together as text: an object with the values in its midst takes V8 longer than all the rest of a line.
-      const said = JSON.stringify(redactor.json(values)).slice(1, -1)
-      const line = `{"level":"${level}","time":"${toIsoText(clock.now())}",${said}${said && ','}"msg":${JSON.stringify(message)}}\n`
+      // Joined as text: building one object with the values in the middle takes longer than the rest of the line.
+      const fields = JSON.stringify(redactor.json(values)).slice(1, -1)
+      const line = `{"level":"${level}","time":"${toIsoText(clock.now())}",${fields}${fields && ','}"msg":${JSON.stringify(message)}}\n`
       waiting.push(line)
       bytes += line.length
-      if (bytes >= TOGETHER_BYTES) flush()
+      if (bytes >= FLUSH_BYTES) flush()
       else {
-        timer ??= setTimeout(flush, TOGETHER_MS)
+        timer ??= setTimeout(flush, FLUSH_MS)
         timer.unref()
       }
     },
@@ -101,7 +101,7 @@ export function openLogFile(options: LogFileOptions): LogFile {
   }
 }
 
-/** Every line to each. */
+/** Writes every line to each of the logs. */
 export const logToAll = (...logs: readonly Log[]): Log => ({
   write: (level, message, values) => logs.forEach((log) => log.write(level, message, values)),
 })

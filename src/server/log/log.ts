@@ -4,7 +4,7 @@ import type { LogLevel, Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 
 /**
- * Secrets are blanked before a line is made, at any depth: the logger's own redaction knows fixed paths only.
+ * Secrets are redacted at any depth before a line is written: the logger's own redaction supports fixed paths only.
  * @param destination standard error when absent
  */
 export function createLog(

@@ -1,18 +1,18 @@
-/** Reads the log on disk, oldest line first, and goes on with what comes. */
+/** Reads the log on disk, oldest line first, and can follow new lines. */
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { LOG_DIRECTORY, logFileName } from './log-file.ts'
 
-/** Files that are looked for; more than are ever kept. */
+/** Files to search for; more than are ever kept. */
 const OLDEST = 20
-const LOOK_EVERY_MS = 200
+const POLL_MS = 200
 const CHUNK = 64 * 1024
 
 /**
- * Lines that are whole and readable.
- * @param goesOn asked before each look at what has come; absent = what is there now
+ * Yields complete, valid lines.
+ * @param goesOn called before each read of new lines: true = continue; absent = read only the present lines
  */
 export async function* readLog(directory: string, goesOn: () => boolean = () => false): AsyncGenerator<JsonObject> {
   const path = (age: number): string => join(directory, LOG_DIRECTORY, logFileName(age))
@@ -20,10 +20,10 @@ export async function* readLog(directory: string, goesOn: () => boolean = () => 
   let at = yield* linesOf(path(0), 0)
   let inode = await inodeOf(path(0))
   while (goesOn()) {
-    await after(LOOK_EVERY_MS)
+    await after(POLL_MS)
     const now = await inodeOf(path(0))
     if (now !== inode) {
-      // It was set aside: first its rest, then the new one from its beginning.
+      // The file was rotated: read its rest, then the new one from its beginning.
       if (inode !== undefined) yield* linesOf(path(1), at)
       inode = now
       at = 0
@@ -34,7 +34,7 @@ export async function* readLog(directory: string, goesOn: () => boolean = () => 
 
 const inodeOf = async (path: string): Promise<number | undefined> => (await stat(path).catch(() => undefined))?.ino
 
-/** Yields from a position on and returns where the last whole line ends. */
+/** Yields lines from a position and returns where the last complete line ends. */
 async function* linesOf(path: string, from: number): AsyncGenerator<JsonObject, number> {
   const file = await open(path, 'r').catch(() => undefined)
   if (!file) return from

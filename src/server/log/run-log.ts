@@ -1,22 +1,22 @@
-/** What runs do, as lines of the log: their beginning and end, what they wait for, and what failed. Steps that went well are the timeline's. */
+/** Logs runs: start, end, waiting and failures. Successful steps are only in the timeline. */
 import type { LogLevel, Log } from '../../base/log.ts'
 import type { Store, SessionUpdate, TurnEvent } from '../../store/store.ts'
 
-/** A store that tells the log of every move, once it is kept. */
+/** A store that logs every update after it was saved. */
 export const withRunLog = (store: Store, log: Log): Store => ({
   ...store,
-  async start(turn, limits, idempotency) {
-    const started = await store.start(turn, limits, idempotency)
-    if (started.outcome === 'started') tell(turn, log)
+  async start(update, limits, idempotency) {
+    const started = await store.start(update, limits, idempotency)
+    if (started.outcome === 'started') logUpdate(update, log)
     return started
   },
-  async save(turn) {
-    await store.save(turn)
-    tell(turn, log)
+  async save(update) {
+    await store.save(update)
+    logUpdate(update, log)
   },
 })
 
-function tell({ session, runs, tasks, steps, closedSteps, events }: SessionUpdate, log: Log): void {
+function logUpdate({ session, runs, tasks, steps, closedSteps, events }: SessionUpdate, log: Log): void {
   for (const event of events) {
     const level = levelOf(event)
     if (!level) continue

@@ -21,5 +21,5 @@ export interface OperatorRequest {
 export type OwnOperatorRoute = Exclude<keyof OperatorRoutes, `${string} /v1/${string}`>
 
 export type OperatorAction<R extends OwnOperatorRoute> = (
-  asked: OperatorRequest,
+  request: OperatorRequest,
 ) => Promise<[OperatorRoutes[R]['answer']] extends [never] ? HttpReply : OperatorRoutes[R]['answer']>

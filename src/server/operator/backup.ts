@@ -1,8 +1,8 @@
 import type { OperatorAction } from './act.ts'
 
-/** The archive; what it holds is in the headers too, for those who do not open it. */
+/** Sends the archive; headers tell how many runs and files it contains. */
 export const backupRoute: OperatorAction<'POST /backup'> = async ({ services }) => {
-  // Packing archives is loaded by who asks for one.
+  // Loaded on demand: only this route packs archives.
   const { createBackup } = await import('../runtime/backup.ts')
   const { manifest, stream } = await createBackup(services)
   return {

@@ -1,4 +1,4 @@
-/** Policy decisions as they were recorded, for `policy explain` and `policy backtest`. */
+/** Recorded policy decisions, for `policy explain` and `policy backtest`. */
 import { toIsoText } from '../../base/clock.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { RecordedDecision } from '../../spec/operator.ts'
@@ -12,7 +12,7 @@ import type { OperatorAction } from './act.ts'
 import { findAgent, findRun } from './find.ts'
 import { parseSince } from './runs.ts'
 
-/** Runs that are read at once. */
+/** Runs read per query. */
 const PAGE = 500
 
 export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query }) => {
@@ -104,7 +104,7 @@ function toRecorded(
   }
 }
 
-/** What the decision was made from: the parts that were recorded with it, and those that never change. */
+/** The facts of a decision: those recorded with it, and those that never change. */
 function factsOf(
   recorded: JsonObject,
   session: Session,

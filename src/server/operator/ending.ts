@@ -1,6 +1,6 @@
 import { fail } from '../../base/failure.ts'
 
-/** The ending of an id as the store looks for it: hexadecimal digits without dashes. */
+/** The end of an id as the store searches for it: hexadecimal digits without dashes. */
 export function toEnding(text: string): string {
   const digits = text.replaceAll('-', '').toLowerCase()
   if (/^[0-9a-f]{1,32}$/.test(digits)) return digits

@@ -1,4 +1,4 @@
-/** Things by the references that people write. */
+/** Finds agents, versions, triggers, keys, runs and tasks by what users write. */
 import { fail, type Failure } from '../../base/failure.ts'
 import { agentIdOf, isUuid, type AgentId, type KeyId, type RunId, type TaskId, type TriggerId } from '../../base/ids.ts'
 import type { ApiKey, OperatorKey, Trigger } from '../../spec/key.ts'
@@ -53,7 +53,7 @@ export async function findRun({ store, workspace }: ServerServices, id: string):
   return run
 }
 
-/** Undefined when there is no such task in the workspace. */
+/** @returns undefined if the workspace has no such task */
 export async function taskById(
   { store, workspace }: ServerServices,
   id: string,

@@ -1,5 +1,5 @@
 /**
- * API keys and operator credentials. The secret is in the answer to create and nowhere else.
+ * API keys and operator credentials. Only the answer of create contains the secret.
  * Source: HTTP API, "API key"; command line, `svc keys`; security, S1.
  */
 import { createApiKeySecret, hashKey, prefixOf } from '../../base/api-key.ts'
@@ -13,7 +13,7 @@ import type { OperatorAction } from './act.ts'
 import { findAgent, findKey, findTriggerOf } from './find.ts'
 import { nameOf } from './triggers.ts'
 
-/** Name of keys that a command makes for itself and revokes at its end; they are listed while they work. */
+/** Name of keys that a command creates for itself and revokes at its end; lists show them only while they are valid. */
 const ONE_COMMAND = 'one command'
 
 export const createKey: OperatorAction<'POST /keys'> = async ({ services, operator, body }) => {

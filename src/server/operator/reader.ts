@@ -1,4 +1,4 @@
-/** Bodies of the operator's interface, property by property. Those of the HTTP interface come from its document. */
+/** Validates bodies of the operator's own routes, property by property. Bodies of `/v1` are validated by schema. */
 import type { InvalidPlace } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { refuseFindings } from '../http/refuse.ts'
@@ -9,8 +9,8 @@ interface TextRules {
 }
 
 /**
- * Reads the properties of an object and collects what is wrong; `done` throws it all at once. A property that is wrong reads
- * as undefined.
+ * Reads the properties of an object and collects errors; `done` throws them together. An invalid property reads as
+ * undefined.
  */
 export function readProperties(body: unknown) {
   const problems: InvalidPlace[] = []
@@ -33,7 +33,7 @@ export function readProperties(body: unknown) {
       const value = typed(name, isText, 'must be a string')
       if (value === undefined) return undefined
       const { min = 0, max = Infinity } = rules
-      // Characters are counted as JSON Schema counts them, where the quick count says too many.
+      // Counts characters as JSON Schema does, but only if the cheaper count exceeds the maximum.
       if (value.length < min || (value.length > max && Array.from(value).length > max))
         return wrong(
           `/${name}`,

@@ -1,4 +1,4 @@
-/** What a restore holds: seen with what may repeat, and released. Source: reliability, "Restoring". */
+/** Lists and releases what a restore holds, with the calls that may repeat. Source: reliability, "Restoring". */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import type { SessionId, TriggerId } from '../../base/ids.ts'
 import { isSafe, toolNamed } from '../../engine/session/bindings.ts'
@@ -98,10 +98,10 @@ function repeatsOf({ id: runId, agentName: agent, state }: Run, snapshot: AgentS
   })
 }
 
-/** What becomes of a call once its run is released; undefined where nothing will. */
+/** What happens to a call once its run is released; undefined if nothing. */
 function fateOf({ name, state: { at } }: ToolCall, snapshot: AgentSnapshot): RepeatView['onRelease'] | undefined {
   if (at === 'awaiting' || at === 'unknown') return 'asked'
-  // Nobody knows what became of it.
+  // The outcome is unknown.
   if (at === 'sent') return isSafe(toolNamed(snapshot, name)?.sideEffectClass) ? 'made' : 'asked'
   return at === 'proposed' || at === 'ready' ? 'made' : undefined
 }

@@ -13,7 +13,7 @@ import type { OperatorAction } from './act.ts'
 import { notFoundFailure, findAgent, taskById } from './find.ts'
 import { toEnding } from './ending.ts'
 
-/** More than people answer; the total still tells how many there are. */
+/** More than anyone answers; `total` still counts all. */
 const MOST = 1000
 
 /** Oldest deadline first, then oldest task. */
@@ -114,7 +114,7 @@ function whyOf(task: TaskRecord): string {
   return `${policy.id}@${policy.version}: ${policy.condition ?? policy.decision}`
 }
 
-/** A reply has no task of its own: it is known by its run's id. */
+/** A run that waits for a reply has no task, so its id stands for one. */
 function toReply(run: Run): InboxItem {
   return {
     userTaskId: run.id,

@@ -13,7 +13,7 @@ import { findAgent, findTrigger } from './find.ts'
 
 type TriggerReader = ReturnType<typeof readProperties>
 
-/** Without a name the trigger is called like its type, numbered from the second one on. */
+/** A trigger without a name is named after its type, numbered from the second one on. */
 export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services, body }) => {
   const check = readProperties(body)
   const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
@@ -61,12 +61,12 @@ export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ ser
   const trigger: Trigger = { ...(await findTrigger(services, id)), ...(active !== undefined && { active }), ...limits }
   await services.store.updateTrigger(trigger)
   services.about.onTriggers?.()
-  // Open streams were opened under the old settings; their readers come back and are judged by the new ones.
+  // Open streams use the old settings; clients reconnect under the new ones.
   for (const key of await keysOf(services, trigger)) services.readers.stop(key.id)
   return toTriggerView(trigger, await nameOf(services, trigger.agentId))
 }
 
-/** Its keys are revoked with it. */
+/** Revokes the trigger's keys as well. */
 export const deleteTrigger: OperatorAction<'DELETE /triggers/:id'> = async ({ services, id }) => {
   const trigger = await findTrigger(services, id)
   for (const key of await keysOf(services, trigger)) {
@@ -114,7 +114,7 @@ type TriggerLimits = Partial<
   Pick<Trigger, 'exposeTimeline' | 'allowIps' | 'ratePerMinute' | 'ratePerDay' | 'maxConcurrentRuns'>
 >
 
-/** Only what the body has; a limit of null takes the limit away. */
+/** Only the properties of the body; null removes a limit. */
 function readLimits(check: TriggerReader, body: unknown): TriggerLimits {
   const source: JsonObject = isJsonObject(body) ? body : {}
   const limit = (name: 'ratePerMinute' | 'ratePerDay' | 'maxConcurrentRuns'): TriggerLimits => {

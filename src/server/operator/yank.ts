@@ -1,4 +1,4 @@
-/** Versions that are no longer chosen. Source: bundles, section 4. */
+/** Yanks versions, so that they are no longer chosen. Source: bundles, section 4. */
 import { agentIdOf } from '../../base/ids.ts'
 import { fail } from '../../base/failure.ts'
 import { readProperties } from './reader.ts'
@@ -8,7 +8,7 @@ import { findAgent, findVersion } from './find.ts'
 
 const KINDS = ['Agent', 'Tool', 'Policy'] as const
 
-/** Nothing is deleted, and nothing that runs or is deployed changes. */
+/** Deletes nothing and does not change what runs or is deployed. */
 export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body }) => {
   const check = readProperties(body)
   const kind =

@@ -1,4 +1,4 @@
-/** Uploads: an address, then the bytes, then the registration. Source: HTTP API, "Upload and use flow"; decisions, section 11. */
+/** Uploads in three steps: presign an address, send the bytes to it, finalize. Source: HTTP API, "Upload and use flow"; decisions, section 11. */
 import { dieAtFailpoint } from '../../base/failpoint.ts'
 import { fail } from '../../base/failure.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
@@ -14,10 +14,10 @@ import { openBlobs, type ServerServices } from '../runtime/services.ts'
 import { parseFinalize, parsePresign } from '../http/validate.ts'
 
 const ADDRESS_LIFETIME_SECONDS = 900
-/** Largest file where the configuration names none. */
+/** Largest file unless the configuration sets a limit. */
 const MAX_FILE_BYTES = 100 * 1024 * 1024
 
-/** POST /v1/file-library/presign: the quota is reserved now, and given back when the upload never comes. */
+/** POST /v1/file-library/presign: reserves quota, which is released if the upload never arrives. */
 export const presignFile = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withUploads(services, identify, async (call, { principal }) => {
     const body = await readJson(call, apiBody(services.config))
@@ -26,7 +26,7 @@ export const presignFile = (services: ServerServices, identify: IdentifyCaller):
     return okReply(await presignUpload(services, principal.workspaceId, body, host))
   })
 
-/** POST /v1/file-library/finalize: checks that the bytes are there and fit, then moves them where no address reaches. */
+/** POST /v1/file-library/finalize: checks that the bytes arrived and fit, then moves them out of reach of any upload address. */
 export const finalizeFile = (services: ServerServices, identify: IdentifyCaller): RouteHandler => {
   const finalize = createFinalize(services)
   return withUploads(services, identify, async (call, { principal }) =>
@@ -52,7 +52,7 @@ async function presignUpload(
     id,
     workspaceId,
     objectKey: `${workspaceId}/files/${filename}`,
-    // The address can be used until it expires; what it writes is only ever this key, never the finalized object.
+    // The address stays usable until it expires, but it only writes to this key, never to the finalized object.
     stagingKey: `${workspaceId}/staging/${id}`,
     filename,
     mediaType: body.mediaType,
@@ -84,7 +84,7 @@ function createFinalize(services: ServerServices): (workspaceId: WorkspaceId, gi
   const running = new Map<string, Promise<Finalized>>()
   return async (workspaceId, given) => {
     const { objectKey, maxContentLength } = parseFinalize(given)
-    // One at a time per object: of two that move the same upload the second would find nothing.
+    // One at a time per object: the second of two concurrent moves would find nothing.
     const before = running.get(objectKey)
     const work = (async () => {
       await before?.catch(() => {})
@@ -107,10 +107,10 @@ async function register(
   file: StoredFile,
   maxContentLength: number,
 ): Promise<Finalized> {
-  const told = { objectKey: file.objectKey, filename: file.filename, mediaType: file.mediaType }
-  if (file.finalizedAt !== null) return { ...told, sizeBytes: file.sizeBytes ?? 0, alreadyFinalized: true }
+  const common = { objectKey: file.objectKey, filename: file.filename, mediaType: file.mediaType }
+  if (file.finalizedAt !== null) return { ...common, sizeBytes: file.sizeBytes ?? 0, alreadyFinalized: true }
   const staged = await blobs.head(file.stagingKey)
-  // A crash between move and row leaves the object at its final place already.
+  // After a crash between move and row, the object is already at its final key.
   const found = staged ?? (await blobs.head(file.objectKey))
   if (!found) throw fail('not_uploaded')
   const limit = Math.min(file.maxBytes, maxContentLength)
@@ -121,7 +121,7 @@ async function register(
   if (staged) await blobs.move(file.stagingKey, file.objectKey)
   dieAtFailpoint('finalize.afterMove')
   await store.finalizeFile(file.id, found.sizeBytes, clock.now())
-  return { ...told, sizeBytes: found.sizeBytes, alreadyFinalized: false }
+  return { ...common, sizeBytes: found.sizeBytes, alreadyFinalized: false }
 }
 
 const withUploads = (
@@ -135,7 +135,7 @@ const withUploads = (
     return handle(call, caller)
   })
 
-/** A leaf name that is safe in every path, header and shell: the client's is a label only. */
+/** Makes the client's file name safe in paths, headers and shells. */
 function sanitise(filename: string): string {
   const leaf = filename.split(/[/\\]/).at(-1)!
   const safe = leaf

@@ -11,7 +11,7 @@ import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { parseMessage } from '../http/validate.ts'
 
-/** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. What cannot be accepted is 202 with `error` and changes nothing. */
+/** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. A refused message is answered 202 with `error` and changes nothing. */
 export const sendMessage = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
@@ -20,7 +20,7 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     return acceptedReply(await services.engine.answer(run.id, toAnswer(body, principal), !seesTimeline(principal)))
   })
 
-/** The body as a door of the engine takes it: `text` wins over `message`. */
+/** The body as the engine takes it: `text` wins over `message`. */
 export const toAnswer = (body: MessageBody, by: Principal): GivenAnswer => ({
   by,
   ...defined({
@@ -38,7 +38,7 @@ export const toAnswer = (body: MessageBody, by: Principal): GivenAnswer => ({
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** The same object without the properties that are undefined. */
+/** Removes properties that are undefined. */
 const defined = <T extends object>(object: T): Defined<T> =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>
 

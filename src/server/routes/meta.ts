@@ -7,7 +7,7 @@ import type { ServerServices } from '../runtime/services.ts'
 /** GET /v1/openapi.json (extension): the document of this interface; no key needed. */
 export const getOpenApi = (): RouteHandler => async () => okReply(await readOpenApi())
 
-/** GET /v1/healthz (extension): 200 while requests are taken, 503 while not; no key needed. */
+/** GET /v1/healthz (extension): 200 while requests are accepted, else 503; no key needed. */
 export const getHealth =
   ({ about }: ServerServices): RouteHandler =>
   () => {

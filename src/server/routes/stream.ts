@@ -26,7 +26,7 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     return openStream(services, call, run, session, { owner, endsAt: expiresAt }, view)
   })
 
-/** Open streams of one key. Source: security, S4. */
+/** Open streams per key. Source: security, S4. */
 const MAX_STREAMS = 100
 
 const tooManyStreams = (): Failure =>
@@ -34,11 +34,11 @@ const tooManyStreams = (): Failure =>
     headers: { 'ratelimit-policy': `"streams";q=${MAX_STREAMS}`, ratelimit: '"streams";r=0;t=1' },
   })
 
-/** What an open stream hangs on. */
+/** What ends an open stream early. */
 export interface StreamLease {
-  /** Whose streams end together, such as a key's id. */
+  /** Streams with the same owner, such as a key's id, are ended together. */
   readonly owner: string
-  /** When the right to read ends; null = never. */
+  /** When the permission to read expires; null = never. */
   readonly endsAt: Instant | null
 }
 
@@ -55,16 +55,16 @@ export async function openStream(
   if (cursor !== undefined && isTerminal(run.status) && !(await endsAfter(services, run, session, cursor)))
     return { status: 204 }
   const stop = new AbortController()
-  // What an open stream keeps is multiplied by its readers: of the run the id alone.
+  // Keeps only the id of the run in memory: everything here is multiplied by the number of readers.
   const { id: runId } = run
-  const forget = services.readers.add(owner, () => stop.abort())
-  const keep = endsAt === null ? () => {} : at(services.clock, endsAt, () => stop.abort())
+  const removeReader = services.readers.add(owner, () => stop.abort())
+  const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
   const stream = eventStream(services.engine.follow(runId, cursor ?? 0, stop.signal), {
     view,
     stop,
     onEnd(cause) {
-      forget()
-      keep()
+      removeReader()
+      cancelTimer()
       if (cause !== undefined) services.log.write('error', 'stream failed', { runId, detail: detailOf(cause) })
     },
   })
@@ -74,8 +74,8 @@ export async function openStream(
 /** The longest timer that node keeps: 2^31 - 1 ms. */
 const LONGEST_TIMER_MS = 2_147_483_647
 
-/** Acts at a moment. @returns forgets it */
-function at(clock: Clock, moment: Instant, act: () => void): () => void {
+/** Calls `act` at a moment. @returns a function that cancels it */
+function callAt(clock: Clock, moment: Instant, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
   const wait = () => {
     const left = moment - clock.now()
@@ -90,7 +90,7 @@ function at(clock: Clock, moment: Instant, act: () => void): () => void {
 const PAGE = 256
 const ENDINGS = ['completed', 'failed', 'cancelled']
 
-/** True when the terminal event of a run that has ended comes after the cursor: for the root, the session's. */
+/** True if the terminal event of an ended run (of the session, for a root run) comes after the cursor. */
 async function endsAfter({ store }: ServerServices, run: Run, session: Session, cursor: number): Promise<boolean> {
   if (run.id === session.rootRunId) return cursor < session.lastSeq
   const endings = ENDINGS.map((each) => `engine.run.${each}`)

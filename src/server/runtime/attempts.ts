@@ -1,15 +1,15 @@
 /**
- * Keys that failed, by the address they came from: who tries more than a bucketful is refused before the store is asked.
- * A key that was accepted before is let through, so that a neighbour behind the same address cannot lock it out.
- * Malformed keys do not count, as they cost nothing. Source: security, S4.
+ * Counts failed keys per address in a token bucket: an empty bucket refuses a request before the store is queried. Keys that
+ * were accepted before always pass, so that another client behind the same address cannot lock them out. Malformed keys do
+ * not count, since refusing them is cheap. Source: security, S4.
  */
 import type { Clock } from '../../base/clock.ts'
 import { Failure } from '../../base/failure.ts'
 
-/** Failures that one address may have in a burst, and how soon each is forgotten. */
+/** Failures that one address may have in a burst, and the time after which each no longer counts. */
 const BURST = 1000
 const FORGOTTEN_MS = 100
-/** Addresses and keys that are remembered; the oldest go first. */
+/** Addresses and keys kept in memory; the oldest are evicted first. */
 const MAX_ADDRESSES = 10_000
 const MAX_KEYS = 1000
 
@@ -21,7 +21,7 @@ export interface LoginAttempts {
 }
 
 export function createAttempts(clock: Clock): LoginAttempts {
-  /** Moment at which all failures of an address are forgotten. */
+  /** Time at which no failure of the address counts any more. */
   const until = new Map<string, number>()
   const known = new Set<string>()
   return {

@@ -1,6 +1,6 @@
 /**
- * A data directory as one archive, written while a server works on it: the database as it stands at one moment, then every
- * file that it knows. Files never change once they are there, so they fit the database whenever they are read.
+ * Archives a data directory while a server uses it: a consistent copy of the database, then every file it refers to. Stored
+ * files never change, so they match the database whenever they are read.
  * Source: command line, 2.3.
  */
 import { createReadStream } from 'node:fs'
@@ -39,7 +39,7 @@ export async function createBackup(services: ServerServices): Promise<OpenBackup
   const directory = await mkdtemp(join(services.directory ?? tmpdir(), 'backup-'))
   const file = join(directory, DATABASE)
   try {
-    // The database first: a file that comes meanwhile is copied for nothing, and none that the database knows is missing.
+    // The database first: then no file that it refers to can be missing from the archive.
     await store.backup(file)
     const objects = (await allFiles(services)).map(({ objectKey, mediaType, sizeBytes }) => ({
       key: objectKey,
@@ -92,7 +92,7 @@ function pack(
       await add(`objects/${at}`, bytes.length, new Blob([new Uint8Array(bytes)]).stream())
     }
   }
-  // Who has read to the end finds nothing left behind; who stops reading ends the writing.
+  // Cleans up before the archive ends: a reader that read to the end finds no temporary files, one that stops ends the writing.
   const finish = async (): Promise<void> => {
     try {
       await fill()

@@ -1,4 +1,4 @@
-/** A database that is gone or empty beside what a server has written: it was lost, and is not taken for a new one. */
+/** Refuses to open a new database where logs or files show that the previous one was lost. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'
@@ -18,7 +18,7 @@ export function refuseEmptied(directory: string): void {
   )
 }
 
-/** What a server has written there beside its database. */
+/** Directories in which a server has written files beside its database. */
 export const leftOf = (directory: string): readonly string[] =>
   [LOG_DIRECTORY, 'objects'].filter((name) => holdsFiles(join(directory, name)))
 

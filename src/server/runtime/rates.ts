@@ -4,7 +4,7 @@ import type { ProjectConfig } from '../../spec/config.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { StartLimits } from '../../store/store.ts'
 
-/** @param trigger absent for a start by an operator: only the plan counts then */
+/** @param trigger absent for a start by an operator, which only the plan limits */
 export const startLimits = ({ plan }: ProjectConfig, trigger?: Trigger): StartLimits => ({
   ratePerMinute: trigger?.ratePerMinute ?? null,
   ratePerDay: trigger?.ratePerDay ?? null,
@@ -13,7 +13,7 @@ export const startLimits = ({ plan }: ProjectConfig, trigger?: Trigger): StartLi
   planTokensPerDay: plan?.tokens_per_day ?? null,
 })
 
-/** Adds `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) to a refused start; other errors pass as they are. */
+/** Adds `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) to a refused start; returns other errors unchanged. */
 export function withRateHeaders(error: unknown, { ratePerMinute, ratePerDay, maxConcurrentRuns }: Trigger): unknown {
   if (!isFailure(error, 'rate_limited') && !isFailure(error, 'concurrency_limited')) return error
   const wait = Math.ceil(error.extras.retryAfterSeconds ?? 1)

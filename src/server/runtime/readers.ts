@@ -1,6 +1,6 @@
 /** Open event streams, by the key that opened them. */
 export interface StreamReaders {
-  /** @returns call it when the stream has ended */
+  /** @returns a function to call when the stream has ended */
   add(owner: string, stop: () => void): () => void
   /** How many streams the owner has open. */
   count(owner: string): number

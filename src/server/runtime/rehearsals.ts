@@ -1,6 +1,6 @@
 /**
- * Runs of a development server that play a recording, make one, or ask another model than their agent's. What was asked for
- * lies in the data directory, so that a run that waited for a person over a restart does not wake up in the real world.
+ * Runs of a development server that replay a recording, make one, or use another model than their agent's. Their options are
+ * stored in the data directory, so that a run that waits over a restart does not continue with real models and tools.
  * Source: command line, `svc run`; decisions, section 13.
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,13 +20,13 @@ import type { Toolbox } from '../../tools/tool.ts'
 
 export interface RehearsalRegistry {
   /**
-   * Before the session is started.
-   * @throws Failure `validation_failed` for a model that is no `provider/name`; `config_invalid` for what is no recording
+   * Call it before the session starts.
+   * @throws Failure `validation_failed` for a model that is not `provider/name`; `config_invalid` for a file that is not a recording
    */
   open(sessionId: SessionId, rehearsal: RehearsalOptions): void
-  /** Sessions that are rehearsed, ended ones too. */
+  /** Rehearsed sessions, including ended ones. */
   kept(): readonly SessionId[]
-  /** The session was not started, or has ended. */
+  /** Call it when the session failed to start or has ended. */
   forget(sessionId: SessionId): void
   models(real: ModelProviders): ModelProviders
   tools(real: Toolbox): Toolbox
@@ -37,9 +37,9 @@ interface OpenedRehearsal {
   readonly cassette: Cassette
 }
 
-/** @param directory where they are kept; made with the first */
+/** @param directory where their options are stored; created with the first one */
 export function createRehearsals(directory: string, redactor: Redactor): RehearsalRegistry {
-  // What an earlier process left is read when its session goes on.
+  // Options stored by an earlier process are read when their session continues.
   const opened = new Map<string, OpenedRehearsal | undefined>(idsIn(directory).map((id) => [id, undefined]))
   const fileOf = (sessionId: string): string => join(directory, `${sessionId}.json`)
 
@@ -65,7 +65,7 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
       opened.set(sessionId, read(rehearsal))
       makeDirectory(directory, 0o700)
       writeFileSync(fileOf(sessionId), JSON.stringify(rehearsal), { mode: 0o600 })
-      // A recording is one run: what an earlier one left in the file would be played first.
+      // A recording holds one run: exchanges left in the file by an earlier run would be replayed first.
       if (rehearsal.record !== undefined) writeFileSync(rehearsal.record, '', { mode: 0o600 })
     },
     kept: () => [...opened.keys()] as SessionId[],
@@ -78,7 +78,7 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
         const rehearsal = sessionId === undefined ? undefined : of(sessionId)
         if (!rehearsal) return real
         const { model: other, cassette } = rehearsal
-        return recordedModels(other ? asking(real, other) : real, cassette)
+        return recordedModels(other ? withOtherModel(real, other) : real, cassette)
       }
       return {
         choose: (agent, model, sessionId) => modelsOf(sessionId).choose(agent, model, sessionId),
@@ -104,8 +104,8 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
   }
 }
 
-/** The same agents with another model. What only the model of the document has (address, key, options) stays with it. */
-function asking(
+/** Replaces the model of every agent. Address, key and options of the document's model are kept only for the same provider. */
+function withOtherModel(
   real: ModelProviders,
   { provider, name }: { readonly provider: string; readonly name: string },
 ): ModelProviders {
@@ -127,7 +127,7 @@ function asking(
   }
 }
 
-/** Where a developer keeps the key of a vendor that the agent's document does not know. */
+/** Environment variables with the keys of vendors that the agent's document does not configure. */
 const KEYS: Readonly<Record<string, string>> = { openai: 'OPENAI_API_KEY', anthropic: 'ANTHROPIC_API_KEY' }
 
 function readModel(text: string): NonNullable<OpenedRehearsal['model']> {
@@ -147,7 +147,7 @@ function openCassette({ record, replay }: RehearsalOptions, redactor: Redactor):
     return { replay: createTape(readExchanges(readFileSync(replay, 'utf8'))) }
   }
   if (record === undefined) return {}
-  // At once and in order: a recording that lacks its end cannot be played.
+  // Written synchronously and in order: a recording without its end cannot be replayed.
   return { record: (exchange) => appendFileSync(record, printExchange(redactor.json(exchange)), { mode: 0o600 }) }
 }
 

@@ -1,4 +1,4 @@
-/** Local state is forgotten, while no server holds it. Source: command line, 2.3. */
+/** Deletes local state while no server holds it. Source: command line, 2.3. */
 import { existsSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,18 +21,18 @@ export interface ResetOptions {
 export interface WorkspaceReset {
   readonly runs: number
   readonly files: number
-  /** Runs with all that belongs to them; versions, triggers, keys and files stay. */
+  /** Deletes runs with their sessions, steps and tasks; versions, triggers, keys and files stay. */
   forgetRuns(): Promise<void>
-  /** Everything in the data directory. */
+  /** Deletes everything in the data directory. */
   forgetAll(): Promise<void>
   close(): Promise<void>
 }
 
-/** The one file that stays: it is what holds the directory. */
+/** The lock file stays, because we hold the directory by it. */
 const LOCK = 'lock.db'
 const PAGE = 500
 
-/** Undefined where nothing was kept. @throws Failure `store_locked` while a server holds the directory */
+/** @returns undefined if there was nothing to delete @throws Failure `store_locked` while a server holds the directory */
 export async function openReset({
   dataDirectory,
   workspace,

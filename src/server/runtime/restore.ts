@@ -1,4 +1,4 @@
-/** A backup becomes a data directory, whole or not at all. Source: command line, 2.3. */
+/** Restores a backup into a data directory, completely or not at all. Source: command line, 2.3. */
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export interface RestoreOptions {
   readonly dataDirectory: string
   readonly config: ProjectConfig
   readonly archive: ReadableStream<Uint8Array>
-  /** Replaces what is there. */
+  /** Replaces the present contents of the directory. */
   readonly force: boolean
   readonly clock: Clock
   readonly log: Log
@@ -27,16 +27,16 @@ export interface RestoreOptions {
 
 export interface RestoredBackup {
   readonly manifest: BackupManifest
-  /** What does nothing until it is released. */
+  /** Runs and triggers that are held until they are released. */
   readonly held: HeldCounts
 }
 
-/** What a server keeps in its directory and a backup brings. */
-const KEPT = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`, 'objects']
+/** Entries of a data directory that a backup replaces. */
+const BACKED_UP = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`, 'objects']
 
 /**
- * Nothing of the directory changes before the whole archive was read and its database found good. Open runs and triggers come
- * back held: what they did after the backup was taken is not in it.
+ * Changes the directory only after the whole archive was read and its database checked. Open runs and triggers are restored
+ * held, because the backup does not contain what they did after it was taken.
  * @throws Failure `store_locked` while a server holds the directory, `directory_not_empty`, `backup_invalid`
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
@@ -50,7 +50,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoredBa
       const manifest = await unpack(options, staging)
       verifyDatabase(join(staging, DATABASE))
       const held = holdAll(join(staging, DATABASE), options.clock.now())
-      for (const name of KEPT) await rm(join(dataDirectory, name), { recursive: true, force: true })
+      for (const name of BACKED_UP) await rm(join(dataDirectory, name), { recursive: true, force: true })
       for (const name of [DATABASE, 'objects'])
         if (existsSync(join(staging, name))) await rename(join(staging, name), join(dataDirectory, name))
       await writeFile(join(dataDirectory, 'workspace'), `${manifest.workspace}\n`, { mode: 0o600 })

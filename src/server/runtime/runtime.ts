@@ -140,7 +140,7 @@ async function openParts(
   return {
     services,
     onListening: (port) => void ownPorts.add(port),
-    onClose: closing.push,
+    onClose: (close) => closing.push(close),
     close(graceMs) {
       services.about.closing = true
       services.readers.stopAll()

@@ -26,38 +26,38 @@ interface ScheduleParts {
   readonly log: Log
 }
 
-/** The longest timer that node keeps: 2^31 - 1 ms. A tick farther away is looked at again then. */
+/** The longest timer that node keeps: 2^31 - 1 ms. A later tick is scheduled again when that timer fires. */
 const LONGEST_TIMER_MS = 2_147_483_647
-/** A tick that comes later than this, for example because the machine slept, is missed: its run would be of another time. */
+/** A tick that fires later than this, for example because the machine slept, counts as missed. */
 const LATE_MS = 60_000
 
 export function createSchedule(parts: ScheduleParts): Scheduler {
   const { store, workspaceId, clock, log } = parts
   let timer: NodeJS.Timeout | undefined
   let work: Promise<void> = Promise.resolve()
-  /** Up to when the ticks of each active trigger were looked at. One that is new or active again has none to make up for. */
-  let seen: ReadonlyMap<TriggerId, Instant> | undefined
+  /** Time up to which the ticks of each active trigger were handled. New and reactivated triggers have missed none. */
+  let handled: ReadonlyMap<TriggerId, Instant> | undefined
   let stopped = false
 
   const round = async () => {
     const now = clock.now()
-    // What was due before this process looked at all was due while no server ran.
-    const patience = seen ? LATE_MS : -1
-    const before = (seen ??= await store.ticks(workspaceId))
+    // Ticks that were due before the first pass were due while no server ran.
+    const maxLateMs = handled ? LATE_MS : -1
+    const before = (handled ??= await store.ticks(workspaceId))
     const all = (await store.triggers(workspaceId)).filter(({ type }) => type === 'schedule')
     const held = new Set((await store.restored(workspaceId)).triggers)
     const active = all.filter(({ id, active }) => active && !held.has(id))
-    for (const trigger of active) await look(parts, trigger, before.get(trigger.id) ?? now, now, patience)
-    seen = new Map(active.map(({ id }) => [id, now]))
+    for (const trigger of active) await startDueRun(parts, trigger, before.get(trigger.id) ?? now, now, maxLateMs)
+    handled = new Map(active.map(({ id }) => [id, now]))
     const next = Math.min(...active.map((trigger) => nextTick(trigger, now)))
     clearTimeout(timer)
     if (!stopped && next !== Infinity) {
       timer = setTimeout(refresh, Math.min(LONGEST_TIMER_MS, Math.max(1, next - now)))
       timer.unref()
     }
-    // Last, since a store that cannot keep it must not stop the schedule.
+    // Last: a store that cannot write must not stop the schedule.
     const idle = all.filter((trigger) => !active.includes(trigger) && before.has(trigger.id))
-    if (all.length > 0) await store.markTicks(new Map([...seen, ...idle.map(({ id }) => [id, null] as const)]))
+    if (all.length > 0) await store.markTicks(new Map([...handled, ...idle.map(({ id }) => [id, null] as const)]))
   }
   const refresh = () => {
     work = work
@@ -76,10 +76,10 @@ export function createSchedule(parts: ScheduleParts): Scheduler {
 }
 
 /**
- * Starts the run of a tick that is due now. Ticks that were missed are told, and nothing is made up for.
- * @param patience milliseconds that a tick may be late; negative = each one is missed
+ * Starts the run of a tick that is due now. Missed ticks are logged and not repeated.
+ * @param maxLateMs how late a tick may start; negative = every due tick was missed
  */
-async function look(
+async function startDueRun(
   parts: ScheduleParts,
   trigger: Trigger,
   since: Instant,
@@ -101,7 +101,7 @@ async function look(
   if (isDue) await startBy(parts, trigger)
 }
 
-/** Ticks counted at most: a schedule of every second that nobody served for weeks is told no more exactly. */
+/** Upper bound for counting missed ticks, for schedules of every second after weeks without a server. */
 const MOST_TICKS = 1000
 
 function ticksBetween(trigger: Trigger, since: Instant, until: Instant): Instant[] {
@@ -130,7 +130,7 @@ async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger)
       limits: startLimits(config, trigger),
     })
   } catch (error) {
-    // Where a refusal was thrown says nothing; where a bug was says much.
+    // A stack trace helps to find a bug and says nothing about a refusal.
     const why = isFailure(error)
       ? { code: error.code, detail: error.message }
       : { code: 'internal', detail: detailOf(error) }

@@ -1,5 +1,5 @@
 /**
- * What a session belongs to. It never changes, so it is read once: of a run that is polled, only the run is read again.
+ * Agent and trigger of each session. They never change, so they are cached: polling a run reads only the run again.
  */
 import type { AgentId, SessionId, TriggerId } from '../../base/ids.ts'
 import type { Store } from '../../store/store.ts'
@@ -14,8 +14,8 @@ export interface SessionScopes {
   of(session: SessionId): Promise<SessionScope | undefined>
 }
 
-/** Sessions that are remembered; the oldest go first. */
-const MOST = 10_000
+/** Cached sessions; the oldest are evicted first. */
+const MAX_CACHED = 10_000
 
 export function createScopes(store: Store): SessionScopes {
   const known = new Map<SessionId, SessionScope>()
@@ -27,7 +27,7 @@ export function createScopes(store: Store): SessionScopes {
       if (!session) return undefined
       const scope = { agentId: session.agentId, triggerId: session.triggerId }
       known.set(id, scope)
-      if (known.size > MOST) known.delete(known.keys().next().value!)
+      if (known.size > MAX_CACHED) known.delete(known.keys().next().value!)
       return scope
     },
   }

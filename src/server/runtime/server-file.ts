@@ -13,7 +13,7 @@ export interface ServerFileContents {
 
 export async function writeServerFile(directory: string, content: ServerFileContents): Promise<void> {
   const path = join(directory, 'server.json')
-  // Renamed into place: who reads it never sees half of it.
+  // Renamed into place, so that readers never see a partial file.
   await writeFile(`${path}.new`, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 })
   await rename(`${path}.new`, path)
 }

@@ -1,4 +1,4 @@
-/** The parts that routes work with. Built once, by `open.ts` or by a test. */
+/** The parts of a server that routes use, built once by `openRuntime` or by a test. */
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { IdSource, WorkspaceId } from '../../base/ids.ts'
@@ -18,7 +18,7 @@ export interface ServerServices {
   readonly workspace: { readonly id: WorkspaceId; readonly name: string }
   readonly store: Store
   readonly engine: Engine
-  /** Where uploads are; opened by the first who needs it where no listener takes any (`openBlobs`). */
+  /** Uploaded files. A function where no listener accepts uploads: it opens the storage on first use (`openBlobs`). */
   readonly blobs?: Blobs | (() => Promise<Blobs>)
   readonly config: ProjectConfig
   readonly clock: Clock
@@ -27,18 +27,18 @@ export interface ServerServices {
   readonly redactor: Redactor
   /** Open event streams, so that a revoked key and a shutdown reach them. */
   readonly readers: StreamReaders
-  /** Keys that failed, so that guessing is slowed down. */
+  /** Failed keys per address, to slow down guessing. */
   readonly attempts: LoginAttempts
   readonly scopes: SessionScopes
   readonly about: ServerState
-  /** True where `as` may name anybody, and where runs may be rehearsed: a development server. */
+  /** True for a development server: `as` may name anybody, and runs may be rehearsed. */
   readonly development?: boolean
   readonly rehearsals: RehearsalRegistry
-  /** Identity of whoever speaks over the local operator channel without naming another. */
+  /** Identity of requests on the local operator channel that carry no credential. */
   readonly operator: string
 }
 
-/** What `GET /status` tells, and whether new work is taken. */
+/** What `GET /status` shows, and whether the server accepts new work. */
 export interface ServerState {
   readonly version: string
   readonly startedAt: number
@@ -47,7 +47,7 @@ export interface ServerState {
   uploadUrl: string | null
   /** Called when the schedule triggers have changed. */
   onTriggers?: () => void
-  /** True from the moment a shutdown begins: every request is then answered 503. */
+  /** True once shutdown begins: every request is then answered 503. */
   closing: boolean
 }
 

@@ -13,7 +13,7 @@ export async function readSessionFile(
 ): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined> {
   const session = await store.session(sessionId as SessionId)
   if (!session) return undefined
-  // Only what reached the root came from outside: a sub-agent's input is what a model wrote.
+  // Only the root's input comes from the client: a sub-agent's input is written by a model.
   const steps = (await store.stepsOfSession(session.id)).filter(({ runId }) => runId === session.rootRunId)
   if (!steps.some((step) => shows(step, filename))) return undefined
   const file = await store.fileByName(session.workspaceId, filename)

@@ -1,4 +1,4 @@
-/** Where files are kept: the embedded storage on an address of its own, or the S3 storage that the configuration names. */
+/** Opens the storage of files: the embedded server on its own address, or the S3 bucket of the configuration. */
 import { join } from 'node:path'
 import { openLocalStorage } from '../../blobs/local/serve.ts'
 import { createS3Blobs } from '../../blobs/s3.ts'
@@ -10,7 +10,7 @@ import type { ProjectConfig } from '../../spec/config.ts'
 
 export interface ObjectStorage {
   readonly blobs: Blobs
-  /** What uploads are sent to. */
+  /** Base address of uploads. */
   readonly url: string
   /** Port of the embedded storage. */
   readonly port?: number
@@ -22,9 +22,9 @@ interface EmbeddedOptions {
   readonly directory: string
   readonly host: string
   readonly port: number
-  /** Further names that a Host header may carry. */
+  /** Additional names accepted in a Host header. */
   readonly hosts: readonly string[]
-  /** What uploaders reach the listener by, such as the address of a proxy before it. */
+  /** Address at which uploaders reach the listener, such as that of a reverse proxy. */
   readonly publicUrl?: string | undefined
   readonly clock: Clock
   readonly log: Log
@@ -88,7 +88,7 @@ export function openS3(url: string, region: string, publicUrl?: string): ObjectS
   }
 }
 
-/** A path could not be part of it: it would be signed as the beginning of the bucket's. */
+/** Refuses a path, since it would be signed as part of the bucket's path. */
 function originOf(publicUrl: string): URL {
   const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)

@@ -1,6 +1,6 @@
 /**
- * What expired upload addresses leave: uploads that were never finalized, whose reserved bytes are given back, and what was
- * sent again after it was finalized. Source: security, S23.
+ * Deletes what expired upload addresses leave behind: uploads that were never finalized, whose quota is released, and bytes
+ * that were sent again after the upload was finalized. Source: security, S23.
  */
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -10,12 +10,12 @@ import type { Store } from '../../store/store.ts'
 
 const EVERY_MS = 600_000
 const BATCH = 100
-/** Bytes that arrived in time may still be finalized a while after their address expired. */
-const PATIENCE_MS = 3_600_000
+/** Bytes that arrived in time may still be finalized this long after their address expired. */
+const FINALIZE_GRACE_MS = 3_600_000
 
 export async function sweepUploads(store: Store, blobs: Blobs, clock: Clock): Promise<void> {
   for (;;) {
-    const expired = await store.expiredUploads(clock.now() - PATIENCE_MS, BATCH)
+    const expired = await store.expiredUploads(clock.now() - FINALIZE_GRACE_MS, BATCH)
     for (const file of expired) {
       await blobs.delete(file.stagingKey)
       await (file.finalizedAt === null ? store.deleteFile(file.id) : store.closeUpload(file.id))
@@ -24,7 +24,7 @@ export async function sweepUploads(store: Store, blobs: Blobs, clock: Clock): Pr
   }
 }
 
-/** Sweeps now and then until stopped. */
+/** Sweeps every ten minutes until stopped. */
 export function startSweeping(store: Store, blobs: Blobs, clock: Clock, log: Log): { stop(): Promise<void> } {
   let running: Promise<void> = Promise.resolve()
   const sweep = async () => {

@@ -1,9 +1,9 @@
-/** A conversation as a body: a short one at once, a long one page by page, so that nobody else has to wait for it. */
+/** Sends a short conversation at once and a long one page by page, so that it does not block other requests. */
 import type { PagedConversation } from '../../engine/session/timeline.ts'
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'
 
-/** @param view what may be seen of it; it is asked for every page of the timeline */
+/** @param view the conversation as the caller may see it; applied to each page of the timeline */
 export function conversationReply(
   { more, ...conversation }: PagedConversation,
   view: (conversation: Conversation) => Conversation,
@@ -24,7 +24,7 @@ export function conversationReply(
   return { status: 200, stream, headers: { 'content-type': 'application/json' } }
 }
 
-/** The text that `JSON.stringify` would make of the whole. */
+/** Writes the same text as `JSON.stringify` of the whole conversation. */
 async function* write(
   { session, runs, items }: Conversation,
   more: AsyncIterable<readonly TimelineItem[]>,
@@ -35,9 +35,9 @@ async function* write(
   yield encoder.encode(first.slice(0, -']}'.length))
   let comma = items.length > 0 ? ',' : ''
   for await (const page of more) {
-    const seen = view(page)
-    if (seen.length === 0) continue
-    yield encoder.encode(comma + JSON.stringify(seen).slice(1, -1))
+    const items = view(page)
+    if (items.length === 0) continue
+    yield encoder.encode(comma + JSON.stringify(items).slice(1, -1))
     comma = ','
   }
   yield encoder.encode(']}')

@@ -1,6 +1,6 @@
 /**
- * Output-only mode: what leaves through the conversation and the stream while the trigger does not expose its timeline.
- * It works on what leaves, after numbering, so holes in `ordinal` and in event ids are as they should be.
+ * Output-only mode: redacts conversation and stream while the trigger does not expose its timeline. Redaction comes after
+ * numbering, so gaps in `ordinal` and in event ids are intended.
  * Source: HTTP API, "Authentication", 7; decisions, section 7.
  */
 import type { JsonObject } from '../../base/json.ts'
@@ -21,7 +21,7 @@ export function redactConversation(conversation: Conversation): Conversation {
 const HIDDEN_KINDS: readonly string[] = ['step', 'user_task', 'aitl']
 const HIDDEN_SUBJECTS: readonly string[] = ['engine.subagent.spawned', 'engine.subagent.completed']
 
-/** The event as it may leave; undefined when it may not. */
+/** The event as it may be sent; undefined if it must not be sent. */
 export function redactEvent<E extends StoredEvent | TextDelta>(event: E, rootRunId: string): E | undefined {
   if (HIDDEN_KINDS.includes(event.kind) || HIDDEN_SUBJECTS.includes(event.subject)) return undefined
   if (event.kind === 'session' || event.runId === rootRunId) return event
@@ -32,7 +32,7 @@ export function redactEvent<E extends StoredEvent | TextDelta>(event: E, rootRun
 /** Ids that every step repeats. Source: HTTP API, "GET /v1/runs/{runId}/conversation". */
 const SLIM_KEYS = ['session_id', 'run_id', 'tenant_id', 'agent_id', 'agent_version_id', 'event_id']
 
-/** `stepContent=slim`: contents that are objects lose the ids; others stay as they are. */
+/** `stepContent=slim`: removes the ids from contents that are objects. */
 export const slimContent = (conversation: Conversation): Conversation => ({
   ...conversation,
   items: conversation.items.map((item) => {

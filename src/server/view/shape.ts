@@ -1,4 +1,4 @@
-/** Nouns of the store as bodies of the interface. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
+/** Converts rows of the store to bodies of the API. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { RunStatusBody, SessionListItem } from '../../spec/api.ts'
