@@ -109,6 +109,6 @@ const PLACES = ['./check-worker.cjs', '../check-worker.cjs', '../../dist/check-w
 
 function workerPath(): string {
   const found = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((each) => existsSync(each))
-  if (found === undefined) throw new Error('The workerPath that checks values is not part of this installation.')
+  if (found === undefined) throw new Error('The program that checks values is not part of this installation.')
   return found
 }

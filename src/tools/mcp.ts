@@ -1,7 +1,7 @@
 /**
  * Tools of an MCP server over streamable HTTP. Source: decisions, section 14; reliability, "MCP revision 2026-07-28".
  *
- * The outcome of a toFailedOutcome call depends on whether the server may have received the request that carries it.
+ * The outcome of a failed call depends on whether the server may have received the request that carries it.
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'

@@ -24,7 +24,7 @@ export const returnedOutcome = (result: JsonValue, isError: boolean, durationMs:
   durationMs: Math.round(durationMs),
 })
 
-/** For an unusableOutcome answer of a call that was executed: the text must not let the model think that it was not. */
+/** For an unusable answer of a call that was executed: the text must not let the model think that it was not. */
 const unusableOutcome = (why: string, durationMs: number): ToolOutcome =>
   returnedOutcome(`The call was executed, but ${why}`, true, durationMs)
 

@@ -36,7 +36,7 @@ export interface ToolboxParts {
 
 export function createToolbox(parts: ToolboxParts): Toolbox {
   const { config, configDir, env, redactor, readFile, ownPorts, offline = false, clock = systemClock } = parts
-  // Without keep-alive: a call may be sent at most once, and requests on reused connections are sometimes sent again.
+  // No keep-alive: a call may be sent at most once, so each one gets its own connection.
   const shared = { allowedHosts: config.network?.allowed_hosts ?? [], ...(ownPorts && { ownPorts }) }
   const configEgress = parts.fetch ?? createEgress({ ...shared, from: 'config' })
   const documentEgress = parts.fetch ?? createEgress({ ...shared, from: 'document' })
