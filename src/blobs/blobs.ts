@@ -1,7 +1,7 @@
-/** Objects by key. The only implementation is an S3 client: the embedded storage is an S3-compatible server of its own. */
+/** Object storage by key. The only implementation is an S3 client; the embedded storage is an S3-compatible server. */
 export interface PresignedUpload {
   readonly url: string
-  /** Headers the client must send exactly so. */
+  /** Headers that the client must send unchanged. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -12,11 +12,11 @@ export interface BlobInfo {
 
 export interface Blobs {
   /**
-   * An address to which a client may PUT without a key of ours.
-   * @param maxBytes upper bound; the embedded storage cuts the stream there, any storage is checked again at `head`
+   * Returns an address to which a client may PUT without credentials of ours.
+   * @param maxBytes upper bound; the embedded storage stops the stream there, and the caller of any storage checks it at `head`
    * @param seconds lifetime of the address, 1 to 604800
-   * @param askedAs name by which the asker reached this machine: the address carries it where the storage listens on every
-   *   address of the machine and no other name is configured
+   * @param askedAs host name by which the client reached this machine. The address uses it when the storage listens on all
+   *   addresses of the machine and no other name is configured
    *
    * Source: HTTP API, "POST /v1/file-library/presign"; decisions, section 11.
    */

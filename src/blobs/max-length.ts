@@ -1,5 +1,5 @@
 /**
- * Query parameter of a presigned address: the upload's bound in bytes, signed with the rest. The embedded storage cuts the
- * stream there; S3 ignores parameters that begin with `x-`, and its objects are measured afterwards.
+ * Query parameter of a presigned address: the maximum size of the upload in bytes, covered by the signature. The embedded
+ * storage stops the stream there; S3 ignores parameters that begin with `x-`, so its objects are measured after the upload.
  */
 export const MAX_LENGTH = 'x-svc-max-length'

@@ -4,26 +4,26 @@ import type { Blobs, BlobInfo } from './blobs.ts'
 import { MAX_LENGTH } from './max-length.ts'
 
 export interface S3Options {
-  /** Absent: Amazon's own, by region. */
+  /** Amazon's own address for the region when absent. */
   readonly endpoint?: string
-  /** The same storage as uploaders reach it; `endpoint` when absent. */
+  /** Address of the storage for clients that upload; `endpoint` when absent. */
   readonly publicEndpoint?: string
-  /** True where the storage has every name of this machine, so that an uploader may use the one it knows. */
+  /** True when the storage listens on all addresses of this machine, so that a client may use any host name of it. */
   readonly anyName?: boolean
   readonly region: string
   readonly bucket: string
-  /** Absent: found where the AWS client looks for them. */
+  /** Found by the AWS client in its usual places when absent. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
   readonly forcePathStyle: boolean
 }
 
 const ENCRYPTION = 'x-amz-server-side-encryption'
 
-/** Any S3-compatible storage, the embedded one included. The AWS client is loaded with the first call. */
+/** Connects to any S3-compatible storage, including the embedded one. Loads the AWS client at the first call. */
 export function createS3Blobs(options: S3Options): Blobs {
   const { bucket: Bucket, anyName = false } = options
   let loaded: Promise<LoadedS3Sdk> | undefined
-  const load = (): Promise<LoadedS3Sdk> => (loaded ??= open(options))
+  const load = (): Promise<LoadedS3Sdk> => (loaded ??= loadS3Sdk(options))
 
   const blobs: Blobs = {
     async presignPut(key, mediaType, maxBytes, seconds, askedAs) {
@@ -45,7 +45,7 @@ export function createS3Blobs(options: S3Options): Blobs {
       )
       const url = await getSignedUrl(uploads, command, {
         expiresIn: seconds,
-        // Headers that must come with the upload, rather than parameters of its address.
+        // The upload must send these as headers; they must not become parameters of the address.
         signableHeaders: new Set(['host', 'content-type', ENCRYPTION]),
         unhoistableHeaders: new Set([ENCRYPTION]),
       })
@@ -53,7 +53,7 @@ export function createS3Blobs(options: S3Options): Blobs {
     },
     async head(key) {
       const { sdk, client } = await load()
-      return orAbsent(async (): Promise<BlobInfo> => {
+      return undefinedIfMissing(async (): Promise<BlobInfo> => {
         const head = await client.send(new sdk.HeadObjectCommand({ Bucket, Key: key }))
         return { sizeBytes: head.ContentLength ?? 0, mediaType: head.ContentType }
       })
@@ -61,7 +61,7 @@ export function createS3Blobs(options: S3Options): Blobs {
     async move(from, to) {
       const { sdk, client } = await load()
       const CopySource = `${Bucket}/${from.split('/').map(encodeURIComponent).join('/')}`
-      const copied = await orAbsent(() =>
+      const copied = await undefinedIfMissing(() =>
         client.send(new sdk.CopyObjectCommand({ Bucket, Key: to, CopySource, ServerSideEncryption: 'AES256' })),
       )
       if (!copied) throw fail('not_uploaded')
@@ -72,12 +72,12 @@ export function createS3Blobs(options: S3Options): Blobs {
       if (range && range.length <= 0) return (await blobs.head(key)) && new Uint8Array()
       const Range = range && `bytes=${range.offset}-${range.offset + range.length - 1}`
       try {
-        return await orAbsent(async () => {
+        return await undefinedIfMissing(async () => {
           const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key, ...(Range && { Range }) }))
           return Body ? await Body.transformToByteArray() : new Uint8Array()
         })
       } catch (error) {
-        // The object ends before the range begins.
+        // 416: the object ends before the range begins.
         if (statusOf(error) === 416) return new Uint8Array()
         throw error
       }
@@ -111,38 +111,38 @@ interface LoadedS3Sdk {
   readonly sdk: typeof import('@aws-sdk/client-s3')
   readonly getSignedUrl: typeof import('@aws-sdk/s3-request-presigner').getSignedUrl
   readonly client: S3Client
-  /** Signs addresses for uploaders; it never sends. */
+  /** Signs upload addresses; sends no requests. */
   readonly uploads: S3Client
 }
 
-async function open({
+async function loadS3Sdk({
   endpoint,
   publicEndpoint,
   region,
   credentials,
   forcePathStyle,
 }: S3Options): Promise<LoadedS3Sdk> {
-  // The client would tell every user of Node 20 on stderr that it will want a newer one some day.
+  // Otherwise the client warns users of Node 20 on stderr that it will need a newer Node some day.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true'
   const [sdk, { getSignedUrl }] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/s3-request-presigner'),
   ])
-  const clientOf = (at: string | undefined): S3Client =>
+  const createClient = (at: string | undefined): S3Client =>
     new sdk.S3Client({
       region,
       forcePathStyle,
       ...(at !== undefined && { endpoint: at }),
-      // A copy: the client writes into what it is given.
+      // A copy, because the client modifies the object it gets.
       ...(credentials && { credentials: { ...credentials } }),
-      // Else the checksum of an empty body becomes part of a presigned address, and no upload can satisfy it.
+      // Otherwise a presigned address contains the checksum of an empty body, which no upload matches.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     })
-  return { sdk, getSignedUrl, client: clientOf(endpoint), uploads: clientOf(publicEndpoint ?? endpoint) }
+  return { sdk, getSignedUrl, client: createClient(endpoint), uploads: createClient(publicEndpoint ?? endpoint) }
 }
 
-async function orAbsent<T>(call: () => Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call()
   } catch (error) {

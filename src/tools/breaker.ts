@@ -1,9 +1,12 @@
-/** Tools that are left alone once they have failed in a row. Source: security, S31. */
+/** Circuit breaker for tools. Source: security, S31. */
 import { createBreaker, sayPaused, type BreakerLimits } from '../base/breaker.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ToolOutcome, Toolbox } from './tool.ts'
 
-/** The same tools. An error that a tool answers is an answer: only calls that reached nobody or got no answer are failures. */
+/**
+ * Refuses calls of a tool after consecutive failures. Only calls that could not be sent or got no answer count: an error that
+ * the tool returns is an answer.
+ */
 export function withBreaker(tools: Toolbox, limits: BreakerLimits, clock: Clock): Toolbox {
   const breaker = createBreaker(limits, clock)
   return {

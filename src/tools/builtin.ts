@@ -2,26 +2,26 @@ import { isJsonObject } from '../base/json.ts'
 import { returnedOutcome } from './outcome.ts'
 import type { ToolInvocation, ToolOutcome } from './tool.ts'
 
-/** A workspace file that belongs to the session; undefined where it has none of that name. */
+/** Reads a workspace file of the session; undefined when it has none of that name. */
 export type ReadFile = (
   sessionId: string,
   filename: string,
 ) => Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>
 
-/** Characters read at once unless the model asks for fewer. */
+/** Most characters per call; the model may ask for fewer. */
 const PAGE_CHARACTERS = 64 * 1024
 
-/** `svc.read_file {filename, offset?, length?}`: text of a file, counted in characters. Source: decisions, section 10. */
+/** `svc.read_file {filename, offset?, length?}`: reads text of a file; offsets count characters. Source: decisions, section 10. */
 export async function readWorkspaceFile(readFile: ReadFile, invocation: ToolInvocation): Promise<ToolOutcome> {
   const { filename, offset, length } = isJsonObject(invocation.arguments) ? invocation.arguments : {}
   if (typeof filename !== 'string') return returnedOutcome('svc.read_file needs a filename.', true, 0)
   const file = await readFile(invocation.run.sessionId, filename)
   if (!file) return returnedOutcome(`This session has no file named ${filename}.`, true, 0)
-  const text = decode(file.bytes)
+  const text = decodeText(file.bytes)
   if (text === undefined)
     return returnedOutcome(`${filename} (${file.mediaType}, ${file.bytes.byteLength} bytes) is not text.`, true, 0)
-  const from = Math.min(natural(offset) ?? 0, text.length)
-  const page = text.slice(from, from + Math.min(natural(length) ?? PAGE_CHARACTERS, PAGE_CHARACTERS))
+  const from = Math.min(toNaturalNumber(offset) ?? 0, text.length)
+  const page = text.slice(from, from + Math.min(toNaturalNumber(length) ?? PAGE_CHARACTERS, PAGE_CHARACTERS))
   const next = from + page.length
   return returnedOutcome(
     {
@@ -37,11 +37,11 @@ export async function readWorkspaceFile(readFile: ReadFile, invocation: ToolInvo
   )
 }
 
-const natural = (value: unknown): number | undefined =>
+const toNaturalNumber = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
 
-/** Undefined where the bytes are no UTF-8 text. */
-function decode(bytes: Uint8Array): string | undefined {
+/** Undefined when the bytes are not UTF-8 text. */
+function decodeText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return text.includes('\0') ? undefined : text

@@ -1,27 +1,27 @@
-/** A thread that checks what may take long, so that nobody else waits for it. */
+/** A worker thread for checks that may take long, so that they do not block the event loop. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { InvalidPlace } from '../base/failure.ts'
 
-/** One check as texts: they cross to the thread in one copy, and leave no objects here. */
+/** One check, as JSON texts: a text is copied to the thread cheaply and creates no objects on this side. */
 export interface CheckOrder {
   readonly schema: string
-  /** Absent where only the schema is in question. */
+  /** Absent to check only the schema itself. */
   readonly value?: string
 }
 
-/** Memory of the thread. A check needs a few times its value, which is at most 1 MiB. */
+/** Memory of the thread. A check needs a few times the size of its value, which is at most 1 MiB. */
 const MAX_HEAP_MB = 64
 const MAX_YOUNG_MB = 8
-/** The thread stops a check by its processor time; one that did not is ended with its thread. */
+/** The thread itself limits the CPU time of a check; when that fails, the thread is terminated after this time. */
 const MAX_WALL_MS = 30_000
-/** An idle thread is ended, so that a server at rest holds no memory for it. */
+/** An idle thread is terminated, so that it uses no memory of an idle server. */
 const IDLE_MS = 10_000
-/** Checks that wait at once. */
+/** Checks that may wait at the same time. */
 const MAX_WAITING = 1000
 
-/** Why a check came to no end. */
+/** A check that was stopped, with the limit that it exceeded. */
 export class CheckUnfinished extends Error {}
 
 interface WaitingCheck extends CheckOrder {
@@ -37,8 +37,8 @@ class CheckThread {
   #idle: NodeJS.Timeout | undefined
 
   /**
-   * Checks one order after the other.
-   * @throws CheckUnfinished with the bound that was exceeded
+   * Runs the checks one after the other.
+   * @throws CheckUnfinished with the limit that was exceeded
    */
   check(order: CheckOrder): Promise<readonly InvalidPlace[]> {
     if (this.#waiting.length >= MAX_WAITING)
@@ -61,16 +61,16 @@ class CheckThread {
   }
 
   #rest(): void {
-    // A process that has nothing else to do may end.
+    // The thread alone must not keep the process alive.
     this.#worker?.unref()
     this.#idle = setTimeout(() => this.#close(), IDLE_MS)
     this.#idle.unref()
   }
 
   #open(): Worker {
-    const worker = new Worker(program(), {
+    const worker = new Worker(workerPath(), {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
-      // It needs none of what the process was started with.
+      // The thread needs no environment and no flags of this process.
       env: {},
       execArgv: [],
     })
@@ -104,10 +104,10 @@ class CheckThread {
 const checkThread = new CheckThread()
 export const checkInThread = (order: CheckOrder): Promise<readonly InvalidPlace[]> => checkThread.check(order)
 
-/** Beside the bundle, or above its chunks; for the sources, where they were built last. */
+/** A build has the file beside the bundle or one level above its chunks; the sources use the last build. */
 const PLACES = ['./check-worker.cjs', '../check-worker.cjs', '../../dist/check-worker.cjs']
 
-function program(): string {
+function workerPath(): string {
   const found = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((each) => existsSync(each))
   if (found === undefined) throw new Error('The program that checks values is not part of this installation.')
   return found

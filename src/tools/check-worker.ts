@@ -1,29 +1,29 @@
-/** Entry point of the thread that checks what may take long (`check-thread.ts`). */
+/** Entry point of the worker thread that `check-thread.ts` starts. */
 import { parentPort } from 'node:worker_threads'
 import type { InvalidPlace } from '../base/failure.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import type { CheckOrder } from './check-thread.ts'
 import { uncheckable, usableSchema, type UsableSchema } from './schema-compiler.ts'
 
-/** Schemas by their text: reading one again would lose what was compiled. */
+/** Schemas by their text, so that each is compiled once. */
 const known = new Map<string, UsableSchema>()
 const MAX_KNOWN = 50
 
-function usable(text: string): UsableSchema {
-  const before = known.get(text)
-  if (before) return before
+function findSchema(text: string): UsableSchema {
+  const cached = known.get(text)
+  if (cached) return cached
   if (known.size >= MAX_KNOWN) known.clear()
   const found = usableSchema(JSON.parse(text) as JsonSchema)
   known.set(text, found)
   return found
 }
 
-function answer({ schema, value }: CheckOrder): readonly InvalidPlace[] {
-  const found = usable(schema)
+function runCheck({ schema, value }: CheckOrder): readonly InvalidPlace[] {
+  const found = findSchema(schema)
   if ('problem' in found) return [uncheckable(found.problem)]
   if (value !== undefined) return found.check(JSON.parse(value))
   const problem = found.compileProblem()
   return problem === undefined ? [] : [uncheckable(problem)]
 }
 
-parentPort!.on('message', (order: CheckOrder) => parentPort!.postMessage(answer(order)))
+parentPort!.on('message', (order: CheckOrder) => parentPort!.postMessage(runCheck(order)))

@@ -1,6 +1,6 @@
 /**
- * Checks values against JSON Schemas that others wrote. What may take long is done by another thread, within bounds of time
- * and memory. What cannot be checked is never valid. Source: security, S11 to S13.
+ * Checks values against untrusted JSON Schemas. A check that may take long runs in another thread, within limits of time and
+ * memory. A value that cannot be checked is never valid. Source: security, S11 to S13.
  */
 import { createHash } from 'node:crypto'
 import type { InvalidPlace } from '../base/failure.ts'
@@ -9,23 +9,23 @@ import { checkInThread, CheckUnfinished, type CheckOrder } from './check-thread.
 import { uncheckable, usableSchema, type SizedSchema } from './schema-compiler.ts'
 
 /**
- * What is wrong with a value, at most 20 places: a JSON pointer into it and a sentence part. Empty = valid.
- * A schema that cannot be compiled, or a check that takes too long, is itself a finding.
+ * Returns what is wrong with a value, at most 20 places, each a JSON pointer and part of a sentence. Empty means valid.
+ * A schema that cannot be compiled, or a check that takes too long, is reported as a finding.
  *
- * Checks here and now, which may take 60 ms of processor time. Work that is done by `workWithChecks` does not wait for that.
+ * Checks synchronously, which may take 60 ms of CPU time; inside `workWithChecks`, long checks run in another thread.
  */
 export function checkValue(schema: JsonSchema, value: unknown): readonly InvalidPlace[] {
   if (schema === true) return []
   const usable = usableSchema(schema)
   if ('problem' in usable) return [uncheckable(usable.problem)]
-  if (!verdicts || !usable.mayBeLong(value)) return usable.check(value)
+  if (!knownResults || !usable.mayBeLong(value)) return usable.check(value)
   const check = new LongCheck(usable, value)
-  const verdict = verdicts.get(check.key)
-  if (verdict) return verdict
+  const result = knownResults.get(check.key)
+  if (result) return result
   throw check
 }
 
-/** The same, in another thread where it may take long. */
+/** Like `checkValue`, but a check that may take long runs in another thread. */
 export async function checkForeignValue(schema: JsonSchema, value: unknown): Promise<readonly InvalidPlace[]> {
   if (schema === true) return []
   const usable = usableSchema(schema)
@@ -33,63 +33,64 @@ export async function checkForeignValue(schema: JsonSchema, value: unknown): Pro
   return usable.mayBeLong(value) ? new LongCheck(usable, value).run() : usable.check(value)
 }
 
-/** Why a schema cannot be used to check anything; undefined when it can. Compiles it, in another thread where that may take long. */
+/** Returns why a schema cannot be used; undefined when it can. Compiles it, in another thread if that may take long. */
 export async function checkForeignSchema(schema: JsonSchema): Promise<string | undefined> {
   if (schema === true) return undefined
   const usable = usableSchema(schema)
   if ('problem' in usable) return usable.problem
   if (!usable.mayBeLong(null)) return usable.compileProblem()
-  const [detail] = await inThread({ schema: JSON.stringify(schema) })
+  const [detail] = await runInThread({ schema: JSON.stringify(schema) })
   return detail?.message.replace(UNCHECKABLE, '')
 }
 
 const UNCHECKABLE = uncheckable('').message
 
-/** Verdicts of the work that is being done; undefined outside of it. */
-let verdicts: Map<string, readonly InvalidPlace[]> | undefined
+/** Results of long checks for the work in progress; undefined outside `workWithChecks`. */
+let knownResults: Map<string, readonly InvalidPlace[]> | undefined
 
 /**
- * Does synchronous work that calls `checkValue`. A check that may take long ends the work; it is done by another thread, and
- * the work is done again with its verdict. So the work must have no effects, and must not catch what it does not know.
+ * Runs synchronous work that calls `checkValue`. A check that may take long aborts the work with an exception, runs in another
+ * thread, and the work starts again with the result. The work must therefore have no effects and must not swallow exceptions
+ * that it does not know.
  */
 export async function workWithChecks<T>(work: () => T): Promise<T> {
   const known = new Map<string, readonly InvalidPlace[]>()
   for (;;) {
     let check: LongCheck
     try {
-      verdicts = known
+      knownResults = known
       return work()
     } catch (error) {
       if (!isLongCheck(error)) throw error
       check = error
     } finally {
-      verdicts = undefined
+      knownResults = undefined
     }
     known.set(check.key, await check.run())
   }
 }
 
-/** True for what `checkValue` throws in work that is done by `workWithChecks`: it must reach that. */
+/** True for the exception that `checkValue` throws inside `workWithChecks`; the work must let it through. */
 export const isLongCheck = (error: unknown): error is LongCheck => error instanceof LongCheck
 
-/** A check that ends the work it is part of. */
+/** Thrown to abort the work that needs the result of a long check. */
 class LongCheck extends Error {
   readonly key: string
   readonly #order: CheckOrder
 
   constructor({ schema, digest }: SizedSchema, value: unknown) {
-    super('A check that may take long has no verdict yet.')
+    super('A check that may take long has no result yet.')
     const text = JSON.stringify(value)
     this.#order = { schema: JSON.stringify(schema), value: text }
     this.key = `${digest} ${createHash('sha256').update(text).digest('base64')}`
   }
 
   run(): Promise<readonly InvalidPlace[]> {
-    return inThread(this.#order)
+    return runInThread(this.#order)
   }
 }
 
-async function inThread(order: CheckOrder): Promise<readonly InvalidPlace[]> {
+async function runInThread(order: CheckOrder): Promise<readonly InvalidPlace[]> {
   try {
     return await checkInThread(order)
   } catch (error) {

@@ -1,21 +1,21 @@
 /**
- * A tool that is a program: one process a call, JSON on stdin, JSON on stdout. Source: decisions, section 14.
+ * A tool that is a program: one process per call, JSON on stdin, JSON on stdout. Source: decisions, section 14.
  *
- * Exit 0 and JSON is a result; another exit code is the tool's own error, a complete answer too. A process that was killed, or
- * that ran out of time, may have done its work or not.
+ * Exit code 0 with JSON is a result; any other exit code is an error of the tool, which is a complete answer too. The outcome
+ * of a process that was killed or timed out is unknown.
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../base/clock.ts'
-import { bodyOf, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
+import { toInvocationBody, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface CommandParts {
   readonly argv: readonly string[]
-  /** Directory of the config file, in which the program runs. */
+  /** Directory of the config file; the program runs in it. */
   readonly cwd: string
-  /** Environment of this process, of which the program sees what `environmentOf` lets through. */
+  /** Environment of this process; the program gets only what `environmentOf` passes on. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Further variables that the config lets through. */
+  /** Names of further variables that the config passes on. */
   readonly allow: readonly string[]
   readonly timeoutMs: number
   readonly clock: Clock
@@ -36,23 +36,23 @@ export async function runCommand(
       cwd: parts.cwd,
       env: environmentOf(parts.env, parts.allow),
       extendEnv: false,
-      input: JSON.stringify(bodyOf(invocation)),
+      input: JSON.stringify(toInvocationBody(invocation)),
       reject: false,
       buffer: false,
-      // A process group of its own, so that what the program starts is ended with it.
+      // A process group of its own, so that child processes of the program are killed with it.
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
     const kill = (): void => killTree(child)
     limit.signal.addEventListener('abort', kill, { once: true })
     let answeredInTime = false
-    let letGo: NodeJS.Timeout | undefined
+    let lingerTimer: NodeJS.Timeout | undefined
     child.once('exit', (code) => {
       answeredInTime = code !== null && !limit.signal.aborted
-      letGo = setTimeout(() => {
+      lingerTimer = setTimeout(() => {
         kill()
-        // What left the group holds the output still; what was written is read before.
-        letGo = setTimeout(() => {
+        // A process that left the group may still hold the output open; what it wrote so far has been read by now.
+        lingerTimer = setTimeout(() => {
           child.stdout?.destroy()
           child.stderr?.destroy()
         }, LINGER_MS)
@@ -61,7 +61,7 @@ export async function runCommand(
     const stdout = collect(child.stdout, MAX_OUTPUT_BYTES + 1)
     const stderr = collectTail(child.stderr, TAIL_BYTES)
     const ended = await child
-    clearTimeout(letGo)
+    clearTimeout(lingerTimer)
     const took = parts.clock.monotonic() - started
     if (child.pid === undefined)
       return {
@@ -95,16 +95,16 @@ export async function runCommand(
   }
 }
 
-/** How long what a program started may hold its output open once the program itself has ended: its answer is complete by then. */
+/** How long child processes may hold the output open after the program itself exited: its answer is complete by then. */
 const LINGER_MS = 500
 
-/** Of stderr: enough for a message and a stack, small enough for a model. */
+/** Bytes kept of stderr: enough for a message and a stack trace, small enough for a model. */
 const TAIL_BYTES = 4096
 
-const failureText = (code: number, said: string): string =>
-  said.trim() === '' ? `exit code ${code}` : `exit code ${code}: ${said.trim()}`
+const failureText = (code: number, output: string): string =>
+  output.trim() === '' ? `exit code ${code}` : `exit code ${code}: ${output.trim()}`
 
-const PASSED = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR']
+const PASSED_VARIABLES = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR']
 const PASSED_ON_WINDOWS = [
   'SYSTEMROOT',
   'SYSTEMDRIVE',
@@ -118,33 +118,33 @@ const PASSED_ON_WINDOWS = [
 ]
 
 /**
- * What a program may know of our environment. Never the server's address or its keys, even when the config names them: an agent
- * that could reach them could approve its own calls (security, S19).
+ * The environment of the program. Never contains the server's address or keys, even when the config names them: an agent that
+ * could reach the server could approve its own calls (security, S19).
  */
 function environmentOf(env: CommandParts['env'], allow: readonly string[]): Record<string, string> {
   const names = [
-    ...PASSED,
+    ...PASSED_VARIABLES,
     ...(process.platform === 'win32' ? PASSED_ON_WINDOWS : []),
     ...allow.filter((name) => !name.startsWith('SVC_')),
   ]
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 }
 
-/** The program may have ended before what it started: its group is there as long as one of them is. */
+/** Kills the process group, which exists as long as any of its processes, even when the program itself has exited. */
 function killTree(child: Pick<ChildProcess, 'pid' | 'kill'>): void {
   if (child.pid === undefined) return
   try {
     if (process.platform === 'win32') child.kill('SIGKILL')
     else process.kill(-child.pid, 'SIGKILL')
   } catch (error) {
-    // The group ended in the meantime.
+    // ESRCH: all processes of the group have exited.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
 type Readable = NodeJS.ReadableStream | null | undefined
 
-/** Keeps the first bytes and reads on, since a full pipe would stop a program in the middle of its work. */
+/** Keeps the first bytes and reads the rest too, because a full pipe would block the program. */
 function collect(stream: Readable, maxBytes: number): () => Buffer {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -1,7 +1,7 @@
-/** A tool behind an address: the call is POSTed as JSON, the answer's body is the result. Source: decisions, section 14. */
+/** A tool behind a URL: the call is POSTed as JSON and the response body is the result. Source: decisions, section 14. */
 import type { Clock } from '../base/clock.ts'
 import { isUnsent, type FetchFunction } from '../base/transport.ts'
-import { bodyOf, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
+import { toInvocationBody, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface HttpParts {
@@ -32,19 +32,19 @@ export async function callHttp(
         ...parts.headers,
         'content-type': 'application/json',
         'idempotency-key': invocation.idempotencyKey,
-        // A tool that gets the call late can refuse it.
+        // Lets the tool refuse a call that arrives too late.
         'svc-not-after': new Date(invocation.notAfter).toISOString(),
       },
-      body: JSON.stringify(bodyOf(invocation)),
+      body: JSON.stringify(toInvocationBody(invocation)),
     })
     const body = await readBody(response, MAX_OUTPUT_BYTES + 1)
     const took = parts.clock.monotonic() - started
     if (response.status >= 300) {
       const text = body.toString('utf8').trim()
-      const said = text === '' ? '' : `: ${text.slice(-TAIL_CHARACTERS)}`
-      const where = response.headers.get('location')
+      const detail = text === '' ? '' : `: ${text.slice(-TAIL_CHARACTERS)}`
+      const location = response.headers.get('location')
       return returnedOutcome(
-        `HTTP ${response.status}${where === null ? '' : ` (a redirect to ${where}, which is not followed)`}${said}`,
+        `HTTP ${response.status}${location === null ? '' : ` (a redirect to ${location}, which is not followed)`}${detail}`,
         true,
         took,
       )
@@ -69,7 +69,7 @@ export async function callHttp(
 
 const TAIL_CHARACTERS = 2000
 
-/** The body, or its first `maxBytes`: then the connection is closed. */
+/** Reads at most `maxBytes` of the body. A longer body is cut and its connection closed. */
 async function readBody(response: Response, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let bytes = 0

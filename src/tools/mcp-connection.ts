@@ -1,4 +1,4 @@
-/** A client of one MCP server as one agent may use it, kept as long as it works. */
+/** A connection to one MCP server with the credentials of one agent. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../base/json.ts'
 import type { FetchFunction } from '../base/transport.ts'
@@ -7,8 +7,8 @@ import { MAX_OUTPUT_BYTES } from './tool.ts'
 
 export interface McpConnection {
   /**
-   * @param attempt names this attempt in the header `ATTEMPT_HEADER`, unique among the calls under way
-   * @throws what the client throws; an error also where the answer breaks off, which the client would wait out
+   * @param attempt identifies this attempt in the header `ATTEMPT_HEADER`; unique among concurrent calls
+   * @throws the client's errors, and an error when the answer breaks off, for which the client would wait until its timeout
    */
   call(
     params: CallParams,
@@ -16,7 +16,7 @@ export interface McpConnection {
     headers: Readonly<Record<string, string>>,
     options: CallOptions,
   ): Promise<CallToolResult>
-  /** The server's tools by name, asked again for each run. */
+  /** The server's tools by name, listed again for each new run. */
   toolsFor(runId: string | undefined, options: CallOptions): Promise<ReadonlyMap<string, Tool>>
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface CallParams {
   readonly _meta: JsonObject
 }
 
-/** Tells which requests carry which attempt; harmless to servers. */
+/** Tells which request carries which attempt; servers ignore it. */
 export const ATTEMPT_HEADER = 'svc-attempt'
 
 export interface CallOptions {
@@ -38,22 +38,22 @@ export interface CallOptions {
 
 export interface McpParts {
   readonly server: McpServer
-  /** What authenticates us, by header name. */
+  /** Authentication headers by name. */
   readonly headers: Readonly<Record<string, string>>
   readonly fetch: FetchFunction
-  /** Our version, told to the server. */
+  /** Our version, sent to the server. */
   readonly version: string
 }
 
-/** One page of tools holds some hundreds; a server that has no end is cut off. */
+/** A page has some hundred tools; the limit stops a server that never ends its list. */
 const MAX_PAGES = 20
-/** Runs whose listing is remembered; an older one is only asked for again. */
+/** Runs remembered as having a fresh listing; forgetting an older one only costs another listing. */
 const MAX_RUNS = 1000
 
 /**
- * @param timeoutMs for each request of the greeting
- * @param signal ends the greeting, not what comes after it
- * @throws what the client throws; an UnsentError in it where the server could not be reached
+ * @param timeoutMs for each request of the handshake
+ * @param signal aborts the handshake only, not the connection
+ * @throws the client's errors, with an UnsentError as a cause when the server could not be reached
  */
 export async function connectMcp(
   { server, headers, fetch, version }: McpParts,
@@ -65,23 +65,23 @@ export async function connectMcp(
     { name: 'svc', version },
     {
       versionNegotiation: { mode: 'auto' },
-      // A server that wants more from a person than the arguments asks through a tool error, not around our approvals.
+      // A server must not ask a person directly, which would bypass our approvals; it can return a tool error instead.
       inputRequired: { autoFulfill: false },
-      // The SDK would compile the server's schemas unmeasured; results are checked by the engine against the agent's own.
+      // The SDK would compile the server's schemas without limits; the engine checks results against the agent's own schemas.
       jsonSchemaValidator: {
         getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
       },
     },
   )
   /** Requests whose answer has not ended. */
-  const open = new Set<AbortController>()
-  const stopAll = (): void => open.forEach((each) => each.abort())
+  const openRequests = new Set<AbortController>()
+  const stopAll = (): void => openRequests.forEach((each) => each.abort())
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { ...headers } },
-    fetch: (url, init) => boundedFetch(fetch, url, init, open),
+    fetch: (url, init) => boundedFetch(fetch, url, init, openRequests),
     onInsufficientScope: 'throw',
   })
-  /** What to do when the stream that answers an attempt ends. */
+  /** Callbacks for the end of the answer stream, by attempt. */
   const onEnd = new Map<string, () => void>()
   const send = transport.send.bind(transport)
   transport.send = (message, sendOptions) => {
@@ -114,7 +114,7 @@ export async function connectMcp(
   return {
     async call(params, attempt, callHeaders, callOptions) {
       const broken = new Promise<never>((_, reject) => {
-        // An answer that came with the end of the stream is still on its way to the caller.
+        // Deferred, because an answer that arrived with the end of the stream is delivered first.
         onEnd.set(attempt, () => void setImmediate(() => reject(new Error('The answer broke off.'))))
       })
       try {
@@ -138,10 +138,10 @@ export async function connectMcp(
     },
     async close() {
       stopAll()
-      // A server that keeps sessions may forget this one; it must not keep us waiting for that.
+      // Lets the server end its session, but does not wait longer than this for it.
       let timer: NodeJS.Timeout | undefined
-      const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, 500)))
-      await Promise.race([transport.terminateSession().catch(() => {}), patience])
+      const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, 500)))
+      await Promise.race([transport.terminateSession().catch(() => {}), timeout])
       clearTimeout(timer)
       await client.close()
     },
@@ -156,12 +156,12 @@ const abortOf = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', stop, { once: true })
   })
 
-/** An answer may be a little larger than a result, since it wraps one. */
+/** Larger than a result may be, because an answer wraps a result. */
 const MAX_ANSWER_BYTES = 4 * MAX_OUTPUT_BYTES
 
 /**
- * Cuts the answer to a request off where it grows without end; the stream of notifications has no end by design.
- * @param open holds the request until its answer has ended: aborting it ends the answer
+ * Limits the size of answers to POST requests. The stream of notifications (GET) is unlimited by design.
+ * @param open receives a controller for the request until its answer has ended; aborting it ends the answer
  */
 async function boundedFetch(
   fetch: FetchFunction,
@@ -194,7 +194,7 @@ async function boundedFetch(
       else controller.enqueue(chunk)
     },
   })
-  // Whoever reads the answer is told how it ended.
+  // The reader of the answer gets the error, so it is ignored here.
   void response.body
     .pipeTo(bounded.writable, { signal: own.signal })
     .catch(() => {})

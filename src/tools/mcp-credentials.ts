@@ -1,4 +1,4 @@
-/** What authenticates an agent at its MCP servers. Source: authoring format, "Authentication". */
+/** Credentials of an agent for its MCP servers. Source: authoring format, "Authentication". */
 import { failures } from '../base/failure.ts'
 import type { Redactor } from '../base/secret.ts'
 import type { McpServer } from '../spec/document.ts'
@@ -7,7 +7,7 @@ import type { AgentSnapshot } from '../spec/snapshot.ts'
 type McpEnvironment = Readonly<Record<string, string | undefined>>
 type SecretOwner = Pick<AgentSnapshot, 'id' | 'secrets'>
 
-/** The declared secret of a server that has no value here. */
+/** The secret of a server, if it is declared but has no value in the environment. */
 export function unsetSecret(
   agent: SecretOwner,
   { auth }: McpServer,
@@ -17,7 +17,7 @@ export function unsetSecret(
   return variable === undefined || env[variable] ? undefined : { secret: auth!.secret, env: variable }
 }
 
-/** Why a server cannot be authenticated to; undefined where nothing is missing. */
+/** Why the credentials of a server are incomplete; undefined when they are complete. */
 export function missingSecret(agent: SecretOwner, server: McpServer, env: McpEnvironment): string | undefined {
   const unset = unsetSecret(agent, server, env)
   if (unset) return failures.secret_not_set.say(unset)
@@ -25,7 +25,7 @@ export function missingSecret(agent: SecretOwner, server: McpServer, env: McpEnv
   return `MCP server "${server.name}" needs the secret "${server.auth.secret}", which ${agent.id} does not declare.`
 }
 
-/** Headers by name. Nothing may be missing. */
+/** Authentication headers by name. The caller must have checked `missingSecret`. */
 export function mcpCredentials(
   agent: SecretOwner,
   { auth }: McpServer,

@@ -1,4 +1,4 @@
-/** What MCP servers say about their tools when nothing is called: for `svc lint --mcp-live` and `svc compile --mcp`. */
+/** Lists the tools of MCP servers for `svc lint --mcp-live` and `svc compile --mcp`. */
 import type { Tool } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../base/json.ts'
 import { createRedactor } from '../base/secret.ts'
@@ -9,20 +9,20 @@ import type { ListedTool, ToolListing } from './listed-tool.ts'
 import { connectMcp } from './mcp-connection.ts'
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 
-/** Asks a server for its tools as one agent would. */
+/** Lists the tools of a server with the credentials of an agent. */
 export type AskMcp = (agent: Pick<AgentSnapshot, 'id' | 'secrets'>, server: McpServer) => Promise<ToolListing>
 
 export interface ListingParts {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The guarded way out. */
+  /** Sends the requests, through the egress checks. */
   readonly fetch: FetchFunction
-  /** Our version, told to the server. */
+  /** Our version, sent to the server. */
   readonly version: string
-  /** For connecting and for listing, each. */
+  /** Applies to connecting and to listing, each. */
   readonly timeoutMs: number
 }
 
-/** Asks a server as one agent would. Never throws for what the server does. */
+/** Lists the tools of a server with the credentials of an agent. Errors of the server are returned, never thrown. */
 export async function listMcpTools(
   agent: Pick<AgentSnapshot, 'id' | 'secrets'>,
   server: McpServer,
@@ -37,7 +37,7 @@ export async function listMcpTools(
     const connection = await connectMcp({ server, headers, fetch, version }, timeoutMs, signal)
     try {
       const tools = await connection.toolsFor(undefined, { signal, timeout: timeoutMs })
-      return { tools: new Map([...tools].map(([name, tool]) => [name, toListed(tool)])) }
+      return { tools: new Map([...tools].map(([name, tool]) => [name, toListedTool(tool)])) }
     } finally {
       await connection.close()
     }
@@ -46,16 +46,20 @@ export async function listMcpTools(
   }
 }
 
-/** The cause that says most: what the layers above it say is that something failed. */
+/** The message of the innermost cause; the errors around it only say that something failed. */
 export function innermostCause(error: unknown): string {
-  let here = error
-  for (let depth = 0; depth < 8 && here instanceof Error && here.cause instanceof Error && here.cause.message; depth++)
-    here = here.cause
-  return here instanceof Error ? here.message.slice(0, 500) : String(here)
+  let innermost = error
+  for (
+    let depth = 0;
+    depth < 8 && innermost instanceof Error && innermost.cause instanceof Error && innermost.cause.message;
+    depth++
+  )
+    innermost = innermost.cause
+  return innermost instanceof Error ? innermost.message.slice(0, 500) : String(innermost)
 }
 
-/** What a server says of a tool, as far as anybody here reads it. */
-export function toListed({ name, description = '', inputSchema, annotations = {} }: Tool): ListedTool {
+/** The parts of a server's tool description that svc uses. */
+export function toListedTool({ name, description = '', inputSchema, annotations = {} }: Tool): ListedTool {
   const { readOnlyHint, destructiveHint } = annotations
   return {
     name,

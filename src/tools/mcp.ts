@@ -1,7 +1,7 @@
 /**
  * Tools of an MCP server over streamable HTTP. Source: decisions, section 14; reliability, "MCP revision 2026-07-28".
  *
- * What a failure means depends on one thing: whether the request that carries the call may have been received.
+ * The outcome of a failed call depends on whether the server may have received the request that carries it.
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
@@ -15,8 +15,8 @@ import { checkForeignSchema } from './check.ts'
 import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from './mcp-connection.ts'
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
-import { innermostCause, toListed } from './mcp-listing.ts'
-import { cutOutput, withDeadline, inexact, returnedOutcome, tooDeep } from './outcome.ts'
+import { innermostCause, toListedTool } from './mcp-listing.ts'
+import { truncatedOutcome, withDeadline, inexactNumberOutcome, returnedOutcome, tooDeepOutcome } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface McpServers {
@@ -33,7 +33,7 @@ export interface McpServers {
 export interface McpServersParts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly redactor: Redactor
-  /** The guarded way out. */
+  /** Sends the requests, through the egress checks. */
   readonly fetch: FetchFunction
   readonly clock: Clock
   readonly version: string
@@ -41,28 +41,28 @@ export interface McpServersParts {
 
 export function createMcpServers({ env, redactor, fetch, clock, version }: McpServersParts): McpServers {
   const connections = new Map<string, PooledConnection>()
-  /** Attempts whose request may have been received. */
+  /** Attempts whose request the server may have received. */
   const dispatched = new Set<string>()
 
-  const markingFetch: FetchFunction = async (input, init) => {
-    const mark = new Headers(init?.headers).get(ATTEMPT_HEADER)
-    // Before anything leaves: a call that is cut off is looked at before its request has settled.
-    if (mark !== null) dispatched.add(mark)
+  const trackingFetch: FetchFunction = async (input, init) => {
+    const attempt = new Headers(init?.headers).get(ATTEMPT_HEADER)
+    // Before sending, because a call that is cut off is judged before its request settles.
+    if (attempt !== null) dispatched.add(attempt)
     try {
       return await fetch(input, init)
     } catch (error) {
-      if (mark !== null && isUnsent(error)) dispatched.delete(mark)
+      if (attempt !== null && isUnsent(error)) dispatched.delete(attempt)
       throw error
     }
   }
 
-  const use = (agent: AgentSnapshot, server: McpServer): PooledConnection => {
+  const acquire = (agent: AgentSnapshot, server: McpServer): PooledConnection => {
     const key = `${agent.digest} ${server.name}`
-    let kept = connections.get(key)
-    if (!kept) {
+    let pooled = connections.get(key)
+    if (!pooled) {
       const headers = mcpCredentials(agent, server, env, redactor)
       const stop = new AbortController()
-      const parts = { server, headers, fetch: markingFetch, version }
+      const parts = { server, headers, fetch: trackingFetch, version }
       const made: PooledConnection = {
         key,
         opening: connectMcp(parts, CONNECT_MS, stop.signal),
@@ -74,21 +74,21 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
         () => (made.isOpen = true),
         () => drop(made),
       )
-      connections.set(key, (kept = made))
+      connections.set(key, (pooled = made))
     }
-    kept.users++
-    return kept
+    pooled.users++
+    return pooled
   }
-  /** Not given out again. */
-  const drop = (kept: PooledConnection): void => {
-    if (connections.get(kept.key) === kept) connections.delete(kept.key)
+  /** Removes a connection from the pool, so that no further call uses it. */
+  const drop = (pooled: PooledConnection): void => {
+    if (connections.get(pooled.key) === pooled) connections.delete(pooled.key)
   }
-  const release = (kept: PooledConnection): void => {
-    kept.users--
-    // A server that does not finish its greeting is not waited for beyond the calls that wanted it.
-    if (kept.users === 0 && !kept.isOpen) drop(kept)
-    // Other calls may still be under way on a dropped one.
-    if (kept.users === 0 && connections.get(kept.key) !== kept) void close(kept)
+  const release = (pooled: PooledConnection): void => {
+    pooled.users--
+    // A handshake that is still running ends with the last call that waits for it.
+    if (pooled.users === 0 && !pooled.isOpen) drop(pooled)
+    // A dropped connection is closed by its last call.
+    if (pooled.users === 0 && connections.get(pooled.key) !== pooled) void close(pooled)
   }
 
   return {
@@ -111,9 +111,9 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       const notAfter = new Date(invocation.notAfter).toISOString()
       try {
         for (let again = false; ; again = true) {
-          const kept = use(agent, server)
+          const pooled = acquire(agent, server)
           try {
-            const connection = await until(kept.opening, limit.signal)
+            const connection = await waitUnlessAborted(pooled.opening, limit.signal)
             const tools = await connection.toolsFor(invocation.run.id, options)
             const found = tools.get(name)
             if (!found)
@@ -132,14 +132,14 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
             )
             return toOutcome(result, clock.monotonic() - started)
           } catch (error) {
-            // The request that was cut off tells in its own time whether it had left.
+            // Waits for the aborted request to report whether it was sent.
             if (limit.signal.aborted) await new Promise((resolve) => setImmediate(resolve))
             if (limit.signal.aborted) {
-              // Closing the connection is what ends an answer that nobody waits for.
-              drop(kept)
-              return cutOff(server.name, dispatched.has(attempt), limit.timedOut(), timeoutMs)
+              // The connection must be closed to end the answer that nobody waits for.
+              drop(pooled)
+              return toAbortedOutcome(server.name, dispatched.has(attempt), limit.timedOut(), timeoutMs)
             }
-            const answer = codeOf(error)
+            const answer = answerCodeOf(error)
             if (answer === 'protocol')
               return dispatched.has(attempt)
                 ? returnedOutcome((error as Error).message, true, clock.monotonic() - started)
@@ -148,15 +148,15 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
                     code: 'refused',
                     error: `MCP server "${server.name}" refused: ${(error as Error).message}`,
                   }
-            drop(kept)
-            // The server has forgotten the session, so it has not run the call: once more, with a new one.
+            drop(pooled)
+            // The server no longer knows the session, so it did not run the call: retry once in a new session.
             if (!again && (answer === 404 || answer === 400)) {
               dispatched.delete(attempt)
               continue
             }
-            return failed(server.name, error, answer, dispatched.has(attempt))
+            return toFailedOutcome(server.name, error, answer, dispatched.has(attempt))
           } finally {
-            release(kept)
+            release(pooled)
           }
         }
       } finally {
@@ -170,21 +170,21 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       if (!server || missingSecret(agent, server, env) !== undefined) return undefined
       const limit = withDeadline(timeoutMs, signal)
       const options: CallOptions = { signal: limit.signal, timeout: timeoutMs + 1000 }
-      const kept = use(agent, server)
+      const pooled = acquire(agent, server)
       try {
-        const tools = await (await until(kept.opening, limit.signal)).toolsFor(undefined, options)
+        const tools = await (await waitUnlessAborted(pooled.opening, limit.signal)).toolsFor(undefined, options)
         const found = tools.get(tool.mcp?.tool ?? tool.wire)
-        // What differs from its pin is not shown to the model either; the call is refused.
+        // A tool that differs from its pin is not described to the model either; its calls are refused.
         if (!found || !isAsPinned(tool, found) || (await checkForeignSchema(found.inputSchema as JsonObject)))
           return undefined
-        return { description: plain(found.description ?? ''), schema: found.inputSchema as JsonObject }
+        return { description: toSafeDescription(found.description ?? ''), schema: found.inputSchema as JsonObject }
       } catch {
-        // The call itself will say what is wrong with the server.
-        drop(kept)
+        // The call itself will report the error of the server.
+        drop(pooled)
         signal.throwIfAborted()
         return undefined
       } finally {
-        release(kept)
+        release(pooled)
         limit.release()
       }
     },
@@ -198,23 +198,23 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
 }
 
 const isAsPinned = ({ mcp }: BoundTool, found: Tool): boolean =>
-  mcp?.integrity === undefined || mcp.integrity === digestOfTool(toListed(found))
+  mcp?.integrity === undefined || mcp.integrity === digestOfTool(toListedTool(found))
 
 const otherThanPinned = (server: string, name: string): string =>
-  `What MCP server "${server}" says of its tool "${name}" is not what svc.lock pins. Review it, then svc compile --mcp and publish again.`
+  `The description of tool "${name}" by MCP server "${server}" is not what svc.lock pins. Review it, then run svc compile --mcp and publish again.`
 
-/** A connection and how many calls are on it. */
+/** A connection and the number of calls that use it. */
 interface PooledConnection {
   /** Agent digest and server name. */
   readonly key: string
   readonly opening: Promise<McpConnection>
-  /** Ends the opening. */
+  /** Aborts the opening. */
   readonly stop: AbortController
   isOpen: boolean
   users: number
 }
 
-/** Bound on making a connection, which several calls may wait for. */
+/** Timeout of opening a connection, which several calls may wait for. */
 const CONNECT_MS = 30_000
 
 async function close({ opening, stop, isOpen }: PooledConnection): Promise<void> {
@@ -222,12 +222,12 @@ async function close({ opening, stop, isOpen }: PooledConnection): Promise<void>
   try {
     await (await opening).close()
   } catch {
-    // It never opened, or its server is gone.
+    // The connection never opened, or its server is gone.
   }
 }
 
-/** Waits for a connection that another call may have begun, but no longer than this one may take. */
-function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits for a connection that another call may be opening, but no longer than the signal allows. */
+function waitUnlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error)
     if (signal.aborted) stop()
@@ -236,14 +236,14 @@ function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** The HTTP status of an answer that never reached the tool, `protocol` for an error the server's MCP layer answered with. */
-function codeOf(error: unknown): number | 'protocol' | undefined {
+/** The HTTP status of an answer that did not come from the tool, or `protocol` for an error of the server's MCP layer. */
+function answerCodeOf(error: unknown): number | 'protocol' | undefined {
   const { code, status } = Object(error) as { code?: unknown; status?: unknown }
   if (typeof status === 'number') return status
   return typeof code === 'number' ? 'protocol' : undefined
 }
 
-function failed(
+function toFailedOutcome(
   server: string,
   error: unknown,
   status: number | 'protocol' | undefined,
@@ -261,7 +261,7 @@ function failed(
   }
 }
 
-function cutOff(server: string, dispatched: boolean, timedOut: boolean, timeoutMs: number): ToolOutcome {
+function toAbortedOutcome(server: string, dispatched: boolean, timedOut: boolean, timeoutMs: number): ToolOutcome {
   const late = `MCP server "${server}" did not answer within ${timeoutMs} ms.`
   if (dispatched)
     return timedOut
@@ -272,7 +272,7 @@ function cutOff(server: string, dispatched: boolean, timedOut: boolean, timeoutM
     : { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
 }
 
-/** Structured content as it is; else the text, read as JSON where it is an object or a list; else the content parts. */
+/** The structured content; else the text, parsed if it is a JSON object or list; else the content parts. */
 function toOutcome(result: CallToolResult, durationMs: number): ToolOutcome {
   const content = result.content ?? []
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
@@ -284,21 +284,26 @@ function toOutcome(result: CallToolResult, durationMs: number): ToolOutcome {
       : isText
         ? isError
           ? texts.join('\n')
-          : fromText(texts.join('\n'))
+          : parseText(texts.join('\n'))
         : content
   ) as JsonValue | InexactNumberError
-  if (value instanceof InexactNumberError) return inexact(value, texts.join('\n'), durationMs)
-  if (isTooDeep(value)) return tooDeep(durationMs)
-  // The SDK has parsed structured content: a number may be another than the server wrote by now.
+  if (value instanceof InexactNumberError) return inexactNumberOutcome(value, texts.join('\n'), durationMs)
+  if (isTooDeep(value)) return tooDeepOutcome(durationMs)
+  // The SDK parsed the structured content and may have changed a number.
   const unsafe = unsafeNumberIn(value)
-  if (unsafe) return inexact(new InexactNumberError(unsafe.pointer, String(unsafe.value)), texts.join('\n'), durationMs)
+  if (unsafe)
+    return inexactNumberOutcome(
+      new InexactNumberError(unsafe.pointer, String(unsafe.value)),
+      texts.join('\n'),
+      durationMs,
+    )
   const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
   return bytes.byteLength > MAX_OUTPUT_BYTES
-    ? cutOutput(bytes, durationMs)
+    ? truncatedOutcome(bytes, durationMs)
     : returnedOutcome(value, isError, durationMs)
 }
 
-function fromText(text: string): JsonValue | InexactNumberError {
+function parseText(text: string): JsonValue | InexactNumberError {
   if (/^\s*[[{]/.test(text)) {
     try {
       return parseJson(text)
@@ -310,6 +315,6 @@ function fromText(text: string): JsonValue | InexactNumberError {
   return text
 }
 
-/** Of a description that strangers wrote: bounded, and without characters that people do not see. Source: security, S16. */
-const plain = (text: string): string =>
+/** Makes an untrusted description safe to show: at most 4096 characters, none of them invisible. Source: security, S16. */
+const toSafeDescription = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (each) => (each === '\n' || each === '\t' ? each : '')).slice(0, 4096)

@@ -6,7 +6,7 @@ import type { MockResult } from '../spec/config.ts'
 import { returnedOutcome } from './outcome.ts'
 import type { ToolInvocation, ToolOutcome } from './tool.ts'
 
-/** A tool that only answers: the first canned result whose `when` the arguments have. */
+/** Answers a call with the first canned result whose `when` matches the arguments. */
 export async function answerMock(
   canned: readonly MockResult[],
   clock: Clock,
@@ -14,7 +14,7 @@ export async function answerMock(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const started = clock.monotonic()
-  const chosen = canned.find(({ when }) => when === undefined || covers(when, invocation.arguments))
+  const chosen = canned.find(({ when }) => when === undefined || matchesPartially(when, invocation.arguments))
   if (!chosen) return returnedOutcome(`No canned result of ${invocation.tool.id} matches these arguments.`, true, 0)
   try {
     const delay = chosen.delay === undefined ? 0 : (parseDuration(chosen.delay) ?? 0)
@@ -29,9 +29,11 @@ export async function answerMock(
     : returnedOutcome(chosen.error, true, took)
 }
 
-/** Objects are compared by the keys that the matcher gives, all else whole. */
-function covers(wanted: JsonValue, value: JsonValue): boolean {
+/** Objects are compared by the keys of the matcher; other values must be equal. */
+function matchesPartially(wanted: JsonValue, value: JsonValue): boolean {
   if (isJsonObject(wanted) && isJsonObject(value))
-    return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && covers(each, value[key]!))
+    return Object.entries(wanted).every(
+      ([key, each]) => Object.hasOwn(value, key) && matchesPartially(each, value[key]!),
+    )
   return canonicalJson(wanted) === canonicalJson(value)
 }

@@ -2,8 +2,8 @@ import { InexactNumberError } from '../base/exact-number.ts'
 import { MAX_JSON_LEVELS, parseJson, TOO_DEEP, type JsonValue } from '../base/json.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type InvocationBody, type ToolOutcome } from './tool.ts'
 
-/** What a tool of any route is told: the call, the key that is the same for every attempt, and whose call it is. */
-export const bodyOf = (invocation: ToolInvocation): InvocationBody => ({
+/** The JSON that command and http tools receive: the call, its idempotency key, and the run that made it. */
+export const toInvocationBody = (invocation: ToolInvocation): InvocationBody => ({
   tool: invocation.tool.id,
   arguments: invocation.arguments,
   idempotency_key: invocation.idempotencyKey,
@@ -24,43 +24,47 @@ export const returnedOutcome = (result: JsonValue, isError: boolean, durationMs:
   durationMs: Math.round(durationMs),
 })
 
-/** An answer nobody can use, of a call that was carried out: the model must not take it for one that was not. */
-const unusable = (why: string, durationMs: number): ToolOutcome =>
+/** For an unusable answer of a call that was executed: the text must not let the model think that it was not. */
+const unusableOutcome = (why: string, durationMs: number): ToolOutcome =>
   returnedOutcome(`The call was executed, but ${why}`, true, durationMs)
 
-/** The beginning of an output that is longer than a result may be, as text that says so. */
-export const cutOutput = (bytes: Uint8Array, durationMs: number): ToolOutcome =>
-  returnedOutcome(`${beginning(bytes)}\n[cut: the output is longer than ${MAX_OUTPUT_BYTES} bytes]`, false, durationMs)
+/** The beginning of an output that is longer than a result may be, with a note that it was cut. */
+export const truncatedOutcome = (bytes: Uint8Array, durationMs: number): ToolOutcome =>
+  returnedOutcome(
+    `${decodeBeginning(bytes)}\n[cut: the output is longer than ${MAX_OUTPUT_BYTES} bytes]`,
+    false,
+    durationMs,
+  )
 
-/** Streaming, so that a character that the cut divides is left out. */
-const beginning = (bytes: Uint8Array): string =>
+/** Decodes in streaming mode, which drops a character that the cut divides. */
+const decodeBeginning = (bytes: Uint8Array): string =>
   new TextDecoder().decode(bytes.subarray(0, MAX_OUTPUT_BYTES), { stream: true })
 
-/** Reads what a tool wrote as its result; nothing at all is null. Of what is too long, the beginning is the result. */
+/** Parses the output of a tool as its result; empty output is null. Output that is too long becomes its beginning as text. */
 export function parseResult(output: Uint8Array, durationMs: number): ToolOutcome {
-  if (output.byteLength > MAX_OUTPUT_BYTES) return cutOutput(output, durationMs)
+  if (output.byteLength > MAX_OUTPUT_BYTES) return truncatedOutcome(output, durationMs)
   const text = new TextDecoder().decode(output)
   if (text.trim() === '') return returnedOutcome(null, false, durationMs)
   try {
     return returnedOutcome(parseJson(text), false, durationMs)
   } catch (error) {
-    if (error instanceof InexactNumberError) return inexact(error, text, durationMs)
-    if ((error as SyntaxError).message === TOO_DEEP) return tooDeep(durationMs)
-    return unusable(`its output is not JSON: ${text.trim().slice(0, 500)}`, durationMs)
+    if (error instanceof InexactNumberError) return inexactNumberOutcome(error, text, durationMs)
+    if ((error as SyntaxError).message === TOO_DEEP) return tooDeepOutcome(durationMs)
+    return unusableOutcome(`its output is not JSON: ${text.trim().slice(0, 500)}`, durationMs)
   }
 }
 
-/** The outcome of a call whose result has a number that would be changed. What it wrote is shown as text. */
-export const inexact = (error: InexactNumberError, text: string, durationMs: number): ToolOutcome =>
-  unusable(`its output is refused: ${error.message}. It wrote: ${text.trim().slice(0, 2000)}`, durationMs)
+/** For a result with a number that cannot be represented exactly. The model gets the output as text. */
+export const inexactNumberOutcome = (error: InexactNumberError, text: string, durationMs: number): ToolOutcome =>
+  unusableOutcome(`its output is refused: ${error.message}. It wrote: ${text.trim().slice(0, 2000)}`, durationMs)
 
-/** The outcome of a call whose result cannot be kept. */
-export const tooDeep = (durationMs: number): ToolOutcome =>
-  unusable(`its output is nested deeper than ${MAX_JSON_LEVELS} levels.`, durationMs)
+/** For a result that is nested too deep to be stored. */
+export const tooDeepOutcome = (durationMs: number): ToolOutcome =>
+  unusableOutcome(`its output is nested deeper than ${MAX_JSON_LEVELS} levels.`, durationMs)
 
 /**
- * A signal that fires with the caller's, or after `timeoutMs`; `timedOut` tells which it was.
- * `release` ends the timer and must be called.
+ * A signal that fires with the caller's signal or after `timeoutMs`; `timedOut` tells which of the two it was.
+ * The caller must call `release`, which stops the timer.
  */
 export function withDeadline(
   timeoutMs: number,

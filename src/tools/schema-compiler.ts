@@ -1,4 +1,4 @@
-/** Compiles JSON Schemas that others wrote, each once, and checks values with them in bounded time. Source: security, S11 to S13. */
+/** Compiles untrusted JSON Schemas, each once, and checks values with them in bounded time. Source: security, S11 to S13. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -12,22 +12,22 @@ import { measureSchema, type SchemaSize } from './schema-size.ts'
 import { addUniqueItems } from './unique-items.ts'
 import { measureValue } from './value-size.ts'
 
-/** A schema that can be used, or why it cannot. Compiled with its first check. */
+/** A schema that is small enough to use, or why it is not. It is compiled at its first check. */
 export type UsableSchema = SizedSchema | { readonly problem: string }
 
-/** Places of a value that are named, at most. */
+/** Most places of a value that one check reports. */
 const MAX_FINDINGS = 20
-/** Processor time of one check: far above what an honest one takes, far below what an attack needs. */
+/** CPU time of one check: far more than an honest check takes, far less than an attack needs. */
 const CHECK_CPU_MS = 60
-/** Of compiling, which happens once: a schema at the bounds of `schema-size.ts` takes half of it. */
+/** CPU time of compiling, which happens once. A schema at the limits of `schema-size.ts` takes half of it. */
 const COMPILE_CPU_MS = 1000
-/** Every fault is looked for up to this product of schema and value; beyond, the first fault is told. */
+/** Up to this product of schema and value a check reports every error; above it, only the first. */
 const MAX_WORK_FOR_ALL = 20_000
-/** A check of less is done at once, without a bound on its time: 1 to 3 ms. */
+/** A check of at most this work takes 1 to 3 ms and runs without a time limit. */
 const MAX_EASY_WORK = 50_000
-/** A schema of more nodes takes 10 ms and more to compile. */
+/** A schema with more nodes takes 10 ms or more to compile. */
 const MAX_WORK_TO_COMPILE = 100
-/** Compiled schemas kept; each is some 10 to 50 KB. */
+/** Compiled schemas in memory, each about 10 to 50 KB. */
 const MAX_CACHED = 500
 
 const bySchema = new WeakMap<object, UsableSchema>()
@@ -35,18 +35,18 @@ const byDigest = new Map<string, UsableSchema>()
 
 export function usableSchema(schema: JsonSchema): UsableSchema {
   if (typeof schema === 'boolean') return new SizedSchema(schema, TRIVIAL, String(schema))
-  // Snapshots keep their schema objects, so the digest is mostly not needed.
+  // Snapshots reuse their schema objects, so this usually finds the schema without computing a digest.
   const known = bySchema.get(schema)
   if (known) return known
-  const usable = byContent(schema)
+  const usable = findByContent(schema)
   bySchema.set(schema, usable)
   return usable
 }
 
 const TRIVIAL: SchemaSize = { work: 1, recursive: false, growth: undefined }
 
-function byContent(schema: JsonObject): UsableSchema {
-  // Measured first: the digest of a bottomless value would overflow the stack.
+function findByContent(schema: JsonObject): UsableSchema {
+  // Measured first: the digest of an extremely deep value would overflow the stack.
   const size = measureSchema(schema)
   if ('problem' in size) return size
   const digest = digestOfJson(schema)
@@ -66,7 +66,7 @@ type CompiledSchema =
 export class SizedSchema {
   readonly schema: JsonSchema
   readonly size: SchemaSize
-  /** The same for schemas of the same content. */
+  /** Equal for schemas with equal content. */
   readonly digest: string
   #compiled: CompiledSchema | undefined
 
@@ -76,12 +76,12 @@ export class SizedSchema {
     this.digest = digest
   }
 
-  /** True when a check of the value may take longer than a thread that serves others may give. */
+  /** True when a check of the value may block the event loop for too long. */
   mayBeLong(value: unknown): boolean {
-    return this.#takesCompiling() || this.#isHard(value)
+    return this.#needsLongCompile() || this.#isHard(value)
   }
 
-  #takesCompiling(): boolean {
+  #needsLongCompile(): boolean {
     return this.#compiled === undefined && this.size.work > MAX_WORK_TO_COMPILE
   }
 
@@ -89,22 +89,22 @@ export class SizedSchema {
     return this.size.recursive || measureValue(value, this.size, MAX_EASY_WORK).exceeds
   }
 
-  /** Why it cannot be compiled; undefined when it can. */
+  /** Why the schema cannot be compiled; undefined when it can. */
   compileProblem(): string | undefined {
     const compiled = this.#compile()
     return 'problem' in compiled ? compiled.problem : undefined
   }
 
-  /** What is wrong with a value, within the bounds of time and of findings. */
+  /** What is wrong with a value, within the limits on time and on the number of findings. */
   check(value: unknown): readonly InvalidPlace[] {
     const compiled = this.#compile()
     if ('problem' in compiled) return [uncheckable(compiled.problem)]
-    const within = this.#isHard(value) ? <T>(work: () => T): T => withinCpuTime(CHECK_CPU_MS, work) : unbounded
+    const within = this.#isHard(value) ? <T>(work: () => T): T => withinCpuTime(CHECK_CPU_MS, work) : runUnlimited
     try {
-      // The first fault ends the check: one that collects them all takes memory for each of a million.
+      // Stops at the first error, because collecting all of them could take memory for millions.
       if (within(() => compiled.first(value))) return []
     } catch (error) {
-      return [uncheckable(error instanceof CpuTimeExceeded ? `the check ${error.message}` : whyOf(error))]
+      return [uncheckable(error instanceof CpuTimeExceeded ? `the check ${error.message}` : messageOf(error))]
     }
     const first = toDetails(compiled.first.errors)
     if (measureValue(value, this.size, MAX_WORK_FOR_ALL).exceeds) return first
@@ -120,21 +120,21 @@ export class SizedSchema {
   #compile(): CompiledSchema {
     if (this.#compiled) return this.#compiled
     try {
-      const problem = invalidity(this.schema)
+      const problem = findInvalidity(this.schema)
       this.#compiled = problem === undefined ? { first: compileWith(this.schema, { allErrors: false }) } : { problem }
     } catch (error) {
-      const problem = error instanceof CpuTimeExceeded ? `compiling the schema ${error.message}` : whyOf(error)
+      const problem = error instanceof CpuTimeExceeded ? `compiling the schema ${error.message}` : messageOf(error)
       this.#compiled = { problem }
     }
     return this.#compiled
   }
 }
 
-const unbounded = <T>(work: () => T): T => work()
+const runUnlimited = <T>(work: () => T): T => work()
 
 export const uncheckable = (problem: string): InvalidPlace => ({ path: '', message: `cannot be checked: ${problem}` })
 
-function invalidity(schema: JsonSchema): string | undefined {
+function findInvalidity(schema: JsonSchema): string | undefined {
   const dialect = dialectOf(schema)
   return dialect ? dialect.invalid(schema) : 'its $schema names a dialect that is not known'
 }
@@ -147,13 +147,13 @@ const compileWith = (schema: JsonSchema, options: { allErrors: boolean }): Valid
   )
 
 interface Dialect {
-  /** What is wrong with the schema by its dialect's own schema. */
+  /** Why the schema is invalid by the meta-schema of its dialect; undefined when it is valid. */
   invalid(schema: JsonSchema): string | undefined
-  /** A compiler of its own for each schema: two schemas may carry the same `$id`, and ajv keeps what it has seen for ever. */
+  /** Creates a compiler for one schema: two schemas may have the same `$id`, and ajv never forgets a schema. */
   create(options: { readonly allErrors: boolean }): Ajv
 }
 
-/** JSON Schema 2020-12 unless `$schema` names an older draft, as MCP servers in the field do. */
+/** JSON Schema 2020-12 unless `$schema` names an older draft, as some MCP servers do. */
 function dialectOf(schema: JsonSchema): Dialect | undefined {
   const named = typeof schema === 'object' ? schema['$schema'] : undefined
   if (typeof named !== 'string') return DRAFT_2020
@@ -171,14 +171,14 @@ function dialect(
   return {
     invalid(schema) {
       checker ??= new Compiler({ ...OPTIONS, meta: true, allErrors: false })
-      // Compiled before time is measured: it is ours, and a compiler that is interrupted is of no use afterwards.
+      // Compiled outside the time limit: the meta-schema is trusted, and an interrupted compiler cannot be used again.
       const isValid = (validate ??= checker.getSchema(meta)!)
       if (withinCpuTime(CHECK_CPU_MS, () => isValid(schema))) return undefined
       return `the schema is invalid: ${checker.errorsText(isValid.errors?.slice(0, 3), { dataVar: 'schema' })}`
     },
     create({ allErrors }) {
       const ajv = new Compiler({ ...OPTIONS, meta: false, allErrors })
-      // The package is CommonJS whose types know only its default export.
+      // The package is CommonJS, and its types declare only a default export.
       const add = formats as unknown as { default?: (ajv: Ajv) => void } & ((ajv: Ajv) => void)
       ;(add.default ?? add)(ajv)
       addUniqueItems(ajv)
@@ -200,7 +200,7 @@ const DIALECTS: readonly (readonly [RegExp, Dialect])[] = [
 const toDetails = (errors: readonly ErrorObject[] | null | undefined): readonly InvalidPlace[] =>
   (errors ?? []).slice(0, MAX_FINDINGS).map(toDetail)
 
-/** Points at the place a person would mend, and says it without ajv's words. */
+/** Points at the place that a person would edit, with a message in our own words where ajv's is unclear. */
 function toDetail(error: ErrorObject): InvalidPlace {
   const { keyword, instancePath, params } = error
   const at = (property: unknown): string =>
@@ -220,8 +220,8 @@ function toDetail(error: ErrorObject): InvalidPlace {
   return { path: instancePath, message: error.message ?? `fails ${keyword}` }
 }
 
-// Errors of the sandbox (a stack that overflows) belong to another realm, so `instanceof` would miss them.
-const whyOf = (error: unknown): string => {
+// Errors of the sandbox, such as a stack overflow, belong to another realm, so `instanceof Error` is false for them.
+const messageOf = (error: unknown): string => {
   const why = String((error as { message?: unknown })?.message ?? error).slice(0, 300)
   return why === 'Maximum call stack size exceeded' ? 'the schema or the value is nested too deep' : why
 }

@@ -1,4 +1,4 @@
-/** A tool's effect on the world: one call in, one outcome out. What runs where is decided by `Toolbox`. */
+/** The interface to tools: one call in, one outcome out. A `Toolbox` decides where each tool runs. */
 import type { Instant } from '../base/clock.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
@@ -16,9 +16,9 @@ export interface ToolInvocation {
 }
 
 /**
- * What became of a call.
- * `returned`: a complete answer, error or not. `not_sent`: certainly nothing happened, any class may try again.
- * `unknown`: it may have happened. A tool that answers with an error has `returned`.
+ * The outcome of a call.
+ * `returned`: a complete answer, also when the answer is an error. `not_sent`: the call certainly had no effect, so tools of
+ * every side-effect class may be retried. `unknown`: the call may have had its effect.
  */
 export type ToolOutcome =
   | { readonly at: 'returned'; readonly result: JsonValue; readonly isError: boolean; readonly durationMs: number }
@@ -32,27 +32,27 @@ export type ToolOutcome =
 export interface ToolRoute {
   readonly route: 'mcp' | 'command' | 'http' | 'builtin' | 'mock'
   readonly timeoutMs: number
-  /** Calls of the tool that may be under way at once, where it sets a bound of its own. */
+  /** Concurrent calls allowed, when the tool is configured with a limit of its own. */
   readonly concurrency?: number
   invoke(invocation: ToolInvocation, signal: AbortSignal): Promise<ToolOutcome>
 }
 
 export interface Toolbox {
-  /** Undefined when nothing handles the tool (`dispatch:no_handler`). */
+  /** Undefined when no handler is configured for the tool (`dispatch:no_handler`). */
   route(agent: AgentSnapshot, tool: BoundTool): ToolRoute | undefined
-  /** Input schemas of MCP tools that neither binding nor Tool document describe, asked once per run and server. */
+  /** Description and input schema of an MCP tool that neither its binding nor a Tool document describes, from its server. */
   describe(
     agent: AgentSnapshot,
     tool: BoundTool,
     signal: AbortSignal,
     sessionId?: string,
   ): Promise<{ readonly description: string; readonly schema: JsonSchema } | undefined>
-  /** A secret of an MCP server that the agent's tools need and that has no value here. */
+  /** A secret of an MCP server that the agent's tools need and that has no value in the environment. */
   unset(agent: AgentSnapshot, sessionId?: string): { readonly secret: string; readonly env: string } | undefined
   close(): Promise<void>
 }
 
-/** What a command tool reads on stdin and an http tool in its body. Source: decisions, section 14. */
+/** The JSON that a command tool reads from stdin and an http tool from the request body. Source: decisions, section 14. */
 export interface InvocationBody {
   readonly tool: string
   readonly arguments: JsonValue

@@ -1,4 +1,4 @@
-/** Where each tool runs: `mcp` on the manifest, else the project config by logical id. Source: decisions, section 14. */
+/** Routes each tool to its handler: `mcp` in the manifest, else the project config by logical id. Source: decisions, section 14. */
 import { systemClock, type Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
 import { createEgress } from '../base/egress.ts'
@@ -22,42 +22,42 @@ export interface ToolboxParts {
   readonly redactor: Redactor
   /** For `svc.read_file`; without it the tool has no handler. */
   readonly readFile?: ReadFile
-  /** Ports on which this process listens, which no tool may reach. */
+  /** Ports on which this process listens; requests of tools must not reach them. */
   readonly ownPorts?: ReadonlySet<number>
-  /** In place of our own ways out, for both http tools and MCP servers. */
+  /** Replaces the egress of both http tools and MCP servers. */
   readonly fetch?: FetchFunction
-  /** The clock that `notAfter` of an invocation is read by. */
+  /** The clock that `notAfter` of an invocation is compared with. */
   readonly clock?: Clock
-  /** True where no secret is asked for: a server that needs one is then told so by its calls alone. */
+  /** True to require no secret before a run: a missing one then fails only the calls that need it. */
   readonly offline?: boolean
-  /** Our version, told to MCP servers. */
+  /** Our version, sent to MCP servers. */
   readonly version?: string
 }
 
 export function createToolbox(parts: ToolboxParts): Toolbox {
   const { config, configDir, env, redactor, readFile, ownPorts, offline = false, clock = systemClock } = parts
-  // A call may be sent at most once, so no connection is used for two.
-  const way = { allowedHosts: config.network?.allowed_hosts ?? [], ...(ownPorts && { ownPorts }) }
-  const direct = parts.fetch ?? createEgress({ ...way, from: 'config' })
-  const guarded = parts.fetch ?? createEgress({ ...way, from: 'document' })
-  const servers = createMcpServers({ env, redactor, fetch: guarded, clock, version: parts.version ?? '0' })
+  // No keep-alive: a call may be sent at most once, so each one gets its own connection.
+  const shared = { allowedHosts: config.network?.allowed_hosts ?? [], ...(ownPorts && { ownPorts }) }
+  const configEgress = parts.fetch ?? createEgress({ ...shared, from: 'config' })
+  const documentEgress = parts.fetch ?? createEgress({ ...shared, from: 'document' })
+  const servers = createMcpServers({ env, redactor, fetch: documentEgress, clock, version: parts.version ?? '0' })
 
-  const route = (name: ToolRoute['route'], timeoutMs: number, invoke: ToolRoute['invoke']): ToolRoute => ({
+  const createRoute = (name: ToolRoute['route'], timeoutMs: number, invoke: ToolRoute['invoke']): ToolRoute => ({
     route: name,
     timeoutMs,
     invoke: (invocation, signal) =>
       clock.now() > invocation.notAfter ? Promise.resolve(TOO_LATE) : invoke(invocation, signal),
   })
 
-  const configured = (found: ToolRouteConfig): ToolRoute | undefined => {
+  const createConfiguredRoute = (found: ToolRouteConfig): ToolRoute | undefined => {
     const timeoutMs = timeoutOf(found)
     if ('command' in found) {
       const command = { argv: found.command, cwd: configDir, env, allow: found.env ?? [], timeoutMs, clock }
-      return route('command', timeoutMs, (invocation, signal) => runCommand(command, invocation, signal))
+      return createRoute('command', timeoutMs, (invocation, signal) => runCommand(command, invocation, signal))
     }
     if ('http' in found) {
       const { url, headers = {} } = found.http
-      return route('http', timeoutMs, async (invocation, signal) => {
+      return createRoute('http', timeoutMs, async (invocation, signal) => {
         const filled = fillHeaders(headers, env, redactor)
         if ('missing' in filled)
           return {
@@ -65,14 +65,14 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
             code: 'refused',
             error: `A header of ${invocation.tool.id} needs the environment variable ${filled.missing}.`,
           }
-        return callHttp({ url, headers: filled.headers, fetch: direct, timeoutMs, clock }, invocation, signal)
+        return callHttp({ url, headers: filled.headers, fetch: configEgress, timeoutMs, clock }, invocation, signal)
       })
     }
     if (!('mock' in found)) return undefined
-    return route(
+    return createRoute(
       'mock',
       timeoutMs,
-      bounded(timeoutMs, (call, signal) => answerMock(found.mock, clock, call, signal)),
+      withTimeout(timeoutMs, (call, signal) => answerMock(found.mock, clock, call, signal)),
     )
   }
 
@@ -81,28 +81,28 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       if (tool.id === 'svc.read_file')
         return (
           readFile &&
-          route(
+          createRoute(
             'builtin',
             DEFAULT_TIMEOUT_MS,
-            bounded(DEFAULT_TIMEOUT_MS, (call) => readWorkspaceFile(readFile, call)),
+            withTimeout(DEFAULT_TIMEOUT_MS, (call) => readWorkspaceFile(readFile, call)),
           )
         )
-      const found = routeOf(config.tools ?? {}, tool.id)
-      const own = found?.concurrency === undefined ? {} : { concurrency: found.concurrency }
+      const found = findRouteConfig(config.tools ?? {}, tool.id)
+      const limits = found?.concurrency === undefined ? {} : { concurrency: found.concurrency }
       if (tool.mcp) {
-        // Where the server is comes from the manifest; how long it may take may still be configured.
+        // The manifest names the server; the config may still set the timeout.
         const timeoutMs = timeoutOf(found)
         return {
-          ...route('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, timeoutMs, signal)),
-          ...own,
+          ...createRoute('mcp', timeoutMs, (invocation, signal) => servers.call(agent, invocation, timeoutMs, signal)),
+          ...limits,
         }
       }
-      const configuredRoute = found && configured(found)
-      return configuredRoute && { ...configuredRoute, ...own }
+      const configuredRoute = found && createConfiguredRoute(found)
+      return configuredRoute && { ...configuredRoute, ...limits }
     },
     describe: (agent, tool, signal) =>
       tool.mcp
-        ? servers.describe(agent, tool, timeoutOf(routeOf(config.tools ?? {}, tool.id)), signal)
+        ? servers.describe(agent, tool, timeoutOf(findRouteConfig(config.tools ?? {}, tool.id)), signal)
         : Promise.resolve(undefined),
     unset(agent) {
       const used = new Set(agent.tools.flatMap((tool) => tool.mcp?.server ?? []))
@@ -118,8 +118,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
 const timeoutOf = (found: ToolRouteConfig | undefined): number =>
   found?.timeout === undefined ? DEFAULT_TIMEOUT_MS : (parseDuration(found.timeout) ?? DEFAULT_TIMEOUT_MS)
 
-/** A call of what keeps no time of its own: let go of when the time is up. */
-const bounded =
+/** Adds a timeout to a handler that has none: the call is abandoned when the time is up. */
+const withTimeout =
   (timeoutMs: number, invoke: ToolRoute['invoke']): ToolRoute['invoke'] =>
   async (invocation, signal) => {
     const limit = withDeadline(timeoutMs, signal)
@@ -142,8 +142,8 @@ const TOO_LATE: ToolOutcome = {
   error: 'The time for this call had passed before it was sent.',
 }
 
-/** The entry of the exact id, else of the longest `namespace.*` around it. */
-function routeOf(tools: Readonly<Record<string, ToolRouteConfig>>, id: string): ToolRouteConfig | undefined {
+/** The entry with the exact id, else the one with the longest matching `namespace.*`. */
+function findRouteConfig(tools: Readonly<Record<string, ToolRouteConfig>>, id: string): ToolRouteConfig | undefined {
   if (Object.hasOwn(tools, id)) return tools[id]
   const parts = id.split('.')
   for (let length = parts.length - 1; length > 0; length--) {
@@ -153,7 +153,7 @@ function routeOf(tools: Readonly<Record<string, ToolRouteConfig>>, id: string): 
   return Object.hasOwn(tools, '*') ? tools['*'] : undefined
 }
 
-/** Fills `${NAME}` in header values from the environment, so that no secret stands in the config. */
+/** Replaces `${NAME}` in header values with environment variables, so that the config contains no secrets. */
 function fillHeaders(
   headers: Readonly<Record<string, string>>,
   env: ToolboxParts['env'],

@@ -2,8 +2,8 @@ import type { Ajv, ErrorObject } from 'ajv'
 import { canonicalJson } from '../base/json.ts'
 
 /**
- * Replaces the `uniqueItems` of ajv, which compares every item with every other as soon as one may be an object or a list:
- * 40,000 objects took 25 s. Equal items have equal canonical texts, so a set of texts finds them in linear time.
+ * Replaces ajv's `uniqueItems`, which compares every item with every other when items may be objects or lists: 40,000 objects
+ * took 25 s. Equal items have equal canonical texts, so a map of texts finds duplicates in linear time.
  */
 export function addUniqueItems(ajv: Ajv): void {
   const validate: { (isUnique: boolean, items: readonly unknown[]): boolean; errors?: Partial<ErrorObject>[] } = (

@@ -1,12 +1,12 @@
 import { patternSteps } from '../base/pattern-growth.ts'
 import type { SchemaSize } from './schema-size.ts'
 
-/** Characters of a text or key that cost as much as one value. */
+/** Characters of a text or key that cost as much work as one value. */
 const CHARS_PER_UNIT = 32
 
 /**
- * Whether the work of checking a value may exceed `most`, counted in nodes of the schema times parts of the value, and in
- * steps of matching texts. Looks no further than it must, so a large value costs no more than `most`.
+ * Whether the work of checking a value may exceed `most`: nodes of the schema times parts of the value, plus steps of matching
+ * texts. Stops as soon as it does, so that measuring a large value costs no more than `most` either.
  */
 export function measureValue(
   value: unknown,

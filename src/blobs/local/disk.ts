@@ -1,7 +1,7 @@
 /**
- * Objects on disk. The bytes of an object are a file that never changes; beside it lies a small record with its key, its
- * media type and the name of that file. Renaming the record into place is the one moment at which an object changes, so a
- * crash leaves the old object or the new one. Keys are hashed into file names and are never paths.
+ * Stores objects on disk. The bytes of an object are a file that never changes; a small record has its key, its media type and
+ * the name of that file. An object changes only when its record is renamed into place, so a crash leaves either the old or
+ * the new object. File names are hashes of keys; a key is never used as a path.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFile, link, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
@@ -13,11 +13,11 @@ import { makeDirectory } from '../../base/make-directory.ts'
 export interface ObjectInfo {
   readonly key: string
   readonly sizeBytes: number
-  /** In quotation marks, as it stands in the header: MD5, of an upload in parts that of the parts' with their number. */
+  /** In quotation marks, as in the header: the MD5 of the bytes; for a multipart upload, that of the parts' MD5s, and their number. */
   readonly etag: string
   readonly modifiedAt: Instant
   readonly mediaType: string | undefined
-  /** `x-amz-meta-` headers, without that beginning. */
+  /** `x-amz-meta-` headers, without the prefix. */
   readonly metadata: Readonly<Record<string, string>>
 }
 
@@ -25,14 +25,14 @@ export type ObjectDescription = Pick<ObjectInfo, 'mediaType' | 'metadata'>
 
 export interface ObjectDisk {
   /**
-   * Writes what `source` yields; where it throws, nothing has changed and nothing is left.
-   * @param etag in quotation marks, where it is not the MD5 of the bytes
+   * Writes the bytes of `source`. When `source` throws, the object does not change and no file is left.
+   * @param etag in quotation marks; the MD5 of the bytes when absent
    */
   write(key: string, source: AsyncIterable<Uint8Array>, about: ObjectDescription, etag?: string): Promise<ObjectInfo>
   stat(key: string): Promise<ObjectInfo | undefined>
   /** @param range first and last byte, both included */
   read(key: string, range?: readonly [number, number]): Promise<{ info: ObjectInfo; bytes: Readable } | undefined>
-  /** @param about replaces what describes the object */
+  /** @param about replaces the description of the object */
   copy(from: string, to: string, about?: ObjectDescription): Promise<ObjectInfo | undefined>
   remove(key: string): Promise<void>
   /** Every object, ordered by key. */
@@ -45,8 +45,8 @@ interface ObjectEntry extends ObjectInfo {
   readonly file: string
 }
 
-/** Directory with private rights; files that no record names were left by a crash and are removed. */
-export async function openDisk(directory: string, clock: Clock): Promise<ObjectDisk> {
+/** Opens the directory, readable by its owner only, and removes files of no record, which a crash left behind. */
+export async function openObjectDisk(directory: string, clock: Clock): Promise<ObjectDisk> {
   const bytesIn = join(directory, 'bytes')
   const recordsIn = join(directory, 'records')
   for (const each of [directory, bytesIn, recordsIn]) makeDirectory(each, 0o700)
@@ -54,10 +54,10 @@ export async function openDisk(directory: string, clock: Clock): Promise<ObjectD
   const recordOf = (key: string): string => join(recordsIn, `${createHash('sha256').update(key).digest('hex')}.json`)
 
   const load = async (path: string): Promise<ObjectEntry | undefined> => {
-    const text = await readFile(path, 'utf8').catch(absent)
+    const text = await readFile(path, 'utf8').catch(ignoreMissing)
     return text === undefined ? undefined : (JSON.parse(text) as ObjectEntry)
   }
-  const all = async (): Promise<ObjectEntry[]> => {
+  const loadAll = async (): Promise<ObjectEntry[]> => {
     const names = (await readdir(recordsIn)).filter((name) => name.endsWith('.json'))
     const records: ObjectEntry[] = []
     for (const name of names) {
@@ -66,25 +66,27 @@ export async function openDisk(directory: string, clock: Clock): Promise<ObjectD
     }
     return records
   }
-  await sweep(bytesIn, recordsIn, new Set((await all()).map(({ file }) => file)))
+  await removeUnused(bytesIn, recordsIn, new Set((await loadAll()).map(({ file }) => file)))
 
-  // Writers of one key take turns, so that the file of a record that is replaced can be removed.
-  const turns = new Map<string, Promise<unknown>>()
-  const inTurn = <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const turn = (turns.get(key) ?? Promise.resolve()).then(work, work)
-    const settled = turn.then(nothing, nothing).finally(() => turns.get(key) === settled && turns.delete(key))
-    turns.set(key, settled)
-    return turn
+  // Writes of one key run one after the other, so that each can remove the file of the record that it replaces.
+  const lastWrites = new Map<string, Promise<unknown>>()
+  const serialize = <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const write = (lastWrites.get(key) ?? Promise.resolve()).then(work, work)
+    const settled = write
+      .then(doNothing, doNothing)
+      .finally(() => lastWrites.get(key) === settled && lastWrites.delete(key))
+    lastWrites.set(key, settled)
+    return write
   }
   const commit = (record: ObjectEntry): Promise<ObjectInfo> =>
-    inTurn(record.key, async () => {
+    serialize(record.key, async () => {
       const path = recordOf(record.key)
       const replaced = await load(path)
       const draft = `${path}.${randomUUID()}`
       await writeDurably(draft, [Buffer.from(JSON.stringify(record))])
       await rename(draft, path)
       await syncDirectory(recordsIn)
-      if (replaced) await unlink(fileOf(replaced.file)).catch(absent)
+      if (replaced) await unlink(fileOf(replaced.file)).catch(ignoreMissing)
       return infoOf(record)
     })
 
@@ -102,7 +104,7 @@ export async function openDisk(directory: string, clock: Clock): Promise<ObjectD
         const etag = stated ?? `"${md5.digest('hex')}"`
         return await commit({ v: 1, file, key, sizeBytes, etag, modifiedAt: clock.now(), ...about })
       } catch (error) {
-        await unlink(fileOf(file)).catch(absent)
+        await unlink(fileOf(file)).catch(ignoreMissing)
         throw error
       }
     },
@@ -111,11 +113,11 @@ export async function openDisk(directory: string, clock: Clock): Promise<ObjectD
       return record && infoOf(record)
     },
     async read(key, range) {
-      // The file may be replaced between the record and its opening; then there is a new record.
+      // Another write may remove the file before it is opened; then there is a new record to read.
       for (;;) {
         const record = await load(recordOf(key))
         if (!record) return undefined
-        const handle = await open(fileOf(record.file)).catch(absent)
+        const handle = await open(fileOf(record.file)).catch(ignoreMissing)
         if (!handle) continue
         const span = range ? { start: range[0], end: range[1] } : {}
         return { info: infoOf(record), bytes: handle.createReadStream(span) }
@@ -125,21 +127,21 @@ export async function openDisk(directory: string, clock: Clock): Promise<ObjectD
       const record = await load(recordOf(from))
       if (!record) return undefined
       const file = randomUUID()
-      // Bytes never change, so two names for them are as good as two copies.
+      // The bytes never change, so a hard link is as good as a copy.
       await link(fileOf(record.file), fileOf(file)).catch(() => copyFile(fileOf(record.file), fileOf(file)))
       await syncDirectory(bytesIn)
       return commit({ ...record, ...about, key: to, file, modifiedAt: clock.now() })
     },
     remove: (key) =>
-      inTurn(key, async () => {
+      serialize(key, async () => {
         const record = await load(recordOf(key))
         if (!record) return
-        await unlink(recordOf(key)).catch(absent)
+        await unlink(recordOf(key)).catch(ignoreMissing)
         await syncDirectory(recordsIn)
-        await unlink(fileOf(record.file)).catch(absent)
+        await unlink(fileOf(record.file)).catch(ignoreMissing)
       }),
     async list() {
-      return (await all()).map(infoOf).sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
+      return (await loadAll()).map(infoOf).sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
     },
   }
 }
@@ -153,17 +155,17 @@ const infoOf = ({ key, sizeBytes, etag, modifiedAt, mediaType, metadata }: Objec
   metadata,
 })
 
-async function sweep(bytesIn: string, recordsIn: string, named: ReadonlySet<string>): Promise<void> {
+async function removeUnused(bytesIn: string, recordsIn: string, named: ReadonlySet<string>): Promise<void> {
   for (const name of await readdir(bytesIn)) if (!named.has(name)) await rm(join(bytesIn, name), { force: true })
   for (const name of await readdir(recordsIn))
     if (!name.endsWith('.json')) await rm(join(recordsIn, name), { force: true })
 }
 
-/** The file is on the disk, not in a cache, when this resolves. */
+/** Resolves when the file is on the disk and not only in a cache. */
 async function writeDurably(
   path: string,
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  seen: (chunk: Uint8Array) => void = nothing,
+  seen: (chunk: Uint8Array) => void = doNothing,
 ): Promise<void> {
   const handle = await open(path, 'wx', 0o600)
   try {
@@ -186,9 +188,9 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-function nothing(): void {}
+function doNothing(): void {}
 
-function absent(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
   throw error
 }

@@ -1,8 +1,8 @@
-/** The operations on objects and on the one bucket, after the signature was found good. */
+/** The S3 operations on objects and on the one bucket, after the signature was verified. */
 import { Readable } from 'node:stream'
 import { MAX_LENGTH } from '../max-length.ts'
 import type { ObjectDescription, ObjectDisk, ObjectInfo } from './disk.ts'
-import { hasCurrent } from './conditions.ts'
+import { clientHasCurrent } from './conditions.ts'
 import { readPayload } from './payload.ts'
 import { S3Error } from './s3-error.ts'
 import type { PartUploads } from './uploads.ts'
@@ -20,15 +20,15 @@ import {
   uploadsXml,
 } from './xml.ts'
 
-/** What AWS allows for one PUT. */
-const LARGEST = 5 * 1024 ** 3
-const LONGEST_KEY = 1024
-const MOST_PARTS = 10_000
+/** Limits of AWS: bytes of one PUT, bytes of a key, parts of an upload. */
+const MAX_PUT_BYTES = 5 * 1024 ** 3
+const MAX_KEY_BYTES = 1024
+const MAX_PARTS = 10_000
 
 export interface ObjectStore {
   readonly disk: ObjectDisk
   readonly uploads: PartUploads
-  /** Its name; there is no other. */
+  /** Name of the only bucket. */
   readonly bucket: string
   readonly region: string
 }
@@ -40,9 +40,9 @@ export interface S3Request {
   readonly key: string
   readonly query: ReadonlyMap<string, string>
   readonly headers: Readonly<Record<string, string>>
-  /** What was signed for the body. */
+  /** The signed `x-amz-content-sha256`. */
   readonly payload: string
-  /** Asks the client for the body, where it waits to be asked, and gives it. */
+  /** Returns the body; sends `100 Continue` first if the client waits for it. */
   body(): AsyncIterable<Uint8Array>
 }
 
@@ -58,9 +58,9 @@ export async function performS3Request(store: ObjectStore, call: S3Request): Pro
   if (call.bucket === '' && call.method === 'GET') return xml(bucketsXml(bucket))
   if (call.bucket !== bucket) throw new S3Error('NoSuchBucket', 404, `There is no bucket ${call.bucket}.`)
   refuseUnknown(call)
-  if (call.key === '') return onBucket(store, call)
-  if (Buffer.byteLength(call.key) > LONGEST_KEY) throw new S3Error('KeyTooLongError', 400, 'The key is too long.')
-  if (call.query.has('uploads') || call.query.has('uploadId')) return onUpload(disk, uploads, call)
+  if (call.key === '') return performBucketRequest(store, call)
+  if (Buffer.byteLength(call.key) > MAX_KEY_BYTES) throw new S3Error('KeyTooLongError', 400, 'The key is too long.')
+  if (call.query.has('uploads') || call.query.has('uploadId')) return performUploadRequest(disk, uploads, call)
   switch (call.method) {
     case 'PUT':
       return call.headers['x-amz-copy-source'] === undefined ? putObject(disk, call) : copyObject(disk, call)
@@ -75,7 +75,7 @@ export async function performS3Request(store: ObjectStore, call: S3Request): Pro
   }
 }
 
-/** What we do not know could change what is asked for: it is refused rather than overlooked. */
+/** Refuses unknown parameters and conditions, because ignoring one could change the meaning of a request. */
 function refuseUnknown({ query, headers, method, key }: S3Request): void {
   const known =
     key === ''
@@ -93,9 +93,9 @@ function refuseUnknown({ query, headers, method, key }: S3Request): void {
 
 async function putObject(disk: ObjectDisk, call: S3Request): Promise<S3Response> {
   const bound = call.query.get(MAX_LENGTH)
-  const maxBytes = bound === undefined ? LARGEST : Number(bound)
+  const maxBytes = bound === undefined ? MAX_PUT_BYTES : Number(bound)
   const bytes = readPayload(call.body(), call.headers, call.payload, maxBytes)
-  const info = await disk.write(call.key, bytes, describedBy(call.headers))
+  const info = await disk.write(call.key, bytes, descriptionOf(call.headers))
   return { status: 200, headers: { ETag: info.etag } }
 }
 
@@ -103,7 +103,7 @@ async function copyObject(disk: ObjectDisk, call: S3Request): Promise<S3Response
   const source = sourceKey(call)
   const replaces = call.headers['x-amz-metadata-directive']?.toUpperCase() === 'REPLACE'
   await statSource(disk, call, source)
-  const info = await disk.copy(source, call.key, replaces ? describedBy(call.headers) : undefined)
+  const info = await disk.copy(source, call.key, replaces ? descriptionOf(call.headers) : undefined)
   if (!info) throw noSuchKey()
   return xml(copyXml(info.etag, info.modifiedAt))
 }
@@ -118,11 +118,11 @@ function sourceKey(call: S3Request): string {
   return source.slice(slash + 1)
 }
 
-/** The source of a copy, if it is the one that is meant. @throws S3Error `NoSuchKey`, `PreconditionFailed` */
+/** The source of a copy, if it satisfies the request's conditions. @throws S3Error `NoSuchKey`, `PreconditionFailed` */
 async function statSource(disk: ObjectDisk, call: S3Request, key: string): Promise<ObjectInfo> {
   const stat = await disk.stat(key)
   if (!stat) throw noSuchKey()
-  if (hasCurrent(stat, call.headers, 'x-amz-copy-source-'))
+  if (clientHasCurrent(stat, call.headers, 'x-amz-copy-source-'))
     throw new S3Error('PreconditionFailed', 412, 'The source is the one that the request excludes.')
   return stat
 }
@@ -130,14 +130,14 @@ async function statSource(disk: ObjectDisk, call: S3Request, key: string): Promi
 async function getObject(disk: ObjectDisk, call: S3Request): Promise<S3Response> {
   const stat = await disk.stat(call.key)
   if (!stat) throw noSuchKey()
-  if (hasCurrent(stat, call.headers)) return { status: 304, headers: { ETag: stat.etag } }
+  if (clientHasCurrent(stat, call.headers)) return { status: 304, headers: { ETag: stat.etag } }
   if (call.method === 'HEAD')
     return { status: 200, headers: { ...headersOf(stat), 'Content-Length': String(stat.sizeBytes) } }
   const range = rangeOf(call.headers['range'], stat.sizeBytes)
   const found = await disk.read(call.key, range)
   if (!found) throw noSuchKey()
   const { info, bytes } = found
-  // Replaced meanwhile: conditions and range were those of another object.
+  // The object was replaced meanwhile, so conditions and range must be evaluated again.
   if (info.etag !== stat.etag) {
     bytes.destroy()
     return getObject(disk, call)
@@ -156,7 +156,7 @@ async function getObject(disk: ObjectDisk, call: S3Request): Promise<S3Response>
   }
 }
 
-async function onBucket({ disk, uploads, region }: ObjectStore, call: S3Request): Promise<S3Response> {
+async function performBucketRequest({ disk, uploads, region }: ObjectStore, call: S3Request): Promise<S3Response> {
   if (call.query.has('delete')) return deleteObjects(disk, call)
   if (call.method === 'GET' && call.query.has('location')) return xml(locationXml(region))
   if (call.method === 'GET' && call.query.has('uploads')) return xml(uploadsXml(call.bucket, uploads.list()))
@@ -167,46 +167,47 @@ async function onBucket({ disk, uploads, region }: ObjectStore, call: S3Request)
   return xml(await listObjects(disk, call))
 }
 
-/** What the body holds once its signature and its checksums have been found good. */
-const signedXml = (call: S3Request): Promise<string> =>
-  readXmlBody(readPayload(call.body(), call.headers, call.payload, LARGEST))
+/** Reads an XML body and verifies its size and checksums. */
+const readVerifiedXml = (call: S3Request): Promise<string> =>
+  readXmlBody(readPayload(call.body(), call.headers, call.payload, MAX_PUT_BYTES))
 
 async function deleteObjects(disk: ObjectDisk, call: S3Request): Promise<S3Response> {
   if (call.method !== 'POST') throw notAllowed(call.method)
-  const { keys, quiet } = readDelete(await signedXml(call))
+  const { keys, quiet } = readDelete(await readVerifiedXml(call))
   for (const key of keys) await disk.remove(key)
   return xml(deletedXml(quiet ? [] : keys))
 }
 
-/** An upload in parts: begun, written, listed, put together, given up. */
-async function onUpload(disk: ObjectDisk, uploads: PartUploads, call: S3Request): Promise<S3Response> {
+/** The operations of a multipart upload: start, write a part, list parts, complete, abort. */
+async function performUploadRequest(disk: ObjectDisk, uploads: PartUploads, call: S3Request): Promise<S3Response> {
   const { method, key, query, bucket } = call
   const id = query.get('uploadId')
   if (id === undefined) {
     if (method !== 'POST') throw notAllowed(method)
-    return xml(startedXml(bucket, key, await uploads.start(key, describedBy(call.headers))))
+    return xml(startedXml(bucket, key, await uploads.start(key, descriptionOf(call.headers))))
   }
   switch (method) {
     case 'PUT': {
-      const number = partNumber(query.get('partNumber'))
+      const number = parsePartNumber(query.get('partNumber'))
       if (call.headers['x-amz-copy-source'] !== undefined) {
         const { etag, modifiedAt } = await uploads.writePart(id, key, number, await readSource(disk, call))
         return xml(copiedPartXml(etag, modifiedAt))
       }
-      const bytes = readPayload(call.body(), call.headers, call.payload, LARGEST)
+      const bytes = readPayload(call.body(), call.headers, call.payload, MAX_PUT_BYTES)
       return { status: 200, headers: { ETag: (await uploads.writePart(id, key, number, bytes)).etag } }
     }
     case 'GET':
       return xml(partsXml(bucket, key, id, uploads.parts(id, key)))
     case 'POST': {
-      const { about, bytes, etag, sizeBytes } = uploads.join(id, key, readParts(await signedXml(call)))
-      if (sizeBytes > LARGEST) throw new S3Error('EntityTooLarge', 400, `The upload is longer than ${LARGEST} bytes.`)
+      const { about, bytes, etag, sizeBytes } = uploads.join(id, key, readParts(await readVerifiedXml(call)))
+      if (sizeBytes > MAX_PUT_BYTES)
+        throw new S3Error('EntityTooLarge', 400, `The upload is longer than ${MAX_PUT_BYTES} bytes.`)
       await disk.write(key, bytes, about, etag)
       await uploads.remove(id)
       return xml(completedXml(bucket, key, etag))
     }
     case 'DELETE':
-      // Refuses an upload that is not there, or is one of another key.
+      // Throws for an unknown upload or one of a different key.
       uploads.parts(id, key)
       await uploads.remove(id)
       return { status: 204 }
@@ -225,10 +226,10 @@ async function readSource(disk: ObjectDisk, call: S3Request): Promise<Readable> 
   throw new S3Error('PreconditionFailed', 412, 'The source was replaced meanwhile.')
 }
 
-function partNumber(text: string | undefined): number {
+function parsePartNumber(text: string | undefined): number {
   const number = Number(text)
-  if (!/^\d{1,5}$/.test(text ?? '') || number < 1 || number > MOST_PARTS)
-    throw new S3Error('InvalidArgument', 400, `A part number is a whole number from 1 to ${MOST_PARTS}.`)
+  if (!/^\d{1,5}$/.test(text ?? '') || number < 1 || number > MAX_PARTS)
+    throw new S3Error('InvalidArgument', 400, `A part number is a whole number from 1 to ${MAX_PARTS}.`)
   return number
 }
 
@@ -237,12 +238,13 @@ const xml = (body: string): S3Response => ({ status: 200, headers: { 'Content-Ty
 async function listObjects(disk: ObjectDisk, { bucket, query }: S3Request): Promise<string> {
   const prefix = query.get('prefix') ?? ''
   const delimiter = query.get('delimiter') ?? ''
-  // Clients of the first way of listing name the last key they know, where those of the second hand back a token.
+  // Version 1 of the listing API resumes after a `marker` key, version 2 with a token.
   const marker = query.has('list-type') ? undefined : (query.get('marker') ?? '')
   const startAfter = marker ?? query.get('start-after') ?? ''
   const token = query.get('continuation-token')
   const asked = Number(query.get('max-keys') ?? 1000)
-  if (!Number.isInteger(asked) || asked < 0) throw new S3Error('InvalidArgument', 400, 'max-keys is no number of keys.')
+  if (!Number.isInteger(asked) || asked < 0)
+    throw new S3Error('InvalidArgument', 400, 'max-keys must be a whole number of at least 0.')
   const maxKeys = Math.min(asked, 1000)
   const after = token === undefined ? startAfter : Buffer.from(token, 'base64url').toString()
 
@@ -254,7 +256,7 @@ async function listObjects(disk: ObjectDisk, { bucket, query }: S3Request): Prom
     if (!info.key.startsWith(prefix) || compare(info.key, after) <= 0) continue
     const end = delimiter === '' ? -1 : info.key.indexOf(delimiter, prefix.length)
     const folder = end < 0 ? undefined : info.key.slice(0, end + delimiter.length)
-    // All that lies in a folder counts once, and a page that ended with the folder has told it.
+    // All keys of a folder count once, and not again when the previous page ended with the folder.
     if (folder !== undefined && (folder === prefixes.at(-1) || after.startsWith(folder))) {
       last = info.key
       continue
@@ -284,7 +286,7 @@ async function listObjects(disk: ObjectDisk, { bucket, query }: S3Request): Prom
 
 const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-const describedBy = (headers: Readonly<Record<string, string>>): ObjectDescription => ({
+const descriptionOf = (headers: Readonly<Record<string, string>>): ObjectDescription => ({
   mediaType: headers['content-type'],
   metadata: Object.fromEntries(
     Object.entries(headers)
@@ -293,7 +295,7 @@ const describedBy = (headers: Readonly<Record<string, string>>): ObjectDescripti
   ),
 })
 
-/** Bytes of unknown kind are handed out as a download, never as something that a browser would run. */
+/** Browsers must download objects and never display or run them, because their content is untrusted. */
 const headersOf = (info: ObjectInfo): Record<string, string> => ({
   'Accept-Ranges': 'bytes',
   'Content-Type': info.mediaType ?? 'application/octet-stream',
@@ -304,7 +306,7 @@ const headersOf = (info: ObjectInfo): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(info.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value])),
 })
 
-/** One range, as the client of S3 asks for it; several at once, or what is no range, are overlooked as HTTP allows. */
+/** Parses a single range. Multiple and invalid ranges are ignored, as HTTP allows. */
 function rangeOf(header: string | undefined, sizeBytes: number): readonly [number, number] | undefined {
   const parts = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
   if (!parts || (parts[1] === '' && parts[2] === '')) return undefined

@@ -1,20 +1,20 @@
-/** The body of an upload as its bytes: unwrapped, bounded and checked against what the client says of it. */
+/** Reads the body of an upload: decodes chunks, limits the size and verifies the client's checksums. */
 import { createHash, type Hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { S3Error } from './s3-error.ts'
 
-/** What the AWS client sends for a stream: chunks, and a checksum after them. */
+/** Encoding that the AWS client uses for a stream: chunks, followed by a checksum. */
 const CHUNKED = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
 
 const SHA256 = /^[0-9a-f]{64}$/
 
-/** A line that tells a chunk's size, or a trailer, is never longer. */
-const LONGEST_LINE = 4096
+/** Longer than any chunk header or trailer. */
+const MAX_LINE_BYTES = 4096
 
 /**
- * @param payload what was signed for the body: its SHA-256, `UNSIGNED-PAYLOAD`, or a word for a stream
- * @param maxBytes one byte more ends the stream with `EntityTooLarge`
- * @throws S3Error while it is read, at the latest after the last byte
+ * @param payload the signed `x-amz-content-sha256`: a SHA-256, `UNSIGNED-PAYLOAD`, or the name of a streaming encoding
+ * @param maxBytes a longer body fails with `EntityTooLarge`
+ * @throws S3Error while the body is read, at the latest after the last byte
  */
 export async function* readPayload(
   body: AsyncIterable<Uint8Array>,
@@ -32,16 +32,16 @@ export async function* readPayload(
   if (announced !== undefined && announced > maxBytes) throw tooLarge(maxBytes)
 
   const trailers: Record<string, string> = {}
-  const checks = checksOf(headers, payload)
+  const checks = createChecksums(headers, payload)
   let sizeBytes = 0
-  for await (const chunk of chunked ? unwrap(body, trailers) : body) {
+  for await (const chunk of chunked ? decodeChunks(body, trailers) : body) {
     sizeBytes += chunk.byteLength
     if (sizeBytes > maxBytes) throw tooLarge(maxBytes)
     for (const check of checks) check.update(chunk)
     yield chunk
   }
   if (announced !== undefined && announced !== sizeBytes)
-    throw new S3Error('IncompleteBody', 400, 'The body is not as long as it was said to be.')
+    throw new S3Error('IncompleteBody', 400, 'The length of the body differs from the stated length.')
   for (const check of checks) check.compare({ ...headers, ...trailers })
 }
 
@@ -53,7 +53,7 @@ interface PayloadChecksum {
   compare(stated: Readonly<Record<string, string>>): void
 }
 
-function checksOf(headers: Readonly<Record<string, string>>, payload: string): PayloadChecksum[] {
+function createChecksums(headers: Readonly<Record<string, string>>, payload: string): PayloadChecksum[] {
   const announced = new Set([...Object.keys(headers), ...(headers['x-amz-trailer'] ?? '').toLowerCase().split(/, */)])
   const checks: PayloadChecksum[] = []
   if (SHA256.test(payload)) checks.push(hashCheck('sha256', 'hex', () => payload, 'XAmzContentSHA256Mismatch'))
@@ -92,11 +92,10 @@ function crcCheck(): PayloadChecksum {
   }
 }
 
-const mismatch = (code: string): S3Error =>
-  new S3Error(code, 400, 'The bytes are not those that the checksum was made of.')
+const mismatch = (code: string): S3Error => new S3Error(code, 400, 'The checksum does not match the bytes of the body.')
 
 /** `<size in hex>[;extension]CRLF <bytes> CRLF … 0 CRLF <trailer: value CRLF>… CRLF` */
-async function* unwrap(
+async function* decodeChunks(
   body: AsyncIterable<Uint8Array>,
   trailers: Record<string, string>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -122,31 +121,31 @@ async function* unwrap(
 
 function createReader(body: AsyncIterable<Uint8Array>) {
   const source = body[Symbol.asyncIterator]()
-  let ready: Buffer = Buffer.alloc(0)
-  const more = async (): Promise<void> => {
+  let buffered: Buffer = Buffer.alloc(0)
+  const readMore = async (): Promise<void> => {
     const { done, value } = await source.next()
     if (done) throw malformed()
-    ready = Buffer.concat([ready, value])
+    buffered = Buffer.concat([buffered, value])
   }
   return {
-    /** Up to the next CRLF, without it. */
+    /** Returns the bytes up to the next CRLF, without it. */
     async line(): Promise<string> {
       for (;;) {
-        const end = ready.indexOf('\r\n')
+        const end = buffered.indexOf('\r\n')
         if (end >= 0) {
-          const text = ready.toString('latin1', 0, end)
-          ready = ready.subarray(end + 2)
+          const text = buffered.toString('latin1', 0, end)
+          buffered = buffered.subarray(end + 2)
           return text
         }
-        if (ready.byteLength > LONGEST_LINE) throw malformed()
-        await more()
+        if (buffered.byteLength > MAX_LINE_BYTES) throw malformed()
+        await readMore()
       }
     },
-    /** At least one byte, at most `count`. */
+    /** Returns at least one byte, at most `count`. */
     async take(count: number): Promise<Buffer> {
-      if (ready.byteLength === 0) await more()
-      const taken = ready.subarray(0, count)
-      ready = ready.subarray(taken.byteLength)
+      if (buffered.byteLength === 0) await readMore()
+      const taken = buffered.subarray(0, count)
+      buffered = buffered.subarray(taken.byteLength)
       return taken
     },
   }

@@ -1,10 +1,10 @@
-/** An answer that S3 clients understand; it becomes XML where it leaves. */
+/** An error that S3 clients understand; the server sends it as XML. */
 export class S3Error extends Error {
   override readonly name = 'S3Error'
   /** One of the codes of the S3 documentation. */
   readonly code: string
   readonly status: number
-  /** The region to sign for, where another one was stated: clients try again with it. */
+  /** The right region when the client signed for another one; clients retry with it. */
   readonly region: string | undefined
   constructor(code: string, status: number, message: string, region?: string) {
     super(message)

@@ -1,6 +1,6 @@
 /**
- * The embedded object storage: a small S3-compatible server on an address of its own, with its objects on disk. The server
- * reaches it as it would reach any S3, and uploads go to it directly. Source: decisions, section 11.
+ * The embedded object storage: a small S3-compatible server on its own address, with its objects on disk. The server uses it
+ * like any other S3, and clients upload to it directly. Source: decisions, section 11.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { fail } from '../../base/failure.ts'
 import { silentLog, type Log } from '../../base/log.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
-import { openDisk } from './disk.ts'
+import { openObjectDisk } from './disk.ts'
 import { performS3Request, type S3Response, type ObjectStore } from './objects.ts'
 import { S3Error } from './s3-error.ts'
 import { verifySignature, type S3Credentials } from './sigv4.ts'
@@ -23,52 +23,52 @@ import { errorXml } from './xml.ts'
 export interface LocalStorageOptions {
   readonly directory: string
   readonly host: string
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** Made and kept in the directory when absent. */
+  /** Generated and stored in the directory when absent. */
   readonly credentials?: S3Credentials
   /** `svc` when absent. */
   readonly bucket?: string
-  /** Names that a Host header may carry besides loopback ones. */
+  /** Allowed names in the Host header besides loopback names. */
   readonly hosts?: readonly string[]
   readonly clock?: Clock
   readonly log?: Log
 }
 
 export interface LocalStorage {
-  /** As it was bound, for people. */
+  /** The address as bound, to show to people. */
   readonly url: string
-  /** As this machine reaches it. */
+  /** The address at which this machine reaches it. */
   readonly endpoint: string
-  /** True where it listens on every address of the machine. */
+  /** True when it listens on all addresses of the machine. */
   readonly anyName: boolean
   readonly region: string
   readonly bucket: string
   readonly credentials: S3Credentials
-  /** Refuses what is new, lets uploads end for `graceMs`, then cuts them. */
+  /** Refuses new connections, lets uploads finish for `graceMs`, then closes their connections. */
   close(graceMs?: number): Promise<void>
 }
 
-/** Of no meaning here, but part of every signature. */
+/** Has no meaning here, but every signature contains one. */
 const REGION = 'us-east-1'
-const KEPT_CREDENTIALS = 'credentials.json'
+const CREDENTIALS_FILE = 'credentials.json'
 
-/** Presigned addresses live no longer, and an upload may take all of that time. */
+/** The lifetime of a presigned address; an upload may take all of it. */
 const UPLOAD_MS = 15 * 60_000
-/** How long a refused client is read on, so that it sees the answer before the connection ends. */
+/** How long to keep reading from a refused client, so that it gets the answer before the connection closes. */
 const LINGER_MS = 1000
 
 /** @throws Failure `port_taken` */
 export async function openLocalStorage(options: LocalStorageOptions): Promise<LocalStorage> {
   const { directory, host, port, clock = systemClock, log = silentLog, bucket = 'svc' } = options
   makeDirectory(directory, 0o700)
-  const disk = await openDisk(directory, clock)
+  const disk = await openObjectDisk(directory, clock)
   const uploads = await openPartUploads(join(directory, 'uploads'), clock)
   const store = { disk, uploads, bucket, region: REGION }
-  const credentials = options.credentials ?? (await keptCredentials(join(directory, KEPT_CREDENTIALS)))
-  const allows = hostGuard(host, options.hosts ?? [])
-  const handle = (expects: boolean) => (request: IncomingMessage, response: ServerResponse) =>
-    void serve(request, response, expects, { store, credentials, allows, clock, log })
+  const credentials = options.credentials ?? (await loadCredentials(join(directory, CREDENTIALS_FILE)))
+  const allows = createHostGuard(host, options.hosts ?? [])
+  const createHandler = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
+    void handleRequest(request, response, expectsContinue, { store, credentials, allows, clock, log })
 
   const server = createServer({
     headersTimeout: 10_000,
@@ -77,15 +77,15 @@ export async function openLocalStorage(options: LocalStorageOptions): Promise<Lo
   })
   server.maxHeadersCount = 100
   server.maxRequestsPerSocket = 1000
-  server.on('request', handle(false))
-  // A client that waits to be asked for its bytes is not asked where the answer is no.
-  server.on('checkContinue', handle(true))
+  server.on('request', createHandler(false))
+  // `Expect: 100-continue`: a refused client is never asked for its body.
+  server.on('checkContinue', createHandler(true))
   await listen(server, host, port)
   const { port: bound } = server.address() as AddressInfo
   return {
-    url: `http://${inUrl(host)}:${bound}`,
-    anyName: anyAddress(host),
-    endpoint: `http://${inUrl(anyAddress(host) ? '127.0.0.1' : host)}:${bound}`,
+    url: `http://${toUrlHost(host)}:${bound}`,
+    anyName: isAnyAddress(host),
+    endpoint: `http://${toUrlHost(isAnyAddress(host) ? '127.0.0.1' : host)}:${bound}`,
     region: REGION,
     bucket,
     credentials,
@@ -101,20 +101,20 @@ interface S3ServerParts {
   readonly log: Log
 }
 
-async function serve(
+async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  expects: boolean,
+  expectsContinue: boolean,
   parts: S3ServerParts,
 ): Promise<void> {
   const requestId = randomUUID()
   const base = { 'x-amz-request-id': requestId }
   const path = (request.url ?? '').split('?', 1)[0]!
-  // A connection that breaks is the client's matter; without a listener it would be an uncaught error.
+  // A broken connection needs no action, but without a listener it would be an uncaught error.
   request.on('error', () => undefined)
   response.on('error', () => undefined)
   try {
-    const answer = await answerTo(request, response, expects, parts)
+    const answer = await answerTo(request, response, expectsContinue, parts)
     response.writeHead(answer.status, { ...base, ...answer.headers })
     await send(response, answer)
   } catch (error) {
@@ -132,7 +132,7 @@ async function serve(
 async function answerTo(
   request: IncomingMessage,
   response: ServerResponse,
-  expects: boolean,
+  expectsContinue: boolean,
   parts: S3ServerParts,
 ): Promise<S3Response> {
   if (!parts.allows(request)) throw new S3Error('AccessDenied', 403, 'The Host header names no host of this server.')
@@ -148,8 +148,8 @@ async function answerTo(
     parts.clock.now(),
   )
   const body = (): AsyncIterable<Uint8Array> => {
-    if (expects) response.writeContinue()
-    // A refusal in the middle must not end the connection before it was told.
+    if (expectsContinue) response.writeContinue()
+    // A refusal in the middle of the body must not close the connection before the client gets the answer.
     return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
   }
   return performS3Request(parts.store, { method, bucket, key, query, headers, payload, body })
@@ -168,7 +168,7 @@ function linger(request: IncomingMessage): void {
 }
 
 function addressOf(url: string) {
-  // An absolute address would name another host than the one that was checked.
+  // An absolute URL could name a different host than the Host header that was checked.
   if (!url.startsWith('/')) throw new S3Error('InvalidURI', 400, 'The address must begin with a slash.')
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)
@@ -177,7 +177,7 @@ function addressOf(url: string) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
     const name = decode(equals < 0 ? pair : pair.slice(0, equals))
-    if (query.has(name)) throw new S3Error('InvalidURI', 400, `${name} is there twice.`)
+    if (query.has(name)) throw new S3Error('InvalidURI', 400, `The parameter ${name} occurs twice.`)
     query.set(name, equals < 0 ? '' : decode(pair.slice(equals + 1)))
   }
   const [, bucket = '', ...rest] = path.split('/')
@@ -195,15 +195,14 @@ function decode(text: string): string {
 function headersOf(request: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [name, values] of Object.entries(request.headersDistinct)) {
-    if (name === 'host' && values!.length > 1)
-      throw new S3Error('InvalidRequest', 400, 'The Host header is there twice.')
+    if (name === 'host' && values!.length > 1) throw new S3Error('InvalidRequest', 400, 'The Host header occurs twice.')
     headers[name] = values!.join(',')
   }
   return headers
 }
 
-/** On a loopback address only loopback names are answered: a name that was rebound to us is a page's, not an uploader's. */
-function hostGuard(bound: string, hosts: readonly string[]): (request: IncomingMessage) => boolean {
+/** Prevents DNS rebinding: on a loopback address, requests must name a loopback host or a configured one. */
+function createHostGuard(bound: string, hosts: readonly string[]): (request: IncomingMessage) => boolean {
   if (!isLoopback(bound)) return () => true
   return (request) => {
     const name = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase()
@@ -211,10 +210,10 @@ function hostGuard(bound: string, hosts: readonly string[]): (request: IncomingM
   }
 }
 
-const anyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::'
-const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::'
+const toUrlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
-async function keptCredentials(file: string): Promise<S3Credentials> {
+async function loadCredentials(file: string): Promise<S3Credentials> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as S3Credentials
   } catch (error) {

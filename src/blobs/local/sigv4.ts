@@ -1,6 +1,6 @@
 /**
- * Whether a request was signed with our credentials, in its header or in its address. The signature is made again by the
- * same library that the AWS client signs with; nothing is canonicalised by hand. Source: decisions, section 11; security, S23.
+ * Verifies that a request was signed with our credentials, in its header or in its URL. Computes the expected signature with
+ * the library that the AWS client uses, so that we canonicalise nothing ourselves. Source: decisions, section 11; security, S23.
  */
 import { createHash, createHmac, timingSafeEqual, type Hash, type Hmac } from 'node:crypto'
 import type { SignatureV4 } from '@smithy/signature-v4'
@@ -14,7 +14,7 @@ export interface S3Credentials {
 
 export interface SignedRequest {
   readonly method: string
-  /** As it came, still percent-encoded. */
+  /** As received, still percent-encoded. */
   readonly path: string
   readonly query: ReadonlyMap<string, string>
   /** Lower-case names. */
@@ -22,15 +22,15 @@ export interface SignedRequest {
 }
 
 export interface VerifiedRequest {
-  /** The hash that was signed for the body, or one of the words that stand in its place. */
+  /** The signed `x-amz-content-sha256`: a hash of the body, or a keyword such as `UNSIGNED-PAYLOAD`. */
   readonly payload: string
 }
 
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 const UNSIGNED = 'UNSIGNED-PAYLOAD'
 const CLOCK_SKEW_MS = 5 * 60_000
-/** Bounds of a presigned address's lifetime, as AWS has them. */
-const LONGEST_SECONDS = 604_800
+/** Longest lifetime of a presigned address, as at AWS. */
+const MAX_LIFETIME_SECONDS = 604_800
 
 /** @throws S3Error with status 403 (400 where the signature cannot be read) */
 export async function verifySignature(
@@ -40,11 +40,11 @@ export async function verifySignature(
   now: Instant,
 ): Promise<VerifiedRequest> {
   const inQuery = [...request.query.keys()].some((name) => IN_QUERY.test(name))
-  // Which of two was meant, and what the other one permits, is not guessed.
+  // With two signatures it would be ambiguous which one authorizes what.
   if (inQuery && request.headers['authorization'] !== undefined)
     throw new S3Error('InvalidArgument', 400, 'A request is signed in its header or in its address, not in both.')
-  const stated = inQuery ? fromQuery(request) : fromHeader(request)
-  if (!equal(stated.accessKeyId, credentials.accessKeyId))
+  const stated = inQuery ? parseQuerySignature(request) : parseHeaderSignature(request)
+  if (!isEqual(stated.accessKeyId, credentials.accessKeyId))
     throw new S3Error('InvalidAccessKeyId', 403, 'The access key id is unknown.')
   if (stated.region !== region)
     throw new S3Error(
@@ -53,29 +53,29 @@ export async function verifySignature(
       `The request is signed for another region; this one is '${region}'.`,
       region,
     )
-  const signedAt = momentOf(stated.date)
+  const signedAt = parseSigningDate(stated.date)
   if (stated.expiresInSeconds === undefined) {
     if (Math.abs(now - signedAt) > CLOCK_SKEW_MS) throw skewed()
   } else {
     if (signedAt > now + CLOCK_SKEW_MS) throw skewed()
     if (now > signedAt + stated.expiresInSeconds * 1000) throw new S3Error('AccessDenied', 403, 'Request has expired')
   }
-  const headers = signedOnly(request, stated.signedHeaders)
+  const headers = requireSignedHeaders(request, stated.signedHeaders)
   const signature = await (stated.expiresInSeconds === undefined ? signHeader : signQuery)(
     request,
     headers,
     stated,
     credentials,
   )
-  if (!equal(signature, stated.signature))
+  if (!isEqual(signature, stated.signature))
     throw new S3Error('SignatureDoesNotMatch', 403, 'The signature is not the one of this request.')
   return { payload: stated.payload }
 }
 
-/** Any of them makes an address a signed one. */
+/** Any of these parameters marks a signed URL. */
 const IN_QUERY = /^(?:x-amz-(?:signature|credential|algorithm)|signature|awsaccesskeyid)$/i
 
-interface Stated {
+interface StatedSignature {
   readonly accessKeyId: string
   readonly region: string
   /** `20261120T104200Z` */
@@ -83,21 +83,21 @@ interface Stated {
   readonly signedHeaders: readonly string[]
   readonly signature: string
   readonly payload: string
-  /** Of a presigned address only. */
+  /** Set for presigned addresses only. */
   readonly expiresInSeconds?: number
 }
 
-function fromQuery({ query }: SignedRequest): Stated {
+function parseQuerySignature({ query }: SignedRequest): StatedSignature {
   const seconds = Number(query.get('X-Amz-Expires'))
   if (
     query.get('X-Amz-Algorithm') !== ALGORITHM ||
     !Number.isInteger(seconds) ||
     seconds < 1 ||
-    seconds > LONGEST_SECONDS
+    seconds > MAX_LIFETIME_SECONDS
   )
     throw unreadable()
   return {
-    ...scopeOf(query.get('X-Amz-Credential') ?? ''),
+    ...parseCredential(query.get('X-Amz-Credential') ?? ''),
     date: query.get('X-Amz-Date') ?? '',
     signedHeaders: (query.get('X-Amz-SignedHeaders') ?? '').split(';'),
     signature: query.get('X-Amz-Signature') ?? '',
@@ -106,7 +106,7 @@ function fromQuery({ query }: SignedRequest): Stated {
   }
 }
 
-function fromHeader({ headers }: SignedRequest): Stated {
+function parseHeaderSignature({ headers }: SignedRequest): StatedSignature {
   const authorization = headers['authorization']
   if (authorization === undefined) throw new S3Error('AccessDenied', 403, 'The request is not signed.')
   const parts = /^AWS4-HMAC-SHA256 +Credential=([^,\s]+), *SignedHeaders=([^,\s]+), *Signature=([0-9a-f]{64})$/.exec(
@@ -115,7 +115,7 @@ function fromHeader({ headers }: SignedRequest): Stated {
   const payload = headers['x-amz-content-sha256']
   if (!parts || payload === undefined) throw unreadable()
   return {
-    ...scopeOf(parts[1]!),
+    ...parseCredential(parts[1]!),
     date: headers['x-amz-date'] ?? '',
     signedHeaders: parts[2]!.split(';'),
     signature: parts[3]!,
@@ -124,13 +124,13 @@ function fromHeader({ headers }: SignedRequest): Stated {
 }
 
 /** `<access key id>/<day>/<region>/s3/aws4_request` */
-function scopeOf(credential: string): { accessKeyId: string; region: string } {
+function parseCredential(credential: string): { accessKeyId: string; region: string } {
   const [accessKeyId, , region, service, end, ...more] = credential.split('/')
   if (!accessKeyId || !region || service !== 's3' || end !== 'aws4_request' || more.length > 0) throw unreadable()
   return { accessKeyId, region }
 }
 
-function momentOf(date: string): Instant {
+function parseSigningDate(date: string): Instant {
   const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(date)
   const moment = parts
     ? Date.parse(`${parts[1]}-${parts[2]}-${parts[3]}T${parts[4]}:${parts[5]}:${parts[6]}Z`)
@@ -140,10 +140,10 @@ function momentOf(date: string): Instant {
 }
 
 /**
- * The headers that were signed, all of which must be there. What would change the meaning of the request must be among
- * them: with one `x-amz-` header more, a presigned upload could be turned into a copy of another object.
+ * Returns the signed headers and requires that all of them are present. Every `x-amz-` header must be signed, because an
+ * additional one could turn a presigned upload into a copy of another object.
  */
-function signedOnly({ headers }: SignedRequest, names: readonly string[]): Record<string, string> {
+function requireSignedHeaders({ headers }: SignedRequest, names: readonly string[]): Record<string, string> {
   const signed: Record<string, string> = {}
   for (const name of names) {
     const value = headers[name]
@@ -159,14 +159,14 @@ function signedOnly({ headers }: SignedRequest, names: readonly string[]): Recor
 async function signHeader(
   request: SignedRequest,
   headers: Record<string, string>,
-  stated: Stated,
+  stated: StatedSignature,
   credentials: S3Credentials,
 ): Promise<string> {
   const signed = await (
-    await signerOf(stated, credentials)
+    await loadSigner(stated, credentials)
   ).sign(
-    { ...plain(request), query: Object.fromEntries(request.query), headers },
-    { signingDate: new Date(momentOf(stated.date)), signableHeaders: new Set(stated.signedHeaders) },
+    { ...toUnsignedRequest(request), query: Object.fromEntries(request.query), headers },
+    { signingDate: new Date(parseSigningDate(stated.date)), signableHeaders: new Set(stated.signedHeaders) },
   )
   return /Signature=([0-9a-f]+)$/.exec(signed.headers['authorization'] ?? '')?.[1] ?? ''
 }
@@ -174,7 +174,7 @@ async function signHeader(
 async function signQuery(
   request: SignedRequest,
   headers: Record<string, string>,
-  stated: Stated,
+  stated: StatedSignature,
   credentials: S3Credentials,
 ): Promise<string> {
   const added = [
@@ -188,16 +188,16 @@ async function signQuery(
   const payload = payloadIn(request.query)
   const query = new Map([...request.query].filter(([name]) => !added.includes(name) && name !== payload?.[0]))
   const signed = await (
-    await signerOf(stated, credentials)
+    await loadSigner(stated, credentials)
   ).presign(
     {
-      ...plain(request),
+      ...toUnsignedRequest(request),
       query: Object.fromEntries(query),
-      // Put back where the client had it before it was moved into the address.
+      // A header when the client signed it, before it was moved into the URL.
       headers: payload ? { ...headers, [payload[0]]: payload[1] } : headers,
     },
     {
-      signingDate: new Date(momentOf(stated.date)),
+      signingDate: new Date(parseSigningDate(stated.date)),
       expiresIn: stated.expiresInSeconds!,
       signableHeaders: new Set(stated.signedHeaders),
       unhoistableHeaders: new Set(stated.signedHeaders),
@@ -207,17 +207,17 @@ async function signQuery(
   return typeof signature === 'string' ? signature : ''
 }
 
-const plain = ({ method, path }: SignedRequest) => ({
+const toUnsignedRequest = ({ method, path }: SignedRequest) => ({
   method,
   path,
   protocol: 'http:',
   hostname: '',
-  // A body of no known kind: its hash is then never computed here, but taken from what was stated.
+  // An object is not hashed by the signer, which then uses the stated hash.
   body: {},
 })
 
-/** Loaded with the first request: a server that only runs agents never needs it. */
-async function signerOf({ region }: Stated, credentials: S3Credentials): Promise<SignatureV4> {
+/** Loads the library at the first request: a server that only runs agents never needs it. */
+async function loadSigner({ region }: StatedSignature, credentials: S3Credentials): Promise<SignatureV4> {
   const { SignatureV4: Signer } = await import('@smithy/signature-v4')
   return new Signer({ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false, applyChecksum: false })
 }
@@ -225,7 +225,7 @@ async function signerOf({ region }: Stated, credentials: S3Credentials): Promise
 const payloadIn = (query: ReadonlyMap<string, string>): [string, string] | undefined =>
   [...query].find(([name]) => name.toLowerCase() === 'x-amz-content-sha256')
 
-const equal = (a: string, b: string): boolean => {
+const isEqual = (a: string, b: string): boolean => {
   const [left, right] = [createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest()]
   return timingSafeEqual(left, right)
 }
@@ -236,7 +236,7 @@ const skewed = (): S3Error => new S3Error('RequestTimeTooSkewed', 403, 'The cloc
 
 type BytesToSign = string | ArrayBuffer | ArrayBufferView
 
-/** SHA-256, or its HMAC where a secret is given, in the shape that the signer asks for. */
+/** SHA-256, or HMAC-SHA-256 when a secret is given, with the interface that the signer requires. */
 class Sha256 {
   readonly #secret: Buffer | undefined
   #hash: Hash | Hmac

@@ -1,6 +1,6 @@
 /**
- * Uploads in parts that are under way. Their parts lie on the disk, what is known of them in memory: a restart forgets them,
- * and the client is told that there is no such upload and begins again.
+ * Multipart uploads in progress. Parts are on the disk, their list is in memory: a restart forgets the uploads, and clients get
+ * `NoSuchUpload` and start again.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -20,8 +20,8 @@ export interface UploadPart {
   readonly modifiedAt: Instant
 }
 
-/** What became of the parts: the bytes in order, and the ETag that S3 gives to an object made of parts. */
-interface Joined {
+/** The joined parts: the bytes in order, and the ETag that S3 gives to an object made of parts. */
+interface JoinedParts {
   readonly about: ObjectDescription
   readonly sizeBytes: number
   readonly etag: string
@@ -35,8 +35,8 @@ export interface PartUploads {
   /** Ordered by number. @throws S3Error `NoSuchUpload` */
   parts(id: string, key: string): readonly UploadPart[]
   /** @throws S3Error `NoSuchUpload`, `InvalidPart`, `InvalidPartOrder` */
-  join(id: string, key: string, named: readonly Pick<UploadPart, 'number' | 'etag'>[]): Joined
-  /** Forgets the upload and its parts. Idempotent. */
+  join(id: string, key: string, named: readonly Pick<UploadPart, 'number' | 'etag'>[]): JoinedParts
+  /** Deletes the upload and its parts. Idempotent. */
   remove(id: string): Promise<void>
   /** Ordered by key. */
   list(): readonly { readonly id: string; readonly key: string; readonly startedAt: Instant }[]
@@ -53,11 +53,11 @@ interface PartUpload {
   readonly parts: Map<number, StoredPart>
 }
 
-/** More at once, and older ones, are those of clients that have gone. */
-const MOST_UPLOADS = 1000
-const LONGEST_MS = 24 * 3_600_000
+/** More or older uploads are taken as abandoned by their clients. */
+const MAX_UPLOADS = 1000
+const MAX_AGE_MS = 24 * 3_600_000
 
-/** @param directory private; what lies in it is removed */
+/** @param directory used only for uploads; its content is removed */
 export async function openPartUploads(directory: string, clock: Clock): Promise<PartUploads> {
   await rm(directory, { recursive: true, force: true })
   makeDirectory(directory, 0o700)
@@ -81,8 +81,8 @@ export async function openPartUploads(directory: string, clock: Clock): Promise<
     remove,
     async start(key, about) {
       const now = clock.now()
-      for (const [id, { startedAt }] of uploads) if (now - startedAt > LONGEST_MS) await remove(id)
-      if (uploads.size >= MOST_UPLOADS) throw new S3Error('SlowDown', 503, 'Too many uploads are under way.')
+      for (const [id, { startedAt }] of uploads) if (now - startedAt > MAX_AGE_MS) await remove(id)
+      if (uploads.size >= MAX_UPLOADS) throw new S3Error('SlowDown', 503, 'Too many uploads are under way.')
       const id = randomUUID()
       uploads.set(id, { key, about, startedAt: now, parts: new Map() })
       return id
@@ -101,7 +101,7 @@ export async function openPartUploads(directory: string, clock: Clock): Promise<
       }
       try {
         await pipeline(source, counted, createWriteStream(fileOf(file), { mode: 0o600, flags: 'wx' }))
-        // The upload may have ended meanwhile.
+        // Looked up again, because the upload may have ended meanwhile.
         const { parts: all } = find(id, key)
         const before = all.get(number)
         const part = { number, sizeBytes, etag: `"${md5.digest('hex')}"`, modifiedAt: clock.now(), file }

@@ -1,4 +1,4 @@
-/** The few documents of S3 that we answer with. */
+/** The XML documents of S3 responses. */
 import type { Instant } from '../../base/clock.ts'
 import { toIsoText } from '../../base/clock.ts'
 import type { S3Error } from './s3-error.ts'
@@ -8,8 +8,10 @@ const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
 export function errorXml({ code, message, region }: S3Error, resource: string, requestId: string): string {
-  const told = { Code: code, Message: message, Region: region, Resource: resource, RequestId: requestId }
-  return HEAD + element('Error', tags(told))
+  return (
+    HEAD +
+    element('Error', tags({ Code: code, Message: message, Region: region, Resource: resource, RequestId: requestId }))
+  )
 }
 
 export const copiedPartXml = (etag: string, modifiedAt: Instant): string =>
@@ -27,7 +29,7 @@ export const bucketsXml = (bucket: string): string =>
     NAMESPACE,
   )
 
-/** The region that has no name of its own is told as nothing. */
+/** S3 reports the region us-east-1 as an empty element. */
 export const locationXml = (region: string): string =>
   HEAD + element('LocationConstraint', region === 'us-east-1' ? '' : escape(region), NAMESPACE)
 
@@ -82,13 +84,13 @@ export interface ObjectListing {
   readonly prefix: string
   readonly delimiter: string
   readonly maxKeys: number
-  /** Of the first way of listing; undefined in the second. */
+  /** Set in version 1 of the listing API; undefined in version 2. */
   readonly marker: string | undefined
   readonly startAfter: string
   readonly token: string | undefined
-  /** Last key of a page that is not the last. */
+  /** The last key of this page, when more pages follow. */
   readonly next: string | undefined
-  /** Keys percent-encoded, as the client asked for. */
+  /** True when the client asked for percent-encoded keys. */
   readonly encoded: boolean
   readonly objects: readonly {
     readonly key: string

@@ -39,7 +39,7 @@ export function openFiles(db: Database): FileTable {
   const expired = db.prepare<[number, number], FileRow>(
     `${SELECT} where staging_key <> '' and expires_at < ? order by expires_at, n limit ?`,
   )
-  // An expired presigned address can receive no more bytes, so it reserves noFiles.
+  // An expired presigned address can receive no more bytes, so it reserves no bytes.
   const reserved = db.prepare<[string, number], { bytes: number }>(
     `select coalesce(sum(max_bytes), 0) as bytes
      from file
