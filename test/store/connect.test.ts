@@ -17,14 +17,17 @@ test.each([
   ],
   ['22.12.0', 'better-sqlite3-napi', "Cannot find module 'better-sqlite3-napi'", 'npm install --include=optional'],
   ['26.1.0', 'better-sqlite3-napi', "Cannot find module 'better-sqlite3-napi'", 'npm install --include=optional'],
-])('Node %s takes %s; where it is missing, that is told with the command that adds it', (node, name, message, fix) => {
-  const loaded: string[] = []
-  const load = (each: string): never => {
-    loaded.push(each)
-    throw new Error(message)
-  }
-  expect(() => connectSqlite(':memory:', {}, node, load)).toThrow(
-    expect.objectContaining({ code: 'native_sqlite_missing', exit: 2, fix }),
-  )
-  expect(loaded).toEqual([name])
-})
+])(
+  'Node %s loads %s; when it is missing, the failure gives the command that installs it',
+  (node, name, message, fix) => {
+    const loaded: string[] = []
+    const load = (each: string): never => {
+      loaded.push(each)
+      throw new Error(message)
+    }
+    expect(() => connectSqlite(':memory:', {}, node, load)).toThrow(
+      expect.objectContaining({ code: 'native_sqlite_missing', exit: 2, fix }),
+    )
+    expect(loaded).toEqual([name])
+  },
+)

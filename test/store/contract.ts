@@ -40,7 +40,7 @@ const DAY = 24 * HOUR
 const ALL = { skip: 0, take: 100 }
 const ELSEWHERE = workspaceIdOf('elsewhere')
 
-/** What every store promises. Each backend runs this whole list against itself. */
+/** The contract of every store. Each backend runs the whole list. */
 export function storeContract(name: string, open: (clock: Clock) => Store): void {
   describe(`the contract, ${name}`, () => {
     let now = NOW
@@ -51,7 +51,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     })
     afterEach(() => store.close())
 
-    /** Starts a session and answers it as it is stored. */
+    /** Starts a session and returns it as stored. */
     const started = async (...start: Parameters<typeof aStart>) => {
       const turn = aStart(...start)
       expect(await store.start(turn, NO_LIMITS)).toEqual({ outcome: 'started' })
@@ -59,7 +59,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     }
 
     describe('sessions', () => {
-      test('keeps the input of a session where its start context and its root run repeat it', async () => {
+      test('stores the input once when the start context and the root run repeat it, and reads it everywhere', async () => {
         const input = { order: 'A-1', note: 'ü' }
         const turn = aStart('a', { input, startContext: { by: 'x', userInput: input, version: '1.0.0' } })
         await store.start(turn, NO_LIMITS)
@@ -69,7 +69,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect((await store.run(runId('a')))?.input).toEqual(input)
       })
 
-      test('keeps a started session as it was given, with version 1', async () => {
+      test('stores a started session as given, with version 1', async () => {
         const turn = aStart('a', { output: { text: 'ö' }, startContext: { by: ['x', null] } })
         await store.start(turn, NO_LIMITS)
         const session = { ...turn.session, version: 1 }
@@ -78,7 +78,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.run(runId('a'))).toEqual(turn.runs[0])
       })
 
-      test('knows nothing of what was never started', async () => {
+      test('finds nothing for ids that were never started', async () => {
         expect(await store.session(sessionId('a'))).toBeUndefined()
         expect(await store.load(sessionId('a'))).toBeUndefined()
         expect(await store.run(runId('a'))).toBeUndefined()
@@ -88,7 +88,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.save(aTurn(aSession('a')))).rejects.toMatchObject({ code: 'not_found' })
       })
 
-      test('keeps what a save changes and adds one to the version', async () => {
+      test('stores the changes of a save and increments the version', async () => {
         const session = await started('a')
         const run = aRun(session, {
           status: 'Completed',
@@ -132,7 +132,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.runsOf(session.id)).toEqual([run, child])
       })
 
-      test('keeps each status that follows another, and what changes while it stays', async () => {
+      test('stores every change of status, and changes without one', async () => {
         let session = await started('a')
         for (const [lastSequence, status] of (
           ['Running', 'WaitingForHITL', 'WaitingForHITL', 'Running', 'WaitingForResponse'] as const
@@ -146,7 +146,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         }
       })
 
-      test('refuses the slower of two writers, and keeps none of its rows', async () => {
+      test('refuses the slower of two writers, and stores none of its rows', async () => {
         const session = await started('a')
         const write = (by: string) =>
           store.save(
@@ -170,7 +170,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect((await store.dueTimers(NOW, 10)).map((timer) => timer.ref)).toEqual(['fast'])
       })
 
-      test('refuses one writer of a tick and keeps its neighbours', async () => {
+      test('refuses one writer of a tick and stores the others', async () => {
         const sessions = await Promise.all(['a', 'b', 'c'].map((each) => started(each)))
         const outcomes = await Promise.allSettled(
           sessions.map((session, index) =>
@@ -182,14 +182,14 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(versions).toEqual([2, 1, 2])
       })
 
-      test('shows nothing of a write before it is acknowledged', async () => {
+      test('shows no part of a write before it is acknowledged', async () => {
         const starting = store.start(aStart('a'), NO_LIMITS)
         expect(await store.session(sessionId('a'))).toBeUndefined()
         await starting
         expect(await store.session(sessionId('a'))).toBeDefined()
       })
 
-      test('refuses a turn whose run is unknown, or of another session', async () => {
+      test('refuses an update whose run is unknown or belongs to another session', async () => {
         const [a, b] = [await started('a'), await started('b')]
         await expect(store.save(aTurn(a, { steps: [aStep(a, 1, { runId: runId('none') })] }))).rejects.toThrow(
           'not in the store',
@@ -198,7 +198,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect((await store.session(a.id))?.version).toBe(1)
       })
 
-      test('tells which sessions have work in flight, oldest first', async () => {
+      test('lists the sessions with work in flight, oldest first', async () => {
         await started('late', { startedAt: NOW + 5 })
         const idle = await started('idle')
         await started('early', { startedAt: NOW + 1 })
@@ -295,13 +295,13 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
           await started(`twin${index}`, { rootRunId, startedAt: NOW + 10 + index })
         expect(await ends('c0ffee')).toEqual([twins[1], twins[0]])
         expect(await ends('c0ffee', 1)).toEqual([twins[1]])
-        // Longer than what is random in an id: the time at its beginning tells them apart.
+        // Longer than the random part of an id: the time at its beginning distinguishes them.
         expect(await ends(twins[0]!)).toEqual([twins[0]])
       })
     })
 
     describe('steps', () => {
-      test('answers the steps of a run by sequence and those of a session by ordinal', async () => {
+      test('returns the steps of a run by sequence and those of a session by ordinal', async () => {
         const session = await started('a')
         const child = aRun(session, { id: runId('child'), parentRunId: runId('a'), depth: 1 })
         const steps = [
@@ -318,7 +318,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.stepsOfRun(child.id)).toEqual([steps[1]])
       })
 
-      test('closes an open step of an earlier turn, once', async () => {
+      test('closes an open step of an earlier update, once', async () => {
         const session = await started('a')
         const open = aStep(session, 1, { type: 'ToolCall', finishedAt: null })
         const close = (version: number, finishedAt: number, error: string | null) =>
@@ -359,7 +359,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(event!.data['step']).toEqual(toTimelineItem(steps[0]!, aRun(session)))
       })
 
-      test('keeps no two steps with one number', async () => {
+      test('refuses two steps with one number', async () => {
         const session = await started('a')
         await store.save(aTurn(session, { steps: [aStep(session, 1)] }))
         await expect(
@@ -370,7 +370,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     })
 
     describe('events', () => {
-      test('answers events after a number, in order, at most so many', async () => {
+      test('returns events after a number, in order, at most `limit`', async () => {
         const session = await started('a')
         await started('b')
         await store.save(aTurn(session, { said: ['engine.run.paused', 'engine.run.resumed', 'engine.run.completed'] }))
@@ -382,7 +382,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.events(session.id, 2, 1)).toEqual([anEvent(session, 3, 'engine.run.paused')])
       })
 
-      test('reads an event that shows a step as what the step said when it was written', async () => {
+      test('reads the event of a step with the content that the step had when the event was written', async () => {
         const session = await started('a')
         const open = aStep(session, 1, { type: 'ToolCall', tokensUsed: null, finishedAt: null })
         const whole = aStep(session, 2, { error: 'refused' })
@@ -430,7 +430,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect((await store.events(session.id, 0, 10)).map(({ seq }) => seq)).toEqual([1, 2])
       })
 
-      test('is read without a gap and without a repeat whatever the pages and the refused writers', async () => {
+      test('is read without a gap and without a repeat for any page sizes and refused writers', async () => {
         let count = 0
         await fc.assert(
           fc.asyncProperty(
@@ -465,7 +465,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     })
 
     describe('tasks', () => {
-      test('loads pending tasks only, and keeps the decided ones', async () => {
+      test('loads only pending tasks, and still stores the decided ones', async () => {
         const session = await started('a')
         const [one, two] = [
           aTask(session, 'one', { callId: 'c1' }),
@@ -485,7 +485,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.tasksOfSession(session.id)).toEqual([done, two])
       })
 
-      test('lets the next task of a call be opened in the turn that ends the one before, and no second beside it', async () => {
+      test('accepts the next task of a call in the update that ends the one before, but never two pending ones', async () => {
         const session = await started('a')
         const first = aTask(session, 'first', { callId: 'c1' })
         const next = aTask(session, 'next', { callId: 'c1', kind: 'escalation' })
@@ -495,7 +495,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect((await store.load(session.id))?.tasks).toEqual([next])
       })
 
-      test('keeps the votes that count, and counts an approver once', async () => {
+      test('stores the votes that count, and counts an approver once', async () => {
         const session = await started('a')
         const ann = { approver: 'operator:ann', approved: true, at: NOW + 1, comment: 'fine' }
         const bob = { approver: 'key:bob', approved: true, at: NOW + 2 }
@@ -507,12 +507,12 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect((await store.task(task.id))?.votes).toEqual([ann, bob])
         await expect(save(3, [ann, bob, { ...bob, at: NOW + 3 }])).rejects.toThrow(/unique/i)
         expect((await store.task(task.id))?.votes).toEqual([ann, bob])
-        // An edit voids what was voted before it; the same approver may then vote again.
+        // An edit voids earlier votes; the same approver may then vote again.
         await save(3, [{ ...ann, at: NOW + 9 }])
         expect((await store.task(task.id))?.votes).toEqual([{ ...ann, at: NOW + 9 }])
       })
 
-      test('lists what is pending by deadline, and everything where asked', async () => {
+      test('lists pending tasks by deadline, and all tasks on request', async () => {
         const session = await started('a')
         const other = await started('b', { agentId: agentIdOf('main', 'pay.other'), agentName: 'pay.other' })
         const away = await started('c', { workspaceId: ELSEWHERE, agentId: agentIdOf('elsewhere', 'pay.clerk') })
@@ -553,7 +553,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     })
 
     describe('calls', () => {
-      test('replaces a call by its key and answers those of a session or of an agent since a moment', async () => {
+      test('replaces a call by its key, and returns the calls of a session or of an agent since an instant', async () => {
         const [a, b] = [await started('a'), await started('b')]
         const call = (session: typeof a, callId: string, at: number, state: string) => ({
           sessionId: session.id,
@@ -589,7 +589,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     })
 
     describe('timers', () => {
-      test('are due in the order of their moments, until they are cleared or set anew', async () => {
+      test('are due in the order of their instants until they are cleared or replaced', async () => {
         const session = await started('a')
         const timer = (kind: SessionTimer['kind'], ref: string, at: number): SessionTimer => ({
           sessionId: session.id,
@@ -653,7 +653,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await start({ maxConcurrentRuns: 1 })).toEqual({ outcome: 'started' })
       })
 
-      test('refuses what is over the rate per minute and says when the next start is accepted', async () => {
+      test('refuses starts over the rate per minute and returns when the next one is accepted', async () => {
         const rate = { ratePerMinute: 3 }
         expect([await start(rate), await start(rate), await start(rate)].map(({ outcome }) => outcome)).toEqual([
           'started',
@@ -694,7 +694,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(more.filter(({ outcome }) => outcome === 'started')).toHaveLength(rate)
       })
 
-      test('lets nothing through a rate of zero', async () => {
+      test('refuses every start at a rate of zero', async () => {
         expect(await start({ ratePerMinute: 0 })).toEqual({
           outcome: 'rate_limited',
           limit: '0 per minute',
@@ -742,7 +742,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
             claim({ response: { runId: 'another' }, ...about }),
           )
 
-        test('answers a repeated start with the first answer, and takes no token for it', async () => {
+        test('returns the first response for a repeated start, and takes no token for it', async () => {
           const first = store.start(aStart('a'), limits({ ratePerMinute: 1 }), claim())
           const twin = again()
           expect([await first, await twin]).toEqual([
@@ -757,13 +757,13 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
           })
         })
 
-        test('refuses the key with another body', async () => {
+        test('refuses the same key with a different body', async () => {
           await store.start(aStart('a'), NO_LIMITS, claim())
           expect(await again({ bodyDigest: digestOf('other') })).toEqual({ outcome: 'key_reused' })
           expect(await store.replay('key:1', 'start', 'k', digestOf('other'), NOW)).toEqual({ outcome: 'key_reused' })
         })
 
-        test('knows a key of another principal, of another route or that expired as a new one', async () => {
+        test('accepts a key of another principal or route, or an expired one, as new', async () => {
           await store.start(aStart('a'), NO_LIMITS, claim())
           expect(await store.start(aStart('b'), NO_LIMITS, claim({ principal: 'key:2' }))).toEqual({
             outcome: 'started',
@@ -777,7 +777,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
           expect(await again({ bodyDigest: digestOf('new') })).toMatchObject({ outcome: 'replayed' })
         })
 
-        test('keeps no claim of a start that is refused', async () => {
+        test('stores no claim of a refused start', async () => {
           await start({ ratePerMinute: 1 })
           expect(await again()).toMatchObject({ outcome: 'rate_limited' })
           expect(await store.replay('key:1', 'start', 'k', digestOf('body'), NOW)).toBeUndefined()
@@ -810,7 +810,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         document: { spec: { description: 'Refunds.', side_effect_class: 'irreversible_action' } },
       }
 
-      test('keeps what is published, and says so when it is published again', async () => {
+      test('stores a publication, and reports when it is published again', async () => {
         const publication = aPublication([clerk], { documents: [tool] })
         const lines = (already: boolean) => [
           { kind: 'Agent', id: 'pay.clerk', version: '1.0.0', digest: clerk.digest, already },
@@ -835,7 +835,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.documents(WORKSPACE, 'Policy', 'pay.refund')).toEqual([])
       })
 
-      test('refuses another content of a version, with everything that came with it', async () => {
+      test('refuses different content for a version, and the whole publication with it', async () => {
         await store.publish(aPublication([clerk], { documents: [tool] }))
         const changed = aPublication([next, aSnapshot('pay.clerk', '1.0.0', 'Pays more.')])
         await expect(store.publish(changed)).rejects.toMatchObject({
@@ -888,7 +888,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.agents(ELSEWHERE)).toEqual([])
       })
 
-      test('deploys a version and remembers the one before', async () => {
+      test('deploys a version and remembers the previous one', async () => {
         await store.publish(aPublication([clerk, next]))
         expect(await store.deploy(AGENT, clerkId, NOW, 'operator:ann')).toEqual({ from: null })
         expect((await store.agent(AGENT))?.deployedVersionId).toBe(clerkId)
@@ -903,7 +903,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         })
       })
 
-      test('deploys no version of another agent and none that is unknown', async () => {
+      test('refuses to deploy an unknown version or one of another agent', async () => {
         await store.publish(aPublication([clerk, aSnapshot('pay.auditor', '0.1.0')]))
         await expect(store.deploy(agentIdOf('main', 'pay.auditor'), clerkId, NOW, 'x')).rejects.toMatchObject({
           code: 'not_found',
@@ -912,7 +912,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect((await store.agent(AGENT))?.deployedVersionId).toBeNull()
       })
 
-      test('yanks a version and takes it back', async () => {
+      test('yanks a version and unyanks it', async () => {
         await store.publish(aPublication([clerk]))
         for (const yanked of [true, false]) {
           await store.setYanked(clerkId, yanked)
@@ -922,7 +922,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.setYanked(nextId, true)).rejects.toMatchObject({ code: 'not_found' })
       })
 
-      test('yanks a document and takes it back', async () => {
+      test('yanks a document and unyanks it', async () => {
         const tool = { kind: 'Tool', id: 'pay.refunds', version: '1.0.0' } as const
         const published = { ...tool, digest: 'sha256:aa', document: { a: 1 } } as const
         await store.publish(aPublication([], { documents: [published] }))
@@ -938,7 +938,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     })
 
     describe('triggers and keys', () => {
-      test('keeps, changes and deletes triggers', async () => {
+      test('creates, changes and deletes triggers', async () => {
         const other = aTrigger({
           id: nameId('trigger', 'nightly'),
           type: 'schedule',
@@ -963,7 +963,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.updateTrigger(changed)).rejects.toMatchObject({ code: 'not_found' })
       })
 
-      test('remembers up to when ticks were looked at', async () => {
+      test('stores the instant up to which ticks were processed', async () => {
         await store.createTrigger(aTrigger())
         expect(await store.ticks(WORKSPACE)).toEqual(new Map())
         await store.markTicks(new Map([[TRIGGER, NOW]]))
@@ -1008,7 +1008,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.createOperatorKey({ ...ana, id: keyId('other') })).rejects.toThrow(/unique/i)
       })
 
-      test('revokes an operator credential once, and keeps its last use', async () => {
+      test('revokes an operator credential once, and stores its last use', async () => {
         const ana = anOperatorKey('ana')
         await store.createOperatorKey(ana)
         await store.touchOperatorKey(ana.id, NOW + 3)
@@ -1018,7 +1018,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.revokeOperatorKey(keyId('none'), NOW)).rejects.toMatchObject({ code: 'not_found' })
       })
 
-      test('remembers the last use of a key, before and after it is written', async () => {
+      test('returns the last use of a key, before and after it is written', async () => {
         await store.createKey(aKey('one'))
         const lastUse = async () => (await store.keyByHash(aKey('one').hash))?.lastUsedAt
         store.touchKey(keyId('one'), NOW + 1)
@@ -1046,7 +1046,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.finalizeFile(fileId('none'), 1, NOW)).rejects.toMatchObject({ code: 'not_found' })
       })
 
-      test('holds no more than the quota, of parallel presigns too', async () => {
+      test('never exceeds the quota, even with parallel presigns', async () => {
         const outcomes = await Promise.allSettled(
           Array.from({ length: 50 }, (_, index) => store.presignFile(aFile(`f${index}`, { maxBytes: 100 }), 1000)),
         )
@@ -1055,7 +1055,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.presignFile(aFile('elsewhere', { workspaceId: ELSEWHERE }), 1000)).toBeUndefined()
       })
 
-      test('gives back what an upload did not use, what expired and what was deleted', async () => {
+      test('frees the unused part of an upload, expired uploads and deleted files', async () => {
         const presign = (name: string, maxBytes: number, createdAt = NOW) =>
           store.presignFile(aFile(name, { maxBytes, createdAt }), 1000)
         await presign('a', 600)
@@ -1070,7 +1070,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await presign('e', 1000, NOW + 900_000)
       })
 
-      test('names the files whose address expired, until their upload is closed', async () => {
+      test('lists files whose address expired until their upload is closed', async () => {
         await store.presignFile(aFile('late', { expiresAt: NOW + 20 }), null)
         await store.presignFile(aFile('early', { expiresAt: NOW + 10 }), null)
         await store.presignFile(aFile('kept', { expiresAt: NOW + 5 }), null)

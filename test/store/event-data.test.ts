@@ -22,7 +22,7 @@ const usual = {
   },
 }
 
-test('a step event is kept without what its row says, and is read as it was, in the same order', () => {
+test('a step event is stored without the ids of its row, and is read back unchanged, in the same order', () => {
   const column = toColumn(event(usual), owner)
   expect(column).toEqual([
     { id: 'i', sequence: 1, ordinal: 2, type: 'Output', tokensUsed: null },
@@ -32,27 +32,27 @@ test('a step event is kept without what its row says, and is read as it was, in 
   expect(JSON.stringify(fromColumn(column, owner))).toBe(JSON.stringify(usual))
 })
 
-test('an event of another kind is kept without the ids of its row', () => {
+test('an event of another kind is stored without the ids of its row', () => {
   const given = { sessionId: 's', runId: 'r', status: 'Running', output: null }
   const column = toColumn(event(given, 'run'), owner)
   expect(column).toEqual([{ status: 'Running', output: null }])
   expect(JSON.stringify(fromColumn(column, owner))).toBe(JSON.stringify(given))
 })
 
-test('an event that says another run than its row is kept as it is', () => {
+test('an event with another run than its row is stored unchanged', () => {
   const given = event({ ...usual, runId: 'q' })
   expect(toColumn(given, owner)).toBe(given.data)
 })
 
 test.each([
-  ['is of another agent', { ...usual.step, content: { ...ids, agent_id: 'b' } }],
-  ['is of another run', { ...usual.step, runId: 'q' }],
-  ['is no object', 'step'],
-])('a step that %s is kept whole', (_, step) => {
+  ['belongs to another agent', { ...usual.step, content: { ...ids, agent_id: 'b' } }],
+  ['belongs to another run', { ...usual.step, runId: 'q' }],
+  ['is not an object', 'step'],
+])('a step that %s is stored whole', (_, step) => {
   expect(toColumn(event({ sessionId: 's', runId: 'r', step }), owner)).toEqual([{ step }])
 })
 
-test('whatever an event says is read as it was written', () => {
+test('any event is read as it was written', () => {
   const part = fc.dictionary(fc.string(), fc.jsonValue() as fc.Arbitrary<JsonValue>)
   const data = fc.record({ step: part, content: part, more: part, whole: fc.boolean() }).map((given): JsonObject => {
     const content = { ...given.content, ...(given.whole && ids) }

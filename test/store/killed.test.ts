@@ -11,7 +11,7 @@ import { NOW, runId, sessionId } from './makers.ts'
 const root = mkdtempSync(join(tmpdir(), 'svc-killed-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
-/** Starts sessions side by side for ever, and names each one as soon as it is acknowledged. */
+/** Starts sessions concurrently without end, and prints each name as soon as the start is acknowledged. */
 const SCRIPT = `
   const [open, makers, path] = process.argv.slice(1)
   const { openSqlite } = await import(open)

@@ -12,7 +12,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 
 const LOCK = resolve(import.meta.dirname, '../../src/store/sqlite/database/lock.ts')
 
-/** A process that takes the lock, says `held` or the code of its failure, and stays. */
+/** Starts a process that takes the lock, prints `held` or the code of its failure, and keeps running. */
 async function locker(directory: string) {
   const script = `
     import(process.argv[1]).then(({ lockDirectory }) => {
@@ -32,7 +32,7 @@ async function locker(directory: string) {
   }
 }
 
-test('one process holds a directory, and another gets it at once when that one is killed', async () => {
+test('one process holds a directory, and another gets it at once when the first is killed', async () => {
   const directory = join(root, 'held')
   const first = await locker(directory)
   expect(first.said).toBe('held')
@@ -44,7 +44,7 @@ test('one process holds a directory, and another gets it at once when that one i
   )
   await first.kill()
   const lock = lockDirectory(directory)
-  // A second try in the same process must not drop what this one holds.
+  // A second attempt in the same process must not drop the lock.
   expect(() => lockDirectory(directory)).toThrow(expect.objectContaining({ code: 'store_locked' }))
   const second = await locker(directory)
   expect(second.said).toBe('store_locked')
@@ -54,14 +54,14 @@ test('one process holds a directory, and another gets it at once when that one i
   lockDirectory(directory).release()
 })
 
-test('makes the directory and its file for their owner only', () => {
+test('creates the directory and its file for their owner only', () => {
   const directory = join(root, 'new', 'deep')
   lockDirectory(directory).release()
   expect(statSync(directory).mode & 0o777).toBe(0o700)
   expect(statSync(join(directory, 'lock.db')).mode & 0o777).toBe(0o600)
 })
 
-test('refuses a directory that cannot be made, and one that is a file', () => {
+test('refuses a directory that cannot be created, and one that is a file', () => {
   const file = join(root, 'file')
   writeFileSync(file, '')
   const refusals = [file, join(file, 'data'), '/proc/nowhere/data'].map((directory) => {

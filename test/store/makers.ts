@@ -1,4 +1,4 @@
-/** Sessions, runs and turns with everything a test does not speak of filled in. */
+/** Sessions, runs and updates with defaults for everything that a test does not set. */
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, nameId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
 import type { FileId, KeyId, RunId, SessionId, TaskId, TriggerId } from '../../src/base/ids.ts'
@@ -87,7 +87,7 @@ export const aRun = (session: Session, about: Partial<Run> = {}): Run => ({
   ...about,
 })
 
-/** A turn that changes nothing; events given are numbered after the session's last one. */
+/** An update that changes nothing; `said` adds events, numbered after the session's last one. */
 export const aTurn = (
   session: Session,
   about: Partial<SessionUpdate> & { said?: readonly string[] } = {},
@@ -109,7 +109,7 @@ export const aTurn = (
   }
 }
 
-/** The first turn of a session of one run. */
+/** The first update of a session with one run. */
 export const aStart = (
   name: string,
   about: Partial<Session> = {},
@@ -223,7 +223,7 @@ export const aFile = (name: string, about: Partial<StoredFile> = {}): StoredFile
   ...about,
 })
 
-// The store keeps a policy set and looks into none.
+// The store never reads inside a policy set.
 const NO_POLICIES = { v: 1, compiler: 'test' } as PolicySet
 
 export const aSnapshot = (id: string, version: string, purpose = 'Pays.'): AgentSnapshot => ({

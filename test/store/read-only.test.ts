@@ -31,12 +31,12 @@ const versionsIn = async (path = file): Promise<string[]> => {
   }
 }
 
-test('is empty where there is no file, and makes none', async () => {
+test('is empty when there is no file, and creates none', async () => {
   expect(await versionsIn()).toEqual([])
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('sees what a writer beside it has committed, and does not keep it from writing', async () => {
+test('reads what a concurrent writer commits, and does not block the writer', async () => {
   await published()
   const writer = openSqlite(file, { clock })
   const reader = await openSqliteReadOnly(file, clock)
@@ -86,7 +86,7 @@ test.each([
   })
 })
 
-test('refuses what is no database, and a directory that is a file', async () => {
+test('refuses a file that is not a database, and a directory that is a file', async () => {
   writeFileSync(file, 'not a database, but long enough to be taken for one'.repeat(100))
   await expect(openSqliteReadOnly(file, clock)).rejects.toMatchObject({
     code: 'store_unreadable',
@@ -97,7 +97,7 @@ test('refuses what is no database, and a directory that is a file', async () => 
 
 const NOBODY = 65534
 
-// Root may write everywhere, so it is somebody else for a moment.
+// Root may write everywhere, so the test temporarily runs as another user.
 test.skipIf(process.platform === 'win32').each([
   ['as a killed process left it', ['data.db', 'data.db-wal'], ['1.1.0', '1.0.0']],
   ['at rest', ['data.db'], ['1.0.0']],
@@ -105,7 +105,7 @@ test.skipIf(process.platform === 'win32').each([
   await published()
   const writer = openSqlite(file, { clock })
   await writer.publish(aPublication([aSnapshot('pay.clerk', '1.1.0')]))
-  // As a killed process leaves it: the log is not in the database yet.
+  // As a killed process leaves it: the log is not merged into the database yet.
   const left = join(directory, 'left')
   mkdirSync(left)
   for (const name of names) writeFileSync(join(left, name), readFileSync(join(directory, name)))

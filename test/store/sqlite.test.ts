@@ -108,7 +108,7 @@ describe('a file', () => {
     for (let index = 0; index < 200; index++) await store.start(aStart(`s${index}`), NO_LIMITS)
     await store.close()
     const bytes = readFileSync(path)
-    // Pages of rows, which no one reads to open the file.
+    // Pages of rows, which opening the file does not read.
     bytes.fill(0xff, 4096 * 80, 4096 * 85)
     writeFileSync(path, bytes)
     await openSqlite(path, { clock }).close()
@@ -122,7 +122,7 @@ describe('a file', () => {
   })
 })
 
-test('the schema after all migrations is the one written down', async () => {
+test('the schema after all migrations is test/store/schema.sql', async () => {
   const path = newPath()
   await openSqlite(path, { clock }).close()
   const db = connectSqlite(path, { readonly: true })
@@ -153,7 +153,7 @@ test('the last use of a key is written every ten seconds, and at the end', async
   reader.close()
 })
 
-test('a large result is written once, and goes with the last step that has it', async () => {
+test('a large result is written once, and deleted with the last step that has it', async () => {
   const path = newPath()
   const store = openSqlite(path, { clock })
   const session = aSession('a')

@@ -32,7 +32,7 @@ test('commits the writes of a tick as one group', async () => {
   expect(commits).toEqual(['a b c', 'a b c d'])
 })
 
-test('takes back alone what a failing write has written', async () => {
+test('rolls back only the failing write of a group', async () => {
   const failing = writer.write(() => {
     db.exec(`insert into line values ('half')`)
     throw new Error('no')
@@ -42,7 +42,7 @@ test('takes back alone what a failing write has written', async () => {
   expect(lines()).toEqual(['a', 'b'])
 })
 
-test('keeps nothing of a group whose commit fails, and goes on with the next', async () => {
+test('stores nothing of a group whose commit fails, and continues with the next group', async () => {
   db.exec('create table kept (id integer primary key, of integer references kept (id) deferrable initially deferred)')
   const dangling = writer.write(() => db.exec('insert into kept values (1, 2)'))
   const outcomes = await Promise.allSettled([add('a'), dangling])
@@ -52,7 +52,7 @@ test('keeps nothing of a group whose commit fails, and goes on with the next', a
   expect(lines()).toEqual(['b'])
 })
 
-test('says that there is no room left, and writes again when there is', async () => {
+test('reports a full disk, and writes again when there is space', async () => {
   const before = db.pragma('page_count', { simple: true }) as number
   db.pragma(`max_page_count = ${before + 2}`)
   await expect(add('x'.repeat(100_000))).rejects.toMatchObject({ code: 'storage_full', status: 503 })
@@ -61,7 +61,7 @@ test('says that there is no room left, and writes again when there is', async ()
   expect(lines()).toEqual(['small'])
 })
 
-test('when the disk is full, the ballast makes room for what has happened, and nothing new is taken on', async () => {
+test('on a full disk the ballast makes room for outcomes, and new work is refused', async () => {
   const most = (db.pragma('page_count', { simple: true }) as number) + 2
   db.pragma(`max_page_count = ${most}`)
   let held = true
@@ -86,7 +86,7 @@ test('when the disk is full, the ballast makes room for what has happened, and n
   expect(lines().map((line) => line.slice(0, 7))).toEqual(['outcome', 'outcome', 'new'])
 })
 
-test('a ballast is a file of its size, and is taken again when there is room', async () => {
+test('the ballast is a file of its size, and is reserved again when there is space', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'svc-ballast-'))
   const file = join(directory, 'ballast')
   let now = 0
@@ -103,18 +103,18 @@ test('a ballast is a file of its size, and is taken again when there is room', a
   rmSync(directory, { recursive: true })
 })
 
-test('splits what is too much for one group, in order', async () => {
+test('splits too many writes for one group into several, in order', async () => {
   await Promise.all(Array.from({ length: 450 }, (_, index) => add(String(index))))
   expect(commits.map((each) => each.split(' ').length)).toEqual([200, 400, 450])
   expect(lines()).toEqual(Array.from({ length: 450 }, (_, index) => String(index)))
 })
 
-test('what those of one commit write next is one commit again, however late the last of them is told', async () => {
+test('the next writes of all writers of one commit share one commit, however late the last one continues', async () => {
   await Promise.all(Array.from({ length: 40 }, (_, index) => add(`a${index}`).then(() => add(`b${index}`))))
   expect(commits.map((each) => each.split(' ').length)).toEqual([40, 80])
 })
 
-test('commits at once what waits when it is flushed', async () => {
+test('a flush commits waiting writes at once', async () => {
   const writing = add('a')
   writer.flush()
   expect(lines()).toEqual(['a'])
