@@ -246,10 +246,10 @@ function isCoveredByApproval(
 ): boolean {
   if (actionDigest(tx, id, call) !== approved.digest) return false
   if (decision.decision === 'allow') return true
-  const asked = tx.lastStep(id, (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task)
-  if (decision.decision === 'escalate') return asked?.content['kind'] === 'escalation'
+  const request = tx.lastStep(id, (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task)
+  if (decision.decision === 'escalate') return request?.content['kind'] === 'escalation'
   const needed = decision.obligations?.approvals_required ?? 1
-  return asked?.content['kind'] === 'escalation' || Number(asked?.content['approvals_required'] ?? 1) >= needed
+  return request?.content['kind'] === 'escalation' || Number(request?.content['approvals_required'] ?? 1) >= needed
 }
 
 /** Digest that identifies an action, so that only the approved action runs. Source: policies, section 5. */

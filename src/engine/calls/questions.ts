@@ -56,10 +56,10 @@ export function settleWithQuestion(
   id: RunId,
   turn: number,
   call: ToolCall,
-  asked: Pick<AgentQuestion, 'child' | 'requestId' | 'question' | 'context'>,
+  asking: Pick<AgentQuestion, 'child' | 'requestId' | 'question' | 'context'>,
 ): ToolCall {
-  const result: JsonObject = { status: 'question', ...toQuestionResult(asked) }
-  passTaint(tx, id, asked.child)
+  const result: JsonObject = { status: 'question', ...toQuestionResult(asking) }
+  passTaint(tx, id, asking.child)
   // The step of the delegation stays open until the child ends; that of a call that answered an earlier question is closed.
   const open = openStepOf(tx, id, call.id)
   if (open?.type === 'ToolCall') tx.closeStep(open)

@@ -134,7 +134,7 @@ function messagesOf(steps: readonly RunStep[], results: ResultStyle, attachments
   // Providers require the results right after the calls, so messages that a user sent meanwhile come after them.
   let later: ModelMessage[] = []
   const answers = answersOf(steps, results)
-  const asked = new Set(
+  const callIds = new Set(
     steps.flatMap((step) => (step.type === 'Reasoning' ? callsOf(step).map((call) => call.id) : [])),
   )
   const flush = (): void => {
@@ -156,7 +156,7 @@ function messagesOf(steps: readonly RunStep[], results: ResultStyle, attachments
         const answer = answers.get(call.id)
         if (answer) messages.push(answer)
       }
-    } else if (step.type === 'SubAgentResult' && !asked.has(textOf(step.content['tool_call_id']))) {
+    } else if (step.type === 'SubAgentResult' && !callIds.has(textOf(step.content['tool_call_id']))) {
       // No call to match: the child went on after its question was escalated automatically.
       const answer = answers.get(textOf(step.content['tool_call_id']))
       if (answer?.role === 'tool')
@@ -164,7 +164,7 @@ function messagesOf(steps: readonly RunStep[], results: ResultStyle, attachments
     } else if (
       step.type === 'ToolResult' &&
       step.content['probe_of'] === undefined &&
-      !asked.has(textOf(step.content['tool_call_id']))
+      !callIds.has(textOf(step.content['tool_call_id']))
     ) {
       // No call to match either: the child asked another question after such an escalation.
       later.push({ role: 'user', parts: [textPart(`A sub-agent asks. ${JSON.stringify(step.content['result'])}`)] })
@@ -202,7 +202,7 @@ function answersOf(steps: readonly RunStep[], results: ResultStyle): Map<string,
 
 /** Sent arguments by call id, where a person edited those that the model gave. */
 function editedArguments(steps: readonly RunStep[]): Map<string, JsonValue> {
-  const asked = new Map<string, JsonValue>(
+  const proposed = new Map<string, JsonValue>(
     steps.flatMap((step) =>
       step.type === 'Reasoning' ? callsOf(step).map((call) => [call.id, call.arguments] as const) : [],
     ),
@@ -213,8 +213,8 @@ function editedArguments(steps: readonly RunStep[]): Map<string, JsonValue> {
     const id = textOf(step.content['tool_call_id'])
     const sent = step.content['arguments'] ?? null
     // Usually the same object, which saves comparing the text.
-    if (!asked.has(id) || asked.get(id) === sent) continue
-    if (JSON.stringify(asked.get(id)) !== JSON.stringify(sent)) edited.set(id, sent)
+    if (!proposed.has(id) || proposed.get(id) === sent) continue
+    if (JSON.stringify(proposed.get(id)) !== JSON.stringify(sent)) edited.set(id, sent)
   }
   return edited
 }
