@@ -1,6 +1,6 @@
 /**
  * The secret of an API key: `svc_`, 32 base62 characters of randomness (190 bits), 6 base62 characters of CRC32 over all
- * before them. A typo is told without a query, and secret scanners can match it.
+ * before them. Typos are detected without a query, and secret scanners can match it.
  * Source: decisions, section 1.
  */
 import { hash, randomFillSync } from 'node:crypto'
@@ -32,7 +32,7 @@ export function createApiKeySecret(
 export const isWellFormedKey = (text: string): boolean =>
   SHAPE.test(text) && checksum(text.slice(0, -CHECK_LENGTH)) === text.slice(-CHECK_LENGTH)
 
-/** SHA-256, hexadecimal: the only form in which a key is kept. */
+/** SHA-256, hexadecimal: the only form in which a key is stored. */
 export const hashKey = (secret: string): string => hash('sha256', secret)
 
 /** First characters, for lists. */

@@ -1,19 +1,19 @@
-/** Leaves alone what fails again and again. Kept in memory: a process that begins has seen no failure. */
+/** Circuit breaker: pauses requests to a name that keeps failing. Failures are counted in memory and lost at a restart. */
 import type { Clock } from './clock.ts'
 
 export interface BreakerLimits {
-  /** Failures in a row, from 1, after which a name is left alone. */
+  /** Consecutive failures after which a name is paused; at least 1. */
   readonly failures: number
   readonly pauseMs: number
 }
 
 export interface CircuitBreaker {
   /**
-   * Milliseconds for which the name is left alone still; undefined where it may be asked now. After a pause one asks, and the
-   * others wait for another pause or for its answer.
+   * Remaining milliseconds of the pause; undefined where a request may be made now. After a pause one caller tries, and the
+   * others wait for its result or for another pause.
    */
   pausedMs(name: string): number | undefined
-  /** What came of asking. What says nothing of the name (a caller that gave up) is not told. */
+  /** Records the result of a request. Results that say nothing about the name (a caller that gave up) are not recorded. */
   tell(name: string, answered: boolean): void
 }
 
@@ -35,6 +35,6 @@ export function createBreaker({ failures, pauseMs }: BreakerLimits, clock: Clock
   }
 }
 
-/** Why a name is not asked, for people and models. */
+/** Why a name is paused, for people and models. */
 export const sayPaused = (name: string, { failures }: BreakerLimits, ms: number): string =>
   `${name} has failed ${failures} times in a row and is left alone for ${Math.ceil(ms / 1000)} s.`

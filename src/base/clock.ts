@@ -1,23 +1,23 @@
 /** Milliseconds since the epoch, UTC. */
 export type Instant = number
 
-/** The only source of time. Everything that waits or stamps is given one, so tests wind it by hand. */
+/** The only source of time. It is passed to everything that waits or records times, so that tests can control it. */
 export interface Clock {
   now(): Instant
-  /** Milliseconds that only ever grow, for measuring and deadlines; unrelated to `now`. */
+  /** Monotonic milliseconds, for measurements and deadlines; unrelated to `now`. */
   monotonic(): number
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic() {
-    // The global `performance` would load a library of Node's first: 3 ms of every start.
+    // Reading the global `performance` loads a module of Node: 3 ms of every start.
     const [seconds, nanoseconds] = process.hrtime()
     return seconds * 1000 + nanoseconds / 1e6
   },
 }
 
-/** ISO-8601 in UTC with milliseconds, as every timestamp of the interface is written. */
+/** ISO-8601 in UTC with milliseconds, the format of all timestamps in the API. */
 export const toIsoText = (instant: Instant): string => new Date(instant).toISOString()
 
 export const isoOrNull = (instant: Instant | null | undefined): string | null =>

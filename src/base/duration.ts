@@ -2,7 +2,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 
 /**
  * Milliseconds of a duration as people write it: `250ms`, `30s`, `1.5h`, or several parts (`1h30m`).
- * Undefined when the text is no duration; a bare number is none, since its unit would be a guess.
+ * Undefined for other text, and for a bare number, whose unit would be a guess.
  */
 export function parseDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined

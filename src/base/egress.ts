@@ -1,7 +1,7 @@
 /**
- * The ways out. What an author's document names is reached by https only, by http on this machine alone; a name must not lead
- * into a private network, however often it is resolved; no redirect to another host. What the operator's configuration names
- * may be anywhere. Neither reaches the listeners of this process: an agent could answer its own approvals there.
+ * Rules for outgoing requests. Addresses from an author's document: https only, except http to this machine; no host name that
+ * resolves into a private network, checked at every resolution; no redirect to another host. Addresses from the operator's
+ * configuration may be anywhere. Neither may reach the listeners of this process: an agent could answer its own approvals there.
  * Source: security, S14 and S19; decisions, section 14.
  */
 import { lookup as systemLookup, type LookupAddress } from 'node:dns'
@@ -19,13 +19,13 @@ export interface EgressOptions {
    * `network.allowed_hosts` of the project config.
    */
   readonly allowedHosts: readonly string[]
-  /** True where allowed hosts may be spoken to without TLS. */
+  /** True where allowed hosts may be reached without TLS. */
   readonly plain?: boolean
   /** Ports on which this process listens. */
   readonly ownPorts?: ReadonlySet<number>
-  /** Keep connections for the next request, for requests that may be repeated. */
+  /** Reuses connections; only for requests that may be repeated. */
   readonly keepAlive?: boolean
-  /** As of the transport. */
+  /** See `TransportOptions`. */
   readonly idleMs?: number
   /** Resolves a name to all its addresses; the system's by default. */
   readonly resolve?: Resolve
@@ -39,7 +39,7 @@ type Resolve = (
 /** The code of a request that was not made because its address may not be used. */
 export const EGRESS_REFUSED = 'ERR_EGRESS_REFUSED'
 
-/** Redirects followed on one host before the server is taken to go in circles. */
+/** Redirects followed on one host before the request fails as a redirect loop. */
 const MAX_REDIRECTS = 3
 
 /** Its requests fail with an UnsentError of code `EGRESS_REFUSED` for an address that may not be used. */
@@ -65,7 +65,7 @@ export function createEgress({
 
   const kept = { keepAlive, ...(idleMs !== undefined && { idleMs }) }
   const open = createTransport({ ...kept, lookup: checked(resolve, whyNot) })
-  /** For ports of our own: no name may lead to this machine. */
+  /** For our own ports: refuses names that resolve to this machine. */
   const away = createTransport({ ...kept, lookup: checked(resolve, whyNotOwn) })
 
   const check = (url: URL): void => {
@@ -97,7 +97,7 @@ export function createEgress({
   }
 }
 
-/** All addresses are checked and one of exactly these is connected to, so that a second answer changes nothing. */
+/** Checks all addresses and connects to one of exactly these, so that a second DNS answer (rebinding) has no effect. */
 const checked =
   (resolve: Resolve, whyNot: (hostname: string, address: string) => string | undefined): LookupFunction =>
   (hostname, options, done) =>
@@ -115,7 +115,7 @@ const refusal = (what: string): UnsentError =>
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80))
 
-/** Whether an address is one of this machine: of its loopback, of none (which the system takes for it), or of a card. */
+/** Whether an address belongs to this machine: loopback, unspecified (treated as loopback), or one of its interfaces. */
 function isHere(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const given = ipaddr.process(address)
@@ -126,7 +126,7 @@ function isHere(address: string): boolean {
   )
 }
 
-/** Whether an address is one of the open internet. IPv4 inside IPv6, in any of its forms, counts as what it stands for. */
+/** Whether an address is on the public internet. IPv4 embedded in IPv6, in any form, is judged as the IPv4 address. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)

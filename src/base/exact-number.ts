@@ -1,9 +1,9 @@
-/** Numbers as they are written, and what becomes of them. Source: decisions, section 1: numbers are never changed silently. */
+/** Detects numbers that would change when they are parsed. Source: decisions, section 1: numbers are never changed silently. */
 
-/** A number that this process cannot keep as it was written. The message names its place and the remedy. */
+/** A number that cannot be represented exactly. The message names its location and the remedy. */
 export class InexactNumberError extends SyntaxError {
   override readonly name = 'InexactNumberError'
-  /** JSON pointer of the number in the value that was read. */
+  /** JSON pointer of the number. */
   readonly pointer: string
   readonly written: string
   constructor(pointer: string, written: string) {
@@ -15,15 +15,15 @@ export class InexactNumberError extends SyntaxError {
 
 const INEXACT = 'cannot be kept exactly: numbers have at most 17 digits and go to 9007199254740991; write it as text'
 
-/** The same without the place, for a list that names places. */
+/** The message without the location, for lists that have it in another field. */
 export const sayInexact = (written: string | number): string =>
   `is the number ${shorten(String(written))}, which ${INEXACT}`
 
 const shorten = (written: string): string => (written.length > 40 ? `${written.slice(0, 40)}…` : written)
 
 /**
- * True for a number that stays what it is: at most 2^53 - 1 in size and, where it is written in decimal, the same when it is
- * printed again with as many digits as it was written with.
+ * True for a number that parsing does not change: at most 2^53 - 1 in absolute value and, if written in decimal, the same when
+ * printed again with as many digits as were written.
  */
 export function isExactNumber(written: string): boolean {
   const value = Number(written)
@@ -31,16 +31,16 @@ export function isExactNumber(written: string): boolean {
   if (String(value) === written || !DECIMAL.test(written)) return true
   const { digits, exponent } = partsOf(written)
   if (digits === '') return true
-  // Beyond what `toPrecision` prints nobody can tell.
+  // `toPrecision` prints no more digits to compare.
   if (value === 0 || digits.length > 100) return false
-  // Where two texts are equally near to it, the shortest print may be the other.
+  // If two decimals are equally near to the number, its shortest form may be the other one.
   return [String(value), value.toPrecision(digits.length)].some((printed) => {
     const again = partsOf(printed)
     return again.digits === digits && again.exponent === exponent
   })
 }
 
-/** False for numbers whose neighbours would be taken for them, and for infinities. */
+/** False for numbers that share their representation with neighbours, and for infinities. */
 export const isSafeNumber = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER
 
 const DECIMAL = /^[-+]?(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/
@@ -56,10 +56,10 @@ function partsOf(written: string): { readonly digits: string; readonly exponent:
   }
 }
 
-/** A text without a long number and without an exponent has no number that is not exact. */
+/** Matches texts that may have an inexact number: one with a long number or an exponent. */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 
-/** @throws InexactNumberError for the first number of a JSON text that cannot be kept */
+/** @throws InexactNumberError for the first number of a JSON text that cannot be represented exactly */
 export function refuseInexactNumbers(text: string): void {
   if (!MAY_BE_INEXACT.test(text)) return
   for (let at = 0; at < text.length; at++) {
@@ -67,7 +67,7 @@ export function refuseInexactNumbers(text: string): void {
     if (code === QUOTE) at = endOfText(text, at)
     else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const end = endOfNumber(text, at)
-      // Fifteen digits are always kept.
+      // Up to fifteen digits are always exact.
       if ((end - at > 15 || !isPlain(text, at, end)) && !isExactNumber(text.slice(at, end)))
         throw new InexactNumberError(pointerAt(text, at), text.slice(at, end))
       at = end - 1
@@ -75,7 +75,7 @@ export function refuseInexactNumbers(text: string): void {
   }
 }
 
-/** The first number of a value that another reader has parsed which may be another than was written; undefined where none is. */
+/** The first number of a value parsed elsewhere that may differ from what was written; undefined if there is none. */
 export function unsafeNumberIn(
   value: unknown,
   pointer = '',
@@ -91,7 +91,7 @@ export function unsafeNumberIn(
 
 const [QUOTE, BACKSLASH, MINUS, PLUS, POINT, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x2b, 0x2e, 0x30, 0x39]
 
-/** The offset of the quote that ends the text which begins at `from`. */
+/** Offset of the closing quote of the string that starts at `from`. */
 function endOfText(text: string, from: number): number {
   let at = from + 1
   for (; at < text.length && text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++
@@ -119,7 +119,7 @@ function isPlain(text: string, from: number, end: number): boolean {
   return true
 }
 
-/** The JSON pointer of the value that begins at an offset of a JSON text. */
+/** JSON pointer of the value at an offset of a JSON text. */
 function pointerAt(text: string, offset: number): string {
   const path: (string | number)[] = []
   let key = ''

@@ -1,30 +1,30 @@
-/** Set to true in the build for tests alone (`node scripts/build.js --failpoints`); in every other nothing of this is left. */
+/** True only in test builds (`node scripts/build.js --failpoints`); other builds contain none of this code. */
 declare const SVC_FAILPOINTS: boolean | undefined
 
-/** Where a process can be made to die. Source: reliability, "Test ladder to build". */
+/** Points at which a test can make the process die. Source: reliability, "Test ladder to build". */
 export type FailpointName =
   | 'commit.before'
   | 'commit.after'
-  /** The dispatch record is durable, and nothing has left. */
+  /** The dispatch record is durable, and nothing was sent. */
   | 'effect.afterDispatchRecord'
-  /** The tool has answered, and nobody but this process knows. */
+  /** The tool has answered, and only this process knows. */
   | 'effect.afterReply'
-  /** The same of a model. */
+  /** The model has answered, and only this process knows. */
   | 'model.afterReply'
-  /** Half of what a reader of events is sent has left. */
+  /** Half of a chunk of events was sent to a reader. */
   | 'sse.midFrame'
-  /** The object is at its final place, and its row does not say so. */
+  /** The object is at its final key, and its row is not updated yet. */
   | 'finalize.afterMove'
 
 /**
- * Dies here as from `kill -9`, where the variable `SVC_FAILPOINT` says so: `effect.afterReply`, or `effect.afterReply:3` for
- * the third time that the process comes by.
+ * Dies here as from `kill -9` if the variable `SVC_FAILPOINT` names this point: `effect.afterReply`, or
+ * `effect.afterReply:3` for the third time that the process reaches it.
  */
 export function dieAtFailpoint(name: FailpointName): void {
   if (typeof SVC_FAILPOINTS !== 'undefined' && SVC_FAILPOINTS && isReached(name)) process.kill(process.pid, 'SIGKILL')
 }
 
-/** The same where a text is sent: its first half is written, and has time to leave, before the process dies. */
+/** A failpoint within a write: the first half of the text is written and flushed before the process dies. */
 export async function failpointWithin(name: FailpointName, text: string, write: (half: string) => void): Promise<void> {
   if (typeof SVC_FAILPOINTS !== 'undefined' && SVC_FAILPOINTS && isReached(name)) {
     write(text.slice(0, text.length / 2))
@@ -33,7 +33,7 @@ export async function failpointWithin(name: FailpointName, text: string, write: 
   }
 }
 
-/** Turns of the event loop in which what was written reaches the socket. */
+/** Turns of the event loop until written text has reached the socket. */
 const TURNS_TO_LEAVE = 100
 
 function isReached(name: FailpointName): boolean {

@@ -1,8 +1,8 @@
-/** What a file system refused, in words. Errors of sockets and processes, which carry the same kind of code, are none of these. */
+/** Describes file system errors. Errors of sockets and processes have similar codes but are not described here. */
 import { fail, type Failure } from './failure.ts'
 
 export interface FileError {
-  /** Absent where the system does not say which file it was, as with a full disk. */
+  /** Absent where the system does not name the file, as for a full disk. */
   readonly path?: string
   /** `opened`, `read`, `written`, `made`, `changed`: completes "cannot be …". */
   readonly doing: string
@@ -10,12 +10,12 @@ export interface FileError {
   readonly isMissing: boolean
 }
 
-/** Undefined for an error that does not come from a file system. */
+/** Undefined for other errors than those of a file system. */
 export function fileErrorOf(error: unknown): FileError | undefined {
   if (!(error instanceof Error)) return undefined
   const { code = '', syscall = '', path, dest } = error as NodeJS.ErrnoException & { readonly dest?: string }
   if (!Object.hasOwn(REASONS, code) || NO_FILE_CALLS.test(syscall)) return undefined
-  // Directories are made from the top down: what is missing then is a file system that could hold one.
+  // Directories are created from the top down, so a missing one means a file system that cannot hold it.
   const isForbidden = code === 'ENOENT' && syscall === 'mkdir'
   const named = dest ?? path
   return {
@@ -31,9 +31,9 @@ export function fileErrorOf(error: unknown): FileError | undefined {
 }
 
 /**
- * The failure to tell a person: `file_missing` where something does not exist, else `file_unusable`. Undefined for an error that
+ * The failure to report: `file_missing` where something does not exist, else `file_unusable`. Undefined for an error that
  * does not come from a file system.
- * @param known what the caller knows better than the error: the path as the person named it, what was to be done with it
+ * @param known fields that the caller knows better than the error: the path as the user named it, the attempted action
  */
 export function fileFailure(
   error: unknown,
@@ -46,7 +46,7 @@ export function fileFailure(
 }
 
 /**
- * Does something that needs the data directory.
+ * Runs work that needs the data directory.
  * @throws Failure `data_directory_unusable` in place of an error of the file system
  */
 export function inDataDirectory<T>(directory: string, work: () => T): T {
@@ -58,7 +58,7 @@ export function inDataDirectory<T>(directory: string, work: () => T): T {
   }
 }
 
-/** By the code of the error. A code that is not here is no answer that a user could do something about. */
+/** By error code. Only codes that a user can do something about are listed. */
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EBUSY: 'it is in use',
@@ -88,7 +88,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_FS_FILE_TOO_LARGE: 'the file is larger than 2 GiB',
 }
 
-/** What Linux answers when no more files may be watched. */
+/** Error of Linux when no more files may be watched. */
 const WATCH_LIMIT = new Set(['EMFILE', 'ENOSPC'])
 
 const NO_FILE_CALLS = /^(?:spawn|connect|listen|bind|accept|getaddrinfo|kill|send|recv|shutdown|uv_)/

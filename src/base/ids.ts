@@ -2,7 +2,7 @@ import { createHash, randomFillSync } from 'node:crypto'
 import type { Instant } from './clock.ts'
 
 declare const brand: unique symbol
-/** A UUID that names one sort of thing; ids of two sorts do not mix. */
+/** A UUID of one kind of entity; the types of two kinds do not mix. */
 export type BrandedId<Of extends string> = string & { readonly [brand]: Of }
 
 export type WorkspaceId = BrandedId<'workspace'>
@@ -20,10 +20,10 @@ export type DecisionId = BrandedId<'decision'>
 
 const DIGITS = Buffer.from('0123456789abcdef')
 const text = Buffer.from('00000000-0000-0000-0000-000000000000')
-/** Where the two digits of each byte stand. */
+/** Offsets of the two digits of each byte. */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 
-// Put together in place: two digits at a time, a text is thirty small ones that must be made one later.
+// Written in place: appending two digits at a time would build thirty intermediate strings.
 const format = (b: Uint8Array): string => {
   for (let at = 0; at < 16; at++) {
     text[PLACES[at]!] = DIGITS[b[at]! >> 4]!
@@ -32,9 +32,9 @@ const format = (b: Uint8Array): string => {
   return text.toString('latin1')
 }
 
-/** Makes the ids of everything that happens. */
+/** Creates the ids of entities that are not derived from names. */
 export interface IdSource {
-  /** A new UUIDv7; later ids sort after earlier ones of the same maker. */
+  /** A new UUIDv7; later ids of one source sort after earlier ones. */
   next<T extends string>(): BrandedId<T>
 }
 
@@ -48,7 +48,7 @@ export function createIds(
 ): IdSource {
   let last = 0
   let counter = 0
-  // Random bytes are taken in pages, since asking the system for 10 bytes costs as much as for 4 KiB.
+  // Random bytes are read in pages: reading 10 bytes costs as much as 4 KiB.
   const page = new Uint8Array(4096)
   let used = page.length
   const b = new Uint8Array(16)
@@ -80,7 +80,7 @@ export function createIds(
   }
 }
 
-/** The event that a step is, as its own id in version 8: what is known twice is kept once. */
+/** The id of the event of a step: the step id as version 8, so that it need not be stored. */
 export const eventIdOf = (step: StepId): EventId => `${step.slice(0, 14)}8${step.slice(15)}` as EventId
 
 /** Namespace of every name-based id of svc (a fixed random UUID). */

@@ -1,4 +1,4 @@
-/** JSON as data: the only free-form values that cross floors. */
+/** JSON values: the only free-form data passed between layers. */
 import { refuseInexactNumbers } from './exact-number.ts'
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
@@ -11,7 +11,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
  * Canonical text of a JSON value (RFC 8785): keys sorted by UTF-16 code unit, numbers as ECMAScript prints them, no space.
  * Two values with the same meaning have the same text on every machine, so a digest over it is an identity.
  * Properties that are `undefined` are left out, as `JSON.stringify` does.
- * @throws TypeError for a number that JSON cannot say (NaN, infinities) or a value that is no JSON
+ * @throws TypeError for a number that JSON cannot express (NaN, infinities) or any other value outside JSON
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
@@ -23,7 +23,7 @@ export function canonicalJson(value: unknown): string {
   if (typeof value === 'object') {
     const members = Object.entries(value)
       .filter(([, each]) => each !== undefined)
-      // The default comparison of strings is by UTF-16 code unit, which is the order RFC 8785 asks for.
+      // The default comparison of strings is by UTF-16 code unit, as RFC 8785 requires.
       .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
       .map(([key, each]) => `${JSON.stringify(key)}:${canonicalJson(each)}`)
     return `{${members.join(',')}}`
@@ -31,10 +31,10 @@ export function canonicalJson(value: unknown): string {
   throw new TypeError(`A ${typeof value} is no JSON value.`)
 }
 
-/** Levels of a value from outside. It is kept and shown some levels down in others, and SQLite takes 1,000 in all. */
+/** Maximum nesting of external values. They are stored inside other values, and SQLite allows 1,000 levels in all. */
 export const MAX_JSON_LEVELS = 256
 
-/** What `parseJson` says of more levels. */
+/** Error message of `parseJson` for deeper nesting. */
 export const TOO_DEEP = `nested deeper than ${MAX_JSON_LEVELS} levels`
 
 export const isTooDeep = (value: unknown, levels = MAX_JSON_LEVELS): boolean =>
@@ -43,9 +43,9 @@ export const isTooDeep = (value: unknown, levels = MAX_JSON_LEVELS): boolean =>
   (levels === 0 || Object.values(value).some((each) => isTooDeep(each, levels - 1)))
 
 /**
- * Reads JSON that models, tools and people wrote: the one reader of values from outside.
- * @throws SyntaxError where it is none, or has more than `MAX_JSON_LEVELS`
- * @throws InexactNumberError where a number cannot be kept as it is written
+ * Parses JSON written by models, tools and people: the only parser for external values.
+ * @throws SyntaxError if it is not valid, or has more levels than `MAX_JSON_LEVELS`
+ * @throws InexactNumberError if a number cannot be represented exactly
  */
 export function parseJson(text: string): JsonValue {
   const value = JSON.parse(text) as JsonValue
@@ -55,8 +55,8 @@ export function parseJson(text: string): JsonValue {
 }
 
 /**
- * Depth of the deepest bracket in JSON text, found by a scan without recursion, strings skipped.
- * A parser that recurses is only given text whose depth is known.
+ * Depth of the deepest bracket in JSON text, found by a scan without recursion that skips strings.
+ * Recursive parsers must only get text of known depth.
  */
 export function jsonDepth(text: string): number {
   let depth = 0

@@ -2,7 +2,7 @@ import type { JsonValue } from './json.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** A line of the log: a fixed message and named values. Text from outside is only ever a value. */
+/** Writes log lines: a fixed message and named values. External text is passed as a value, never in the message. */
 export interface Log {
   write(level: LogLevel, message: string, values?: Record<string, JsonValue | undefined>): void
 }

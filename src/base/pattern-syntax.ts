@@ -1,21 +1,21 @@
-/** Regular expressions of JSON Schema (ECMAScript with the `u` flag) as trees. */
+/** Parses regular expressions of JSON Schema (ECMAScript with the `u` flag) into trees. */
 
 export type PatternNode =
-  /** Takes one code point; `source` is what stands in the pattern. */
+  /** Takes one code point; `source` is its text in the pattern. */
   | { readonly at: 'atom'; readonly source: string }
   | { readonly at: 'sequence'; readonly parts: readonly PatternNode[] }
   | { readonly at: 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly at: 'repeat'; readonly part: PatternNode; readonly min: number; readonly max: number }
   | { readonly at: 'start' }
   | { readonly at: 'end' }
-  /** A lookahead or lookbehind: matches without taking anything. */
+  /** A lookahead or lookbehind: matches without consuming text. */
   | { readonly at: 'look'; readonly part: PatternNode }
 
-/** Longer or deeper patterns are not read. */
+/** Longer or deeper patterns are not parsed. */
 const MAX_LENGTH = 4096
 const MAX_DEPTH = 64
 
-/** The tree of a pattern; undefined for one that is not valid, is too large, or refers back to a group. */
+/** The tree of a pattern; undefined for one that is not valid, is too large, or has a back-reference. */
 export function parsePattern(pattern: string): PatternNode | undefined {
   if (pattern.length > MAX_LENGTH) return undefined
   try {

@@ -3,7 +3,7 @@ import type * as Re2js from 're2js'
 
 let loaded: typeof Re2js.RE2JS | undefined
 
-/** RE2, loaded with the first pattern: most policies and scripts have none, and every command that reads documents would wait for it. */
+/** Loads RE2 at the first pattern: most policies and scripts have none, and loading it would slow every command that reads documents. */
 export function loadRe2(): typeof Re2js.RE2JS {
   loaded ??= (createRequire(import.meta.url)('re2js') as typeof Re2js).RE2JS
   return loaded

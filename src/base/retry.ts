@@ -1,15 +1,15 @@
 /**
- * Milliseconds to wait before attempt `attempt` (2 for the first repetition): 0.5 s doubling to 8 s, then up to 25 % less
- * so that many clients that failed together do not come back together.
+ * Milliseconds to wait before attempt `attempt` (2 for the first repetition): 0.5 s doubling to 8 s, less up to 25 %
+ * so that clients that failed together do not retry together.
  * @param random 0 to 1
- * @param serverAsks what `Retry-After` said, in milliseconds; it wins
+ * @param serverAsks delay of `Retry-After` in milliseconds; used instead when given
  */
 export function backoffMs(attempt: number, random: number, serverAsks?: number): number {
   if (serverAsks !== undefined) return Math.max(0, serverAsks)
   return Math.min(8000, 500 * 2 ** Math.max(0, attempt - 2)) * (1 - random / 4)
 }
 
-/** Reads a `Retry-After` header: seconds or an HTTP date. Undefined when it says nothing usable. */
+/** Reads a `Retry-After` header: seconds or an HTTP date. Undefined when it is absent or cannot be parsed. */
 export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
   if (!header) return undefined
   const seconds = Number(header)

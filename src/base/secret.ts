@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** A secret's value, which no printing, logging or serialising shows. `reveal` is the only way to it. */
+/** A secret value that printing, logging and serializing do not show; only `reveal` returns it. */
 export class Secret {
   readonly #value: string
   constructor(value: string) {
@@ -20,26 +20,26 @@ export class Secret {
   }
 }
 
-/** Shorter values are not searched for: replacing them would garble ordinary text. */
+/** Shorter values are not redacted: replacing them would garble ordinary text. */
 const SHORTEST = 8
 
 /**
- * Blanks known secret values in text: as they are, in base64, URL-encoded and JSON-escaped, also twice.
- * It stands at the one place through which every step, event, error and log line is written.
+ * Redacts known secret values in text: verbatim, in base64, URL-encoded and JSON-escaped, also twice.
+ * Every step, event, error and log line passes through it.
  */
 export interface Redactor {
   add(secret: Secret | string): void
   text(text: string): string
-  /** A copy of a JSON value with every string, keys included, blanked. The same value when nothing was found. */
+  /** A copy of a JSON value with every string, keys included, redacted. Returns the same value if nothing was found. */
   json<T>(value: T): T
-  /** Blanks text that arrives in pieces, so that a value split over two of them is found too. */
+  /** Redacts text that arrives in chunks, also values split over two of them. */
   stream(): RedactedStream
 }
 
 export interface RedactedStream {
-  /** What may be shown now. What may be the beginning of a secret is held back until the next piece tells. */
+  /** Returns the text that may be shown now. A possible beginning of a secret is held back until the next chunk. */
   push(piece: string): string
-  /** What was held back. */
+  /** Returns the text held back. */
   end(): string
 }
 
@@ -76,7 +76,7 @@ export function createRedactor(): Redactor {
     },
     text,
     json<T>(value: T): T {
-      // One search over the whole text first: almost every value is clean and is then returned as it is.
+      // Almost every value is clean, so one search over the whole text usually suffices.
       return needles.size === 0 || isClean(value) ? value : (json(value) as T)
     },
     stream() {
@@ -98,7 +98,7 @@ export function createRedactor(): Redactor {
   }
 }
 
-/** As it stands inside a string of JSON. */
+/** Escaped as inside a JSON string. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 const anyOf = (texts: Iterable<string>, flags: string): RegExp =>
@@ -110,7 +110,7 @@ const anyOf = (texts: Iterable<string>, flags: string): RegExp =>
     flags,
   )
 
-/** Length of the longest end of a text that is the beginning of a needle. */
+/** Length of the longest suffix of a text that is a prefix of a needle. */
 function beginningAtEnd(text: string, needles: ReadonlySet<string>): number {
   let longest = 0
   for (const needle of needles) {

@@ -1,6 +1,6 @@
 /**
- * `fetch` over node:http. It costs a third of the CPU of the built-in one, follows no redirect, can be told which addresses a
- * name may lead to, and says of a failure whether anything had left this machine.
+ * `fetch` over node:http. It costs a third of the CPU of the built-in one, follows no redirect, lets the caller resolve host
+ * names, and tells for a failure whether anything was sent.
  */
 import type { Agent } from 'node:http'
 import { request as requestHttp, Agent as HttpAgent, type ClientRequest, type IncomingMessage } from 'node:http'
@@ -15,13 +15,13 @@ export interface TransportOptions {
    * only for requests that may be repeated.
    */
   readonly keepAlive: boolean
-  /** A request over whose connection nothing has come or gone for so many milliseconds is given up. Absent = never. */
+  /** Milliseconds without traffic after which a request is aborted. Absent = never. */
   readonly idleMs?: number
-  /** Resolves a host name in place of the system; what it refuses is not connected to. */
+  /** Resolves host names in place of the system. A name that it refuses is not connected to. */
   readonly lookup?: LookupFunction
 }
 
-/** The request failed before its first byte could leave: certainly nothing happened on the other side. */
+/** The request failed before its first byte was sent: nothing can have happened on the other side. */
 export class UnsentError extends Error {
   override readonly name = 'UnsentError'
   /** The system's code, for example `ECONNREFUSED`. */
@@ -32,7 +32,7 @@ export class UnsentError extends Error {
   }
 }
 
-/** True where an error, or what caused it, tells that nothing was sent. */
+/** True if an error or its cause says that nothing was sent. */
 export function isUnsent(error: unknown): boolean {
   for (let here = error, depth = 0; here instanceof Error && depth < 8; here = here.cause, depth++)
     if (here instanceof UnsentError) return true
@@ -85,7 +85,7 @@ function read(input: string | URL | Request, init: RequestInit) {
   }
 }
 
-/** Tells whether the connection stood, after which bytes may have left. */
+/** Whether the connection was established, after which bytes may have been sent. */
 function watch(request: ClientRequest, protocol: string): () => boolean {
   let sent = false
   request.once('socket', (socket) => {
@@ -97,7 +97,7 @@ function watch(request: ClientRequest, protocol: string): () => boolean {
 
 const BODILESS = new Set([101, 204, 205, 304])
 
-/** @param givenUp why the request was given up, if it was: the message itself only says that it was cut off */
+/** @param givenUp the reason if the request was aborted: the message itself only says that it was cut off */
 function toResponse(
   message: IncomingMessage,
   signal: AbortSignal | undefined,

@@ -1,4 +1,4 @@
-/** Answers to a run: of a user task, or a reply to its question. Source: HTTP API, "POST /v1/runs/{runId}/input". */
+/** Answers to a run: to a user task, or a reply to its question. Source: HTTP API, "POST /v1/runs/{runId}/input". */
 import { fail, type Failure } from '../base/failure.ts'
 import type { RunId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json.ts'
@@ -32,9 +32,9 @@ export async function answerRun(
       const stored = await store.task(taskId)
       const known = stored?.sessionId === run.sessionId ? stored : undefined
       if (!known) return refuse(run.status, fail('task_not_found'))
-      const answered = await driver.post(run.sessionId, (tx) => answerTask(tx, runId, taskId, cleaned, known))
-      // It was decided after it was read: it is read again, as it was decided.
-      if (answered) return answered
+      const accepted = await driver.post(run.sessionId, (tx) => answerTask(tx, runId, taskId, cleaned, known))
+      // The task was decided after it was read: read it again.
+      if (accepted) return accepted
     }
   }
   const files = await filesOf(store, run.workspaceId, cleaned)
@@ -44,16 +44,16 @@ export async function answerRun(
       fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
     )
   const text = cleaned.text ?? ''
-  const answered = await driver.post(run.sessionId, (tx) => reply(tx, run, text, files))
-  if (answered.code !== 'run_not_waiting' || !(await wasTaken(parts, run.id, text, files))) return answered
-  return { status: answered.status, duplicate: true }
+  const accepted = await driver.post(run.sessionId, (tx) => applyReplyTo(tx, run, text, files))
+  if (accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, run.id, text, files))) return accepted
+  return { status: accepted.status, duplicate: true }
 }
 
-/** Longer ago, the same text is another reply. Source: decisions, section 17. */
-const REPEATED_MS = 60_000
+/** After this time the same text counts as another reply. Source: decisions, section 17. */
+const REPEATED_REPLY_MS = 60_000
 
-/** True where the reply that ended the last wait said the same, and not long ago: it was sent twice. */
-async function wasTaken(
+/** True if the last accepted reply was the same and recent: the client sent it twice. */
+async function isRepeatedReply(
   { store, clock }: EngineParts,
   runId: RunId,
   text: string,
@@ -61,16 +61,16 @@ async function wasTaken(
 ): Promise<boolean> {
   const steps = await store.stepsOfRun(runId)
   const last = steps.findLast(({ type, content }) => type === 'UserMessage' && content['reply_to'] !== undefined)
-  if (!last || clock.now() - last.startedAt > REPEATED_MS) return false
+  if (!last || clock.now() - last.startedAt > REPEATED_REPLY_MS) return false
   return (
     last.content['text'] === text && canonicalJson(last.content['files'] ?? []) === canonicalJson(shownFiles(files))
   )
 }
 
-function reply(tx: SessionTransaction, run: Run, text: string, files: readonly MessageFile[]): MessageAccepted {
+function applyReplyTo(tx: SessionTransaction, run: Run, text: string, files: readonly MessageFile[]): MessageAccepted {
   const { state } = tx.run(run.id)
-  const listens = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
-  if (!listens) {
+  const isListening = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
+  if (!isListening) {
     const status = tx.statusNow(run.id)
     return refuse(status, fail('run_not_waiting', { status }))
   }
@@ -84,7 +84,7 @@ const refuse = (status: string, failure: Failure): MessageAccepted => ({
   code: failure.code,
 })
 
-/** The files of a reply as the workspace knows them; undefined when one of them is not there. */
+/** Looks up the files of a reply; undefined when one is missing or not finalized. */
 async function filesOf(
   store: Store,
   workspace: WorkspaceId,

@@ -15,13 +15,13 @@ import { openTransaction, type TransitionContext } from './session/transaction.t
 import type { EngineParts, StartRequest } from './session/engine.ts'
 
 /** How long an `Idempotency-Key` is remembered. Source: decisions, section 2. */
-const KEPT_MS = 24 * 3600_000
+const IDEMPOTENCY_MS = 24 * 3600_000
 
-/** @param adopt takes over the stored tree; it is not called when nothing was started */
+/** @param adopt takes over the stored session; not called when no run was started */
 export async function startSession(
   parts: EngineParts,
   request: StartRequest,
-  adopt: (turn: SessionUpdate) => void,
+  adopt: (update: SessionUpdate) => void,
 ): Promise<StartRunResponse> {
   const { store, clock } = parts
   const route = `POST /v1/agents/${request.agentId}/runs`
@@ -29,17 +29,17 @@ export async function startSession(
   const { idempotency } = request
   if (idempotency) {
     const before = await store.replay(principal, route, idempotency.key, idempotency.bodyDigest as Digest, clock.now())
-    if (before) return answerOf(before)
+    if (before) return toResponse(before)
   }
-  const version = await deployed(parts, request)
+  const version = await readDeployedVersion(parts, request)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
-  await checkReach(parts, version, request.sessionId)
-  const turn = firstTurn(parts, request, version, input)
+  await checkConfiguration(parts, version, request.sessionId)
+  const update = firstUpdate(parts, request, version, input)
   const response: StartRunResponse = {
-    sessionId: turn.session.id,
-    runId: turn.session.rootRunId,
+    sessionId: update.session.id,
+    runId: update.session.rootRunId,
     status: 'Running',
     totalTokensUsed: 0,
     output: null,
@@ -52,16 +52,16 @@ export async function startSession(
     key: idempotency.key,
     bodyDigest: idempotency.bodyDigest as Digest,
     response: { ...response } as JsonObject,
-    expiresAt: clock.now() + KEPT_MS,
+    expiresAt: clock.now() + IDEMPOTENCY_MS,
   }
-  const started = await store.start(turn, request.limits, claim)
-  if (started.outcome !== 'started') return answerOf(started)
-  adopt(turn)
+  const started = await store.start(update, request.limits, claim)
+  if (started.outcome !== 'started') return toResponse(started)
+  adopt(update)
   return response
 }
 
-/** What a start is answered with that begins nothing. */
-function answerOf(started: StartOutcome): StartRunResponse {
+/** The response to a start that starts no run. */
+function toResponse(started: StartOutcome): StartRunResponse {
   switch (started.outcome) {
     case 'replayed':
       return { ...(started.response as unknown as StartRunResponse), duplicateDelivery: true }
@@ -78,7 +78,10 @@ function answerOf(started: StartOutcome): StartRunResponse {
   }
 }
 
-async function deployed({ store }: EngineParts, { agentId, workspaceId }: StartRequest): Promise<AgentVersion> {
+async function readDeployedVersion(
+  { store }: EngineParts,
+  { agentId, workspaceId }: StartRequest,
+): Promise<AgentVersion> {
   const agent = await store.agent(agentId)
   if (!agent || agent.workspaceId !== workspaceId) throw fail('not_found', { what: 'agent' })
   const version = agent.deployedVersionId && (await store.version(agent.deployedVersionId))
@@ -94,7 +97,7 @@ async function checkInput({ id, inputContract }: AgentSnapshot, input: JsonObjec
 }
 
 async function checkFiles({ store }: EngineParts, { workspaceId }: StartRequest, input: JsonObject): Promise<void> {
-  for (const { path, filename } of marksIn(input, '/input')) {
+  for (const { path, filename } of fileMarksIn(input, '/input')) {
     const about = (message: string) => ({ details: [{ path: `${path}/filename`, message }] })
     if (typeof filename !== 'string')
       throw fail(
@@ -107,18 +110,18 @@ async function checkFiles({ store }: EngineParts, { workspaceId }: StartRequest,
   }
 }
 
-/** Objects that are marked as files, with their places, whether or not they name one. */
-function marksIn(value: JsonValue, path: string): readonly { readonly path: string; readonly filename: unknown }[] {
-  if (Array.isArray(value)) return value.flatMap((each, index) => marksIn(each, `${path}/${index}`))
+/** Objects marked as files, with their JSON pointers, whether or not their file name is valid. */
+function fileMarksIn(value: JsonValue, path: string): readonly { readonly path: string; readonly filename: unknown }[] {
+  if (Array.isArray(value)) return value.flatMap((each, index) => fileMarksIn(each, `${path}/${index}`))
   if (!isJsonObject(value)) return []
   if (value['svcFile'] === true) return [{ path, filename: value['filename'] }]
   return Object.entries(value).flatMap(([key, each]) =>
-    marksIn(each, `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+    fileMarksIn(each, `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
   )
 }
 
-/** What cannot be reached for want of a name or a secret is told now, for every agent that the run is sure to know. */
-async function checkReach(
+/** Fails early for a missing provider or secret, for every agent whose version is already fixed. */
+async function checkConfiguration(
   { store, providers, tools }: EngineParts,
   root: AgentVersion,
   sessionId?: SessionId,
@@ -138,7 +141,12 @@ async function checkReach(
   await check(root)
 }
 
-function firstTurn(parts: EngineParts, request: StartRequest, version: AgentVersion, input: JsonObject): SessionUpdate {
+function firstUpdate(
+  parts: EngineParts,
+  request: StartRequest,
+  version: AgentVersion,
+  input: JsonObject,
+): SessionUpdate {
   const { snapshot } = version
   const now = parts.clock.now()
   const run = newRun(version, {
@@ -185,15 +193,15 @@ function firstTurn(parts: EngineParts, request: StartRequest, version: AgentVers
     lastOrdinal: 0,
   }
   const tree: SessionTree = { session, runs: [], tasks: [] }
-  const tx = openTransaction(tree, worldOf(parts, version, now))
+  const tx = openTransaction(tree, initialContext(parts, version, now))
   tx.putRun(run)
   tx.addEvent(run.id, 'session', 'engine.session.started', { status: 'Running', output: null, error: null })
   advanceRun(tx, run.id, { type: 'started' })
   return tx.toUpdate()!
 }
 
-/** The world of a first turn: nothing has happened yet. */
-const worldOf = (parts: EngineParts, version: AgentVersion, now: number): TransitionContext => ({
+/** The context of a first transition: there are no calls, children or slots yet. */
+const initialContext = (parts: EngineParts, version: AgentVersion, now: number): TransitionContext => ({
   now,
   ids: parts.ids,
   snapshotOf: () => version.snapshot,

@@ -1,6 +1,5 @@
 /**
- * A recording of what a run was told by the world: what its models answered and what its tools did, one exchange a line of
- * JSON. Source: decisions, section 13, "Record and replay".
+ * A recording of the answers of models and the results of tools during a run, one exchange per line of JSON. Source: decisions, section 13, "Record and replay".
  */
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import { fail } from '../base/failure.ts'
@@ -9,13 +8,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 /** Ids that are new in every run are `uuid:1`, `uuid:2` … in both halves, in the order in which the request names them. */
 export interface RecordedExchange {
   readonly kind: 'model' | 'tool' | 'tool_schema'
-  /** Digest of the request as it stands here. */
+  /** Digest of the request as recorded here. */
   readonly key: Digest
   readonly request: JsonObject
   readonly answer: JsonObject
 }
 
-/** Where the exchanges of a run go to, or come from. */
+/** Records exchanges of a run, or plays them back. */
 export interface Cassette {
   readonly record?: (exchange: RecordedExchange) => void
   readonly replay?: CassetteTape
@@ -32,7 +31,7 @@ export interface TapedRequest {
   readonly fromTape: (value: JsonObject) => JsonObject
 }
 
-/** Things that happen have a UUIDv7; all other ids are derived and the same in every run. */
+/** UUIDv7: ids that differ from run to run; all other ids are derived and always the same. */
 const HAPPENED = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
 const ON_TAPE = /uuid:\d+/g
 
@@ -112,7 +111,7 @@ export function readExchanges(text: string): readonly RecordedExchange[] {
     })
 }
 
-/** One line, with its end. */
+/** One line with its line break. */
 export const printExchange = (exchange: RecordedExchange): string => `${JSON.stringify(exchange)}\n`
 
 function parse(line: string): JsonValue {
@@ -136,7 +135,7 @@ function mapText<T extends JsonValue>(value: T, change: (text: string) => string
 
 const linesOf = (request: JsonObject): string[] => JSON.stringify(request, null, 2).split('\n')
 
-/** Lines that two requests share at their beginnings and at their ends. */
+/** Numbers of equal lines at the beginning and at the end of two requests. */
 function alike(a: readonly string[], b: readonly string[]): number {
   const head = headOf(a, b)
   return head + tailOf(a, b, head)
@@ -154,7 +153,7 @@ function tailOf(a: readonly string[], b: readonly string[], head: number): numbe
   return tail
 }
 
-/** Lines of either side that a difference shows. */
+/** Lines of either side shown in a difference. */
 const SHOWN = 12
 
 function difference(recorded: readonly string[], wanted: readonly string[]): string {

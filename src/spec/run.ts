@@ -1,6 +1,6 @@
 /**
- * A run and where it stands. The engine's machine is the only writer of `RunState`; the words of the interface are derived
- * from it by `statusOf`.
+ * A run and its state. Only the engine's state machine writes `RunState`; the API's statuses are derived from it by
+ * `statusesOf`.
  */
 import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
@@ -36,18 +36,18 @@ export const isTerminal = (status: string): boolean =>
   status === 'Completed' || status === 'Failed' || status === 'Cancelled'
 export const isWaiting = (status: string): boolean => status.startsWith('WaitingFor')
 
-/** Where one call of a completion stands. */
+/** The state of one call of a completion. */
 export type CallState =
-  /** Recorded with its completion; the gate has not spoken, or must speak again after an approval. */
+  /** Recorded with its completion; not authorized yet, or to be authorized again after an approval. */
   | { readonly at: 'proposed'; readonly approved?: { readonly task: TaskId; readonly digest: Digest } }
-  /** Allowed; waits for its turn, since unsafe calls of a run go one at a time. */
+  /** Allowed; waits to be sent, since unsafe calls of a run are sent one at a time. */
   | { readonly at: 'ready' }
   | { readonly at: 'awaiting'; readonly task: TaskId }
   /** `svc.ask_user`: the run waits for a message. */
   | { readonly at: 'listening' }
   /** The dispatch record is durable; the outcome is not. */
   | { readonly at: 'sent'; readonly sentAt: Instant; readonly notAfter: Instant; readonly worker?: string }
-  /** Sent, and nobody knows what became of it; `task` is the anomaly review. */
+  /** Sent, with an unknown outcome; `task` is the anomaly review. */
   | { readonly at: 'unknown'; readonly task: TaskId }
   | { readonly at: 'delegated'; readonly child: RunId }
   /** The child asked its parent's model; the call has answered with the question. */
@@ -77,7 +77,7 @@ export interface ToolCall {
   readonly attempt: number
   /** When its key was used first; absent before. */
   readonly firstSentAt?: Instant
-  /** Set once an attempt may have happened and is made again: what becomes of a later one does not undo it. */
+  /** Set once a retried attempt may have happened: the outcome of a later attempt does not undo it. */
   readonly inDoubt?: true
   readonly decisionId?: DecisionId
   readonly state: CallState
@@ -85,11 +85,10 @@ export interface ToolCall {
 
 export type RunState =
   /**
-   * A completion is wanted. `attempt` counts the tries of this turn, from 1; `lost` of them ended with the process that made
-   * them. `reserved` are tokens that it takes from the budgets above it until its outcome is known. `unsent` says that it was
-   * not asked for yet: nothing is left of a budget beside completions in flight, or a process was stopping. `room` is how many
-   * tokens the answer may have, where an earlier answer of this turn was cut at its length; `emptied` says that an earlier
-   * answer of this turn was empty.
+   * A completion is requested. `attempt` counts the attempts of this turn, from 1; `lost` of them ended with their process.
+   * `reserved` are the tokens reserved in its budgets until its outcome is known. `unsent` is set while it was not sent yet: the
+   * completions in flight leave nothing of a budget, or the process was stopping. `room` is the maximum of output tokens, where
+   * an earlier answer of this turn was cut at its length; `emptied` is set where an earlier answer of this turn was empty.
    */
   | {
       readonly at: 'thinking'
@@ -102,7 +101,7 @@ export type RunState =
       readonly emptied?: true
       readonly note?: JsonObject
     }
-  /** A failed completion is tried again at `until`. */
+  /** A failed completion is retried at `until`. */
   | {
       readonly at: 'backing_off'
       readonly turn: number
@@ -114,9 +113,9 @@ export type RunState =
       readonly note?: JsonObject
     }
   | { readonly at: 'calling'; readonly turn: number; readonly calls: readonly ToolCall[] }
-  /** A limit was reached and an operator is asked; `then` is where the run goes on. */
+  /** A limit was reached and an operator is asked; `then` is the state in which the run continues. */
   | { readonly at: 'held'; readonly task: TaskId; readonly limit: LimitName; readonly then: RunState }
-  /** An invalid output is before an operator. */
+  /** An operator reviews an invalid output. */
   | { readonly at: 'reviewing'; readonly turn: number; readonly task: TaskId }
   | {
       readonly at: 'done'
@@ -124,11 +123,11 @@ export type RunState =
       readonly output: JsonValue
       readonly error?: string
       readonly errorCode?: ErrorCode
-      /** Who cancelled the run, as `approverOf` names them; absent where its parent's end did. */
+      /** Who cancelled the run, as `approverOf` names them; absent where it ended with its parent. */
       readonly cancelledBy?: string
     }
 
-/** What a run has used of its limits, and what operators granted on top. */
+/** What a run has used of its limits, and what operators granted in addition. */
 export interface RunUsage {
   /** Tokens of this run alone. */
   readonly inputTokens: number
@@ -138,9 +137,9 @@ export interface RunUsage {
   /** Milliseconds spent waiting for people, and since when it waits now. */
   readonly waitedMs: number
   readonly waitingSince: Instant | null
-  /** Milliseconds in which an operator was asked about a limit; they use no budget. Absent = none. */
+  /** Milliseconds spent waiting for an operator to decide on a limit; they use no budget. Absent = none. */
   readonly heldMs?: number
-  /** True where the wait since `waitingSince` is such a time. */
+  /** True while the wait since `waitingSince` is for such a decision. */
   readonly onLimit?: true
   /** How many times each limit was granted again. */
   readonly grants: Readonly<Partial<Record<LimitName, number>>>
@@ -152,7 +151,7 @@ export interface RunUsage {
   readonly refusals: Readonly<Record<string, number>>
 }
 
-/** What a run has used when it begins. */
+/** Usage of a new run. */
 export const NOTHING_USED: RunUsage = {
   inputTokens: 0,
   outputTokens: 0,

@@ -12,7 +12,7 @@ export type JsonSchema = JsonObject | boolean
 /** Version of the tools that the engine itself carries out. */
 export const BUILTIN_VERSION = '1.0.0'
 
-/** Calls that one completion may make where its agent says nothing. Source: decisions, section 15. */
+/** Calls that one completion may make where its agent sets no maximum. Source: decisions, section 15. */
 export const DEFAULT_MAX_TOOL_CALLS = 32
 
 export interface BoundTool {
@@ -38,7 +38,7 @@ export interface BoundTool {
 }
 
 /**
- * True where a result of the tool sets `run.taint`: what it says was written by strangers. It decides about later calls, so it is
+ * True where a result of the tool sets `run.taint`, because strangers write its content. It affects decisions on later calls, so it is
  * part of the compiled authority. Source: policies, section 2.
  */
 export const isTaintSource = ({
@@ -49,7 +49,7 @@ export const isTaintSource = ({
 }: Pick<BoundTool, 'builtin' | 'labels' | 'mcp' | 'version'>): boolean =>
   builtin !== true && (hasUntrustedContent(labels) || (mcp !== undefined && version === ''))
 
-/** The label by which a Tool document says so. */
+/** The label by which a Tool document declares this. */
 export const hasUntrustedContent = (labels: Readonly<Record<string, string>> = {}): boolean =>
   labels['svc/content'] === 'untrusted'
 
@@ -131,7 +131,7 @@ export interface AgentSnapshot {
   readonly digest: Digest
 }
 
-/** Digest of all that a version does: where its policies were written plays no part. */
+/** Digest of what a version does, without the source locations of its policies. */
 export const digestOfSnapshot = ({ policies, ...rest }: Omit<AgentSnapshot, 'digest'>): Digest =>
   digestOfJson({ ...rest, policies: policies.digest })
 

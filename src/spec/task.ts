@@ -20,19 +20,19 @@ export interface TaskVote {
   readonly comment?: string
 }
 
-/** Arguments that an approver gave in place of those that were asked about. */
+/** Arguments that an approver gave instead of the proposed ones. */
 export interface EditedArguments {
   /** As of a vote. */
   readonly approver: string
   readonly at: Instant
   readonly argumentsDigest: Digest
-  /** What the policies say of these; absent where they are not asked again. */
+  /** Decision of the policies about these arguments; absent where they are not evaluated again. */
   readonly decision?: DecidedPolicy['decision']
 }
 
 export type TaskStatus = 'pending' | 'completed' | 'expired' | 'cancelled'
 
-/** What a completed task was answered with. */
+/** The answer of a completed task. */
 export interface TaskAnswer {
   readonly outcome: 'approved' | 'rejected' | 'answered' | 'timed_out' | 'cancelled'
   readonly approved?: boolean
@@ -96,7 +96,7 @@ export interface TaskRecord {
   readonly answer?: TaskAnswer
 }
 
-/** The answer to a task or a conversational pause, as a door of the engine takes it. */
+/** The answer to a task or a conversational pause, as passed to the engine. */
 export interface GivenAnswer {
   readonly taskId?: TaskId
   readonly approved?: boolean

@@ -2,7 +2,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
-import { createSlots, createTurnstile, DEFAULT_CONCURRENCY, type SlotRequest } from '../../src/engine/session/slots.ts'
+import {
+  createSlots,
+  createCompletionSlots,
+  DEFAULT_CONCURRENCY,
+  type SlotRequest,
+} from '../../src/engine/session/slots.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
 import { boundAgent, inOrder, openBench, operator, returns, snapshotOf, tool, turns, type BenchSpec } from './bench.ts'
 
@@ -159,7 +164,7 @@ test('a call that waits for room goes after a restart, once', async () => {
 })
 
 test('completions of one provider go as far as its bound, in the order in which they came', async () => {
-  const enter = createTurnstile({ ...DEFAULT_CONCURRENCY, provider: 2, providers: { own: 1 } })
+  const enter = createCompletionSlots({ ...DEFAULT_CONCURRENCY, provider: 2, providers: { own: 1 } })
   const { signal } = new AbortController()
   const gone = new AbortController()
   const order: string[] = []

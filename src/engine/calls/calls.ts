@@ -1,4 +1,4 @@
-/** The calls of one completion: each is judged, sent or handed to a person, and settled; then the model goes on. */
+/** The calls of one completion: each is authorized, sent or put before a person, and settled; then the next turn starts. */
 import { digestOfJson } from '../../base/digest.ts'
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
@@ -7,23 +7,31 @@ import type { ToolCall, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
-import { ASK_USER, bindCall, isUnsafeCall, offeredMoves, toolNamed } from '../session/bindings.ts'
+import { ASK_USER, bindCall, isUnsafeCall, offeredTools, toolNamed } from '../session/bindings.ts'
 import { receiveChildResult, startChildRun } from './delegate.ts'
 import { idempotencyKeyOf, type SessionTransaction } from '../session/transaction.ts'
 import { dispatchKey, type TransitionEventOf, type MessageFile } from '../session/event.ts'
 import { failedState } from '../limits/ending.ts'
 import { withEditedArguments, authorizeCall, routeToPerson } from './gate.ts'
 import { beforeCompletion, haltAncestor, holdForAncestor, applyLimit } from '../limits/limits.ts'
-import { askParent, hearAnswer, hearQuestion, isQuestion, standingOf, takesUp, takeUp } from './questions.ts'
+import {
+  askParent,
+  settleWithAnswer,
+  settleWithQuestion,
+  isQuestion,
+  positionOf,
+  answersQuestion,
+  answerQuestion,
+} from './questions.ts'
 import { recoverDispatch, closeDispatch, MAX_ATTEMPTS, MAX_LIVE_ATTEMPTS, applyReview } from './recover.ts'
 import { reserveTokens } from '../limits/reserve.ts'
 import { settleCall, toolError } from './settle.ts'
 
 type Calling = Extract<RunState, { at: 'calling' }>
 
-/** Calls of a completion as they are recorded with it, before anything is judged. */
+/** Records the calls of a completion, before any of them is authorized. */
 export function proposeCalls(tx: SessionTransaction, id: RunId, turn: number, given: readonly ModelCall[]): Calling {
-  const moves = offeredMoves(tx.snapshot(id), standingOf(tx.run(id), tx.runs()))
+  const moves = offeredTools(tx.snapshot(id), positionOf(tx.run(id), tx.runs()))
   const calls = given.map((each, index): ToolCall => {
     const { kind, ref } = bindCall(tx.snapshot(id), moves, each.name)
     const call: ToolCall = {
@@ -44,23 +52,23 @@ export function proposeCalls(tx: SessionTransaction, id: RunId, turn: number, gi
 }
 
 /**
- * Takes the calls as far as they go without an answer from outside: judges what is proposed, sends what is ready, unsafe
- * calls one at a time, and goes back to the model when each has its result. One that ends the run ends it at once, whatever
- * else is in flight: while that was waited for, what is below could still be approved and begun.
+ * Takes the calls as far as they go without an outcome or an answer: authorizes proposed calls, sends ready ones (unsafe calls
+ * one at a time), and starts the next turn when all are settled. A call that fails the run does so at once, whatever else is in
+ * flight: otherwise work below could still be approved and started meanwhile.
  */
 export function proceedWithCalls(tx: SessionTransaction, id: RunId, { turn, calls: given }: Calling): RunState {
   const calls = [...given]
   for (const [index, call] of calls.entries()) {
     if (calls.some(endsRun)) break
-    calls[index] = step(tx, id, turn, calls, call)
+    calls[index] = proceedWithCall(tx, id, turn, calls, call)
   }
   const ending = calls.find(endsRun)
   if (ending?.state.at === 'settled' && ending.state.ends) {
-    // What this move alone has sent never leaves.
-    const left = calls.map((call, index) =>
+    // Calls sent in this transaction only are never dispatched, so they are recorded as they were.
+    const reverted = calls.map((call, index) =>
       call.state.at === 'sent' && given[index]!.state.at !== 'sent' ? given[index]! : call,
     )
-    tx.setState(id, { at: 'calling', turn, calls: left })
+    tx.setState(id, { at: 'calling', turn, calls: reverted })
     return failedState(ending.state.ends.errorCode, ending.state.ends.error)
   }
   const here: Calling = { at: 'calling', turn, calls }
@@ -69,11 +77,11 @@ export function proceedWithCalls(tx: SessionTransaction, id: RunId, { turn, call
   return here
 }
 
-/** Asks for the first completion of a turn. */
+/** Requests the first completion of a turn. */
 export const startTurn = (tx: SessionTransaction, id: RunId, turn: number, note?: JsonObject): RunState =>
   requestCompletion(tx, id, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
 
-/** Asks for a completion, if a limit does not forbid it. */
+/** Requests a completion, unless a limit forbids it. */
 export function requestCompletion(
   tx: SessionTransaction,
   id: RunId,
@@ -87,41 +95,46 @@ export function requestCompletion(
 
 const endsRun = (call: ToolCall): boolean => call.state.at === 'settled' && call.state.ends !== undefined
 
-/** One call as far as it goes by itself. */
-function step(tx: SessionTransaction, id: RunId, turn: number, all: readonly ToolCall[], given: ToolCall): ToolCall {
+function proceedWithCall(
+  tx: SessionTransaction,
+  id: RunId,
+  turn: number,
+  all: readonly ToolCall[],
+  given: ToolCall,
+): ToolCall {
   let call = given
   if (call.state.at === 'proposed') {
-    // An approval is used in the move that sends the call, so it is looked at again only when the way is free.
+    // The approved call is authorized again in the transaction that sends it, so only once it may leave.
     if (call.state.approved && !mayLeave(tx, id, all, call)) return call
     call = authorizeCall(tx, id, turn, call)
   }
-  return call.state.at === 'ready' && mayLeave(tx, id, all, call) ? send(tx, id, turn, call) : call
+  return call.state.at === 'ready' && mayLeave(tx, id, all, call) ? sendCall(tx, id, turn, call) : call
 }
 
-/** Unsafe calls go one at a time, so that at most one outcome of a run is ever unknown; others as far as the bounds let them. */
+/** Unsafe calls are sent one at a time, so that a run has at most one unknown outcome; others as far as the bounds allow. */
 function mayLeave(tx: SessionTransaction, id: RunId, all: readonly ToolCall[], call: ToolCall): boolean {
   const { context } = tx
   if (!context.maySend) return false
   const snapshot = tx.snapshot(id)
   const others = all.filter((other) => other.id !== call.id)
-  if (isUnsafeCall(snapshot, call) && others.some((other) => isOut(other) && isUnsafeCall(snapshot, other)))
+  if (isUnsafeCall(snapshot, call) && others.some((other) => isUnresolved(other) && isUnsafeCall(snapshot, other)))
     return false
   if (call.kind !== 'tool' && call.kind !== 'agent') return true
-  if (others.filter(isUnderWay).length >= context.callsAtOnce) return false
+  if (others.filter(isInFlight).length >= context.callsAtOnce) return false
   const tool = toolNamed(snapshot, call.name)
   const route = tool && context.routeOf(snapshot, tool)
   return !route || context.takeSlot(id, dispatchKey(id, call.id, call.attempt), tool.id, route)
 }
 
-const isOut = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'unknown'
-const isUnderWay = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'delegated'
+const isUnresolved = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'unknown'
+const isInFlight = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'delegated'
 
-function send(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+function sendCall(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
   if (call.kind === 'agent') return startChildRun(tx, id, turn, call)
   if (call.kind === 'builtin') {
     if (isQuestion(call)) return askParent(tx, id, turn, call)
-    if (takesUp(call)) return takeUp(tx, id, turn, call)
-    return call.ref === ASK_USER ? listen(tx, id, turn, call) : requestInput(tx, id, turn, call)
+    if (answersQuestion(call)) return answerQuestion(tx, id, turn, call)
+    return call.ref === ASK_USER ? awaitReply(tx, id, turn, call) : requestInput(tx, id, turn, call)
   }
   const snapshot = tx.snapshot(id)
   const tool = toolNamed(snapshot, call.name)!
@@ -129,12 +142,12 @@ function send(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): 
   if (!route) {
     const error = `Nothing handles ${tool.id} on this server.`
     if (call.inDoubt) return recoverDispatch(tx, id, turn, call, { error, code: 'dispatch:no_handler', attempts: 0 })
-    const asked = routeToPerson(tx, id, turn, call, 'no_handler')
-    if (asked) return asked
+    const routed = routeToPerson(tx, id, turn, call, 'no_handler')
+    if (routed) return routed
     const result = toolError('dispatch:no_handler', error)
     return settleCall(tx, id, turn, call, { outcome: 'not_sent', result, isError: true })
   }
-  tx.addStep(id, 'ToolCall', toolCallOf(tx, id, turn, call, route.route), { open: true })
+  tx.addStep(id, 'ToolCall', toolCallContent(tx, id, turn, call, route.route), { open: true })
   const sent: ToolCall = {
     ...call,
     firstSentAt: call.firstSentAt ?? tx.now,
@@ -149,7 +162,7 @@ function send(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): 
   return sent
 }
 
-function toolCallOf(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, route: string): JsonObject {
+function toolCallContent(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, route: string): JsonObject {
   const tool = toolNamed(tx.snapshot(id), call.name)
   return {
     tool_call_id: call.id,
@@ -165,12 +178,12 @@ function toolCallOf(tx: SessionTransaction, id: RunId, turn: number, call: ToolC
 }
 
 /** `svc.ask_user`. Source: decisions, section 10. */
-function listen(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+function awaitReply(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
   if (tx.run(id).depth > 0) {
     const result = toolError('not_available', 'Only the root agent can ask its user.')
     return settleCall(tx, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
-  tx.addStep(id, 'ToolCall', toolCallOf(tx, id, turn, call, 'builtin'), { open: true })
+  tx.addStep(id, 'ToolCall', toolCallContent(tx, id, turn, call, 'builtin'), { open: true })
   const next: ToolCall = { ...call, state: { at: 'listening' } }
   tx.recordCall(id, turn, next)
   return next
@@ -189,19 +202,19 @@ interface InputRequest {
   readonly max?: number
 }
 
-/** `svc.request_input`: a task of the kind that the model names. */
+/** `svc.request_input`: opens a task of the kind that the model names. */
 function requestInput(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
-  // The gate has checked the arguments against the schema of the tool.
+  // `authorizeCall` has checked the arguments against the schema of the tool.
   const { kind, prompt, options: offered, min, max } = call.arguments as unknown as InputRequest
   const options = offered?.map((each) => (typeof each === 'string' ? { id: each, label: each } : each)) ?? []
-  const problem = unanswerable(kind, options, min, max)
+  const problem = findUnanswerable(kind, options, min, max)
   if (problem !== undefined) {
     const result = toolError('invalid_arguments', `The arguments of ${call.name} are not valid.`, {
       details: [problem],
     })
     return settleCall(tx, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
-  tx.addStep(id, 'ToolCall', toolCallOf(tx, id, turn, call, 'builtin'), { open: true })
+  tx.addStep(id, 'ToolCall', toolCallContent(tx, id, turn, call, 'builtin'), { open: true })
   const task = tx.openTask({
     runId: id,
     kind,
@@ -217,8 +230,8 @@ function requestInput(tx: SessionTransaction, id: RunId, turn: number, call: Too
   return next
 }
 
-/** Why nobody could answer such a request, as the gate says what is wrong with arguments. */
-function unanswerable(
+/** Why nobody could answer the request, in the form of an argument error; undefined if somebody can. */
+function findUnanswerable(
   kind: InputRequest['kind'],
   options: readonly InputOption[],
   min = -Infinity,
@@ -227,12 +240,12 @@ function unanswerable(
   if (kind === 'number' && min > max) return { path: '/max', message: `must be at least min, ${min}` }
   if (kind !== 'multi_option') return undefined
   if (options.length === 0) return { path: '/options', message: 'is required for multi_option' }
-  const twice = options.find((each, at) => options.findIndex((other) => other.id === each.id) !== at)
-  return twice && { path: '/options', message: `offers "${twice.id}" twice` }
+  const duplicate = options.find((each, at) => options.findIndex((other) => other.id === each.id) !== at)
+  return duplicate && { path: '/options', message: `offers "${duplicate.id}" twice` }
 }
 
-/** The outcome of a dispatch. One of an attempt that is no longer the call's own says nothing any more. */
-export function callEnded(
+/** Applies the outcome of a dispatch; outcomes of earlier attempts are ignored. */
+export function applyCallOutcome(
   tx: SessionTransaction,
   id: RunId,
   here: Calling,
@@ -240,14 +253,14 @@ export function callEnded(
 ): RunState | undefined {
   const call = here.calls.find((each) => each.id === event.callId)
   if (call?.state.at !== 'sent' || call.attempt !== event.attempt) return undefined
-  return proceedWithCalls(tx, id, replace(here, conclude(tx, id, here.turn, call, event.outcome)))
+  return proceedWithCalls(tx, id, replace(here, applyOutcome(tx, id, here.turn, call, event.outcome)))
 }
 
 /**
- * The outcome of a dispatch that its run did not wait for. The run's history is closed; conditions that look back from other
- * runs count what became of the call.
+ * Applies an outcome that arrives after the run has ended. The run stays as it is; the record of the call is corrected, because
+ * policy conditions of other runs count it.
  */
-export function lateOutcome(
+export function applyLateOutcome(
   tx: SessionTransaction,
   id: RunId,
   { callId, attempt, outcome }: TransitionEventOf<'call.ended'>,
@@ -256,25 +269,29 @@ export function lateOutcome(
   if (outcome.at === 'unknown' || row?.state !== 'unknown' || row.attempt !== attempt) return
   const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
   tx.recordCallRow({ ...row, state, at: tx.now })
-  // Nobody needs to be asked any more.
-  const asked = tx.pendingTasks().find((task) => task.runId === id && task.callId === callId)
-  if (asked) tx.closeTask({ ...asked, answer: { outcome: 'cancelled' } }, 'cancelled')
+  // The outcome is known now, so nobody needs to review the call.
+  const review = tx.pendingTasks().find((task) => task.runId === id && task.callId === callId)
+  if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
 }
 
-/** What an operator says of a call whose run had ended before its outcome was known. */
-export function reviewedLate(tx: SessionTransaction, id: RunId, { task }: TransitionEventOf<'task.closed'>): undefined {
+/** Applies the review of a call whose run ended before the outcome was known. */
+export function applyLateReview(
+  tx: SessionTransaction,
+  id: RunId,
+  { task }: TransitionEventOf<'task.closed'>,
+): undefined {
   const row = task.callId === undefined ? undefined : tx.callRow(id, task.callId)
   const option = task.answer?.selectedOptionId
   if (row?.state !== 'unknown' || option === undefined) return
   tx.recordCallRow({ ...row, state: option === 'happened' ? 'executed' : 'skipped', at: tx.now })
 }
 
-function conclude(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, outcome: ToolOutcome): ToolCall {
+function applyOutcome(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, outcome: ToolOutcome): ToolCall {
   switch (outcome.at) {
     case 'returned': {
       const { result, isError, durationMs } = outcome
-      const misfit = isError ? [] : misfits(tx, id, call, result)
-      if (misfit.length === 0) {
+      const errors = isError ? [] : findSchemaErrors(tx, id, call, result)
+      if (errors.length === 0) {
         return settleCall(tx, id, turn, call, {
           outcome: isError ? 'failed' : 'executed',
           result,
@@ -282,21 +299,21 @@ function conclude(tx: SessionTransaction, id: RunId, turn: number, call: ToolCal
           durationMs,
         })
       }
-      const told = toolError(
+      const invalid = toolError(
         'invalid_result',
         `${call.name} was executed, but its result does not match its output schema.`,
         {
-          details: misfit,
+          details: errors,
           result,
         },
       )
-      return settleCall(tx, id, turn, call, { outcome: 'executed', result: told, isError: true, durationMs })
+      return settleCall(tx, id, turn, call, { outcome: 'executed', result: invalid, isError: true, durationMs })
     }
     case 'not_sent': {
-      if (call.inDoubt) return tryAgain(tx, id, turn, call, outcome)
-      const asked = outcome.code === 'no_handler' ? routeToPerson(tx, id, turn, call, 'no_handler') : undefined
-      if (asked) closeDispatch(tx, id, call, outcome.error)
-      if (asked) return { ...asked, attempt: call.attempt + 1 }
+      if (call.inDoubt) return recoverLiveDispatch(tx, id, turn, call, outcome)
+      const routed = outcome.code === 'no_handler' ? routeToPerson(tx, id, turn, call, 'no_handler') : undefined
+      if (routed) closeDispatch(tx, id, call, outcome.error)
+      if (routed) return { ...routed, attempt: call.attempt + 1 }
       return settleCall(tx, id, turn, call, {
         outcome: 'not_sent',
         result: toolError(`dispatch:${outcome.code}`, outcome.error),
@@ -304,11 +321,11 @@ function conclude(tx: SessionTransaction, id: RunId, turn: number, call: ToolCal
       })
     }
     case 'unknown':
-      return tryAgain(tx, id, turn, call, outcome)
+      return recoverLiveDispatch(tx, id, turn, call, outcome)
   }
 }
 
-const tryAgain = (
+const recoverLiveDispatch = (
   tx: SessionTransaction,
   id: RunId,
   turn: number,
@@ -316,12 +333,12 @@ const tryAgain = (
   { error, code }: Exclude<ToolOutcome, { at: 'returned' }>,
 ): ToolCall => recoverDispatch(tx, id, turn, call, { error, code: `dispatch:${code}`, attempts: MAX_LIVE_ATTEMPTS })
 
-function misfits(tx: SessionTransaction, id: RunId, call: ToolCall, result: JsonValue): JsonObject[] {
+function findSchemaErrors(tx: SessionTransaction, id: RunId, call: ToolCall, result: JsonValue): JsonObject[] {
   const schema = toolNamed(tx.snapshot(id), call.name)?.outputSchema
   return schema === undefined ? [] : checkValue(schema, result).map(({ path, message }) => ({ path, message }))
 }
 
-/** Calls that were sent by a process that is gone, and whatever else had not gone on yet. */
+/** Recovers calls that a process sent before it ended, and continues the others. */
 export function recoverCalls(
   tx: SessionTransaction,
   id: RunId,
@@ -340,18 +357,18 @@ export function recoverCalls(
   return proceedWithCalls(tx, id, { ...here, calls })
 }
 
-/** Calls that this process recorded as sent and that never left it: they may be sent once more. */
-export function takeBack(
+/** Makes calls ready again that this process recorded as sent and never dispatched. */
+export function revertUnsent(
   tx: SessionTransaction,
   id: RunId,
   here: Calling,
   inFlight: ReadonlySet<string>,
 ): RunState | undefined {
-  const isLeft = (call: ToolCall): boolean =>
+  const isUndispatched = (call: ToolCall): boolean =>
     call.state.at === 'sent' && !inFlight.has(dispatchKey(id, call.id, call.attempt))
-  if (!here.calls.some(isLeft)) return undefined
+  if (!here.calls.some(isUndispatched)) return undefined
   const calls = here.calls.map((call): ToolCall => {
-    if (!isLeft(call)) return call
+    if (!isUndispatched(call)) return call
     closeDispatch(tx, id, call, 'The server stopped before the call was sent.')
     const ready: ToolCall = { ...call, attempt: call.attempt + 1, state: { at: 'ready' } }
     tx.recordCall(id, here.turn, ready)
@@ -360,7 +377,7 @@ export function takeBack(
   return { ...here, calls }
 }
 
-export function childEnded(
+export function applyChildEnd(
   tx: SessionTransaction,
   id: RunId,
   here: Calling,
@@ -369,46 +386,46 @@ export function childEnded(
   return forEachWaiting(tx, id, here, event.child, (call) => receiveChildResult(tx, id, here.turn, call, event.child))
 }
 
-export function childAsked(
+export function applyChildQuestion(
   tx: SessionTransaction,
   id: RunId,
   here: Calling,
   event: TransitionEventOf<'child.asked'>,
 ): RunState | undefined {
-  return forEachWaiting(tx, id, here, event.child, (call) => hearQuestion(tx, id, here.turn, call, event))
+  return forEachWaiting(tx, id, here, event.child, (call) => settleWithQuestion(tx, id, here.turn, call, event))
 }
 
-/** Several calls wait for one child where it had asked several things at once. */
+/** Several calls wait for one child if it had asked several questions at once. */
 function forEachWaiting(
   tx: SessionTransaction,
   id: RunId,
   here: Calling,
   child: RunId,
-  tell: (call: ToolCall) => ToolCall,
+  update: (call: ToolCall) => ToolCall,
 ): RunState | undefined {
   const isWaiting = ({ state }: ToolCall): boolean => state.at === 'delegated' && state.child === child
   if (!here.calls.some(isWaiting)) return undefined
   return proceedWithCalls(tx, id, {
     ...here,
-    calls: here.calls.map((call) => (isWaiting(call) ? tell(call) : call)),
+    calls: here.calls.map((call) => (isWaiting(call) ? update(call) : call)),
   })
 }
 
-export function answeredQuestion(
+export function applyQuestionAnswer(
   tx: SessionTransaction,
   id: RunId,
   here: Calling,
   event: TransitionEventOf<'question.answered'>,
 ): RunState | undefined {
   const call = here.calls.find((each) => each.id === event.callId && isQuestion(each) && each.state.at !== 'settled')
-  return call && proceedWithCalls(tx, id, replace(here, hearAnswer(tx, id, here.turn, call, event)))
+  return call && proceedWithCalls(tx, id, replace(here, settleWithAnswer(tx, id, here.turn, call, event)))
 }
 
-/** Files of a reply as its step shows them. */
+/** Files of a reply as they are shown in its step. */
 export const shownFiles = (files: readonly MessageFile[]): JsonObject[] =>
   files.map(({ filename, mediaType }) => ({ filename, media_type: mediaType }))
 
-/** The reply to the first question that is open. */
+/** Answers the first open question with a reply of the user. */
 export function applyReply(
   tx: SessionTransaction,
   id: RunId,
@@ -423,7 +440,7 @@ export function applyReply(
   return proceedWithCalls(tx, id, replace(here, settleCall(tx, id, here.turn, call, { outcome: 'executed', result })))
 }
 
-/** A task of one of the calls was decided. */
+/** Applies the decision of a task to the call it belongs to. */
 export function applyTaskDecision(
   tx: SessionTransaction,
   id: RunId,
@@ -433,10 +450,16 @@ export function applyTaskDecision(
   const call = here.calls.find(
     (each) => (each.state.at === 'awaiting' || each.state.at === 'unknown') && each.state.task === task.id,
   )
-  return call && proceedWithCalls(tx, id, replace(here, resolve(tx, id, here.turn, call, task)))
+  return call && proceedWithCalls(tx, id, replace(here, applyDecisionToCall(tx, id, here.turn, call, task)))
 }
 
-function resolve(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, task: TaskRecord): ToolCall {
+function applyDecisionToCall(
+  tx: SessionTransaction,
+  id: RunId,
+  turn: number,
+  call: ToolCall,
+  task: TaskRecord,
+): ToolCall {
   const answer = task.answer!
   switch (task.kind) {
     case 'approval':
@@ -467,8 +490,9 @@ function approve(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall
 
 function reject(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, task: TaskRecord): ToolCall {
   const { comment, outcome } = task.answer!
-  const who = outcome === 'timed_out' ? 'nobody approved it in time' : 'rejected by a person'
-  const why = comment === undefined ? `${who}.` : `${who}. Reason: ${/[.!?]$/.test(comment) ? comment : `${comment}.`}`
+  const reason = outcome === 'timed_out' ? 'nobody approved it in time' : 'rejected by a person'
+  const why =
+    comment === undefined ? `${reason}.` : `${reason}. Reason: ${/[.!?]$/.test(comment) ? comment : `${comment}.`}`
   return settleCall(tx, id, turn, call, {
     outcome: 'rejected',
     result: toolError('rejected', `Not executed: ${why} Do not repeat this call.`),

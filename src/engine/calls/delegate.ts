@@ -1,4 +1,4 @@
-/** Runs of sub-agents: how one begins, and what its end means to the call that asked for it. */
+/** Runs of sub-agents: starting one, and settling the delegation call when it ends. */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { NOTHING_USED, type ToolCall, type Run } from '../../spec/run.ts'
@@ -6,9 +6,9 @@ import type { RunStep } from '../../spec/step.ts'
 import type { AgentVersion } from '../../store/store.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
-import { openStepOf, settleAs, taintFrom } from './settle.ts'
+import { openStepOf, settleAs, passTaint } from './settle.ts'
 
-/** A run that has not begun: the root of a tree or a child. */
+/** A new run, not started yet: a root or a child. */
 export function newRun(
   version: AgentVersion,
   about: Pick<Run, 'id' | 'sessionId' | 'parentRunId' | 'parentCallId' | 'depth' | 'input' | 'startedAt'>,
@@ -38,7 +38,7 @@ export function newRun(
   }
 }
 
-/** Starts the child of a delegation call. Call and child are written in one transaction, so a call has one child. */
+/** Starts the child run of a delegation call, in the transaction that records the call, so that a call has one child at most. */
 export function startChildRun(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
   const parent = tx.run(id)
   const version = tx.context.childOf(agentNamed(tx.snapshot(id), call.name)!)!
@@ -48,12 +48,12 @@ export function startChildRun(tx: SessionTransaction, id: RunId, turn: number, c
     parentRunId: id,
     parentCallId: call.id,
     depth: parent.depth + 1,
-    // The gate has checked that the arguments are an object.
+    // `authorizeCall` has checked that the arguments are an object.
     input: call.arguments as JsonObject,
     startedAt: tx.now,
   })
   tx.putRun(child)
-  taintFrom(tx, child.id, id)
+  passTaint(tx, child.id, id)
   tx.addStep(
     id,
     'SubAgentCall',
@@ -78,7 +78,7 @@ export function startChildRun(tx: SessionTransaction, id: RunId, turn: number, c
   return next
 }
 
-/** Turns what a child came to into the result of the call that it answers. */
+/** Settles the call that waits for a child with the outcome of the child. */
 export function receiveChildResult(
   tx: SessionTransaction,
   id: RunId,
@@ -87,11 +87,11 @@ export function receiveChildResult(
   childId: RunId,
 ): ToolCall {
   const child = tx.run(childId)
-  taintFrom(tx, id, childId)
+  passTaint(tx, id, childId)
   const isError = child.status !== 'Completed'
   const full = agentNamed(tx.snapshot(id), textOf(delegationStep(tx, id, childId)?.content['name']))?.result === 'full'
   const steps = full ? traceOf(tx, childId) : undefined
-  // The delegation itself, and the answer to its question that this call may be.
+  // Closes the delegation and, if this call answered a question of the child instead, its own step too.
   const error = isError ? (child.error ?? undefined) : undefined
   const delegation = delegationStep(tx, id, childId)
   if (delegation?.finishedAt === null) tx.closeStep(delegation, error)
@@ -112,11 +112,11 @@ export function receiveChildResult(
   return settleAs(tx, id, turn, call, { outcome: isError ? 'failed' : 'executed' })
 }
 
-/** The step with which a child began. */
+/** The step of the delegation that started a child. */
 const delegationStep = (tx: SessionTransaction, id: RunId, child: RunId): RunStep | undefined =>
   tx.lastStep(id, (step) => step.type === 'SubAgentCall' && step.content['child_run_id'] === child)
 
-/** What a child did, for a parent whose binding says `result: full`. */
+/** All steps of a child, for a parent that binds it with `result: full`. */
 const traceOf = (tx: SessionTransaction, id: RunId): JsonValue[] =>
   tx
     .stepsOf(id)

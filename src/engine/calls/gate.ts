@@ -1,5 +1,5 @@
 /**
- * What stands before every call: its binding, its arguments, its policies, and a person where one is asked for.
+ * Authorizes calls: checks binding and arguments, evaluates policies, and asks a person where they require it.
  * Source: policies, sections 1, 4 and 5.
  */
 import { digestOfJson, type Digest } from '../../base/digest.ts'
@@ -16,15 +16,15 @@ import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
 import { checkValue } from '../../tools/check.ts'
-import { agentNamed, isUnsafeCall, moveOf, textOf, toolNamed } from '../session/bindings.ts'
+import { agentNamed, isUnsafeCall, offeredToolOf, textOf, toolNamed } from '../session/bindings.ts'
 import type { SessionTransaction, NewTask } from '../session/transaction.ts'
 import { factsOf, type DispatchTrigger } from '../limits/facts.ts'
-import { tooDeep } from '../limits/limits.ts'
+import { depthBreach } from '../limits/limits.ts'
 import { settleCall, toolError } from './settle.ts'
 
 /**
- * Judges a proposed call: `ready` when it may be sent now, `awaiting` when a person is asked, else settled with the error
- * that the model reads. A call that comes with an approval is judged again, and only what the approval answers is passed.
+ * Authorizes a proposed call: `ready` when it may be sent now, `awaiting` when a person is asked, else settled with an error
+ * for the model. An approved call is authorized again, and passes only if the approval covers what is required now.
  */
 export function authorizeCall(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
   const most = tx.snapshot(id).maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS
@@ -43,11 +43,11 @@ export function authorizeCall(tx: SessionTransaction, id: RunId, turn: number, c
     })
     return settleCall(tx, id, turn, call, { outcome: 'invalid', result, isError: true })
   }
-  if (target.isMove) return { ...call, state: { at: 'ready' } }
+  if (target.isBuiltin) return { ...call, state: { at: 'ready' } }
   const decided = decideCall(tx, id, call, target)
   const { decision } = decided
   const approved = call.state.at === 'proposed' ? call.state.approved : undefined
-  if (approved && decision.decision !== 'deny' && answers(tx, id, call, approved, decision)) {
+  if (approved && decision.decision !== 'deny' && isCoveredByApproval(tx, id, call, approved, decision)) {
     return { ...call, state: { at: 'ready' } }
   }
   const recorded = recordDecision(tx, id, call, decided)
@@ -61,10 +61,10 @@ export function authorizeCall(tx: SessionTransaction, id: RunId, turn: number, c
     tx.recordCall(id, turn, ready)
     return ready
   }
-  return ask(tx, id, turn, recorded, decision, target.tool)
+  return askPerson(tx, id, turn, recorded, decision, target.tool)
 }
 
-/** Writes a decision down, with what it was made from and nothing else tells later; its step is what `decision_id` names. */
+/** Records a decision with those facts that cannot be derived later. `decision_id` is the id of its step. */
 function recordDecision(
   tx: SessionTransaction,
   id: RunId,
@@ -79,7 +79,7 @@ function recordDecision(
     session: { ...session },
     ...(trigger !== 'none' && { dispatch: trigger }),
     ...(Object.keys(history).length > 0 && { history: { ...history } }),
-    // What a delegation reaches may be another version tomorrow.
+    // A delegation may reach another version later.
     ...(tool.kind === 'agent' && { tool: { version: tool.version, labels: { ...tool.labels } } }),
   }
   const content = {
@@ -94,19 +94,19 @@ function recordDecision(
   return { ...call, decisionId: step.id as string as DecisionId }
 }
 
-/** What a call would reach. */
+/** The tool or agent that a call would reach. */
 interface CallTarget {
   readonly tool: CallFacts['tool']
-  /** True for the engine's own moves: no policy is attached to them. */
-  readonly isMove?: boolean
-  /** Arguments must satisfy each. */
+  /** True for tools that the engine offers itself: no policy is attached to them. */
+  readonly isBuiltin?: boolean
+  /** The arguments must match all of them. */
   readonly schemas: readonly JsonSchema[]
 }
 
 function targetOf(tx: SessionTransaction, id: RunId, call: ToolCall): CallTarget | { readonly error: JsonObject } {
   const snapshot = tx.snapshot(id)
-  const move = moveOf(call)
-  if (move) return { tool: factsOfTool(move), schemas: move.inputSchemas, isMove: true }
+  const builtin = offeredToolOf(call)
+  if (builtin) return { tool: factsOfTool(builtin), schemas: builtin.inputSchemas, isBuiltin: true }
   const tool = toolNamed(snapshot, call.name)
   if (tool) {
     const described = tool.inputSchemas.length === 0 ? tx.context.describedBy(tool) : undefined
@@ -122,7 +122,7 @@ function targetOf(tx: SessionTransaction, id: RunId, call: ToolCall): CallTarget
       error: toolError('delegation_cycle', `${agent.id} is already at work here: ${[...chain, agent.id].join(' > ')}.`),
     }
   }
-  const depth = tooDeep(tx, id)
+  const depth = depthBreach(tx, id)
   if (depth) {
     return {
       error: toolError(
@@ -156,13 +156,13 @@ function problemsOf(target: CallTarget, value: JsonValue): readonly InvalidPlace
       },
     ]
   }
-  // What an SDK has parsed may be another number than the model wrote.
+  // A number parsed by an SDK may differ from the one that the model wrote.
   const unsafe = unsafeNumberIn(value)
   if (unsafe) return [{ path: unsafe.pointer, message: sayInexact(unsafe.value) }]
   return target.schemas.flatMap((schema) => checkValue(schema, value))
 }
 
-/** The number for which JSON text was not taken; undefined where it was not for a number. */
+/** The inexact number for which JSON text was refused; undefined where it was refused for another reason. */
 function inexactIn(text: string): InvalidPlace | undefined {
   try {
     parseJson(text)
@@ -172,8 +172,8 @@ function inexactIn(text: string): InvalidPlace | undefined {
   return undefined
 }
 
-/** The policies of the run's version and those of its ancestors, of which only the inherited gates count. */
-function setsOf(tx: SessionTransaction, id: RunId): PolicySets {
+/** Policies of the run's version, and those of its ancestors, of which only inherited gates apply. */
+function policySetsOf(tx: SessionTransaction, id: RunId): PolicySets {
   const ancestors = []
   for (let above = tx.run(id).parentRunId; above !== null; above = tx.run(above).parentRunId) {
     ancestors.push(tx.snapshot(above).policies)
@@ -181,7 +181,7 @@ function setsOf(tx: SessionTransaction, id: RunId): PolicySets {
   return { own: tx.snapshot(id).policies, ancestors }
 }
 
-/** A decision and what it was made from. */
+/** A decision and the facts it was made from. */
 interface GateDecision {
   readonly decision: PolicyDecision
   readonly facts: CallFacts
@@ -196,14 +196,14 @@ function decideCall(
   trigger: DispatchTrigger = 'none',
 ): GateDecision {
   const { facts, seen } = recordHistoryReads(factsOf(tx, id, call, target.tool, trigger))
-  const decision = decideByPolicies(setsOf(tx, id), call.name, facts)
+  const decision = decideByPolicies(policySetsOf(tx, id), call.name, facts)
   return { decision: isDuplicate(tx, id, call) ? guardDuplicate(decision) : decision, facts, history: seen }
 }
 
-/** A call that failed for certain, or never ran, is no earlier attempt. */
+/** States that make a later equal call a duplicate; calls that failed for certain or never ran are left out. */
 const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'awaiting', 'approved'])
 
-/** Models ask for the same thing twice. Source: reliability, "Duplicate guard". */
+/** True for an unsafe call that repeats an earlier one: models sometimes make the same call twice. Source: reliability, "Duplicate guard". */
 function isDuplicate(tx: SessionTransaction, id: RunId, call: ToolCall): boolean {
   if (!isUnsafeCall(tx.snapshot(id), call)) return false
   return tx
@@ -236,8 +236,8 @@ function guardDuplicate(decision: PolicyDecision): PolicyDecision {
   }
 }
 
-/** True when what was approved is what would run, and nothing more is asked of people now than was asked then. */
-function answers(
+/** True when the approved action is the one that would run, and policies require no more of people now than then. */
+function isCoveredByApproval(
   tx: SessionTransaction,
   id: RunId,
   call: ToolCall,
@@ -246,13 +246,13 @@ function answers(
 ): boolean {
   if (actionDigest(tx, id, call) !== approved.digest) return false
   if (decision.decision === 'allow') return true
-  const asked = tx.lastStep(id, (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task)
-  if (decision.decision === 'escalate') return asked?.content['kind'] === 'escalation'
+  const request = tx.lastStep(id, (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task)
+  if (decision.decision === 'escalate') return request?.content['kind'] === 'escalation'
   const needed = decision.obligations?.approvals_required ?? 1
-  return asked?.content['kind'] === 'escalation' || Number(asked?.content['approvals_required'] ?? 1) >= needed
+  return request?.content['kind'] === 'escalation' || Number(request?.content['approvals_required'] ?? 1) >= needed
 }
 
-/** Identity of an action: what is approved is what runs. Source: policies, section 5. */
+/** Digest that identifies an action, so that only the approved action runs. Source: policies, section 5. */
 export function actionDigest(
   tx: SessionTransaction,
   id: RunId,
@@ -273,8 +273,8 @@ export function actionDigest(
 }
 
 /**
- * Puts a call that could not be carried out before a person, where a policy asks for that: one of type escalate or
- * require_approval that tests `svc.dispatch`. Undefined where none does. Source: policies, section 2, root `svc`.
+ * Asks a person about a call that could not be carried out, if a policy of type escalate or require_approval that tests
+ * `svc.dispatch` says so. Undefined if none does. Source: policies, section 2, root `svc`.
  */
 export function routeToPerson(
   tx: SessionTransaction,
@@ -297,11 +297,11 @@ export function routeToPerson(
     decider?.matched === 'true' &&
     routing.some((entry) => entry.policy === decider.id)
   return isRouted
-    ? ask(tx, id, turn, recordDecision(tx, id, call, decided), decision, target.tool, 'dispatch')
+    ? askPerson(tx, id, turn, recordDecision(tx, id, call, decided), decision, target.tool, 'dispatch')
     : undefined
 }
 
-function ask(
+function askPerson(
   tx: SessionTransaction,
   id: RunId,
   turn: number,
@@ -323,9 +323,9 @@ function toTask(
   decision: PolicyDecision,
   tool: CallFacts['tool'],
 ): NewTask {
-  const owed = decision.obligations
+  const { obligations } = decision
   const escalation = decision.decision === 'escalate'
-  const timeout = escalation && owed?.timeout?.default === 'escalate' ? undefined : owed?.timeout
+  const timeout = escalation && obligations?.timeout?.default === 'escalate' ? undefined : obligations?.timeout
   const { tainted } = tx.run(id).usage
   return {
     runId: id,
@@ -342,18 +342,18 @@ function toTask(
     ...(call.decisionId && { decisionId: call.decisionId }),
     policies: decision.policies,
     ...(decision.authorityRef !== undefined && { authorityRef: decision.authorityRef }),
-    approvalsRequired: escalation ? 1 : (owed?.approvals_required ?? 1),
-    ...(owed?.comprehension_required && { comprehensionRequired: true }),
-    ...(owed?.approver_role !== undefined && { approverRole: owed.approver_role }),
-    ...(owed?.separation_of_duties && { separationOfDuties: true }),
+    approvalsRequired: escalation ? 1 : (obligations?.approvals_required ?? 1),
+    ...(obligations?.comprehension_required && { comprehensionRequired: true }),
+    ...(obligations?.approver_role !== undefined && { approverRole: obligations.approver_role }),
+    ...(obligations?.separation_of_duties && { separationOfDuties: true }),
     ...(tainted && { context: { tainted: true } }),
-    onReject: owed?.on_reject ?? 'return_to_agent',
-    onModify: owed?.on_modify ?? 'revalidate',
+    onReject: obligations?.on_reject ?? 'return_to_agent',
+    onModify: obligations?.on_modify ?? 'revalidate',
     ...(timeout && { onTimeout: timeout.default, expiresAt: tx.now + timeout.after_minutes * 60_000 }),
   }
 }
 
-/** A task with the arguments that an approver gave, and with what the policies say of these where they are asked again. */
+/** The task with edited arguments and, unless `onModify` is `accept`, the policies' decision about them. */
 export function withEdit(
   tx: SessionTransaction,
   task: TaskRecord,
@@ -372,7 +372,7 @@ export function withEdit(
     argumentsDigest,
     actionDigest: actionDigest(tx, task.runId, changed),
     ...(decision && { policies: decision.policies }),
-    // Why it was asked stays, where the edited arguments would not have needed asking.
+    // If the edited arguments need no approval, the original reason stays.
     ...(decision && decision.decision !== 'allow' && { prompt: decision.explanation }),
     edits: [
       ...(task.edits ?? []),
@@ -381,8 +381,8 @@ export function withEdit(
   }
 }
 
-/** What is wrong with arguments that an approver edited; undefined when they may be voted on. */
-export function refuseEdit(
+/** Why edited arguments are refused; undefined when they may be voted on. */
+export function findEditProblem(
   tx: SessionTransaction,
   task: TaskRecord,
   call: ToolCall,

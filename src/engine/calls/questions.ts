@@ -1,6 +1,6 @@
 /**
- * Agents in the loop: a child asks its parent's model, which answers or hands the question to a person. A question that the
- * parent passes over goes to a person by itself, so that no child is stranded. Source: decisions, section 9.
+ * Agents in the loop: a child asks its parent's model, which answers or escalates to a person. A question that the parent
+ * ignores is escalated automatically, so that no child waits for ever. Source: decisions, section 9.
  */
 import { digestOfJson } from '../../base/digest.ts'
 import type { RunId } from '../../base/ids.ts'
@@ -10,7 +10,7 @@ import { BUILTIN_VERSION } from '../../spec/snapshot.ts'
 import { ANSWER_SUBAGENT, ASK_PARENT, ESCALATE_TO_PERSON, textOf, type RunPosition } from '../session/bindings.ts'
 import { idempotencyKeyOf, type SessionTransaction } from '../session/transaction.ts'
 import type { TransitionEventOf } from '../session/event.ts'
-import { openStepOf, settleAs, settleCall, taintFrom, toolError } from './settle.ts'
+import { openStepOf, settleAs, settleCall, passTaint, toolError } from './settle.ts'
 
 export interface AgentQuestion {
   readonly child: RunId
@@ -20,7 +20,7 @@ export interface AgentQuestion {
   readonly context: JsonValue
 }
 
-/** Questions of children that nobody has taken up. */
+/** Questions of children that nobody has answered or escalated. */
 export const openQuestions = (runs: readonly Run[], parent: RunId): readonly AgentQuestion[] =>
   runs.flatMap(({ id, parentRunId, state }) =>
     parentRunId === parent && state.at === 'calling'
@@ -32,12 +32,12 @@ export const openQuestions = (runs: readonly Run[], parent: RunId): readonly Age
       : [],
   )
 
-export const standingOf = (run: Run, runs: readonly Run[]): RunPosition => ({
+export const positionOf = (run: Run, runs: readonly Run[]): RunPosition => ({
   isChild: run.depth > 0,
   isAsked: openQuestions(runs, run.id).length > 0,
 })
 
-/** `ask_parent`: the child waits, and the parent's call answers with the question. */
+/** `ask_parent`: the child waits, and the delegation call of the parent returns the question. */
 export function askParent(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
   const run = tx.run(id)
   const requestId = tx.context.ids.next<'event'>()
@@ -50,25 +50,25 @@ export function askParent(tx: SessionTransaction, id: RunId, turn: number, call:
   return next
 }
 
-/** The parent's call that waits for the child has its answer for now: the question. */
-export function hearQuestion(
+/** Settles the parent's call that waits for the child with the child's question as its result. */
+export function settleWithQuestion(
   tx: SessionTransaction,
   id: RunId,
   turn: number,
   call: ToolCall,
-  asked: Pick<AgentQuestion, 'child' | 'requestId' | 'question' | 'context'>,
+  asking: Pick<AgentQuestion, 'child' | 'requestId' | 'question' | 'context'>,
 ): ToolCall {
-  const result: JsonObject = { status: 'question', ...told(asked) }
-  taintFrom(tx, id, asked.child)
-  // The delegation itself stays open until the child ends; a move that took up an earlier question has its answer now.
+  const result: JsonObject = { status: 'question', ...toQuestionResult(asking) }
+  passTaint(tx, id, asking.child)
+  // The step of the delegation stays open until the child ends; that of a call that answered an earlier question is closed.
   const open = openStepOf(tx, id, call.id)
   if (open?.type === 'ToolCall') tx.closeStep(open)
   tx.addStep(id, 'ToolResult', { tool_call_id: call.id, name: call.name, result, is_error: false, duration_ms: 0 })
   return settleAs(tx, id, turn, call, { outcome: 'executed' })
 }
 
-/** `answer_subagent` and `escalate_to_person`: the call goes on waiting for the child, whose outcome is its result. */
-export function takeUp(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
+/** `answer_subagent` and `escalate_to_person`: the call waits for the child, whose outcome becomes its result. */
+export function answerQuestion(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
   const {
     request_id: requestId,
     answer,
@@ -104,20 +104,20 @@ export function takeUp(tx: SessionTransaction, id: RunId, turn: number, call: To
       by: 'parent',
     })
   } else escalateQuestion(tx, question, note)
-  // A child that asked several things at once waits for the answer to each: this call answers with what it asks still.
+  // A child that asked several questions at once waits for all answers: this call returns the next open one.
   const other = openQuestions(tx.runs(), id).find(
     (each) =>
       each.child === question.child &&
       each.requestId !== requestId &&
       !isTaken(tx, id, call, each.requestId, ['proposed', 'delegated']),
   )
-  if (other) return hearQuestion(tx, id, turn, call, other)
+  if (other) return settleWithQuestion(tx, id, turn, call, other)
   const next: ToolCall = { ...call, state: { at: 'delegated', child: question.child } }
   tx.recordCall(id, turn, next)
   return next
 }
 
-/** True where another call of the run that stands so takes up the same question. */
+/** True if another call of the run in one of these states answers the same question. */
 const isTaken = (
   tx: SessionTransaction,
   id: RunId,
@@ -133,10 +133,10 @@ const isTaken = (
         row.callId !== call.id &&
         states.includes(row.state) &&
         (row.ref === ANSWER_SUBAGENT || row.ref === ESCALATE_TO_PERSON) &&
-        requestIn(row.arguments) === requestId,
+        requestIdIn(row.arguments) === requestId,
     )
 
-/** Puts a question before an operator, as a task of the root. */
+/** Escalates a question to an operator, as a task of the root. */
 export function escalateQuestion(
   tx: SessionTransaction,
   { child, callId, requestId, question, context }: AgentQuestion,
@@ -159,8 +159,8 @@ export function escalateQuestion(
   tx.addEvent(child, 'aitl', 'engine.aitl.escalated', { requestId, question })
 }
 
-/** The child's call gets its answer, from the parent's model or from a person. */
-export function hearAnswer(
+/** Settles the child's question with the answer of the parent's model or of a person. */
+export function settleWithAnswer(
   tx: SessionTransaction,
   id: RunId,
   turn: number,
@@ -169,15 +169,19 @@ export function hearAnswer(
 ): ToolCall {
   const { requestId, answer, by } = event
   const { parentRunId } = tx.run(id)
-  if (by === 'parent' && parentRunId !== null) taintFrom(tx, id, parentRunId)
+  if (by === 'parent' && parentRunId !== null) passTaint(tx, id, parentRunId)
   tx.addStep(id, 'AitlResponse', { request_id: requestId, answer, answered_by: by })
   tx.addEvent(id, 'aitl', 'engine.aitl.answered', { requestId, answer })
   return settleCall(tx, id, turn, call, { outcome: 'executed', result: { answer, answered_by: by } })
 }
 
-/** Open questions that none of these calls takes up. */
-export function passedOver(tx: SessionTransaction, id: RunId, calls: readonly ToolCall[]): readonly AgentQuestion[] {
-  const answered = new Set(calls.filter(takesUp).map((call) => requestIn(call.arguments)))
+/** Open questions that none of these calls answers. */
+export function unansweredQuestions(
+  tx: SessionTransaction,
+  id: RunId,
+  calls: readonly ToolCall[],
+): readonly AgentQuestion[] {
+  const answered = new Set(calls.filter(answersQuestion).map((call) => requestIdIn(call.arguments)))
   return openQuestions(tx.runs(), id).filter((question) => !answered.has(question.requestId))
 }
 
@@ -193,13 +197,13 @@ export const refuseUntilAnswered = (
     result: toolError(
       'question_pending',
       `Not executed: a sub-agent waits for an answer (${open.map((each) => each.requestId).join(', ')}). Use answer_subagent or escalate_to_person first.`,
-      { questions: open.map(told) },
+      { questions: open.map(toQuestionResult) },
     ),
     isError: true,
   })
 
-/** A call that nobody made: the parent waits for a child whose question was escalated by itself. */
-export const waitFor = (question: AgentQuestion, index: number): ToolCall => ({
+/** A call that the model did not make: it lets the parent wait for a child whose question was escalated automatically. */
+export const toWaitingCall = (question: AgentQuestion, index: number): ToolCall => ({
   id: `question_${question.requestId}`,
   index,
   name: 'escalate_to_person',
@@ -211,19 +215,20 @@ export const waitFor = (question: AgentQuestion, index: number): ToolCall => ({
   state: { at: 'delegated', child: question.child },
 })
 
-export const takesUp = (call: ToolCall): boolean => call.ref === ANSWER_SUBAGENT || call.ref === ESCALATE_TO_PERSON
+export const answersQuestion = (call: ToolCall): boolean =>
+  call.ref === ANSWER_SUBAGENT || call.ref === ESCALATE_TO_PERSON
 
 export const isQuestion = (call: ToolCall): boolean => call.ref === ASK_PARENT
 
-const requestIn = (given: JsonValue): string => (isJsonObject(given) ? textOf(given['request_id']) : '')
+const requestIdIn = (given: JsonValue): string => (isJsonObject(given) ? textOf(given['request_id']) : '')
 
 function questionOf(call: ToolCall): { question: string; context: JsonValue } {
   const given = isJsonObject(call.arguments) ? call.arguments : {}
   return { question: textOf(given['question']), context: given['context'] ?? null }
 }
 
-/** A question as the parent's model reads it. */
-const told = ({
+/** A question as it is shown to the parent's model. */
+const toQuestionResult = ({
   requestId,
   question,
   context,

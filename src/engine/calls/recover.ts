@@ -1,6 +1,6 @@
 /**
- * Calls whose outcome nobody knows: the process that sent them is gone, or their tool never answered. Each is treated by its
- * side-effect class. Source: reliability, "The honest promise at kill -9".
+ * Recovers calls of unknown outcome: the process that sent them ended, or their tool never answered. The side-effect class
+ * decides how. Source: reliability, "The honest promise at kill -9".
  */
 import type { RunId } from '../../base/ids.ts'
 import type { ToolCall } from '../../spec/run.ts'
@@ -12,21 +12,21 @@ import { openReview, OPTIONS_WHILE_OPEN } from '../session/review.ts'
 import { reviewedResult } from './reviewed.ts'
 import { openStepOf, settleCall, toolError } from './settle.ts'
 
-/** Dispatches of a safe call that time out or break, before the model is told. */
+/** Dispatches of a safe call that time out or break, before the model gets the error. */
 export const MAX_LIVE_ATTEMPTS = 3
-/** Dispatches of a safe call over restarts. */
+/** Dispatches of a safe call across restarts. */
 export const MAX_ATTEMPTS = 10
 /**
  * How long after its deadline a call may still arrive: bytes in a kernel's buffer outlive their sender.
  * Source: reliability, "Records and protocol", 7, and "Leases and fencing", defaults.
  */
 export const QUARANTINE_MARGIN_MS = 3000
-/** How long a tool is trusted to remember a key. Source: reliability, "The honest promise at kill -9". */
+/** How long a tool is assumed to remember an idempotency key. Source: reliability, "The honest promise at kill -9". */
 const KEY_TTL_MS = 24 * 3600_000
 
 /**
- * A dispatch whose outcome nobody knows. A safe call is sent again with the same key; any other is put before a person, and
- * the model is told nothing, since it would call again. Source: reliability, "The honest promise at kill -9".
+ * Recovers a dispatch of unknown outcome. A safe call is sent again with the same key; any other is reviewed by a person, and
+ * the model gets no result, since it would call again. Source: reliability, "The honest promise at kill -9".
  */
 export function recoverDispatch(
   tx: SessionTransaction,
@@ -36,9 +36,9 @@ export function recoverDispatch(
   lost: { error: string; code: string; attempts: number },
 ): ToolCall {
   const tool = toolNamed(tx.snapshot(id), call.name)
-  // From the first attempt on: that is when the tool began to remember the key.
-  const usedFor = tx.now - (call.firstSentAt ?? tx.now)
-  const keyIsKnown = tool?.sideEffectClass === 'read_only' || usedFor < KEY_TTL_MS
+  // Counted from the first attempt, when the tool began to remember the key.
+  const keyAgeMs = tx.now - (call.firstSentAt ?? tx.now)
+  const keyIsKnown = tool?.sideEffectClass === 'read_only' || keyAgeMs < KEY_TTL_MS
   if (isSafe(tool?.sideEffectClass) && keyIsKnown && call.attempt < lost.attempts) {
     closeDispatch(tx, id, call, lost.error)
     const ready: ToolCall = {
@@ -51,10 +51,10 @@ export function recoverDispatch(
     return ready
   }
   if (tool?.sideEffectClass === 'read_only') {
-    const asked = routeToPerson(tx, id, turn, call, lost.code === 'dispatch:timeout' ? 'timeout' : 'indeterminate')
-    if (asked) {
+    const routed = routeToPerson(tx, id, turn, call, lost.code === 'dispatch:timeout' ? 'timeout' : 'indeterminate')
+    if (routed) {
       closeDispatch(tx, id, call, lost.error)
-      return { ...asked, attempt: call.attempt + 1 }
+      return { ...routed, attempt: call.attempt + 1 }
     }
     return settleCall(tx, id, turn, call, {
       outcome: 'failed',
@@ -63,24 +63,24 @@ export function recoverDispatch(
     })
   }
   closeDispatch(tx, id, call, lost.error)
-  return review(tx, id, turn, call, lost.error)
+  return openCallReview(tx, id, turn, call, lost.error)
 }
 
-/** Ends the step of a dispatch whose outcome is not its result. */
+/** Closes the step of a dispatch that has no result. */
 export function closeDispatch(tx: SessionTransaction, id: RunId, call: ToolCall, error: string): void {
   const open = openStepOf(tx, id, call.id)
   if (open) tx.closeStep(open, error)
 }
 
-/** Opens the reconcile task of a call that may have happened. */
-function review(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, why: string): ToolCall {
+/** Opens the review of a call that may have happened. */
+function openCallReview(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall, why: string): ToolCall {
   const task = openReview(tx, id, turn, call, why, OPTIONS_WHILE_OPEN)
   const next: ToolCall = { ...call, state: { at: 'unknown', task: task.id } }
   tx.recordCall(id, turn, next)
   return next
 }
 
-/** What a person found out about a call that may have happened. */
+/** Applies what a person decided about a call that may have happened. */
 export function applyReview(
   tx: SessionTransaction,
   id: RunId,
@@ -95,7 +95,7 @@ export function applyReview(
       return settleCall(tx, id, turn, call, { outcome: 'executed', result })
     }
     case 'retry': {
-      // The gate speaks again, so that what needed an approval needs a fresh one.
+      // Authorized again, so that a call that needed an approval needs a new one.
       const { inDoubt: _, ...certain } = call
       const next: ToolCall = { ...certain, attempt: call.attempt + 1, state: { at: 'proposed' } }
       tx.recordCall(id, turn, next)

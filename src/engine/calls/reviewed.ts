@@ -2,12 +2,12 @@ import { parseJson, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'
-import { foundBy } from '../session/probe.ts'
+import { lastProbeResult } from '../session/probe.ts'
 
 /**
- * The result that a person gives to a call that happened: `metadata["svc/result"]`, else `textValue` as the text it is or as
- * the JSON it says, else what was found when somebody looked. The tool's output schema tells text and JSON apart; without
- * one, text that says an object or a list is JSON.
+ * The result that a person gives to a call that happened: `metadata["svc/result"]`, else `textValue` as text or as JSON, else
+ * the result of the last probe. `textValue` is text if the tool's output schema accepts it as text; without a schema it is JSON
+ * if it parses as an object or an array.
  */
 export function reviewedResult(
   task: TaskRecord,
@@ -17,7 +17,7 @@ export function reviewedResult(
   const given = answer.metadata?.['svc/result']
   if (given !== undefined) return given
   const text = answer.textValue
-  if (text === undefined) return foundBy(task) ?? null
+  if (text === undefined) return lastProbeResult(task) ?? null
   const parsed = parse(text)
   if (parsed === undefined) return text
   if (schema === undefined) return typeof parsed === 'object' && parsed !== null ? parsed : text

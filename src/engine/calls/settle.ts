@@ -1,4 +1,4 @@
-/** How a call gets its result: one place for the step, the row, the taint and the count of refusals. */
+/** Settles calls: result step, call record, taint and the count of refusals. */
 import { digestOfJson } from '../../base/digest.ts'
 import type { RunId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
@@ -19,7 +19,7 @@ export interface SettledCall {
 /** The same tool and arguments refused this often fail the run. Source: policies, section 4. */
 const MAX_REFUSALS = 3
 
-/** Gives a call its result, as a `ToolResult` step, and closes the step that opened it. */
+/** Records the result of a call as a `ToolResult` step, and closes the step of its dispatch. */
 export function settleCall(
   tx: SessionTransaction,
   id: RunId,
@@ -29,7 +29,7 @@ export function settleCall(
 ): ToolCall {
   const isError = settled.isError ?? false
   const open = openStepOf(tx, id, call.id)
-  if (open) tx.closeStep(open, isError ? errorText(settled.result) : undefined)
+  if (open) tx.closeStep(open, isError ? errorTextOf(settled.result) : undefined)
   tx.addStep(
     id,
     'ToolResult',
@@ -40,13 +40,13 @@ export function settleCall(
       is_error: isError,
       duration_ms: settled.durationMs ?? 0,
     },
-    isError ? { error: errorText(settled.result) } : {},
+    isError ? { error: errorTextOf(settled.result) } : {},
   )
-  if (settled.outcome === 'executed' || settled.outcome === 'failed') taint(tx, id, call)
+  if (settled.outcome === 'executed' || settled.outcome === 'failed') taintBySource(tx, id, call)
   return settleAs(tx, id, turn, call, settled)
 }
 
-/** The same for a call whose result step is written elsewhere. */
+/** Settles a call whose result step is added by the caller. */
 export function settleAs(
   tx: SessionTransaction,
   id: RunId,
@@ -54,9 +54,9 @@ export function settleAs(
   call: ToolCall,
   settled: Pick<SettledCall, 'outcome' | 'ends'>,
 ): ToolCall {
-  const repeated =
+  const repeatedDenial =
     settled.outcome === 'denied' || settled.outcome === 'rejected' ? countRefusal(tx, id, call) : undefined
-  const ends = settled.ends ?? repeated
+  const ends = settled.ends ?? repeatedDenial
   const next: ToolCall = {
     ...call,
     state: {
@@ -69,7 +69,7 @@ export function settleAs(
   return next
 }
 
-/** The open step of a call: its dispatch, or the delegation it stands for. */
+/** The open step of a call: its dispatch or its delegation. */
 export const openStepOf = (tx: SessionTransaction, id: RunId, callId: string): RunStep | undefined =>
   tx.lastStep(
     id,
@@ -86,13 +86,13 @@ export const toolError = (error: string, message: string, more: JsonObject = {})
   ...more,
 })
 
-export const errorText = (result: JsonValue): string => {
+export const errorTextOf = (result: JsonValue): string => {
   if (isJsonObject(result) && typeof result['message'] === 'string') return result['message']
   return typeof result === 'string' ? result : JSON.stringify(result)
 }
 
-/** What one run of a tree tells another may say again what an untrusted source said: a summary washes nothing. */
-export function taintFrom(tx: SessionTransaction, id: RunId, from: RunId): void {
+/** Taint passes between runs with what one tells the other: a summary may repeat what an untrusted source said. */
+export function passTaint(tx: SessionTransaction, id: RunId, from: RunId): void {
   if (tx.run(from).usage.tainted && !tx.run(id).usage.tainted) tx.updateUsage(id, { tainted: true })
 }
 
@@ -108,8 +108,8 @@ function countRefusal(tx: SessionTransaction, id: RunId, call: ToolCall): Settle
   }
 }
 
-/** What an untrusted source said is in the transcript from now on. Source: policies, section 2, `run.taint`. */
-function taint(tx: SessionTransaction, id: RunId, call: ToolCall): void {
+/** Marks the run as tainted: its transcript now has text of an untrusted source. Source: policies, section 2, `run.taint`. */
+function taintBySource(tx: SessionTransaction, id: RunId, call: ToolCall): void {
   const tool = toolNamed(tx.snapshot(id), call.name)
   if (tool && isTaintSource(tool)) tx.updateUsage(id, { tainted: true })
 }

@@ -11,7 +11,7 @@ import { advanceRun } from '../machine/advance.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import { createLive, loadLive, takeUpdate, type LiveSession } from '../session/live-session.ts'
-import { createSlots, createTurnstile, DEFAULT_CONCURRENCY } from '../session/slots.ts'
+import { createSlots, createCompletionSlots, DEFAULT_CONCURRENCY } from '../session/slots.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { createVersions, type VersionCache, type VersionLookup } from '../session/versions.ts'
 import { commitBatch } from './commit.ts'
@@ -58,7 +58,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   const slots = createSlots(bounds, (sessionId, runId) => {
     if (lifecycle.phase === 'open') void postEvent(sessionId, runId, { type: 'admitted' }, { retrySave: true })
   })
-  const enter = createTurnstile(bounds)
+  const enter = createCompletionSlots(bounds)
   const effects = createEffectRunner({ parts, notifier, slots, described, enter, lifecycle, postEvent })
   const commitParts = { store, log, notifier, timers }
   const contextParts = { parts, cache, described, slots, bounds, lifecycle }

@@ -2,8 +2,8 @@
 import { dieAtFailpoint } from '../../base/failpoint.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
-import { standingOf } from '../calls/questions.ts'
-import { agentNamed, offeredMoves } from '../session/bindings.ts'
+import { positionOf } from '../calls/questions.ts'
+import { agentNamed, offeredTools } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -153,7 +153,7 @@ function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTo
     snapshot,
     steps: [...(live.steps.get(runId) ?? [])],
     described,
-    moves: offeredMoves(snapshot, standingOf(run, live.tree.runs)),
+    offered: offeredTools(snapshot, positionOf(run, live.tree.runs)),
     childOf: (wire) => {
       const bound = agentNamed(snapshot, wire)
       return bound && live.versions.childOf(bound)

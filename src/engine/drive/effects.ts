@@ -80,7 +80,7 @@ export interface EffectContext {
   readonly snapshot: AgentSnapshot
   readonly steps: readonly RunStep[]
   /** Tools that the engine offers this run in addition to those its author bound. */
-  readonly moves: readonly BoundTool[]
+  readonly offered: readonly BoundTool[]
   /** Filled here, read when a call is authorized. */
   readonly described: DescribedTools
   readonly childOf: (wire: string) => AgentVersion | undefined
@@ -199,10 +199,10 @@ const ANY_OBJECT = { type: 'object' }
 /** Tools and agents as the model sees them. */
 async function toModelTools(
   toolbox: Toolbox,
-  { run, snapshot, moves, described, childOf }: EffectContext,
+  { run, snapshot, offered, described, childOf }: EffectContext,
   signal: AbortSignal,
 ): Promise<ModelTool[]> {
-  const tools = [...snapshot.tools, ...moves].map(async (tool): Promise<ModelTool> => {
+  const tools = [...snapshot.tools, ...offered].map(async (tool): Promise<ModelTool> => {
     if (tool.inputSchema !== undefined)
       return { name: tool.wire, description: tool.description, schema: tool.inputSchema }
     const found = await toolbox.describe(snapshot, tool, signal, run.sessionId)

@@ -1,5 +1,5 @@
 /**
- * Looking whether a call of unknown outcome has happened. What is found is told and shown; it decides nothing by itself.
+ * Probes whether a call of unknown outcome happened. The result is recorded and shown to people; it decides nothing.
  * Source: reliability, "Records and protocol".
  */
 import { toIsoText } from '../../base/clock.ts'
@@ -16,11 +16,11 @@ import type { SessionTransaction } from '../session/transaction.ts'
 import type { SessionDriver } from './drive.ts'
 import type { EngineParts } from '../session/engine.ts'
 import { PROBE, type ProbeResult } from '../session/probe.ts'
-import { errorText, toolError } from '../calls/settle.ts'
+import { errorTextOf, toolError } from '../calls/settle.ts'
 
 /**
- * Calls the probe of a task that waits, and tells what it found in the timeline and in the task.
- * @throws Failure `not_found` where no such review waits, `validation_failed` where it has no probe that can be called
+ * Calls the probe tool of a pending review, and records the result in the timeline and in the task.
+ * @throws Failure `not_found` where no such review is pending, `validation_failed` where it has no probe that can be called
  */
 export async function probeCall(
   { store, tools, redactor, clock }: EngineParts,
@@ -31,19 +31,19 @@ export async function probeCall(
 ): Promise<ProbeResult> {
   const stored = await store.task(taskId)
   if (!stored) throw fail('not_found', { what: 'user task' })
-  const { snapshot, tool, ...aim } = await driver.post(stored.sessionId, (tx) => aimAt(tx, taskId))
+  const { snapshot, tool, ...target } = await driver.post(stored.sessionId, (tx) => prepareProbe(tx, taskId))
   const route = tools.route(snapshot, tool)
   if (!route) throw fail('validation_failed', { what: `Nothing handles ${tool.id} on this server.` })
-  const invocation: ToolInvocation = { ...aim, tool, attempt: 1, notAfter: clock.now() + route.timeoutMs }
+  const invocation: ToolInvocation = { ...target, tool, attempt: 1, notAfter: clock.now() + route.timeoutMs }
   const outcome = redactor.json(await route.invoke(invocation, signal))
-  const probed: ProbeResult = { name: tool.wire, arguments: aim.arguments, ...resultOf(outcome) }
+  const probed: ProbeResult = { name: tool.wire, arguments: target.arguments, ...resultOf(outcome) }
   await driver.post(stored.sessionId, (tx) =>
-    tell(tx, taskId, { probed, tool, route: route.route, key: aim.idempotencyKey, by: approverOf(by) }),
+    recordProbe(tx, taskId, { probed, tool, route: route.route, key: target.idempotencyKey, by: approverOf(by) }),
   )
   return probed
 }
 
-function aimAt(
+function prepareProbe(
   tx: SessionTransaction,
   id: TaskId,
 ): Omit<ToolInvocation, 'attempt' | 'notAfter'> & { snapshot: AgentSnapshot; arguments: JsonObject } {
@@ -53,7 +53,7 @@ function aimAt(
   const name = task.tool?.name ?? ''
   const offered = task.context?.['probe']
   if (!isJsonObject(offered))
-    throw fail('validation_failed', { what: `${name} has no tool to look with.` }, { fix: FIX })
+    throw fail('validation_failed', { what: `${name} has no tool to look with.` }, { fix: PROBE_FIX })
   const tool = toolNamed(snapshot, textOf(offered['name']))!
   const given = offered['arguments'] as JsonObject
   const problem = tool.inputSchemas.flatMap((schema) => checkValue(schema, given))[0]
@@ -71,9 +71,9 @@ function aimAt(
   }
 }
 
-const FIX = `A Tool document names it in its label ${PROBE}; the agent binds it as read_only.`
+const PROBE_FIX = `A Tool document names it in its label ${PROBE}; the agent binds it as read_only.`
 
-/** @throws Failure `not_found` for a task that is decided, or about something else */
+/** @throws Failure `not_found` for a task that is decided, or is no review */
 function pendingReview(tx: SessionTransaction, id: TaskId): TaskRecord {
   const task = tx.pendingTasks().find((each) => each.id === id)
   if (task?.kind !== 'anomaly_review') throw fail('not_found', { what: 'review that waits' })
@@ -87,19 +87,19 @@ function resultOf(outcome: ToolOutcome): Pick<ProbeResult, 'result' | 'isError' 
   return { result, isError, durationMs }
 }
 
-function tell(
+function recordProbe(
   tx: SessionTransaction,
   id: TaskId,
   { probed, tool, route, key, by }: { probed: ProbeResult; tool: BoundTool; route: string; key: string; by: string },
 ): void {
   const task = pendingReview(tx, id)
   const { name, result, isError, durationMs } = probed
-  const about = { tool_call_id: tx.context.ids.next(), name, probe_of: task.callId!, asked_by: by }
-  const asked = tx.addStep(
+  const shared = { tool_call_id: tx.context.ids.next(), name, probe_of: task.callId!, asked_by: by }
+  const callStep = tx.addStep(
     task.runId,
     'ToolCall',
     {
-      ...about,
+      ...shared,
       ref: tool.id,
       version: tool.version,
       arguments: probed.arguments,
@@ -110,9 +110,9 @@ function tell(
     },
     { open: true },
   )
-  const error = isError ? errorText(result) : undefined
-  tx.closeStep(asked, error)
-  const content = { ...about, result, is_error: isError, duration_ms: durationMs }
+  const error = isError ? errorTextOf(result) : undefined
+  tx.closeStep(callStep, error)
+  const content = { ...shared, result, is_error: isError, duration_ms: durationMs }
   tx.addStep(task.runId, 'ToolResult', content, error === undefined ? {} : { error })
   const offered = task.context?.['probe']
   const found = { result, is_error: isError, at: toIsoText(tx.now), by }

@@ -1,4 +1,4 @@
-/** How a run ends: what it leaves open is closed, its descendants first, and whoever waits for it is told. */
+/** Ends a run: ends its descendants, closes its open tasks and steps, and tells the parent. */
 import type { RunId, TaskId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { ToolCall, ErrorCode, Run, RunState } from '../../spec/run.ts'
@@ -6,8 +6,8 @@ import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { openReview, OPTIONS_AFTER_END } from '../session/review.ts'
-import { callOff } from '../session/unanswered.ts'
-import { endedWait } from '../session/waits.ts'
+import { abandonCompletion } from '../session/unanswered.ts'
+import { withWaitEnded } from '../session/waits.ts'
 
 type Done = Extract<RunState, { at: 'done' }>
 
@@ -28,29 +28,30 @@ export const cancelledState = (reason: string | null, by?: string): Done => ({
   ...(by !== undefined && { cancelledBy: by }),
 })
 
-const WORDS = {
+const OUTCOME_NAMES = {
   completed: ['Completed', 'completed'],
   failed: ['Failed', 'failed'],
   cancelled: ['Cancelled', 'cancelled'],
 } as const
 
-/** Brings a run to its end. Descendants end before it, so that the last event of a tree is the root's. */
+/** Ends a run. Descendants end first, so that the last event of a session is that of its root. */
 export function endRun(tx: SessionTransaction, id: RunId, done: Done): void {
   const before = tx.run(id)
   for (const child of tx.childrenOf(id)) {
     if (child.state.at === 'done') continue
-    callOff(tx, child.id)
+    abandonCompletion(tx, child.id)
     endRun(tx, child.id, cancelledState('The run that asked for it ended.'))
   }
-  const inDoubt = leaveCalls(tx, before)
-  leaveDelegations(tx, id)
+  const inDoubt = closeOpenCalls(tx, before)
+  closeDelegationSteps(tx, id)
   for (const task of tx.pendingTasks()) {
-    if (task.runId === id || isAwaited(before, task.id))
+    if (task.runId === id || isAwaitedTask(before, task.id))
       tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
   }
-  for (const { turn, call, review } of inDoubt) openReview(tx, id, turn, call, ENDED_FIRST, OPTIONS_AFTER_END, review)
+  for (const { turn, call, review } of inDoubt)
+    openReview(tx, id, turn, call, UNKNOWN_AT_END, OPTIONS_AFTER_END, review)
   if (done.outcome === 'completed') tx.addStep(id, 'Output', { output: done.output })
-  const [status, word] = WORDS[done.outcome]
+  const [status, eventName] = OUTCOME_NAMES[done.outcome]
   const error = done.error ?? null
   tx.putRun({
     ...tx.run(id),
@@ -60,7 +61,7 @@ export function endRun(tx: SessionTransaction, id: RunId, done: Done): void {
     error,
     errorCode: done.errorCode ?? null,
     finishedAt: tx.now,
-    usage: endedWait(tx.run(id).usage, tx.now),
+    usage: withWaitEnded(tx.run(id).usage, tx.now),
   })
   const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = tx.snapshot(id).limits
   if (before.state.at === 'backing_off') tx.setTimer(id, 'retry', '', null)
@@ -73,7 +74,7 @@ export function endRun(tx: SessionTransaction, id: RunId, done: Done): void {
     silent: true,
     ...(error !== null && done.outcome === 'failed' && { error }),
   })
-  tx.addEvent(id, 'run', `engine.run.${word}`, {
+  tx.addEvent(id, 'run', `engine.run.${eventName}`, {
     ...result,
     errorCode: done.errorCode ?? null,
     ...(cancelledBy !== undefined && { cancelledBy }),
@@ -84,7 +85,7 @@ export function endRun(tx: SessionTransaction, id: RunId, done: Done): void {
       silent: true,
       ...(error !== null && done.outcome === 'failed' && { error }),
     })
-    tx.addEvent(id, 'session', `engine.session.${word}`, result)
+    tx.addEvent(id, 'session', `engine.session.${eventName}`, result)
     return
   }
   tx.addEvent(parentRunId, 'run', 'engine.subagent.completed', {
@@ -96,36 +97,36 @@ export function endRun(tx: SessionTransaction, id: RunId, done: Done): void {
   if (parentCallId !== null) tx.queueEvent(parentRunId, { type: 'child.ended', callId: parentCallId, child: id })
 }
 
-/** True for a question of this run that waits for a person as a task of the root. */
-const isAwaited = ({ state }: Run, task: TaskId): boolean =>
+/** True for the root's task that asks a person an escalated question of this run. */
+const isAwaitedTask = ({ state }: Run, task: TaskId): boolean =>
   state.at === 'calling' && state.calls.some((call) => call.state.at === 'awaiting' && call.state.task === task)
 
-const ENDED_FIRST = 'The run ended before the outcome was known.'
+const UNKNOWN_AT_END = 'The run ended before the outcome was known.'
 
-/** A call of a run that has ended. */
-interface LeftCall {
+/** An unsafe call that may have happened, of a run that ends. */
+interface UncertainCall {
   readonly turn: number
   readonly call: ToolCall
-  /** What an operator was asked about it before. */
+  /** The review that was open for it. */
   readonly review?: TaskRecord
 }
 
 /**
- * A call that was sent when its run ended is shown as what it is.
- * @returns unsafe ones that may have happened: an operator is asked
+ * Records the final state of the calls that are not settled, and closes their steps.
+ * @returns unsafe calls that may have happened, for an operator to review
  */
-function leaveCalls(tx: SessionTransaction, run: Run): readonly LeftCall[] {
+function closeOpenCalls(tx: SessionTransaction, run: Run): readonly UncertainCall[] {
   const here = run.state.at === 'held' ? run.state.then : run.state
   if (here.at !== 'calling') return []
   for (const call of here.calls) {
     if (call.state.at === 'settled') continue
     if (call.state.at === 'sent') tx.recordCall(run.id, here.turn, call, 'unknown')
-    // What was never sent will not be: it counts for no condition on what was done.
+    // A call that was never sent must not count as executed in later policy decisions.
     else if (call.state.at !== 'unknown' && call.state.at !== 'delegated')
       tx.recordCall(run.id, here.turn, call, call.inDoubt ? 'unknown' : 'skipped')
     const open = tx.lastStep(run.id, (step) => step.finishedAt === null && step.content['tool_call_id'] === call.id)
     if (open) {
-      tx.closeStep(open, call.state.at === 'sent' ? ENDED_FIRST : 'The run ended first.')
+      tx.closeStep(open, call.state.at === 'sent' ? UNKNOWN_AT_END : 'The run ended first.')
     }
   }
   return here.calls
@@ -138,8 +139,8 @@ function leaveCalls(tx: SessionTransaction, run: Run): readonly LeftCall[] {
     })
 }
 
-/** A delegation whose child asked has its answer for now and is no call that waits, but its step is open until the child ends. */
-function leaveDelegations(tx: SessionTransaction, id: RunId): void {
+/** Closes delegation steps: one stays open until its child ends, even after its call was settled with a question of the child. */
+function closeDelegationSteps(tx: SessionTransaction, id: RunId): void {
   for (const child of tx.childrenOf(id)) {
     const open = tx.lastStep(
       id,

@@ -1,4 +1,4 @@
-/** What a decision about one call is made from. Source: policies, section 2. */
+/** Facts from which a call is decided. Source: policies, section 2. */
 import type { RunId } from '../../base/ids.ts'
 import type { CallFacts, HistoryMeasure, HistoryScope, HistorySubject } from '../../policy/condition/decision.ts'
 import { argumentAt } from '../../policy/condition/path.ts'
@@ -11,7 +11,7 @@ import { activeMs, tokensOf } from '../session/usage.ts'
 
 export type DispatchTrigger = CallFacts['svc']['dispatch']['trigger']
 
-/** The call at hand; without an id it is none of the run's. */
+/** The call to decide; without an id it is not recorded in the run, as for limits. */
 type DecidedCall = Pick<ToolCall, 'ref' | 'arguments' | 'argumentsDigest'> &
   Partial<Pick<ToolCall, 'id' | 'state' | 'decisionId'>>
 
@@ -56,11 +56,11 @@ export function factsOf(
     },
     svc: { dispatch: { trigger }, limit: 'none' },
     now: tx.now,
-    history: (scope, whose, measure, windowMs) => history(tx, id, call, scope, whose, measure, windowMs),
+    history: (scope, whose, measure, windowMs) => measureHistory(tx, id, call, scope, whose, measure, windowMs),
   }
 }
 
-/** Calls whose effect is there or may still come: two that wait at once cannot slip under a sum together. */
+/** States of calls that were executed or may still be: two pending calls cannot pass a limit on a sum together. */
 const COUNTS_AS_EXECUTED = new Set([
   'executed',
   'approved',
@@ -72,10 +72,10 @@ const COUNTS_AS_EXECUTED = new Set([
   'listening',
 ])
 
-/** Calls that may go, or have gone. */
+/** States of calls that were sent or may be sent without another decision. */
 const MAY_GO = new Set(['failed', ...[...COUNTS_AS_EXECUTED].filter((state) => state !== 'awaiting')])
 
-function history(
+function measureHistory(
   tx: SessionTransaction,
   id: RunId,
   call: DecidedCall,
@@ -94,7 +94,7 @@ function history(
   }
   if (whose !== 'all_tools') rows = rows.filter((row) => row.ref === call.ref)
   if (whose === 'same_args') rows = rows.filter((row) => row.argumentsDigest === call.argumentsDigest)
-  // The call at hand counts as it is now, also where an approver has edited it.
+  // The call itself counts with its current arguments, which an approver may have edited.
   const own = call.id === undefined ? 0 : 1
   if (measure === 'attempts') return own + rows.filter((row) => row.state !== 'invalid').length
   if (measure === 'executed') return own + rows.filter((row) => COUNTS_AS_EXECUTED.has(row.state)).length
@@ -110,15 +110,15 @@ function history(
 }
 
 /**
- * The other calls of the session that count for this one: those decided before it and, where it is decided again after its
- * approval, of those decided after it the ones that may go or have gone. What is not decided yet never counts.
+ * Other calls of the session that count for this one. If it is decided for the first time, all that are decided. If it is
+ * decided again after its approval, those decided before it, and of the later ones those that were or may be sent.
  * Source: policies, section 2.2.
  */
 function earlierCalls(tx: SessionTransaction, id: RunId, call: DecidedCall): readonly CallRow[] {
   const others = tx
     .callRows()
     .filter((row) => row.state !== 'proposed' && !(row.runId === id && row.callId === call.id))
-  const own = decisionAgain(tx, id, call)
+  const own = firstDecision(tx, id, call)
   if (!own) return others
   const decidedAt = new Map(
     tx.runs().flatMap((run) =>
@@ -133,15 +133,15 @@ function earlierCalls(tx: SessionTransaction, id: RunId, call: DecidedCall): rea
   )
 }
 
-/** The same for calls of other sessions: a row that waits or was denied is as old as its decision. */
+/** Calls of other sessions that count, by the same rule. A pending or denied call was last recorded when it was decided. */
 function callsElsewhere(tx: SessionTransaction, call: DecidedCall, id: RunId): readonly CallRow[] {
   const others = tx.context.callsElsewhere.filter((row) => row.state !== 'proposed')
-  const own = decisionAgain(tx, id, call)
+  const own = firstDecision(tx, id, call)
   return own ? others.filter((row) => MAY_GO.has(row.state) || row.at <= own.startedAt) : others
 }
 
-/** The decision that asked for the approval of a call, where the call is decided again. */
-function decisionAgain(tx: SessionTransaction, id: RunId, { state, decisionId }: DecidedCall): RunStep | undefined {
-  const isAgain = state?.at === 'awaiting' || (state?.at === 'proposed' && state.approved !== undefined)
-  return isAgain ? tx.lastStep(id, (step) => (step.id as string) === decisionId) : undefined
+/** The decision that required the approval of a call, if the call is decided again. */
+function firstDecision(tx: SessionTransaction, id: RunId, { state, decisionId }: DecidedCall): RunStep | undefined {
+  const isDecidedAgain = state?.at === 'awaiting' || (state?.at === 'proposed' && state.approved !== undefined)
+  return isDecidedAgain ? tx.lastStep(id, (step) => (step.id as string) === decisionId) : undefined
 }

@@ -1,4 +1,4 @@
-/** Who hears of a limit that is reached: nobody, and the run ends, or an operator. Source: policies, section 2, root `svc`. */
+/** Whether a limit that is reached ends the run or is put before an operator. Source: policies, section 2, root `svc`. */
 import { digestOfJson } from '../../base/digest.ts'
 import type { RunId } from '../../base/ids.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
@@ -23,7 +23,7 @@ export function asksAboutLimit(tx: SessionTransaction, id: RunId, limit: LimitNa
   })
 }
 
-/** A limit is reached by a run and by no call of it: what asks about a call cannot be told. */
+/** Facts without a call: a limit is reached by the run itself, so conditions on calls cannot be evaluated. */
 const factsOfLimit = (tx: SessionTransaction, id: RunId, limit: LimitName) => ({
   ...factsOf(
     tx,

@@ -1,7 +1,7 @@
 /**
- * Tokens of completions in flight. A completion takes the most it can use from every token budget above it before it is asked
- * for, and gives it back with its outcome; what finds nothing left beside those in flight waits for them. So children that share
- * a budget go beyond it by one completion at most, as one run alone does. Source: decisions, section 15; security, S31.
+ * Reserves tokens for completions in flight. Before it is sent, a completion reserves the most it can use in each token budget
+ * that it draws on, and frees it with its outcome; without enough left it waits for those in flight. So children that share a
+ * budget exceed it by one completion at most, as a single run does. Source: decisions, section 15; security, S31.
  */
 import type { RunId } from '../../base/ids.ts'
 import type { RunState } from '../../spec/run.ts'
@@ -13,16 +13,16 @@ import { tokensOf } from '../session/usage.ts'
 
 type ReservingRun = Extract<RunState, { at: 'thinking' }>
 
-/** The completion as it is asked for now, or as it waits. */
+/** The state of a run whose completion is sent now with its reservation, or waits as `unsent`. */
 export function reserveTokens(tx: SessionTransaction, id: RunId, here: ReservingRun): ReservingRun {
   const { reserved: _reserved, unsent: _unsent, ...wanted } = here
   if (!tx.context.maySend || isCrowdedOut(tx, id)) return { ...wanted, unsent: true }
-  // A run that is alone has nobody to share with.
+  // A single run shares its budget with nobody.
   if (tx.runs().length === 1 || budgetsOf(tx, id).length === 0) return wanted
   return { ...wanted, reserved: mostTokens(tx, id, wanted) }
 }
 
-/** The first run whose completion waited and may be asked for now. */
+/** The first run whose waiting completion may be sent now. */
 export function nextInLine(tx: SessionTransaction): RunId | undefined {
   if (!tx.context.maySend) return undefined
   return tx.runs().find(({ id, state }) => state.at === 'thinking' && state.unsent === true && !isCrowdedOut(tx, id))
@@ -36,7 +36,7 @@ function isCrowdedOut(tx: SessionTransaction, id: RunId): boolean {
   })
 }
 
-/** Tokens that are left of the budgets that end the run, beside what others have reserved; Infinity where there is none. */
+/** Tokens left in the budgets that would end the run, less what others have reserved; Infinity without such budgets. */
 export const tokensLeft = (tx: SessionTransaction, id: RunId): number =>
   Math.min(
     Infinity,
@@ -45,7 +45,7 @@ export const tokensLeft = (tx: SessionTransaction, id: RunId): number =>
       .map(({ owner, value }) => value - tokensOf(tx, owner) - reservedBelow(tx, owner, id)),
   )
 
-/** Token budgets that a run draws on: its own, and those of the runs it works for. */
+/** Token budgets that a run draws on: its own and those of its ancestors. */
 function budgetsOf(tx: SessionTransaction, id: RunId): { readonly owner: RunId; readonly value: number }[] {
   const budgets: { owner: RunId; value: number }[] = []
   for (let owner: RunId | null = id; owner !== null; owner = tx.run(owner).parentRunId) {
@@ -55,9 +55,9 @@ function budgetsOf(tx: SessionTransaction, id: RunId): { readonly owner: RunId; 
   return budgets
 }
 
-/** What a run and its descendants have reserved, apart from one of them. */
-function reservedBelow(tx: SessionTransaction, id: RunId, but: RunId): number {
+/** Tokens reserved by a run and its descendants, except one of them. */
+function reservedBelow(tx: SessionTransaction, id: RunId, except: RunId): number {
   const { state } = tx.run(id)
-  const own = state.at === 'thinking' && id !== but ? (state.reserved ?? 0) : 0
-  return tx.childrenOf(id).reduce((sum, child) => sum + reservedBelow(tx, child.id, but), own)
+  const own = state.at === 'thinking' && id !== except ? (state.reserved ?? 0) : 0
+  return tx.childrenOf(id).reduce((sum, child) => sum + reservedBelow(tx, child.id, except), own)
 }

@@ -1,4 +1,4 @@
-/** Applies one event to a tree: the run it is for, and every run that what happened there is told to. */
+/** Applies an event to its run, and the events that follow from it to other runs of the session. */
 import type { RunId } from '../../base/ids.ts'
 import type { RunStatusName } from '../../spec/run.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
@@ -7,35 +7,35 @@ import type { RunTransitionEvent } from '../session/event.ts'
 import { nextState } from './machine.ts'
 import { nextInLine } from '../limits/reserve.ts'
 
-/** @returns false when the run takes no such event where it stands, and nothing has changed */
+/** @returns false when the event does not apply in the current state of the run, and nothing changed */
 export function advanceRun(tx: SessionTransaction, id: RunId, event: RunTransitionEvent): boolean {
-  const moved = apply(tx, id, event)
+  const hasApplied = applyToRun(tx, id, event)
   for (;;) {
-    for (let told = tx.nextEvent(); told; told = tx.nextEvent()) apply(tx, told.run, told.event)
+    for (let next = tx.nextEvent(); next; next = tx.nextEvent()) applyToRun(tx, next.run, next.event)
     const first = nextInLine(tx)
-    if (first === undefined) return moved
-    apply(tx, first, { type: 'admitted' })
+    if (first === undefined) return hasApplied
+    applyToRun(tx, first, { type: 'admitted' })
   }
 }
 
-function apply(tx: SessionTransaction, id: RunId, event: RunTransitionEvent): boolean {
+function applyToRun(tx: SessionTransaction, id: RunId, event: RunTransitionEvent): boolean {
   const state = nextState(tx, id, event)
   if (!state) return false
   if (state.at === 'done') endRun(tx, id, state)
   else {
     tx.setState(id, state)
-    leaveMoot(tx)
+    closeMootLimitTasks(tx)
   }
   return true
 }
 
-/** An operator's task about a limit ends with what it is about: the wait that was too long, or the state that it holds. */
-function leaveMoot(tx: SessionTransaction): void {
+/** Closes limit tasks that lost their subject: the wait that was too long, or the state that they hold. */
+function closeMootLimitTasks(tx: SessionTransaction): void {
   for (const task of tx.pendingTasks()) {
     if (task.about !== 'limit') continue
     const { state } = tx.run(task.runId)
-    const isAbout = state.at === 'held' ? state.task === task.id : waitsForPerson(tx.statusNow(task.runId))
-    if (!isAbout) tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
+    const isRelevant = state.at === 'held' ? state.task === task.id : waitsForPerson(tx.statusNow(task.runId))
+    if (!isRelevant) tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
   }
 }
 

@@ -1,4 +1,4 @@
-/** What an answer of the model does to a run, and what its absence does. */
+/** Applies completions: answers of the model, failures, retries and lost ones. */
 import { backoffMs } from '../../base/retry.ts'
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
@@ -16,17 +16,17 @@ import { sentTokens } from '../session/prompt.ts'
 import {
   escalateQuestion,
   openQuestions,
-  passedOver,
+  unansweredQuestions,
   refuseUntilAnswered,
-  takesUp,
-  waitFor,
+  answersQuestion,
+  toWaitingCall,
 } from '../calls/questions.ts'
-import { bookUnanswered } from '../session/unanswered.ts'
+import { recordUnanswered } from '../session/unanswered.ts'
 
 type ThinkingRun = Extract<RunState, { at: 'thinking' }>
 type BackingOff = Extract<RunState, { at: 'backing_off' }>
 
-/** Completions tried for one turn. Source: decisions, section 13: tried again twice. */
+/** Attempts of one completion. Source: decisions, section 13: retried twice. */
 const MAX_ATTEMPTS = 3
 
 export function applyCompletion(
@@ -39,7 +39,7 @@ export function applyCompletion(
   const { completion } = event
   const { usage } = tx.run(id)
   const shortfall = shortfallOf(completion)
-  const calls = shortfall ? [] : uniqueIds(tx, id, here.turn, completion.calls)
+  const calls = shortfall ? [] : withUniqueIds(tx, id, here.turn, completion.calls)
   tx.updateUsage(id, {
     inputTokens: usage.inputTokens + completion.usage.inputTokens,
     outputTokens: usage.outputTokens + completion.usage.outputTokens,
@@ -57,15 +57,15 @@ export function applyCompletion(
     {
       tokens: completion.usage.inputTokens + completion.usage.outputTokens,
       ...(completion.hidden && { hidden: completion.hidden }),
-      // With an error it is no part of the transcript; what was paused goes on there.
+      // A step with an error is left out of the transcript; a paused one must stay, because the answer continues it.
       ...(shortfall && shortfall.kind !== 'paused' && { error: shortfall.error }),
     },
   )
-  // An answer that uses up the budget of an ancestor exactly may still be the last that it needed.
+  // Not halted when the budget is used up exactly: the answer may be the last one needed.
   if (haltAncestor(tx, id, (used, value) => used > value)) return { ...here, unsent: true }
   if (shortfall) return afterShortfall(tx, id, here, shortfall, completion)
-  const passed = attend(tx, id, here, calls)
-  if (passed) return passed
+  const waiting = handleOpenQuestions(tx, id, here, calls)
+  if (waiting) return waiting
   const breach = afterCompletion(tx, id, calls.length > 0)
   if (calls.length > 0) {
     const calling = proposeCalls(tx, id, here.turn, calls)
@@ -74,15 +74,15 @@ export function applyCompletion(
   }
   if (breach && !asksAboutLimit(tx, id, breach.limit)) return haltRun(tx, id, breach)
   const next = concludeRun(tx, id, here.turn, wholeText(tx, id, completion.text), here.note?.['repair'] === true)
-  // A final answer that went beyond waits for the grant and is then the output.
+  // A final answer that exceeded a limit waits for the grant, and is then the output.
   return breach && next.at === 'done' && next.outcome === 'completed' ? applyLimit(tx, id, breach, next) : next
 }
 
 /**
- * A completion that passes over questions of children: the first time its calls are refused with the reason; after that,
- * and when it calls nothing, the questions go to a person and the run waits for its children.
+ * Handles a completion that ignores questions of children: the first time its calls are refused with the reason; after that,
+ * or if it makes no calls, the questions are escalated to a person and the run waits for its children.
  */
-function attend(
+function handleOpenQuestions(
   tx: SessionTransaction,
   id: RunId,
   here: ThinkingRun,
@@ -90,35 +90,35 @@ function attend(
 ): RunState | undefined {
   if (openQuestions(tx.runs(), id).length === 0) return undefined
   const calling = proposeCalls(tx, id, here.turn, given)
-  const passed = passedOver(tx, id, calling.calls)
-  if (passed.length === 0) return undefined
+  const ignored = unansweredQuestions(tx, id, calling.calls)
+  if (ignored.length === 0) return undefined
   if (given.length > 0 && here.note?.['reminded'] !== true) {
     const calls = calling.calls.map((call) =>
-      takesUp(call) ? call : refuseUntilAnswered(tx, id, here.turn, call, passed),
+      answersQuestion(call) ? call : refuseUntilAnswered(tx, id, here.turn, call, ignored),
     )
     const state = beginCalls(tx, id, { ...calling, calls })
     return state.at === 'thinking' ? { ...state, note: { reminded: true } } : state
   }
-  for (const question of passed) escalateQuestion(tx, question)
-  const first = passed.filter(({ child }, at) => passed.findIndex((each) => each.child === child) === at)
-  const waits = first.map((question, at) => waitFor(question, given.length + at))
+  for (const question of ignored) escalateQuestion(tx, question)
+  const firstOfChild = ignored.filter(({ child }, at) => ignored.findIndex((each) => each.child === child) === at)
+  const waits = firstOfChild.map((question, at) => toWaitingCall(question, given.length + at))
   return beginCalls(tx, id, { ...calling, calls: [...calling.calls, ...waits] })
 }
 
-/** Carries out the calls of a completion that no limit forbids. */
+/** Counts an iteration and proceeds with the calls of a completion. */
 export function beginCalls(tx: SessionTransaction, id: RunId, calling: ReturnType<typeof proposeCalls>): RunState {
   tx.updateUsage(id, { iterations: tx.run(id).usage.iterations + 1 })
   return proceedWithCalls(tx, id, calling)
 }
 
-export function modelFailed(
+export function applyModelFailure(
   tx: SessionTransaction,
   id: RunId,
   here: ThinkingRun,
   event: TransitionEventOf<'model.failed'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
-  bookUnanswered(tx, id, event.error, event.usage ?? { inputTokens: 0, outputTokens: 0 })
+  recordUnanswered(tx, id, event.error, event.usage ?? { inputTokens: 0, outputTokens: 0 })
   const { turn, lost, room, emptied, note } = here
   const failures = here.attempt - (lost ?? 0)
   if (room !== undefined && !event.retryable)
@@ -142,10 +142,10 @@ export function modelFailed(
 }
 
 /**
- * A completion that was asked for by a process that is gone is asked for again. What the lost one sent is booked by an
- * estimate; how much of its answer had arrived is gone with the process. Source: reliability, "The honest promise at kill -9".
+ * Requests a completion again that was in flight when its process ended. The tokens it sent are counted by an estimate; how
+ * much of the answer had arrived is not known any more. Source: reliability, "The honest promise at kill -9".
  */
-export function lostCompletion(
+export function recoverCompletion(
   tx: SessionTransaction,
   id: RunId,
   here: ThinkingRun,
@@ -154,11 +154,11 @@ export function lostCompletion(
   if (inFlight.has(completionKey(id, here.turn, here.attempt))) return undefined
   if (here.unsent) return requestCompletion(tx, id, here)
   const error = 'The server ended before the model had answered; the tokens that were sent are booked by an estimate.'
-  bookUnanswered(tx, id, error, { inputTokens: sentTokens(tx, id, here), outputTokens: 0 })
+  recordUnanswered(tx, id, error, { inputTokens: sentTokens(tx, id, here), outputTokens: 0 })
   return requestCompletion(tx, id, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
 
-/** A completion that this process recorded and will not ask for: the next one does, and nothing is booked. */
+/** Marks a completion as unsent that this process recorded and will not send: the next process does, and no tokens are counted. */
 export function leaveUnsent(
   _tx: SessionTransaction,
   id: RunId,
@@ -170,19 +170,24 @@ export function leaveUnsent(
   return { ...wanted, unsent: true }
 }
 
-/** A completion that waited for those in flight is asked for. */
+/** Requests a completion that waited for others in flight. */
 export const admitCompletion = (tx: SessionTransaction, id: RunId, here: ThinkingRun): RunState | undefined =>
   here.unsent ? requestCompletion(tx, id, here) : undefined
 
-export function retryDue(tx: SessionTransaction, id: RunId, here: BackingOff): RunState | undefined {
+export function applyRetry(tx: SessionTransaction, id: RunId, here: BackingOff): RunState | undefined {
   if (tx.now < here.until) return undefined
   tx.setTimer(id, 'retry', '', null)
   const { until: _, ...wanted } = here
   return requestCompletion(tx, id, { ...wanted, at: 'thinking' })
 }
 
-/** Calls with ids that no earlier call of the run has: results are matched to calls by them. */
-function uniqueIds(tx: SessionTransaction, id: RunId, turn: number, calls: readonly ModelCall[]): readonly ModelCall[] {
+/** Makes the ids of calls unique in the run, since results are matched to calls by id. */
+function withUniqueIds(
+  tx: SessionTransaction,
+  id: RunId,
+  turn: number,
+  calls: readonly ModelCall[],
+): readonly ModelCall[] {
   const taken = new Set<string>()
   return calls.map((call, index) => {
     const isTaken = call.id === '' || taken.has(call.id) || tx.callRow(id, call.id) !== undefined

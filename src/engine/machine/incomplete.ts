@@ -1,6 +1,6 @@
 /**
- * Completions that are not whole. None of their calls is made and their text is no answer: they are asked for again, go on in
- * another completion, or end the run. Source: decisions, section 13.
+ * Incomplete completions. Their calls are not made and their text is no answer: they are requested again, continue in another
+ * completion, or fail the run. Source: decisions, section 13.
  */
 import type { RunId } from '../../base/ids.ts'
 import { PAUSED, type ModelCompletion } from '../../providers/provider.ts'
@@ -14,13 +14,13 @@ import { tokensLeft } from '../limits/reserve.ts'
 
 type Thinking = Extract<RunState, { at: 'thinking' }>
 
-/** Why a completion is not acted on, as its step and the run say it. */
+/** Why a completion is incomplete, as the error of its step and of the run. */
 export interface Shortfall {
   readonly kind: 'paused' | 'cut' | 'full' | 'withheld' | 'empty'
   readonly error: string
 }
 
-/** What a completion lacks; undefined for one that is whole. */
+/** Why a completion is incomplete; undefined for a complete one. */
 export function shortfallOf({ finishReason, text, calls }: ModelCompletion): Shortfall | undefined {
   switch (finishReason) {
     case 'stop':
@@ -37,7 +37,7 @@ export function shortfallOf({ finishReason, text, calls }: ModelCompletion): Sho
   }
 }
 
-/** Where a run goes after such a completion, which is already booked. */
+/** The state after an incomplete completion whose usage is already counted. */
 export function afterShortfall(
   tx: SessionTransaction,
   id: RunId,
@@ -48,7 +48,7 @@ export function afterShortfall(
   const isPaused = kind === 'paused'
   const breach = afterCompletion(tx, id, isPaused)
   if (isPaused) {
-    // Its provider called tools of its own, so it counts as an iteration: pauses without end are stopped like calls.
+    // The provider called its own tools, so the pause counts as an iteration: endless pauses are stopped like endless calls.
     tx.updateUsage(id, { iterations: tx.run(id).usage.iterations + (breach ? 0 : 1) })
     const next: Thinking = { at: 'thinking', turn: here.turn + 1, attempt: 1, ...(here.note && { note: here.note }) }
     return breach ? applyLimit(tx, id, breach, next) : startTurn(tx, id, next.turn, next.note)
@@ -56,24 +56,24 @@ export function afterShortfall(
   if (kind === 'withheld') return failedState('completion_filtered', error)
   if (kind === 'full') return failedState('completion_truncated', error)
   if (kind === 'empty' && here.emptied) return failedState('model_error', 'The model gave an empty answer twice.')
-  const again: Thinking | Failure =
+  const again: Thinking | RunFailureReason =
     kind === 'empty' ? { ...here, attempt: here.attempt + 1, emptied: true } : withMoreRoom(tx, id, here, usage)
   if ('error' in again) return failedState(again.errorCode, again.error)
   return breach ? applyLimit(tx, id, breach, again) : requestCompletion(tx, id, again)
 }
 
-interface Failure {
+interface RunFailureReason {
   readonly errorCode: ErrorCode
   readonly error: string
 }
 
-/** The same completion once more, with twice the room or what is left of the token budgets. */
+/** Requests the completion again with twice the output tokens, or as many as the token budgets leave. */
 function withMoreRoom(
   tx: SessionTransaction,
   id: RunId,
   here: Thinking,
   usage: ModelCompletion['usage'],
-): Thinking | Failure {
+): Thinking | RunFailureReason {
   const had = here.room ?? Math.max(tx.context.mostOutput(tx.snapshot(id)), usage.outputTokens)
   const cut = `The answer was cut at its length of ${had} tokens`
   if (here.room !== undefined)
@@ -90,7 +90,7 @@ function withMoreRoom(
   return { ...here, attempt: here.attempt + 1, room }
 }
 
-/** The text of an answer whose provider paused it on the way: that of all its completions, the last being `text`. */
+/** The text of an answer that its provider paused: the texts of all its completions, the last being `text`. */
 export function wholeText(tx: SessionTransaction, id: RunId, text: string): string {
   const before = tx
     .stepsOf(id)

@@ -1,4 +1,4 @@
-/** Whether a final answer is what the agent promises. Source: decisions, section 16. */
+/** Checks final answers against the output that the agent declares. Source: decisions, section 16. */
 import { InexactNumberError, sayInexact } from '../../base/exact-number.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
 import type { RunId } from '../../base/ids.ts'
@@ -15,7 +15,7 @@ const MAX_RETRIES = 2
 
 export type ParsedOutput = { readonly value: JsonValue } | { readonly errors: readonly InvalidPlace[] }
 
-/** The output that a text stands for. */
+/** Parses and checks the text of a final answer. */
 export function readOutput({ output }: AgentSnapshot, text: string): ParsedOutput {
   if (output.format === 'text') return { value: text }
   let value: JsonValue
@@ -30,7 +30,7 @@ export function readOutput({ output }: AgentSnapshot, text: string): ParsedOutpu
   return errors.length === 0 ? { value } : { errors }
 }
 
-/** Completes the run with what the model said last, or does with an invalid output what the agent asks for. */
+/** Completes the run with a final answer, or handles an invalid one as `on_invalid` of the agent says. */
 export function concludeRun(
   tx: SessionTransaction,
   id: RunId,
@@ -45,7 +45,7 @@ export function concludeRun(
       tx.addStep(id, 'OutputValidation', { valid: true, errors: [], action: 'accept' })
     return completedState(read.value)
   }
-  const action = actionOn(tx, id, repaired)
+  const action = invalidOutputAction(tx, id, repaired)
   const errors = read.errors.map(({ path, message }) => ({ path, message }))
   tx.addStep(id, 'OutputValidation', { valid: false, errors, action })
   switch (action) {
@@ -64,20 +64,24 @@ export function concludeRun(
           about: 'output',
           title: `${tx.run(id).agentName} gave an output that is not valid`,
           prompt: 'Approve with the output as textValue, or reject to fail the run.',
-          reason: sayErrors(read.errors),
+          reason: describeErrors(read.errors),
           context: { output: text, errors },
         }).id,
       }
     case 'fail':
-      return failedState('output_invalid', `The output is not valid: ${sayErrors(read.errors)}.`)
+      return failedState('output_invalid', `The output is not valid: ${describeErrors(read.errors)}.`)
   }
 }
 
-function actionOn(tx: SessionTransaction, id: RunId, repaired: boolean): AgentSnapshot['output']['on_invalid'] {
+function invalidOutputAction(
+  tx: SessionTransaction,
+  id: RunId,
+  repaired: boolean,
+): AgentSnapshot['output']['on_invalid'] {
   const wanted = tx.snapshot(id).output.on_invalid
   if (wanted === 'retry') return tx.run(id).usage.outputAttempts < MAX_RETRIES ? 'retry' : 'fail'
   return wanted === 'repair' && repaired ? 'fail' : wanted
 }
 
-export const sayErrors = (errors: readonly InvalidPlace[]): string =>
+export const describeErrors = (errors: readonly InvalidPlace[]): string =>
   errors.map(({ path, message }) => (path === '' ? `the output ${message}` : `${path} ${message}`)).join('; ')

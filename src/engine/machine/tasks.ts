@@ -1,4 +1,4 @@
-/** Decides a user task: by an answer or by time. Source: decisions, section 8; policies, section 5. */
+/** Decides user tasks, by an answer or by a timeout. Source: decisions, section 8; policies, section 5. */
 import { toIsoText } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
@@ -11,14 +11,14 @@ import { checkValue } from '../../tools/check.ts'
 import { advanceRun } from './advance.ts'
 import { textOf, toolNamed } from '../session/bindings.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
-import { refuseEdit, withEdit } from '../calls/gate.ts'
-import { readOutput, sayErrors } from './output.ts'
+import { findEditProblem, withEdit } from '../calls/gate.ts'
+import { readOutput, describeErrors } from './output.ts'
 import { QUARANTINE_MARGIN_MS } from '../calls/recover.ts'
 import { reviewedResult } from '../calls/reviewed.ts'
 import { approvalsOf } from '../session/timeline.ts'
 
 /**
- * Takes an answer to a task of the run or of a descendant.
+ * Applies an answer to a task of the run or of a descendant.
  * @param known the task as it was stored when the answer arrived
  * @returns undefined when the task was decided since `known` was read, and nothing has changed
  */
@@ -35,18 +35,18 @@ export function answerTask(
   const task = here ?? known
   const accepted = (): MessageAccepted => ({ status: tx.statusNow(id), userTaskId: taskId })
   const refuse = (failure: Failure): MessageAccepted => ({ ...accepted(), error: failure.message, code: failure.code })
-  if (!isBelow(tx, task.runId, id)) return refuse(fail('task_not_found'))
+  if (!isInSubtree(tx, task.runId, id)) return refuse(fail('task_not_found'))
   if (answer.by.type !== 'operator' && isOperatorOnly(task.kind)) return refuse(fail('operator_only'))
   if (isRepetition(task, answer)) return { ...accepted(), duplicate: true }
   if (task.status !== 'pending' || hasVoted(task, answer)) return refuse(fail('task_already_completed'))
-  const failure = whyNot(tx, task, answer)
+  const failure = findAnswerProblem(tx, task, answer)
   if (failure) return refuse(failure)
-  if (task.kind === 'approval' || task.kind === 'escalation') vote(tx, task, answer)
-  else close(tx, task, { ...toAnswer(task, answer), outcome: 'answered' })
+  if (task.kind === 'approval' || task.kind === 'escalation') applyVote(tx, task, answer)
+  else closeAndApply(tx, task, { ...toAnswer(task, answer), outcome: 'answered' })
   return accepted()
 }
 
-/** What a task comes to when nobody answers it in time. */
+/** Applies the timeout of a task that nobody answered in time. */
 export function timeOut(tx: SessionTransaction, taskId: TaskId): boolean {
   const task = tx.pendingTasks().find((each) => each.id === taskId)
   if (!task || task.expiresAt === undefined || task.expiresAt > tx.now) return false
@@ -55,14 +55,14 @@ export function timeOut(tx: SessionTransaction, taskId: TaskId): boolean {
     tx.closeTask(expired, 'expired')
     recordAnswer(tx, expired)
     const { expiresAt: _, onTimeout: __, ...same } = task
-    handOver(tx, task, tx.openTask({ ...same, kind: 'escalation', about: 'timeout', approvalsRequired: 1 }))
+    replaceTask(tx, task, tx.openTask({ ...same, kind: 'escalation', about: 'timeout', approvalsRequired: 1 }))
     return true
   }
-  close(tx, task, { outcome: 'timed_out', approved: task.onTimeout === 'allow' }, 'expired')
+  closeAndApply(tx, task, { outcome: 'timed_out', approved: task.onTimeout === 'allow' }, 'expired')
   return true
 }
 
-/** What a task came to, as a step. */
+/** Adds a step with the answer of a task. */
 function recordAnswer(tx: SessionTransaction, { id, runId, answer }: TaskRecord): void {
   if (!answer) return
   tx.addStep(runId, 'UserTaskRes', {
@@ -79,8 +79,8 @@ function recordAnswer(tx: SessionTransaction, { id, runId, answer }: TaskRecord)
   })
 }
 
-/** The call that waited for one task waits for another. */
-function handOver(tx: SessionTransaction, from: TaskRecord, to: TaskRecord): void {
+/** Lets the call that waited for one task wait for another. */
+function replaceTask(tx: SessionTransaction, from: TaskRecord, to: TaskRecord): void {
   const { state } = tx.run(from.runId)
   if (state.at !== 'calling') return
   const calls = state.calls.map((call): ToolCall =>
@@ -89,31 +89,31 @@ function handOver(tx: SessionTransaction, from: TaskRecord, to: TaskRecord): voi
   tx.setState(from.runId, { ...state, calls })
 }
 
-/** An answer that comes after the time is up finds the task decided, whether or not its timer has rung yet. */
+/** Applies due timeouts first, so that a late answer finds the task decided even if its timer has not fired yet. */
 function expireDue(tx: SessionTransaction): void {
   for (const task of tx.pendingTasks()) timeOut(tx, task.id)
 }
 
-function vote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): void {
+function applyVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): void {
   const approved = answer.approved ?? true
   const given = approved ? editedArguments(answer) : undefined
   const comment = commentOf(answer)
-  const ballot: TaskVote = {
+  const newVote: TaskVote = {
     approver: approverOf(answer.by),
     approved,
     at: tx.now,
     ...(comment !== undefined && { comment }),
   }
-  const votes = given ? [ballot] : [...task.votes, ballot]
+  const votes = given ? [newVote] : [...task.votes, newVote]
   const call = callOf(tx, task)
-  const changed: TaskRecord = { ...(given && call ? withEdit(tx, task, call, given, ballot.approver) : task), votes }
+  const changed: TaskRecord = { ...(given && call ? withEdit(tx, task, call, given, newVote.approver) : task), votes }
   if (approved && approvalsOf(changed) < (task.approvalsRequired ?? 1)) {
     tx.changeTask(changed, 'voted')
     return
   }
-  // What runs is what the task shows last, however many voted for it.
+  // The call runs with the arguments that the task shows now, which may be edited.
   const wasEdited = call && isJsonObject(changed.arguments) && changed.argumentsDigest !== call.argumentsDigest
-  close(tx, changed, {
+  closeAndApply(tx, changed, {
     ...toAnswer(task, answer),
     outcome: approved ? 'approved' : 'rejected',
     approved,
@@ -121,7 +121,7 @@ function vote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): vo
   })
 }
 
-function close(
+function closeAndApply(
   tx: SessionTransaction,
   task: TaskRecord,
   answer: TaskAnswer,
@@ -134,7 +134,7 @@ function close(
     advanceRun(tx, task.runId, { type: 'task.closed', task: closed })
     return
   }
-  // The task is the root's, the question a descendant's.
+  // The task belongs to the root, the question to a descendant.
   const asker = askerOf(tx, task)
   const requestId = textOf(task.context?.['request_id'])
   if (asker)
@@ -170,15 +170,15 @@ function toAnswer(task: TaskRecord, answer: GivenAnswer): Omit<TaskAnswer, 'outc
   }
 }
 
-/** Why an answer cannot be accepted; undefined when it can. */
-function whyNot(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+/** The failure that makes an answer unacceptable; undefined when it is acceptable. */
+function findAnswerProblem(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
   const wrong = (what: string): Failure => fail('invalid_value', { what })
   const digest = answer.metadata?.['svc/arguments_digest']
   if (digest !== undefined && digest !== task.argumentsDigest) return fail('arguments_changed')
   switch (task.kind) {
     case 'approval':
     case 'escalation':
-      return whyNoVote(tx, task, answer)
+      return findVoteProblem(tx, task, answer)
     case 'multi_option':
       if (answer.selectedOptionId === undefined) return wrong('This user task is answered with selectedOptionId.')
       return isOffered(task, answer.selectedOptionId)
@@ -188,13 +188,13 @@ function whyNot(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): 
     case 'aitl_escalation':
       return answer.textValue === undefined ? wrong('This user task is answered with textValue.') : undefined
     case 'number':
-      return whyNoNumber(task, answer.numberValue)
+      return findNumberProblem(task, answer.numberValue)
     case 'anomaly_review':
-      return whyNoReview(tx, task, answer)
+      return findReviewProblem(tx, task, answer)
   }
 }
 
-function whyNoVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
   const wrong = (what: string): Failure => fail('invalid_value', { what })
   if (task.kind === 'escalation' && answer.approved === undefined)
     return wrong('An escalation is answered with an explicit approved.')
@@ -221,24 +221,23 @@ function whyNoVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer
   if (isOutput) {
     if (answer.textValue === undefined) return wrong('Approve with the output as textValue.')
     const read = readOutput(tx.snapshot(task.runId), answer.textValue)
-    return 'errors' in read ? wrong(`The output is not valid: ${sayErrors(read.errors)}.`) : undefined
+    return 'errors' in read ? wrong(`The output is not valid: ${describeErrors(read.errors)}.`) : undefined
   }
   if (answer.metadata?.['svc/arguments'] === undefined) return undefined
   const edited = editedArguments(answer)
   const call = callOf(tx, task)
   if (!edited || !call) return wrong('metadata["svc/arguments"] must be an object, for a task about a call.')
-  const refused = refuseEdit(tx, task, call, edited)
+  const refused = findEditProblem(tx, task, call, edited)
   return refused === undefined ? undefined : wrong(refused)
 }
 
 /**
- * True where what is voted on may have changed since the approver looked, or others vote on it too: nobody approves what he has
- * not seen. Source: policies, section 5.
+ * True if the arguments were edited or several people vote: an approver must then name the digest of the arguments approved. Source: policies, section 5.
  */
 const needsDigest = (task: TaskRecord): boolean =>
   task.argumentsDigest !== undefined && ((task.edits?.length ?? 0) > 0 || (task.approvalsRequired ?? 1) > 1)
 
-function whyNoNumber(task: TaskRecord, value: number | undefined): Failure | undefined {
+function findNumberProblem(task: TaskRecord, value: number | undefined): Failure | undefined {
   const wrong = (what: string): Failure => fail('invalid_value', { what })
   if (value === undefined) return wrong('This user task is answered with numberValue.')
   if (task.min !== undefined && value < task.min) return wrong(`The number must be at least ${task.min}.`)
@@ -246,23 +245,25 @@ function whyNoNumber(task: TaskRecord, value: number | undefined): Failure | und
   return undefined
 }
 
-function whyNoReview(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+function findReviewProblem(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
   const wrong = (what: string): Failure => fail('invalid_value', { what })
   const { selectedOptionId } = answer
   if (selectedOptionId === undefined) return wrong('An unknown outcome is answered with selectedOptionId.')
   if (!isOffered(task, selectedOptionId)) return wrong(`"${selectedOptionId}" is none of the options.`)
   const notAfter = task.context?.['not_after']
-  const quiet = typeof notAfter === 'string' ? Date.parse(notAfter) + QUARANTINE_MARGIN_MS : 0
-  if (selectedOptionId === 'retry' && quiet > tx.now) {
-    return wrong(`The first attempt may still arrive until ${toIsoText(quiet)}; send it again after that.`)
+  const arrivesUntil = typeof notAfter === 'string' ? Date.parse(notAfter) + QUARANTINE_MARGIN_MS : 0
+  if (selectedOptionId === 'retry' && arrivesUntil > tx.now) {
+    return wrong(`The first attempt may still arrive until ${toIsoText(arrivesUntil)}; send it again after that.`)
   }
   const schema = toolNamed(tx.snapshot(task.runId), task.tool?.name ?? '')?.outputSchema
   if (selectedOptionId !== 'happened' || schema === undefined) return undefined
   const errors = checkValue(schema, reviewedResult(task, answer, schema))
-  return errors.length === 0 ? undefined : wrong(`The result does not match the output schema: ${sayErrors(errors)}.`)
+  return errors.length === 0
+    ? undefined
+    : wrong(`The result does not match the output schema: ${describeErrors(errors)}.`)
 }
 
-/** The same approver saying the same again. */
+/** True if the same approver gives the same answer again. */
 function isRepetition(task: TaskRecord, answer: GivenAnswer): boolean {
   if (task.kind === 'approval' || task.kind === 'escalation') {
     if (task.kind === 'escalation' && answer.approved === undefined) return false
@@ -281,7 +282,7 @@ function isRepetition(task: TaskRecord, answer: GivenAnswer): boolean {
   )
 }
 
-/** A vote stands; only an edit, which voids all votes, may follow one's own. */
+/** A vote is final: the same approver may only edit the arguments after it, which voids all votes. */
 const hasVoted = (task: TaskRecord, answer: GivenAnswer): boolean =>
   task.votes.some((each) => each.approver === approverOf(answer.by)) &&
   !(answer.approved !== false && editedArguments(answer))
@@ -299,7 +300,7 @@ function commentOf(answer: GivenAnswer): string | undefined {
   return typeof comment === 'string' && comment !== '' ? comment : answer.text || undefined
 }
 
-/** `approverOf` the key or person that started the tree. */
+/** The key or person that started the session, in the format of `approverOf`. */
 function starterOf(tx: SessionTransaction): string | undefined {
   const { triggerType, triggeredBy, person } = tx.session
   if (person !== null) return `operator:${person}`
@@ -312,8 +313,8 @@ function callOf(tx: SessionTransaction, task: TaskRecord): ToolCall | undefined 
   return state.at === 'calling' ? state.calls.find((call) => call.id === task.callId) : undefined
 }
 
-/** True for the run itself and for everything below it. */
-function isBelow(tx: SessionTransaction, id: RunId, above: RunId): boolean {
+/** True for the run itself and its descendants. */
+function isInSubtree(tx: SessionTransaction, id: RunId, above: RunId): boolean {
   for (let at: RunId | null = id; at !== null; at = tx.run(at).parentRunId) if (at === above) return true
   return false
 }

@@ -1,4 +1,4 @@
-/** What a name on the wire stands for in one agent. */
+/** What the tool names of an agent refer to. */
 import type { JsonValue } from '../../base/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { ToolCall } from '../../spec/run.ts'
@@ -9,38 +9,38 @@ export const toolNamed = (snapshot: AgentSnapshot, wire: string): BoundTool | un
 export const agentNamed = (snapshot: AgentSnapshot, wire: string): BoundAgent | undefined =>
   snapshot.agents.find((agent) => agent.wire === wire)
 
-/** Repeating a call of these classes with its key does no harm. Everything else, undeclared included, is sent once. */
+/** True for classes whose calls may be repeated with the same key. All others, undeclared ones included, are sent once. */
 export const isSafe = (sideEffectClass: SideEffectClass | undefined): boolean =>
   sideEffectClass === 'read_only' || sideEffectClass === 'idempotent_write'
 
 export const isUnsafeCall = (snapshot: AgentSnapshot, call: ToolCall): boolean =>
   call.kind === 'tool' && !isSafe(toolNamed(snapshot, call.name)?.sideEffectClass)
 
-/** Tools that are moves of the engine, by logical id. Source: decisions, sections 9 and 10. */
+/** Tools that the engine carries out itself, by logical id. Source: decisions, sections 9 and 10. */
 export const ASK_USER = 'svc.ask_user'
 export const REQUEST_INPUT = 'svc.request_input'
 export const ASK_PARENT = 'svc.ask_parent'
 export const ANSWER_SUBAGENT = 'svc.answer_subagent'
 export const ESCALATE_TO_PERSON = 'svc.escalate_to_person'
 
-/** Where a run stands, for what the engine offers it. */
+/** The relations of a run that decide which built-in tools it is offered. */
 export interface RunPosition {
   readonly isChild: boolean
   /** True while a child waits for an answer of this run's model. */
   readonly isAsked: boolean
 }
 
-/** Tools that no author binds: offered where they make sense, and never a matter of policy. */
-export function offeredMoves(snapshot: AgentSnapshot, { isChild, isAsked }: RunPosition): readonly BoundTool[] {
+/** Built-in tools that no author binds. They are offered where they apply, and no policy is evaluated for them. */
+export function offeredTools(snapshot: AgentSnapshot, { isChild, isAsked }: RunPosition): readonly BoundTool[] {
   if (!isChild && !isAsked) return []
-  const moves = [...(isChild ? [ASKING] : []), ...(isAsked ? [ANSWERING, ESCALATING] : [])]
-  return moves.filter(({ wire }) => !toolNamed(snapshot, wire) && !agentNamed(snapshot, wire))
+  const tools = [...(isChild ? [ASK_PARENT_TOOL] : []), ...(isAsked ? [ANSWER_SUBAGENT_TOOL, ESCALATE_TOOL] : [])]
+  return tools.filter(({ wire }) => !toolNamed(snapshot, wire) && !agentNamed(snapshot, wire))
 }
 
 /** How a call is carried out, and the logical id of what it names. */
 export function bindCall(
   snapshot: AgentSnapshot,
-  moves: readonly BoundTool[],
+  offered: readonly BoundTool[],
   name: string,
 ): Pick<ToolCall, 'kind' | 'ref'> {
   const tool = toolNamed(snapshot, name)
@@ -49,17 +49,19 @@ export function bindCall(
       kind: tool.builtin && (tool.id === ASK_USER || tool.id === REQUEST_INPUT) ? 'builtin' : 'tool',
       ref: tool.id,
     }
-  const move = moves.find(({ wire }) => wire === name)
-  if (move) return { kind: 'builtin', ref: move.id }
+  const builtin = offered.find(({ wire }) => wire === name)
+  if (builtin) return { kind: 'builtin', ref: builtin.id }
   const agent = agentNamed(snapshot, name)
   return agent ? { kind: 'agent', ref: agent.id } : { kind: 'unknown', ref: name }
 }
 
-/** The offered tool that a call stands for; undefined for what an author has bound. */
-export const moveOf = (call: Pick<ToolCall, 'kind' | 'ref'>): BoundTool | undefined =>
-  call.kind === 'builtin' ? [ASKING, ANSWERING, ESCALATING].find((move) => move.id === call.ref) : undefined
+/** The offered tool that a call names; undefined for tools that an author bound. */
+export const offeredToolOf = (call: Pick<ToolCall, 'kind' | 'ref'>): BoundTool | undefined =>
+  call.kind === 'builtin'
+    ? [ASK_PARENT_TOOL, ANSWER_SUBAGENT_TOOL, ESCALATE_TOOL].find((tool) => tool.id === call.ref)
+    : undefined
 
-const move = (
+const offeredTool = (
   id: string,
   description: string,
   properties: Record<string, JsonValue>,
@@ -79,24 +81,24 @@ const move = (
   }
 }
 const TEXT = { type: 'string', minLength: 1 }
-const ASKING = move(
+const ASK_PARENT_TOOL = offeredTool(
   ASK_PARENT,
   'Asks the agent that gave you this task, and waits for its answer.',
   { question: TEXT, context: {} },
   ['question'],
 )
-const ANSWERING = move(
+const ANSWER_SUBAGENT_TOOL = offeredTool(
   ANSWER_SUBAGENT,
   'Answers the question of a sub-agent, which then goes on; the result is what it comes to.',
   { request_id: TEXT, answer: TEXT },
   ['request_id', 'answer'],
 )
-const ESCALATING = move(
+const ESCALATE_TOOL = offeredTool(
   ESCALATE_TO_PERSON,
   'Hands the question of a sub-agent to a person; the result is what the sub-agent comes to.',
   { request_id: TEXT, note: TEXT },
   ['request_id'],
 )
 
-/** A value of stored content that is text; empty where it is not. */
+/** A value of stored content as text; empty if it is no string. */
 export const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')

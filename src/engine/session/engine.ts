@@ -1,4 +1,4 @@
-/** The doors of the engine: all that the server, the operator application and the demo may ask of it. */
+/** The interface of the engine, used by the server, the operator application and the demo. */
 import type { Clock } from '../../base/clock.ts'
 import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
@@ -27,13 +27,13 @@ export interface StartRequest {
   readonly triggerName: string | null
   readonly input: JsonObject
   readonly limits: StartLimits
-  /** Where the starter must know it beforehand. */
+  /** Given where the caller must know the id before the run starts. */
   readonly sessionId?: SessionId
   /** `Idempotency-Key` with the digest of the body it came with. */
   readonly idempotency?: { readonly key: string; readonly bodyDigest: string }
 }
 
-/** What a reader of events gets: stored events, model text as it arrives, and one mark where the replay ends. */
+/** Stored events, model text as it arrives, and one mark where the replay ends. */
 export type FollowedEvent = StoredEvent | TextDelta | 'live'
 
 export interface EngineParts {
@@ -48,13 +48,13 @@ export interface EngineParts {
   readonly random: () => number
   readonly log: Log
   readonly redactor: Redactor
-  /** Names this process to whoever has to find out what it did last: `host:pid`. */
+  /** Identifies this process in records of sent calls: `host:pid`. */
   readonly worker?: string
-  /** False where work is only recorded: nothing leaves this process, and the next one that serves goes on. True when absent. */
+  /** False where work is only recorded: no effect starts, and the next serving process continues it. True when absent. */
   readonly sends?: boolean
-  /** What may be under way at once; `DEFAULT_CONCURRENCY` where absent. */
+  /** Calls and completions in flight at once; `DEFAULT_CONCURRENCY` where absent. */
   readonly concurrency?: Partial<ConcurrencyBounds>
-  /** Guard where `limits.max_loop_iterations` is absent; 100 by default. */
+  /** Maximum of iterations where `limits.max_loop_iterations` is absent; 100 by default. */
   readonly maxIterations?: number
 }
 
@@ -68,14 +68,14 @@ export interface Engine {
    */
   start(request: StartRequest): Promise<StartRunResponse>
   /**
-   * Completes a task of the run or of a descendant, or replies to a conversational pause. What cannot be accepted is told in
-   * `error` and `code` and changes nothing.
+   * Completes a task of the run or of a descendant, or replies to a question of the run. An answer that cannot be accepted
+   * changes nothing; `error` and `code` say why.
    * @param hidden true while the trigger hides the timeline: a key's `userTaskId` is then `task_not_found`
    */
   answer(runId: RunId, answer: GivenAnswer, hidden?: boolean): Promise<MessageAccepted>
   /**
-   * Looks whether the call of an `anomaly_review` happened, with the tool that the author named for it.
-   * @throws Failure `not_found` where no such review waits, `validation_failed` where there is no such tool
+   * Checks whether the call of an `anomaly_review` happened, with the probe tool that the author named for it.
+   * @throws Failure `not_found` where no such review is pending, `validation_failed` where there is no such tool
    *
    * Source: reliability, "Records and protocol".
    */
@@ -88,19 +88,19 @@ export interface Engine {
   ): Promise<{ readonly runId: RunId; readonly status: RunStatusName }>
   /**
    * Events of the run, its descendants and its session after `after`, without a gap and without a repeat, then live; ends
-   * after the terminal event of the run (for the root: of the session). What arrives together is answered together.
+   * after the terminal event of the run (for the root: of the session). Events that arrive together are yielded together.
    */
   follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
-  /** Whole as it stands now, and unredacted; redaction is applied where it leaves. */
+  /** The conversation as it is now, unredacted: the caller redacts what it sends. */
   conversation(sessionId: SessionId): Promise<PagedConversation>
-  /** Continues what was in flight when the last process ended. Answers how many sessions that were. */
+  /** Continues work that was in flight when the last process ended; resolves with the number of sessions. */
   recover(): Promise<number>
   /**
-   * Lets go what a restore holds: those sessions continue, those triggers start runs again. What is not held stays as it is.
+   * Releases sessions and triggers that a restore holds: the sessions continue, the triggers start runs again. Others are not affected.
    * Source: reliability, "Restoring".
    */
   release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
-  /** Stops taking work; resolves when what is in flight is stored, or after `graceMs`. Runs go on at the next start. */
+  /** Accepts no more work; resolves when outcomes in flight are stored, or after `graceMs`. Runs continue at the next start. */
   close(graceMs?: number): Promise<void>
   readonly store: Store
 }

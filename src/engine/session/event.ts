@@ -1,4 +1,4 @@
-/** What can happen to a run. Everything that moves a session is one of these, whoever brings it. */
+/** Events that move a run from one state to the next. */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { ModelCompletion } from '../../providers/provider.ts'
@@ -22,10 +22,10 @@ export type RunTransitionEvent =
       readonly error: string
       readonly retryable: boolean
       readonly retryAfterMs?: number
-      /** What it had used; absent where the model had not begun to answer. */
+      /** Estimated usage; absent where the model had not begun to answer. */
       readonly usage?: ModelCompletion['usage']
     }
-  /** What waited may go: a completion for which tokens are free again, or a call for which the server has room. */
+  /** A wait in line is over: tokens are free for a completion, or a slot for a call. */
   | { readonly type: 'admitted' }
   /** The outcome of one dispatch. */
   | { readonly type: 'call.ended'; readonly callId: string; readonly attempt: number; readonly outcome: ToolOutcome }
@@ -38,7 +38,7 @@ export type RunTransitionEvent =
       readonly question: string
       readonly context: JsonValue
     }
-  /** The answer to a question that was put to the parent. */
+  /** The answer to a question to the parent. */
   | {
       readonly type: 'question.answered'
       readonly callId: string
@@ -53,21 +53,21 @@ export type RunTransitionEvent =
   | { readonly type: 'retry.due' }
   | { readonly type: 'wall_clock.due' }
   | { readonly type: 'hitl_wait.due' }
-  /** The session was loaded; `inFlight` names the completions and calls that this process has asked for itself. */
+  /** The session was loaded; `inFlight` has the keys of completions and calls that this process sent itself. */
   | { readonly type: 'woken'; readonly inFlight: ReadonlySet<string> }
-  /** `by` is who asked for it, as `approverOf` names them. */
+  /** `by` is the person or key that cancelled it, as `approverOf` formats them. */
   | { readonly type: 'cancelled'; readonly reason: string | null; readonly by: string }
-  /** The tree below has used up a budget of this run, which halts at once. */
+  /** The descendants have used up a budget of this run, which halts at once. */
   | { readonly type: 'exhausted'; readonly breach: LimitBreach }
-  /** Moving the run failed for a reason of our own, or what came of it can never be saved. */
+  /** An internal error: an event could not be applied, or its result can never be saved. */
   | { readonly type: 'broken'; readonly errorCode?: 'state_not_saved' }
-  /** The process stops before what was to leave has left: it waits for the next one. `inFlight` did leave. */
+  /** The process stops before recorded effects were sent; the next process sends them. Those in `inFlight` were sent. */
   | { readonly type: 'stopped'; readonly inFlight: ReadonlySet<string> }
 
 export type RunEventType = RunTransitionEvent['type']
 export type TransitionEventOf<T extends RunEventType> = Extract<RunTransitionEvent, { type: T }>
 
-/** A limit that is reached: its value with what was granted on top, and what was used. */
+/** A limit that is reached: its value including grants, and the amount used. */
 export interface LimitBreach {
   readonly limit: LimitName
   readonly value: number
@@ -80,8 +80,8 @@ export interface MessageFile {
   readonly objectKey: string
 }
 
-/** Names one dispatch among all of a session. */
+/** Identifies a dispatch within its session. */
 export const dispatchKey = (runId: RunId, callId: string, attempt: number): string => `${runId} ${callId} ${attempt}`
 
-/** Names one try of one completion among all of a session. */
+/** Identifies an attempt of a completion within its session. */
 export const completionKey = (runId: RunId, turn: number, attempt: number): string => `${runId} ${turn} ${attempt}`

@@ -1,5 +1,5 @@
 /**
- * The tool with which a person looks whether a call of unknown outcome happened: read-only, named by the author of the other.
+ * The probe: a read-only tool, named by the author of another tool, that checks whether a call of unknown outcome happened.
  * Source: reliability, "Records and protocol".
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
@@ -8,7 +8,7 @@ import type { BoundTool, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { toolNamed } from './bindings.ts'
 
-/** What a look came to, as the task keeps it. */
+/** The result of a probe. */
 export interface ProbeResult {
   readonly name: string
   readonly arguments: JsonObject
@@ -17,26 +17,26 @@ export interface ProbeResult {
   readonly durationMs: number
 }
 
-/** Label of a Tool document: the logical id of the tool with which one looks whether a call of this one happened. */
+/** Label of a Tool document; its value is the logical id of the probe tool. */
 export const PROBE = 'svc/probe'
 
 /** The probe that a call's task offers, as its `context.probe`; undefined where the agent binds no such tool. */
 export function probeFor(snapshot: AgentSnapshot, call: ToolCall, key: string): JsonObject | undefined {
   const wanted = toolNamed(snapshot, call.name)?.labels[PROBE]
   const tool = snapshot.tools.find(({ id }) => id === wanted)
-  // Looking must change nothing, whatever the author meant.
+  // A probe must have no side effects, whatever its author declared.
   if (tool?.sideEffectClass !== 'read_only' || tool.builtin) return undefined
   return { name: tool.wire, ref: tool.id, arguments: argumentsOf(tool, call, key) }
 }
 
-/** What the last look found, for a person who says that it happened and gives no result. */
-export function foundBy(task: TaskRecord): JsonValue | undefined {
+/** The result of the last probe, for a person who says that the call happened and gives no result. */
+export function lastProbeResult(task: TaskRecord): JsonValue | undefined {
   const probe = task.context?.['probe']
   const found = isJsonObject(probe) ? probe['found'] : undefined
   return isJsonObject(found) && found['is_error'] !== true ? found['result'] : undefined
 }
 
-/** Those arguments of the call that the probe knows, and the call's key where it asks for one. */
+/** The arguments of the call that the probe declares, and the idempotency key if it declares one. */
 function argumentsOf({ inputSchema }: BoundTool, { arguments: given }: ToolCall, key: string): JsonObject {
   const call = isJsonObject(given) ? given : {}
   const known = isJsonObject(inputSchema) ? inputSchema['properties'] : undefined

@@ -1,4 +1,4 @@
-/** What the model reads: the steps of a run as messages. Pure; bytes of files are given. Source: decisions, sections 4 and 11. */
+/** Builds the request to the model from the steps of a run. Pure: file contents are passed in. Source: decisions, sections 4 and 11. */
 import type { RunId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import {
@@ -29,9 +29,9 @@ export interface PromptParts {
   readonly steps: readonly RunStep[]
   readonly tools: readonly ModelTool[]
   readonly attachments: AttachedParts
-  /** True when this completion's only task is to mend an output. */
+  /** True for a completion that only repairs an invalid output. */
   readonly repair: boolean
-  /** Tokens that the answer may have, where the model's own bound was too low. */
+  /** Maximum of output tokens, where the model's own was too low. */
   readonly room?: number | undefined
 }
 
@@ -67,19 +67,19 @@ export function toRequest({
   }
 }
 
-/** What is wanted of a completion. */
-interface Wanted {
+/** The parts of the run state that shape a request. */
+interface CompletionTurn {
   readonly turn: number
   readonly room?: number
   readonly note?: JsonObject
 }
 
-/** The most tokens that a completion can have used, as nearly as it can be told without its files. */
-export const mostTokens = (tx: SessionTransaction, id: RunId, wanted: Wanted): number =>
+/** The most tokens that a completion can use, estimated without its files. */
+export const mostTokens = (tx: SessionTransaction, id: RunId, wanted: CompletionTurn): number =>
   sentTokens(tx, id, wanted) + (wanted.room ?? tx.context.mostOutput(tx.snapshot(id)))
 
-/** The tokens that a completion sends to its model, by the same estimate. */
-export function sentTokens(tx: SessionTransaction, id: RunId, { turn, note }: Wanted): number {
+/** Input tokens of a completion, estimated without its files. */
+export function sentTokens(tx: SessionTransaction, id: RunId, { turn, note }: CompletionTurn): number {
   const snapshot = tx.snapshot(id)
   const request = toRequest({
     snapshot,
@@ -98,7 +98,7 @@ export function sentTokens(tx: SessionTransaction, id: RunId, { turn, note }: Wa
   return estimateUsage(request, '', []).inputTokens
 }
 
-/** Single properties whose text is the message itself. Source: decisions, section 4. */
+/** If the input has only this property and it is text, that text is the message. Source: decisions, section 4. */
 const MESSAGE_PROPERTIES: ReadonlySet<string> = new Set(['message', 'prompt', 'text', 'question', 'task'])
 
 /** First user message of a run. */
@@ -117,7 +117,7 @@ export function filesIn(value: JsonValue): readonly string[] {
   return isJsonObject(value) ? Object.values(value).flatMap(filesIn) : []
 }
 
-/** Leaf names of the files that the transcript shows. */
+/** Leaf names of the files that user messages carry. */
 export const filesOf = (steps: readonly RunStep[]): readonly string[] => [
   ...new Set(steps.filter((step) => step.type === 'UserMessage').flatMap((step) => namesIn(step))),
 ]
@@ -131,10 +131,10 @@ function namesIn(step: RunStep): string[] {
 
 function messagesOf(steps: readonly RunStep[], results: ResultStyle, attachments: AttachedParts): ModelMessage[] {
   const messages: ModelMessage[] = []
-  // A provider wants every result right after the calls, so what a user sends meanwhile comes after them.
+  // Providers require the results right after the calls, so messages that a user sent meanwhile come after them.
   let later: ModelMessage[] = []
   const answers = answersOf(steps, results)
-  const asked = new Set(
+  const callIds = new Set(
     steps.flatMap((step) => (step.type === 'Reasoning' ? callsOf(step).map((call) => call.id) : [])),
   )
   const flush = (): void => {
@@ -144,7 +144,7 @@ function messagesOf(steps: readonly RunStep[], results: ResultStyle, attachments
   for (const step of steps) {
     if (step.type === 'UserMessage') {
       const files = namesIn(step).flatMap((name) => attachments.get(name) ?? [])
-      // The text of a reply is the result of the call that asked.
+      // The text of a reply is already the result of the `ask_user` call.
       const text = step.content['reply_to'] === undefined ? [textPart(textOf(step.content['text']))] : []
       if (text.length + files.length > 0) later.push({ role: 'user', parts: [...text, ...files] })
     } else if (step.type === 'Reasoning' && step.error === null) {
@@ -156,20 +156,20 @@ function messagesOf(steps: readonly RunStep[], results: ResultStyle, attachments
         const answer = answers.get(call.id)
         if (answer) messages.push(answer)
       }
-    } else if (step.type === 'SubAgentResult' && !asked.has(textOf(step.content['tool_call_id']))) {
-      // The model did not call for this: its child went on after a question that was escalated by itself.
+    } else if (step.type === 'SubAgentResult' && !callIds.has(textOf(step.content['tool_call_id']))) {
+      // No call to match: the child went on after its question was escalated automatically.
       const answer = answers.get(textOf(step.content['tool_call_id']))
       if (answer?.role === 'tool')
         later.push({ role: 'user', parts: [textPart(`A sub-agent has ended. ${answer.content}`)] })
     } else if (
       step.type === 'ToolResult' &&
       step.content['probe_of'] === undefined &&
-      !asked.has(textOf(step.content['tool_call_id']))
+      !callIds.has(textOf(step.content['tool_call_id']))
     ) {
-      // Nor for this: the child that it waits for has asked again.
+      // No call to match either: the child asked another question after such an escalation.
       later.push({ role: 'user', parts: [textPart(`A sub-agent asks. ${JSON.stringify(step.content['result'])}`)] })
     } else if (step.type === 'OutputValidation' && step.content['valid'] === false) {
-      later.push({ role: 'user', parts: [textPart(complaint(step))] })
+      later.push({ role: 'user', parts: [textPart(validationMessage(step))] })
     }
   }
   flush()
@@ -181,10 +181,10 @@ const textPart = (text: string): MessagePart => ({ type: 'text', text })
 const callsOf = (step: RunStep): readonly ModelCall[] =>
   (step.content['tool_calls'] ?? []) as unknown as readonly ModelCall[]
 
-const complaint = (step: RunStep): string =>
+const validationMessage = (step: RunStep): string =>
   `Your answer is not valid: ${JSON.stringify(step.content['errors'])}. Answer again, with the whole JSON value and nothing else.`
 
-/** Results as messages, by the calls that they answer. */
+/** Tool messages by call id. */
 function answersOf(steps: readonly RunStep[], results: ResultStyle): Map<string, ModelMessage> {
   const edited = editedArguments(steps)
   return new Map(
@@ -200,9 +200,9 @@ function answersOf(steps: readonly RunStep[], results: ResultStyle): Map<string,
   )
 }
 
-/** Arguments of calls that were sent with others than the model gave. */
+/** Sent arguments by call id, where a person edited those that the model gave. */
 function editedArguments(steps: readonly RunStep[]): Map<string, JsonValue> {
-  const asked = new Map<string, JsonValue>(
+  const proposed = new Map<string, JsonValue>(
     steps.flatMap((step) =>
       step.type === 'Reasoning' ? callsOf(step).map((call) => [call.id, call.arguments] as const) : [],
     ),
@@ -212,9 +212,9 @@ function editedArguments(steps: readonly RunStep[]): Map<string, JsonValue> {
     if (step.type !== 'ToolCall') continue
     const id = textOf(step.content['tool_call_id'])
     const sent = step.content['arguments'] ?? null
-    // Nearly always the same value, not only an equal one.
-    if (!asked.has(id) || asked.get(id) === sent) continue
-    if (JSON.stringify(asked.get(id)) !== JSON.stringify(sent)) edited.set(id, sent)
+    // Usually the same object, which saves comparing the text.
+    if (!proposed.has(id) || proposed.get(id) === sent) continue
+    if (JSON.stringify(proposed.get(id)) !== JSON.stringify(sent)) edited.set(id, sent)
   }
   return edited
 }
@@ -231,7 +231,7 @@ function resultsOf(steps: readonly RunStep[]): ResultStyle {
   }
   return steps.flatMap((step) => {
     const callId = textOf(step.content['tool_call_id'])
-    // What a person looked up is no result of the model's.
+    // Probe results are for people, not for the model.
     if (step.content['probe_of'] !== undefined) return []
     if (step.type === 'ToolResult') {
       return [
@@ -252,19 +252,19 @@ function resultsOf(steps: readonly RunStep[]): ResultStyle {
         ? output
         : { output, ...more }
       : { error: 'subagent_failed', status: status ?? null, message: step.error ?? '', ...more }
-    // It is what the child came to, and the result of the call that waited: the one that spawned it or, which is told last and
-    // so names the message, the one that took up its question.
+    // The result counts under the name of the child's agent and of the call that waited: the one that started the child, or the
+    // one that took up its question. That one comes last, so that the message has its name.
     const child = children.get(step.content['child_run_id']) ?? ''
     const named = new Set([child, names.get(step.content['tool_call_id']) ?? child])
     return [...named].map((name) => ({ name, callId, result, isError: !done }))
   })
 }
 
-/** False for a completion without an answer, and for one that its provider paused. */
+/** False for a failed completion, and for one that its provider paused. */
 const isWholeAnswer = ({ type, error, content }: RunStep): boolean =>
   type === 'Reasoning' && error === null && content['finish_reason'] !== PAUSED
 
-/** The invalid answer, what is wrong with it, and the schema: all that mending it needs. */
+/** The request to repair an invalid answer: its errors, the schema, and the answer. */
 function repairOf({ output }: AgentSnapshot, steps: readonly RunStep[]): ModelMessage[] {
   const answer = steps.findLast((step) => isWholeAnswer(step))
   const errors = steps.findLast((step) => step.type === 'OutputValidation')?.content['errors']

@@ -16,13 +16,13 @@ export const OPTIONS_WHILE_OPEN: Options = [
   { id: 'stop', label: 'Fail the run' },
 ]
 
-/** Of a run that has ended: its status stays, and the history of the call learns what is true. */
+/** For a run that has ended: its status stays; only the record of the call is corrected. */
 export const OPTIONS_AFTER_END: Options = [
   { id: 'happened', label: 'It happened' },
   { id: 'skip', label: 'It did not happen' },
 ]
 
-/** @param earlier a review of the same call that this one replaces: it knows when the call was sent, and by whom */
+/** @param earlier the review of the same call that this one replaces; it has when the call was sent and by which process */
 export function openReview(
   tx: SessionTransaction,
   id: RunId,

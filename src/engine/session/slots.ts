@@ -1,6 +1,6 @@
 /**
- * Bounds on the calls of tools that this server has under way at once. A call takes its slot in the move that sends it; one
- * that finds none stays ready, and its session is told when its turn has come. Runs take turns.
+ * Bounds the tool calls and completions in flight on this server. A call takes its slot in the transition that sends it;
+ * without a free slot it stays ready, and its run gets `admitted` later. Waiting runs are served round-robin.
  * Source: decisions, section 15; reliability, "Bounds on what runs at once".
  */
 import type { RunId, SessionId } from '../../base/ids.ts'
@@ -20,9 +20,9 @@ export interface ConcurrencyBounds {
 
 export const DEFAULT_CONCURRENCY: ConcurrencyBounds = { completion: 8, tool: 16, provider: 64, server: 64 }
 
-/** Programs that tools start, of the whole server. */
+/** Processes started by tools, on the whole server. */
 const MAX_PROCESSES = 16
-/** Bytes of results that have arrived and are not stored yet; beyond it no call leaves. */
+/** Bytes of results that arrived and are not stored yet; above it no call is sent. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024
 
 export interface SlotRequest {
@@ -37,21 +37,21 @@ export interface SlotRequest {
 }
 
 export interface Slots {
-  /** True where the call may leave now, and keeps its slot; else it waits in line. Asking again changes nothing. */
+  /** True if the call may be sent now, and takes its slot; else it waits in line. Idempotent for one key. */
   take(request: SlotRequest): boolean
-  /** A result has arrived, and waits to be stored with its session. */
+  /** Counts a result that arrived and is not stored yet. */
   arrived(key: string, bytes: number): void
-  /** Gives back every slot of a session but those of calls under way, and leaves the line but for calls that are ready. */
+  /** Frees the slots and places in line of a session whose keys are not needed any more. */
   keep(session: SessionId, isNeeded: (key: string) => boolean): void
 }
 
-/** @param admit told of a session one of whose calls may leave now */
+/** @param admit called when a call that waited in line has got its slot */
 export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionId, run: RunId) => void): Slots {
   const taken = new Map<string, SlotRequest>()
   const counts = new Map<string, number>()
   const results = new Map<string, number>()
   let resultBytes = 0
-  /** By run, in the order in which runs have their turn. */
+  /** Waiting requests by run, in the order in which runs are served. */
   const line = new Map<RunId, SlotRequest[]>()
 
   const demands = ({ tool, route, bound }: SlotRequest): [name: string, most: number][] => [
@@ -64,7 +64,7 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
   const count = (request: SlotRequest, by: 1 | -1): void => {
     for (const [name] of demands(request)) counts.set(name, (counts.get(name) ?? 0) + by)
   }
-  const hold = (request: SlotRequest): void => {
+  const takeSlot = (request: SlotRequest): void => {
     taken.set(request.key, request)
     count(request, 1)
   }
@@ -82,16 +82,16 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
     else line.delete(run)
   }
 
-  /** Gives what is free to those in line, one call a run and turn. */
+  /** Gives free slots to those in line, one call per run at a time. */
   function admitNext(): void {
     for (const [run, waiting] of line) {
       const next = waiting.find(isFree)
       if (!next) continue
-      hold(next)
+      takeSlot(next)
       leaveLine(run, (key) => key !== next.key)
       const left = line.get(run)
       line.delete(run)
-      // Its next call comes after those of the other runs: a run that is set again is visited last.
+      // Deleted and set again, the run comes last: its next call waits behind those of other runs.
       if (left) line.set(run, left)
       admit(next.session, run)
     }
@@ -102,9 +102,9 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
       if (taken.has(request.key)) return true
       const waiting = line.get(request.run) ?? []
       if (waiting.some(({ key }) => key === request.key)) return false
-      // What is free is free for nobody in line.
+      // A slot that is free now suits nobody in line, or it would have been taken.
       if (isFree(request)) {
-        hold(request)
+        takeSlot(request)
         return true
       }
       line.set(request.run, [...waiting, request])
@@ -123,19 +123,19 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
   }
 }
 
-/** Completions of each provider that may be under way at once; who comes first is asked first. */
-export function createTurnstile(bounds: ConcurrencyBounds) {
+/** Bounds the completions in flight per provider, first come first served. */
+export function createCompletionSlots(bounds: ConcurrencyBounds) {
   const busy = new Map<string, number>()
   const line = new Map<string, Set<() => void>>()
   /**
-   * Resolves when it is this completion's turn.
-   * @returns ends the turn
+   * Resolves when the completion may be sent.
+   * @returns frees its slot
    */
   return async function enter(provider: string, signal: AbortSignal): Promise<() => void> {
     const most = bounds.providers?.[provider] ?? bounds.provider
     const leave = (): void => {
       const next = line.get(provider)?.values().next().value
-      // The place goes to the next in line, else it is free.
+      // The slot is handed to the next in line without being counted down and up.
       if (next) next()
       else busy.set(provider, busy.get(provider)! - 1)
     }
@@ -144,18 +144,18 @@ export function createTurnstile(bounds: ConcurrencyBounds) {
       const waiting = line.get(provider) ?? new Set()
       line.set(provider, waiting)
       await new Promise<void>((resolve, reject) => {
-        const stop = (): void => {
-          waiting.delete(go)
+        const abort = (): void => {
+          waiting.delete(proceed)
           reject(signal.reason as Error)
         }
-        const go = (): void => {
-          waiting.delete(go)
-          signal.removeEventListener('abort', stop)
+        const proceed = (): void => {
+          waiting.delete(proceed)
+          signal.removeEventListener('abort', abort)
           resolve()
         }
-        if (signal.aborted) return stop()
-        waiting.add(go)
-        signal.addEventListener('abort', stop, { once: true })
+        if (signal.aborted) return abort()
+        waiting.add(proceed)
+        signal.addEventListener('abort', abort, { once: true })
       })
     }
     return leave

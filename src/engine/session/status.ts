@@ -1,4 +1,4 @@
-/** The words of the interface for where a tree stands. Source: decisions, section 5. */
+/** Statuses of runs, as the API names them. Source: decisions, section 5. */
 import type { RunId } from '../../base/ids.ts'
 import type { Run, RunState, RunStatusName } from '../../spec/run.ts'
 

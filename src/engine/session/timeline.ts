@@ -1,4 +1,4 @@
-/** Steps and tasks as they are shown. Source: HTTP API, "Timeline item"; decisions, sections 6 and 8. */
+/** Steps and tasks as timelines show them. Source: HTTP API, "Timeline item"; decisions, sections 6 and 8. */
 import { setImmediate } from 'node:timers/promises'
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
@@ -12,7 +12,7 @@ import { isOperatorOnly, type TaskRecord } from '../../spec/task.ts'
 import { toTimelineItem } from '../../spec/timeline-item.ts'
 import type { Store } from '../../store/store.ts'
 
-/** A task as `UserTaskReq.content` and `task` of user_task events. What does not apply is absent. */
+/** A task as `UserTaskReq.content` and `task` of user_task events. Fields that do not apply are absent. */
 export function toTaskContent(task: TaskRecord): TaskContent {
   const content = {
     user_task_id: task.id,
@@ -53,17 +53,17 @@ export function toTaskContent(task: TaskRecord): TaskContent {
 /** Distinct approvals that count. */
 export const approvalsOf = (task: TaskRecord): number => task.votes.filter((vote) => vote.approved).length
 
-/** A conversation whose timeline may go on: between two pages of it others have their turn. */
+/** A conversation whose timeline is read in pages, so that a long one does not block other requests. */
 export interface PagedConversation extends Conversation {
-  /** What follows `items`, in order; absent when that is all. A page may be empty. */
+  /** The items after `items`, in order; absent when there are none. A page may be empty. */
   readonly more?: AsyncIterable<readonly TimelineItem[]>
 }
 
-/** Steps of a page: few enough to be read, shaped and written in a millisecond or two. */
+/** Steps per page: few enough to be read, converted and written in a millisecond or two. */
 const PAGE = 100
 
 /**
- * The conversation of a session as it stands. A page that is read later shows no step that was not there at first.
+ * The conversation of a session as it is now. Later pages leave out steps that were added after the first.
  * @throws Failure `not_found`
  */
 export async function conversationOf(store: Store, id: SessionId): Promise<PagedConversation> {
@@ -77,7 +77,7 @@ export async function conversationOf(store: Store, id: SessionId): Promise<Paged
   const runById = new Map(runs.map((run) => [run.id, run]))
   const taskById = new Map<JsonValue | undefined, TaskRecord>(tasks.map((task) => [task.id, task]))
   const toItem = (step: RunStep): TimelineItem => {
-    // A request shows its task as it stands now, not as it was asked.
+    // A request shows its task as it is now, not as it was created.
     const task = step.type === 'UserTaskReq' ? taskById.get(step.content['user_task_id']) : undefined
     const content = task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content
     return toTimelineItem(step, runById.get(step.runId)!, content)
@@ -97,7 +97,7 @@ export async function conversationOf(store: Store, id: SessionId): Promise<Paged
   }
 }
 
-/** The same with its whole timeline in one piece. */
+/** Reads all pages of a conversation. */
 export async function collectTimeline({ more, ...conversation }: PagedConversation): Promise<Conversation> {
   if (!more) return conversation
   const pages = [conversation.items]
@@ -105,7 +105,7 @@ export async function collectTimeline({ more, ...conversation }: PagedConversati
   return { ...conversation, items: pages.flat() }
 }
 
-/** A session as both the timeline and the list of sessions show it. */
+/** A session as timelines and session lists show it. */
 export function toSessionBody(session: Session): SessionBody {
   return {
     id: session.id,

@@ -27,7 +27,7 @@ import type {
 import type { RunTransitionEvent } from './event.ts'
 import { statusesOf } from './status.ts'
 import { toTaskContent } from './timeline.ts'
-import { endedWait, waitOf, waitsOf } from './waits.ts'
+import { withWaitEnded, countedWait, waitsOf } from './waits.ts'
 
 /** All that a transition may know beside the session itself; gathered before it is applied. */
 export interface TransitionContext {
@@ -347,10 +347,10 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   function countWaits(): void {
     const waits = waitsOf([...runs.values()], [...tasks.values()])
     for (const run of runs.values()) {
-      if (run.state.at === 'done' || waits.get(run.id) === waitOf(run.usage)) continue
+      if (run.state.at === 'done' || waits.get(run.id) === countedWait(run.usage)) continue
       const wait = waits.get(run.id)
       const usage = {
-        ...endedWait(run.usage, now),
+        ...withWaitEnded(run.usage, now),
         ...(wait && { waitingSince: now, ...(wait === 'limit' && { onLimit: true as const }) }),
       }
       runs.set(run.id, { ...run, usage })

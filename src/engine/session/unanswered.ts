@@ -1,11 +1,11 @@
-/** Completions that gave no answer. What they used is booked all the same: no budget is escaped by calling one off. */
+/** Completions without an answer. Their tokens count all the same, so that aborting one escapes no budget. */
 import type { RunId } from '../../base/ids.ts'
 import type { ModelCompletion } from '../../providers/provider.ts'
 import type { SessionTransaction } from './transaction.ts'
 import { completionKey } from './event.ts'
 
-/** Writes such a completion down with what it used. */
-export function bookUnanswered(
+/** Adds a failed `Reasoning` step and counts its tokens. */
+export function recordUnanswered(
   tx: SessionTransaction,
   id: RunId,
   error: string,
@@ -28,12 +28,12 @@ export function bookUnanswered(
   )
 }
 
-/** A run leaves the completion that it has in flight: it is called off, and booked as far as it was seen. */
-export function callOff(tx: SessionTransaction, id: RunId): void {
+/** Counts the tokens seen so far of a completion that the run is about to abandon. */
+export function abandonCompletion(tx: SessionTransaction, id: RunId): void {
   const { state } = tx.run(id)
   if (state.at !== 'thinking' || state.unsent) return
   const spent = tx.context.spentOn(completionKey(id, state.turn, state.attempt))
   if (!spent) return
   const error = 'Called off before the model had answered; its tokens are booked as far as they were seen.'
-  bookUnanswered(tx, id, error, spent)
+  recordUnanswered(tx, id, error, spent)
 }

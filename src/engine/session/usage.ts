@@ -1,4 +1,4 @@
-/** What a run has used so far. */
+/** Tokens and time that a run has used so far. */
 import type { RunId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import type { SessionTransaction } from './transaction.ts'

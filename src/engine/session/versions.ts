@@ -1,4 +1,4 @@
-/** Versions that a tree runs or may delegate to, read before a move that needs them. */
+/** Agent versions that a session runs or may delegate to, loaded before a transition needs them. */
 import type { VersionId, WorkspaceId } from '../../base/ids.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
 import type { Run } from '../../spec/run.ts'
@@ -8,15 +8,15 @@ import type { Store, AgentVersion } from '../../store/store.ts'
 export interface VersionLookup {
   of(run: Run): AgentVersion
   childOf(bound: BoundAgent): AgentVersion | undefined
-  /** Reads what the runs may need next; the deployed version of late-bound agents is asked each time. */
+  /** Loads the versions that the runs may need next; deployed versions of late-bound agents are read each time. */
   prepare(runs: readonly Run[]): Promise<void>
 }
 
-/** Versions kept for all sessions; they never change. */
+/** Versions for all sessions, by id and by digest. Never invalidated: a version does not change. */
 export type VersionCache = Map<string, AgentVersion>
 
 export function createVersions(store: Store, cache: VersionCache, workspaceId: WorkspaceId): VersionLookup {
-  const late = new Map<string, AgentVersion | undefined>()
+  const deployedVersions = new Map<string, AgentVersion | undefined>()
   const load = async (
     key: string,
     read: () => Promise<AgentVersion | undefined>,
@@ -36,7 +36,8 @@ export function createVersions(store: Store, cache: VersionCache, workspaceId: W
       if (!version) throw new Error(`Version ${run.agentVersionId} of run ${run.id} was not prepared.`)
       return version
     },
-    childOf: (bound) => (bound.digest === undefined ? late.get(bound.id) : cache.get(keyOf(workspaceId, bound.digest))),
+    childOf: (bound) =>
+      bound.digest === undefined ? deployedVersions.get(bound.id) : cache.get(keyOf(workspaceId, bound.digest)),
     async prepare(runs) {
       for (const run of runs) {
         const id = run.agentVersionId
@@ -49,7 +50,7 @@ export function createVersions(store: Store, cache: VersionCache, workspaceId: W
           else {
             const deployedAs = await deployedId(store, workspaceId, bound.id)
             const deployed = deployedAs && (await load(deployedAs, () => store.version(deployedAs)))
-            late.set(bound.id, deployed ?? undefined)
+            deployedVersions.set(bound.id, deployed ?? undefined)
           }
         }
       }
@@ -63,15 +64,15 @@ async function deployedId(store: Store, workspace: WorkspaceId, name: string): P
   return (await store.agents(workspace)).find((agent) => agent.name === name)?.deployedVersionId ?? null
 }
 
-/** Milliseconds over which decisions of this agent look at calls of other sessions; 0 when they do not. */
+/** Longest window in milliseconds over which policies of the agent count calls of other sessions; 0 without any. */
 export function lookBackMs({ policies }: AgentSnapshot): number {
-  let known = spans.get(policies)
-  if (known === undefined) {
+  let ms = lookBacks.get(policies)
+  if (ms === undefined) {
     const text = JSON.stringify(policies.entries)
     const windows = [...text.matchAll(/"window":"([^"]*)"/g)].map((match) => readDuration(match[1]!) ?? 0)
-    known = text.includes('history.window') ? Math.max(0, ...windows) : 0
-    spans.set(policies, known)
+    ms = text.includes('history.window') ? Math.max(0, ...windows) : 0
+    lookBacks.set(policies, ms)
   }
-  return known
+  return ms
 }
-const spans = new WeakMap<AgentSnapshot['policies'], number>()
+const lookBacks = new WeakMap<AgentSnapshot['policies'], number>()

@@ -1,13 +1,13 @@
-/** What a run waits for a person for: such time is no part of its wall clock, and some of it has a budget. */
+/** Waits of runs for people. Time spent waiting is not wall clock time; `max_hitl_wait_minutes` bounds part of it. */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
 import type { Run, RunUsage } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 
-/** `limit`: an operator is asked to grant more, which uses no budget. `person`: everything else, which does. */
+/** `limit`: waits for an operator to grant more, which uses no budget. `person`: every other wait, which does. */
 export type WaitBudget = 'person' | 'limit'
 
-/** What each run waits for, its descendants' waits included. */
+/** The wait of each run, including those of its descendants. */
 export function waitsOf(runs: readonly Run[], tasks: readonly TaskRecord[]): ReadonlyMap<RunId, WaitBudget> {
   const waits = new Map<RunId, WaitBudget>()
   if (!runs.some(ownWait)) return waits
@@ -30,12 +30,12 @@ function ownWait({ state }: Run): WaitBudget | undefined {
   return waits ? 'person' : undefined
 }
 
-/** The wait that is being counted. */
-export const waitOf = ({ waitingSince, onLimit }: RunUsage): WaitBudget | undefined =>
+/** The wait that a run's usage counts now. */
+export const countedWait = ({ waitingSince, onLimit }: RunUsage): WaitBudget | undefined =>
   waitingSince === null ? undefined : onLimit ? 'limit' : 'person'
 
-/** The same usage with the wait that was being counted booked and over. */
-export function endedWait(usage: RunUsage, now: Instant): RunUsage {
+/** Usage with its current wait ended and added to the total. */
+export function withWaitEnded(usage: RunUsage, now: Instant): RunUsage {
   if (usage.waitingSince === null) return usage
   const { onLimit, ...ended } = usage
   const { waitingSince, waitedMs, heldMs = 0 } = usage
