@@ -39,7 +39,10 @@ export function completeAt(
 ): OfferedCompletions {
   const cursor = cursorAt(text, offset)
   const { start, end, at } = cursor
-  if (isConditionPath(cursor)) return completeArguments(workspace, path, text, offset, cursor)
+  if (isConditionPath(cursor)) {
+    const offered = completeArguments(workspace, path, text, offset, cursor)
+    if (offered.items.length > 0) return offered
+  }
   const items: OfferedCompletion[] = []
   if (at !== 'value') items.push(...keysOf(cursor))
   if (at !== 'key') items.push(...valuesOf(workspace, path, cursor, providers))
