@@ -7,7 +7,7 @@ import { memberOf, type YamlMember } from '../text/node.ts'
 
 /**
  * Edits that add a member to a mapping, on a line of its own where the mapping is written so. Mappings that are not there are
- * added with it. Empty where that would touch more: another thing stands there, or the text is shared by an alias.
+ * added with it. Empty where other text would change: another value is in the way, or an alias shares the text.
  * @param pointer of the new member
  * @param value its value as flow text, valid in YAML and JSON, or as lines to be indented below the key
  * @param before key in front of which it stands; the first place when absent
@@ -55,7 +55,7 @@ export function insertionOf(
   return put(next.start, `${block}${last}\n${' '.repeat(indent)}`)
 }
 
-/** Edits that take a member out and put it, with its value as it is written, where it belongs. Empty as for both. */
+/** Edits that move a member with its value as written; empty where removal or insertion is impossible. */
 export function moveOf(
   spans: DocumentSpans,
   from: string,

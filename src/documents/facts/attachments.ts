@@ -23,9 +23,9 @@ export interface AttachedPolicyRef {
 const ATTACHMENT_PLACES = ['spec.default_policies.*', 'spec.tools.*.policies.*', 'spec.agents.*.policies.*']
 
 export const attachmentsOf = (workspace: Workspace, document: Document): readonly AttachedPolicyRef[] =>
-  mayAttach(document) ? attached(workspace, document) : NONE
+  mayAttach(document) ? readAttachments(workspace, document) : NONE
 
-/** False for a document without any of the members below which a policy is attached: most have none. */
+/** False for a document without any of the keys below which a policy can be attached, as most are. */
 function mayAttach({ value: { spec } }: Document): boolean {
   return (
     isJsonObject(spec) &&
@@ -35,7 +35,7 @@ function mayAttach({ value: { spec } }: Document): boolean {
 
 const NONE: readonly AttachedPolicyRef[] = []
 
-const attached = oncePerObject((workspace, document: Document): readonly AttachedPolicyRef[] => {
+const readAttachments = oncePerObject((workspace, document: Document): readonly AttachedPolicyRef[] => {
   const found: AttachedPolicyRef[] = []
   const attach = (at: FoundText): unknown => found.push(attachmentAt(workspace, document, at))
   for (const list of ATTACHMENT_PLACES) {
@@ -58,7 +58,7 @@ function attachmentAt(workspace: Workspace, document: Document, at: FoundText): 
   return { binding, at, written, policies, resolution }
 }
 
-/** One that is no member of a list is nobody's. */
+/** The binding at a pointer; an empty one where the entry is not a mapping. */
 function bindingAt(agent: Document, pointer: string): CallBinding {
   const bindings = pointer.startsWith('/spec/tools/') ? toolsOf(agent) : subAgentsOf(agent)
   return bindings.find((each) => each.pointer === pointer) ?? { pointer, value: {}, agent }
@@ -66,40 +66,40 @@ function bindingAt(agent: Document, pointer: string): CallBinding {
 
 /** The bindings whose calls a policy gates: those it is attached to, in so far as its scope allows. */
 export const gatedBindings = (workspace: Workspace, policy: Document): readonly ToolUse[] =>
-  gates(workspace).get(policy)?.bindings ?? []
+  gatesByPolicy(workspace).get(policy)?.bindings ?? []
 
 /** Agents that a policy concerns. */
 export const gatedAgents = (workspace: Workspace, policy: Document): readonly Document[] =>
-  gates(workspace).get(policy)?.agents ?? []
+  gatesByPolicy(workspace).get(policy)?.agents ?? []
 
-interface Gated {
+interface GatedCalls {
   readonly agents: Document[]
   readonly bindings: ToolUse[]
 }
 
-const gates = oncePerWorkspace((workspace): ReadonlyMap<Document, Gated> => {
-  const gated = new Map<Document, Gated>()
-  for (const agent of workspace.documents) if (agent.kind === 'Agent') gatesOf(workspace, agent, gated)
+const gatesByPolicy = oncePerWorkspace((workspace): ReadonlyMap<Document, GatedCalls> => {
+  const gated = new Map<Document, GatedCalls>()
+  for (const agent of workspace.documents) if (agent.kind === 'Agent') addPoliciesOfAgent(workspace, agent, gated)
   return gated
 })
 
-/** Adds what gates the calls of an agent. */
-function gatesOf(workspace: Workspace, agent: Document, gated: Map<Document, Gated>): void {
+/** Adds the policies that gate the calls of an agent. */
+function addPoliciesOfAgent(workspace: Workspace, agent: Document, gated: Map<Document, GatedCalls>): void {
   const uses = toolsOf(agent)
   for (const boundary of agent.texts('metadata.governance.authority_boundaries.*'))
-    for (const policy of linkedPolicies(workspace, agent, boundary.value)) gate(gated, policy, agent, uses)
+    for (const policy of linkedPolicies(workspace, agent, boundary.value)) addGate(gated, policy, agent, uses)
   for (const { binding, policies } of attachmentsOf(workspace, agent))
-    for (const policy of policies) gate(gated, policy, agent, uses, binding)
+    for (const policy of policies) addGate(gated, policy, agent, uses, binding)
   for (const use of uses) {
     const tool = toolDocument(workspace, use)
     for (const { policies } of tool === undefined ? [] : attachmentsOf(workspace, tool))
-      for (const policy of policies) gate(gated, policy, agent, uses, use)
+      for (const policy of policies) addGate(gated, policy, agent, uses, use)
   }
 }
 
-/** @param binding the only one that is concerned; absent for all */
-function gate(
-  gated: Map<Document, Gated>,
+/** @param binding the only binding that the policy gates; absent for all of the agent */
+function addGate(
+  gated: Map<Document, GatedCalls>,
   policy: Document,
   agent: Document,
   uses: readonly ToolUse[],
@@ -111,30 +111,30 @@ function gate(
     gated.set(policy, entry)
   }
   const { agents, bindings } = entry
-  // Agents are gone through one after the other: one that is listed is the last.
+  // Agents are visited one after the other, so a known one is the last.
   if (agents.at(-1) !== agent) agents.push(agent)
   const scope = scopeOf(policy)
   const called = scope === undefined ? uses : usesOf(agent, scope)
   for (let at = 0; at < called.length; at++) {
     const use = called[at]!
-    if ((binding === undefined || use === binding) && !isAmongLast(bindings, use)) bindings.push(use)
+    if ((binding === undefined || use === binding) && !isKnownBinding(bindings, use)) bindings.push(use)
   }
 }
 
-/** True for a binding that is listed: those of its agent are the last. */
-function isAmongLast(bindings: readonly ToolUse[], use: ToolUse): boolean {
+/** True for a known binding; the bindings of its agent are at the end of the list. */
+function isKnownBinding(bindings: readonly ToolUse[], use: ToolUse): boolean {
   for (let at = bindings.length - 1; at >= 0 && bindings[at]!.agent === use.agent; at--)
     if (bindings[at] === use) return true
   return false
 }
 
-/** Policies that are linked to a boundary of an agent, of those that are published with it. */
+/** Policies linked to a boundary of an agent, among the documents published with it. */
 export function linkedPolicies(workspace: Workspace, agent: Document, boundary: string): readonly Document[] {
-  return links(workspace, workspace.neighbours(agent)).get(boundary) ?? []
+  return policiesByBoundary(workspace, workspace.neighbours(agent)).get(boundary) ?? []
 }
 
-/** Policies of documents that are published together, by the boundary to which they are linked. */
-const links = oncePerObject((_, documents: readonly Document[]) =>
+/** Policies of documents published together, by the boundary to which they are linked. */
+const policiesByBoundary = oncePerObject((_, documents: readonly Document[]) =>
   groupBy(
     documents.filter(({ kind }) => kind === 'Policy'),
     linkOf,

@@ -19,7 +19,7 @@ export interface BoundaryAuthority {
 
 export type GateEffect = 'grant' | 'list' | 'gate'
 
-/** What a policy does; undefined where it says nothing that can be read. */
+/** What a policy does; undefined where its decision cannot be read. */
 export function effectOf(policy: Document): GateEffect | undefined {
   const { type } = decisionOf(policy)
   if (type !== 'allow') return typeof type === 'string' ? 'gate' : undefined
@@ -28,7 +28,7 @@ export function effectOf(policy: Document): GateEffect | undefined {
 
 /** Everything that decides about the calls of a tool binding. */
 export function authorityOver(project: LintProject, use: ToolUse): BoundaryAuthority {
-  const tables = authorities(project.workspace)
+  const tables = authorityTables(project.workspace)
   let known = tables.get(project)
   if (known === undefined) {
     known = new Map()
@@ -42,14 +42,14 @@ export function authorityOver(project: LintProject, use: ToolUse): BoundaryAutho
   return authority
 }
 
-/** Several rules ask about each binding. */
-const authorities = oncePerWorkspace(() => new Map<LintProject, Map<ToolUse, BoundaryAuthority>>())
+/** Cached, since several rules ask about each binding. */
+const authorityTables = oncePerWorkspace(() => new Map<LintProject, Map<ToolUse, BoundaryAuthority>>())
 
 function readAuthority({ workspace, guardrails }: LintProject, use: ToolUse): BoundaryAuthority {
   const { agent } = use
   const tool = toolDocument(workspace, use)
   const policies = new Set<Document>()
-  /** False where none of them is among the documents. */
+  /** Adds those that concern the binding; false where none is among the documents. */
   const add = (found: readonly Document[]): boolean => {
     for (const policy of found) if (concerns(policy, use)) policies.add(policy)
     return found.length > 0
@@ -69,13 +69,13 @@ function readAuthority({ workspace, guardrails }: LintProject, use: ToolUse): Bo
   }
 }
 
-/** True when something may stop a call of the binding, or when that cannot be told. */
+/** True when something may stop a call of the binding, or when that is unknown. */
 export const isGated = (project: LintProject, use: ToolUse): boolean =>
   isStopped(project, use) || needsApproval(project, use)
 
-/** The same, without the approval that an irreversible action needs by itself. */
+/** As `isGated`, but without the default approval of irreversible actions. */
 export function isStopped(project: LintProject, use: ToolUse): boolean {
-  // What is attached stops most calls: all else is looked for where it does not.
+  // Quick check first: attached policies stop most calls.
   if (isStoppedByAttached(project.workspace, use)) return true
   const { policies, unseen, synthetic } = authorityOver(project, use)
   return unseen || synthetic || policies.some(stopsOrdinaryCalls)
@@ -92,20 +92,20 @@ const isStoppedByAttached = oncePerObject((workspace, use: ToolUse): boolean => 
   return false
 })
 
-/** True unless the policy is one of another tool. */
+/** False for a policy whose scope is another tool. */
 function concerns(policy: Document, { ref }: ToolUse): boolean {
   const scope = scopeOf(policy)
   return scope === undefined || scope === ref?.id
 }
 
-/** A gate or a list that speaks of ordinary calls. */
+/** True for a gate or allow list that applies to ordinary calls. */
 export const stopsOrdinaryCalls = (policy: Document): boolean => policy.once(isGate)
 
 function isGate(policy: Document): boolean {
   const effect = effectOf(policy)
   if (effect === undefined || effect === 'grant') return false
   const condition = conditionOf(policy)
-  // Rules about failures of the runtime route these to a person; they stop no call.
+  // Conditions on `svc` only route failures of the runtime to a person; they stop no call.
   return condition === undefined || leavesOf(condition).some(({ path }) => path.root !== 'svc')
 }
 
@@ -137,7 +137,7 @@ interface Boundaries {
   readonly unlinked: boolean
 }
 
-/** The boundaries of an agent and of those that delegate to it, at whatever distance: they reach its calls. */
+/** The boundaries of an agent and of all agents that delegate to it, directly or not: they apply to its calls. */
 const boundariesOver = oncePerObject((workspace, agent: Document): Boundaries => {
   const found = new Set([agent])
   for (const each of found) for (const parent of parents(workspace).get(each) ?? []) found.add(parent)

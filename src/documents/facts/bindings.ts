@@ -44,7 +44,7 @@ const readTools = (agent: Document): readonly ToolUse[] =>
     return { pointer, value, agent, ref, builtin: ref !== undefined && BUILTIN_TOOLS.includes(ref.id) }
   })
 
-/** Those of them that call a tool, by its logical id. */
+/** Bindings of an agent that call a tool, by its logical id. */
 export const usesOf = (agent: Document, id: string): readonly ToolUse[] => agent.once(usesById).get(id) ?? NO_USES
 
 const usesById = (agent: Document): ReadonlyMap<string | undefined, readonly ToolUse[]> =>
@@ -81,7 +81,7 @@ export const toolDocument = oncePerObject((workspace, use: ToolUse): Document | 
   return fitting[0]
 })
 
-/** Where an edge to a sub-agent leads within the workspace; undefined for another edge, or when there is no Agent. */
+/** The Agent document that a sub-agent binding names by path; undefined for other references, or when there is none. */
 export const childOf = oncePerObject((workspace, edge: CallBinding): Document | undefined => {
   const ref = readAgentRef(textAt(edge.value, 'ref') ?? '')
   if (ref.form !== 'path' || edge.value['late_bound'] === true) return undefined
@@ -89,7 +89,7 @@ export const childOf = oncePerObject((workspace, edge: CallBinding): Document | 
   return 'path' in found ? workspace.documentsAt(found.path).find(({ kind }) => kind === 'Agent') : undefined
 })
 
-/** The name that the model sees; undefined when nothing says it. */
+/** The tool name that the model sees; undefined when neither `as` nor `ref` gives one. */
 export function wireNameOf(workspace: Workspace, binding: CallBinding): string | undefined {
   const as = textAt(binding.value, 'as')
   if (as !== undefined) return as
@@ -112,7 +112,7 @@ export const classOf = (value: JsonValue | undefined): SideEffectClass | undefin
 const isClass = (value: JsonValue | undefined): value is SideEffectClass =>
   typeof value === 'string' && (SIDE_EFFECT_CLASSES as readonly string[]).includes(value)
 
-/** The class that holds for a binding: the stricter of its own and the Tool document's; undefined when neither says one. */
+/** The class of a binding: the stricter of its own and the Tool document's; undefined when neither declares one. */
 export const effectiveClass = oncePerObject((workspace, use: ToolUse): SideEffectClass | undefined => {
   const own = classOf(use.value['side_effect_class'])
   const declared = declaredClass(toolDocument(workspace, use))
@@ -120,7 +120,7 @@ export const effectiveClass = oncePerObject((workspace, use: ToolUse): SideEffec
   return sideEffectRank(own) > sideEffectRank(declared) ? own : declared
 })
 
-/** What a Tool document says of itself. */
+/** The description of a Tool document. */
 export function descriptionOf(tool: Document): string | undefined {
   const { spec } = tool.value
   return isJsonObject(spec) ? textAt(spec, 'description') : undefined

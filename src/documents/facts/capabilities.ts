@@ -1,6 +1,6 @@
 /**
- * What a tool can do to the secrecy of a run: bring private data, bring content of strangers, carry something out.
- * Labels of the Tool document say so; where there are none, names are guessed from. Source: lint rules, "security".
+ * What a tool can do to the confidentiality of a run: read private data, read content of strangers, send data out. Taken from
+ * the labels of the Tool document, or guessed from names where there are none. Source: lint rules, "security".
  */
 import { isJsonObject } from '../../base/json.ts'
 import { effectiveClass, textAt, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
@@ -18,12 +18,12 @@ export interface ToolCapabilities {
 
 export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): ToolCapabilities => {
   const tool = toolDocument(workspace, use)
-  const has = sensesOf(
+  const has = hintsOf(
     textAt(use.value, 'as') === undefined ? (use.ref?.id ?? '') : `${use.ref?.id ?? ''} ${textAt(use.value, 'as')}`,
   )
   const writes = effectiveClass(workspace, use) !== 'read_only'
   const reads = !writes || has.reading
-  // Nobody here has read what a server without a Tool document answers.
+  // Without a Tool document, the answers of an MCP server are of unknown origin.
   const unread = use.value['mcp'] !== undefined && tool === undefined
   return {
     private: known(labelOf(tool, 'svc/data'), 'private', has.private && reads),
@@ -32,7 +32,7 @@ export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): ToolCapab
   }
 })
 
-/** What some binding of an agent can do: most agents can do little of it. */
+/** The capabilities that at least one binding of an agent has. */
 export const abilitiesOf = oncePerObject(
   (workspace, agent: Document): Readonly<Record<keyof ToolCapabilities, boolean>> => {
     const can = { private: false, untrusted: false, egress: false }
@@ -46,9 +46,9 @@ export const abilitiesOf = oncePerObject(
   },
 )
 
-/** What the words of a name speak of. */
-const sensesOf = memoizeByText((name) => {
-  if (!SPEAKING.test(name.toLowerCase())) return NO_SENSES
+/** The capabilities that the words of a name suggest. */
+const hintsOf = memoizeByText((name) => {
+  if (!ANY_HINT.test(name.toLowerCase())) return NO_HINTS
   const words = wordsOf(name)
   const has = (list: ReadonlySet<string>): boolean => words.some((word) => list.has(word))
   return { private: has(PRIVATE), strangers: has(STRANGERS), sending: has(SENDING), reading: has(READING) }
@@ -82,6 +82,6 @@ const STRANGERS = set('web browser browse fetch scrape crawl rss inbox mailbox')
 const SENDING = set('send post publish upload forward tweet notify webhook share email mail sms')
 const READING = set('read get list search find lookup query fetch show view')
 
-/** Most names hold none of the words: one search tells, without writing these out. */
-const SPEAKING = new RegExp([...PRIVATE, ...STRANGERS, ...SENDING, ...READING].join('|'))
-const NO_SENSES = { private: false, strangers: false, sending: false, reading: false }
+/** A quick test: most names contain none of the words. */
+const ANY_HINT = new RegExp([...PRIVATE, ...STRANGERS, ...SENDING, ...READING].join('|'))
+const NO_HINTS = { private: false, strangers: false, sending: false, reading: false }

@@ -36,16 +36,16 @@ const children = oncePerWorkspace(
     ),
 )
 
-/** An agent and all that it reaches, nearest first, each once. */
+/** An agent and every agent that it reaches, nearest first, each once. */
 export const closureOf = oncePerObject((workspace, root: Document): readonly Document[] => {
   if (edgesOf(workspace, root).length === 0) return [root]
   const reached = new Set([root])
-  // A set iterates over what is added meanwhile.
+  // A set also iterates over members added during the loop.
   for (const agent of reached) for (const { child } of edgesOf(workspace, agent)) reached.add(child)
   return [...reached]
 })
 
-/** The way from an agent back to itself, both ends included; undefined when there is none. */
+/** The path from an agent back to itself, with both ends; undefined when there is none. */
 export function cycleThrough(workspace: Workspace, first: SubAgentEdge): Document[] | undefined {
   const { agent, child } = first
   const from = new Map<Document, Document>()
@@ -63,7 +63,7 @@ export function cycleThrough(workspace: Workspace, first: SubAgentEdge): Documen
   return undefined
 }
 
-/** The longest chain of delegations below an agent, the agent first. Edges that lead back are not followed. */
+/** The longest chain of delegations below an agent, the agent first. Does not follow cycles. */
 export function longestPath(workspace: Workspace, root: Document): Document[] {
   const known = new Map<Document, Document[]>()
   const below = (agent: Document, above: ReadonlySet<Document>): Document[] => {
@@ -83,7 +83,7 @@ export function longestPath(workspace: Workspace, root: Document): Document[] {
   return below(root, new Set())
 }
 
-/** True for an agent to which no other agent of the workspace delegates: it can only be a root. */
+/** True for an agent to which no other agent of the workspace delegates. */
 export const isRoot = (workspace: Workspace, agent: Document): boolean => !children(workspace).has(agent)
 
 function trail(from: ReadonlyMap<Document, Document>, end: Document, start: Document): Document[] {

@@ -15,10 +15,10 @@ import { pointerTo } from '../text/pointer.ts'
 
 const BASE = '/spec/conditions'
 
-/** What is wrong with the conditions, at pointers into the document. */
+/** Problems of the conditions, at pointers into the document. */
 export const conditionProblems = (policy: Document): readonly ConditionProblem[] => policy.once(readWhole).problems
 
-/** The conditions as they are evaluated; undefined where there are none, or where they cannot be read. */
+/** The condition as it is evaluated; undefined where there is none or it cannot be read. */
 export const conditionOf = (policy: Document): Condition | undefined => policy.once(readWhole).condition
 
 function readWhole(policy: Document): ReadCondition {
@@ -28,20 +28,20 @@ function readWhole(policy: Document): ReadCondition {
 
 const NOTHING: ReadCondition = { problems: [] }
 
-/** The comparisons that can be read, wherever they are nested. */
+/** The readable comparisons, at any depth. */
 export const leavesIn = (policy: Document): readonly LeafUse[] => policy.once(readLeaves)
 
 function readLeaves(policy: Document): readonly LeafUse[] {
   const { leaves } = policy.once(readWhole)
   if (leaves !== undefined) return leaves
-  // What stands beside a problem, or below one, is read by itself.
+  // With a problem in the condition, each comparison is read separately.
   return policy.once(comparisons).flatMap(({ pointer, value }) => {
     const leaf = leafOf(value)
     return leaf === undefined ? [] : [{ pointer, leaf }]
   })
 }
 
-/** True where conditions that can be read compare some value more than once: only then can one comparison say something about another. */
+/** True where a readable condition compares the same value more than once: only then can its comparisons contradict or repeat each other. */
 export const comparesAgain = (policy: Document): boolean => policy.once(readsAgain)
 
 function readsAgain(policy: Document): boolean {
@@ -66,7 +66,7 @@ export interface ConditionGroup {
   readonly condition: Condition
 }
 
-/** The lists of conditions that can be read, wherever they are nested. */
+/** The readable `all` and `any` lists, at any depth. */
 export const groupsIn = (policy: Document): readonly ConditionGroup[] => policy.once(readGroups)
 
 function readGroups(policy: Document): readonly ConditionGroup[] {
@@ -89,7 +89,7 @@ function readGroups(policy: Document): readonly ConditionGroup[] {
       }
     }
     visit(value['not'], `${pointer}/not`, read && 'not' in read ? read.not : undefined)
-    const text = nodeOf(value)
+    const text = parseWhen(value)
     if (text !== undefined) visitText(text, `${pointer}/when`, read ?? readCondition(value).condition)
   }
   const visitText = (node: WhenNode, pointer: string, condition: Condition | undefined): void => {
@@ -119,7 +119,7 @@ export interface FieldUse {
   readonly path: ConditionPath
 }
 
-/** The paths that comparisons name, whatever else is wrong with them. */
+/** The paths in comparisons, including comparisons with other faults. */
 export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.once(readFields)
 
 function readFields(policy: Document): readonly FieldUse[] {
@@ -144,7 +144,7 @@ function comparisons(policy: Document): readonly { readonly pointer: string; rea
     }
     if ('not' in value) visit(value['not'], `${pointer}/not`)
     if ('field' in value) found.push({ pointer, value })
-    const text = nodeOf(value)
+    const text = parseWhen(value)
     if (text !== undefined)
       for (const { leaf, range } of whenTests(text))
         found.push({ pointer: textPointer(`${pointer}/when`, range), value: leaf })
@@ -153,8 +153,8 @@ function comparisons(policy: Document): readonly { readonly pointer: string; rea
   return found
 }
 
-/** The text of a condition on one line, where it can be read. */
-function nodeOf({ when }: JsonObject): WhenNode | undefined {
+/** The parsed text of a condition on one line; undefined where it cannot be read. */
+function parseWhen({ when }: JsonObject): WhenNode | undefined {
   const read = typeof when === 'string' ? readWhen(when) : undefined
   return read !== undefined && 'node' in read ? read.node : undefined
 }

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { Document } from '../text/document.ts'
 
-/** `spec.decision` as it is written, to be read before any place in it is asked for; empty where there is none. */
+/** `spec.decision` as written, read without computing places; empty where there is none. */
 export function decisionOf(policy: Document): JsonObject {
   const { spec } = policy.value
   const decision = isJsonObject(spec) ? spec['decision'] : undefined
@@ -15,7 +15,7 @@ export function linkOf(policy: Document): string | undefined {
   return typeof link === 'string' && link !== '' ? link : undefined
 }
 
-/** True where an approval that nobody answers is granted. */
+/** True where an approval is granted if nobody answers in time. */
 export function isAllowedInSilence(policy: Document): boolean {
   const { timeout } = decisionOf(policy)
   return isJsonObject(timeout) && timeout['default'] === 'allow'

@@ -1,4 +1,4 @@
-/** Which documents a change of some files may concern. */
+/** The documents that a change of some files may affect. */
 import { attachmentsOf } from './attachments.ts'
 import { boundariesOf } from './authority.ts'
 import { toolDocument, toolsOf } from './bindings.ts'
@@ -7,22 +7,22 @@ import type { Document } from '../text/document.ts'
 import { pathsIn } from './path-refs.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-/** The changed files, and those of documents that lead to them, at whatever distance. Sorted; paths that are gone are left out. */
+/** The changed files, and the files of all documents that refer to them, directly or not. Sorted, without deleted files. */
 export function affectedBy(workspace: Workspace, changed: readonly string[]): readonly string[] {
   const users = new Map<string, string[]>()
   for (const document of workspace.documents)
     for (const path of usedBy(workspace, document)) users.set(path, [...(users.get(path) ?? []), document.path])
   const affected = new Set(changed)
-  // A set iterates over what is added meanwhile.
+  // A set also iterates over members added during the loop.
   for (const path of affected) for (const user of users.get(path) ?? []) affected.add(user)
   const paths = new Set(workspace.files.paths)
   return [...affected].filter((path) => paths.has(path)).sort()
 }
 
-/** The documents, and those that they lead to, at whatever distance. */
+/** The documents, and all documents to which they refer, directly or not. */
 export function reachedFrom(workspace: Workspace, documents: readonly Document[]): ReadonlySet<Document> {
   const reached = new Set(documents)
-  // A set iterates over what is added meanwhile.
+  // A set also iterates over members added during the loop.
   for (const document of reached) {
     const named = filesNamedBy(workspace, document).flatMap((path) => workspace.documentsAt(path))
     for (const each of [...named, ...documentsUsedBy(workspace, document)]) reached.add(each)

@@ -1,4 +1,4 @@
-/** What tools and sub-agents say about themselves to a model. */
+/** Descriptions of tools and sub-agents that a model reads. */
 import type { JsonValue } from '../../base/json.ts'
 import type { FindingPlace } from '../text/diagnostic.ts'
 import type { Document } from '../text/document.ts'
@@ -29,7 +29,7 @@ export function describedTexts(workspace: Workspace, document: Document): Descri
 
 const isText = (value: JsonValue): value is string => typeof value === 'string'
 
-/** A text of a schema, whose place is worked out when something is wrong there. */
+/** A description in a schema; computes its place on demand. */
 class SchemaDescription implements DescribedText {
   readonly text: string
   readonly #schema: SchemaText

@@ -1,4 +1,4 @@
-/** Tool and Policy documents as publishing and the lock keep them. Source: bundles, sections 3 and 4. */
+/** Tool and Policy documents in the form that is published and locked. Source: bundles, sections 3 and 4. */
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { SchemaSpec } from '../../spec/document.ts'
 import { digestOfDocument, type JsonSchema } from '../../spec/snapshot.ts'
@@ -25,7 +25,7 @@ export const frozenOf = oncePerObject((workspace, document: Document): JsonObjec
   return { ...document.value, spec: { ...(document.value['spec'] as JsonObject), ...inlined } }
 })
 
-/** What a lock says of the document as it is; undefined where `frozenOf` is. */
+/** The digest that a lock holds for the document; undefined where `frozenOf` is. */
 export function integrityOf(workspace: Workspace, document: Document): Digest | undefined {
   const { kind, identity } = document
   const content = frozenOf(workspace, document)
@@ -33,7 +33,7 @@ export function integrityOf(workspace: Workspace, document: Document): Digest | 
   return digestOfDocument({ kind, id: identity.id, version: identity.version, document: content })
 }
 
-/** The schema that a spec of the document names or holds, with what it reaches; undefined where that cannot be read. */
+/** The schema of a spec with every file that it references; undefined where one cannot be read. */
 export function schemaByValue(workspace: Workspace, document: Document, spec: SchemaSpec): JsonSchema | undefined {
   const read = (ref: string, beside?: string, version?: string | number): SchemaFile | undefined => {
     const found = resolveBeside(workspace, document, beside, ref, version)

@@ -1,4 +1,4 @@
-/** The schema to which the arguments of a call are held. Source: policies, section 1. */
+/** The schema that validates the arguments of a call. Source: policies, section 1. */
 import { toolDocument, type CallBinding, type ToolUse } from './bindings.ts'
 import type { Document } from '../text/document.ts'
 import { oncePerObject } from '../workspace/once.ts'

@@ -8,8 +8,8 @@ import type { Workspace } from '../workspace/workspace.ts'
 export interface InstructionsText {
   readonly text: string
   /**
-   * A part of the text as a place, asked for from its start to its end; of instructions in the document the whole where they do not
-   * show it by its letters.
+   * The place of a part of the text; parts must be requested from start to end. For inline instructions it is the whole text where
+   * the part is not written literally.
    */
   placeOf(start: number, length: number): FindingPlace
 }

@@ -1,8 +1,8 @@
-/** What an agent is limited to. */
+/** The limits of an agent. */
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { Document } from '../text/document.ts'
 
-/** `spec.limits` as it is written, to be read before any place in it is asked for; empty where there is none. */
+/** `spec.limits` as written, read without computing places; empty where there is none. */
 export function limitsOf(agent: Document): JsonObject {
   const { spec } = agent.value
   const limits = isJsonObject(spec) ? spec['limits'] : undefined

@@ -1,4 +1,4 @@
-/** What `svc.lock` says, as far as lint reads it. Source: bundles, section 3. */
+/** The part of `svc.lock` that lint reads. Source: bundles, section 3. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { Document } from '../text/document.ts'
 import { directoryOf, joinPath } from '../text/paths.ts'
@@ -14,8 +14,8 @@ export interface RawLock {
 }
 
 /**
- * Where the lock of what is compiled lies: beside it. Agents that stand alone in one directory would take each other's pins away,
- * so there each has its own, with its id in the name; an archive of one of them keeps that name.
+ * Path of the lock file, beside what is compiled. Several agents without a bundle in one directory would overwrite each other's
+ * pins, so each has its own lock with its id in the name; an archive of one of them keeps that name.
  * @param document the Bundle, or what is compiled alone
  */
 export function lockPathOf(workspace: Workspace, document: Document): string {
@@ -31,7 +31,7 @@ export function lockPathOf(workspace: Workspace, document: Document): string {
   return workspace.neighbours(document).some(isOther) ? own : shared
 }
 
-/** The lock that all that lies in a directory has, and that of an agent alone. */
+/** The lock shared by a directory, and the own lock of an agent. */
 function pathsOf({ kind, path, identity }: Document): { readonly shared: string; readonly own?: string } {
   const at = (name: string): string => joinPath(directoryOf(path), name)
   return {
@@ -56,12 +56,12 @@ export function readLock(workspace: Workspace, document: Document): RawLock | nu
 function pathOf(workspace: Workspace, document: Document): string | undefined {
   const bundle = workspace.bundleOf(document)
   if (bundle !== undefined) return joinPath(bundle, LOCK_FILE)
-  // Most agents that stand alone have no lock, and for these it need not be known which others are beside them.
+  // Most agents without a bundle have no lock; then their neighbours need not be searched.
   const { shared, own = shared } = pathsOf(document)
   return workspace.files.has(shared) || workspace.files.has(own) ? lockPathOf(workspace, document) : undefined
 }
 
-/** The same, where it can be read. */
+/** The lock, as `readLock`; undefined also for an unreadable one. */
 export const lockOf = (workspace: Workspace, document: Document): RawLock | undefined =>
   readLock(workspace, document) ?? undefined
 

@@ -2,7 +2,7 @@ import type { FindingText } from '../text/diagnostic.ts'
 import type { FoundText } from '../text/document.ts'
 import type { PathResolution } from '../workspace/workspace.ts'
 
-/** How to say that a reference leads nowhere; undefined when it leads somewhere, or a rule about paths says it. */
+/** The message for a reference to a missing or ambiguous file; undefined when it resolves, or when a rule about paths reports it. */
 export function missingFile(
   found: PathResolution,
   ref: FoundText,

@@ -9,7 +9,7 @@ import { nodeAt } from '../edit/removal.ts'
 import { brokenAs } from '../text/source.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-/** Writes the policy beside the others and attaches it to a binding; undefined where it has no name or no place. */
+/** The fix that writes the policy and attaches it to a binding; undefined where its name or path is taken, or it cannot be attached. */
 export function taintGate(workspace: Workspace, use: ToolUse): FindingFix | undefined {
   const { agent, ref } = use
   const { namespace } = agent.identity ?? {}

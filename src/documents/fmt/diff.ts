@@ -1,4 +1,4 @@
-/** What changes between two texts, line by line, as `diff -u` shows it. */
+/** Unified diff of two texts, as `diff -u` prints it. */
 
 /** Unchanged lines shown around a change. */
 const CONTEXT = 3

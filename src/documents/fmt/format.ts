@@ -11,7 +11,7 @@ import { commentsOf } from './comments.ts'
 import { printJson } from './json.ts'
 import { printYaml } from './print.ts'
 
-/** The text in its canonical form, or why it stays as it is. */
+/** The text in its canonical form, or the reason it is left unchanged. */
 export type FormattedText =
   | { readonly text: string; readonly changed: boolean }
   | { readonly findings: readonly Diagnostic[] }
@@ -52,7 +52,7 @@ function settled(written: string): string | { readonly kept: string } {
   return { kept: 'its comments would move each time it is formatted' }
 }
 
-/** What one text says and the other does not. The form is checked on every file: a formatter must never lose a word. */
+/** What only one of two texts contains. Checked on every file: a formatter must never lose content. */
 function lossOf(before: readonly YamlNode[], from: string, after: readonly YamlNode[], to: string): string | undefined {
   if (before.length !== after.length || before.some((root, at) => !alike(root.value, after[at]!.value)))
     return 'a value would change'

@@ -3,7 +3,7 @@ import { KINDS } from '../../spec/document.ts'
 import { keys } from '../generated/keys.js'
 import type { SchemaName } from '../workspace/schema-keys.ts'
 
-/** Tells the order of the keys at a path; undefined where authors name the keys. */
+/** The order of the keys at a path; undefined where authors choose the keys. */
 export type KeyOrder = (path: readonly (string | number)[]) => readonly string[] | undefined
 
 /** @param kind what the document says it is */
@@ -17,7 +17,7 @@ export function keyOrderOf(kind: unknown): KeyOrder {
     )?.[1]
 }
 
-/** Sorts by the order; what it does not name follows as it stood. */
+/** Sorts by the order; other members follow in their original order. */
 export function inOrder<T>(items: readonly T[], order: readonly string[], nameOf: (item: T) => string): T[] {
   const rank = (item: T): number => {
     const at = order.indexOf(nameOf(item))

@@ -1,4 +1,4 @@
-/** What may be written where the cursor stands. */
+/** Completions at a cursor. */
 import { OPERATORS } from '../../policy/condition/operators.ts'
 import { API_VERSION, KINDS } from '../../spec/document.ts'
 import type { Document } from '../text/document.ts'
@@ -11,7 +11,7 @@ import { fieldAt, generalPath, holdsMore, keysAt, type Field } from './field.ts'
 
 export interface OfferedCompletion {
   readonly label: string
-  /** What is written in place of the word; the label when absent. */
+  /** Text that replaces the word; the label when absent. */
   readonly insert?: string
   readonly kind: 'key' | 'value' | 'document' | 'file' | 'secret'
   /** One line beside the label. */
@@ -39,7 +39,10 @@ export function completeAt(
 ): OfferedCompletions {
   const cursor = cursorAt(text, offset)
   const { start, end, at } = cursor
-  if (isConditionPath(cursor)) return completeArguments(workspace, path, text, offset, cursor)
+  if (isConditionPath(cursor)) {
+    const offered = completeArguments(workspace, path, text, offset, cursor)
+    if (offered.items.length > 0) return offered
+  }
   const items: OfferedCompletion[] = []
   if (at !== 'value') items.push(...keysOf(cursor))
   if (at !== 'key') items.push(...valuesOf(workspace, path, cursor, providers))
@@ -79,7 +82,7 @@ function completeArguments(
   }
 }
 
-/** Keys and texts stand in quotes. */
+/** Quotes keys and texts. */
 function asJson(each: OfferedCompletion): OfferedCompletion {
   const { label, insert = label, kind } = each
   if (kind === 'key') return { ...each, insert: `"${label}"${insert === label ? '' : ': '}` }
@@ -93,7 +96,7 @@ function keysOf({ kind, path, siblings, at, key, isFlow }: DocumentCursor): Offe
       : ['apiVersion', 'kind', 'metadata', 'spec']
           .filter((each) => !siblings.has(each))
           .map((each) => ({ label: each, insert: `${each}: `, kind: 'key' }))
-  // A line with its colon needs only the name.
+  // The line already has a colon.
   const tail = at === 'key' && key !== undefined ? '' : ': '
   return keysAt(kind, path)
     .filter((each) => !siblings.has(each.key))
@@ -120,12 +123,12 @@ function valuesOf(
   if (kind === 'Policy' && place[0] === 'spec' && place[1] === 'conditions' && key === 'op')
     return Object.entries(OPERATORS).map(([label, { word }]) => ({ label, kind: 'value', detail: word }))
   const field = fieldAt(kind, place)
-  const named = namedElsewhere(workspace, path, cursor, `${kind} ${generalPath(kind, place) ?? place.join('.')}`)
+  const named = referenceCompletions(workspace, path, cursor, `${kind} ${generalPath(kind, place) ?? place.join('.')}`)
   return [
     ...(named ?? []),
     ...(field?.values ?? []).map((label) => withDefault(label, field!)),
     ...(key === 'provider' ? providers : []).map(asValue),
-    // Where things are named, an example would name one that is not there.
+    // An example name would lead nowhere where names of the project are listed.
     ...(named === undefined ? (field?.examples ?? []) : []).filter((each) => !providers.includes(each)).map(asValue),
   ]
 }
@@ -138,8 +141,8 @@ const withDefault = (label: string, field: Field): OfferedCompletion => ({
   ...(field.default === label && { detail: 'default' }),
 })
 
-/** What is named elsewhere: documents, files, secrets, servers; undefined where a value names nothing. */
-function namedElsewhere(
+/** Names of documents, files, secrets or servers for a reference; undefined where the value is not a reference. */
+function referenceCompletions(
   workspace: Workspace,
   path: string,
   cursor: DocumentCursor,
@@ -169,7 +172,7 @@ function namedElsewhere(
     case 'Agent spec.tools.*.ref':
       return [
         ...ids('Tool', ({ identity }) => `${identity!.id}@^${identity!.version}`),
-        ...BUILTIN_TOOLS.map((label) => ({ label, kind: 'document' as const, detail: 'of svc itself' })),
+        ...BUILTIN_TOOLS.map((label) => ({ label, kind: 'document' as const, detail: 'built into svc' })),
       ]
     case 'Agent spec.agents.*.ref':
     case 'Bundle spec.root':
@@ -219,7 +222,7 @@ const boundaries = (documents: readonly Document[], at: string): OfferedCompleti
   ).values(),
 ]
 
-/** Names of `spec.mcp_servers`, written in either order of keys, in lines or in brackets. */
+/** Names of `spec.mcp_servers`, in block or flow style. */
 function serversIn(lines: readonly string[]): string[] {
   const at = lines.findIndex((line) => /^\s+["']?mcp_servers["']?\s*:/.test(line))
   if (at < 0) return []
@@ -231,7 +234,7 @@ function serversIn(lines: readonly string[]): string[] {
   )
 }
 
-/** The directory from which a document of this file names paths. */
+/** The directory to which paths in this file are relative. */
 function bundleOf(workspace: Workspace, path: string): string {
   const [document] = workspace.documentsAt(path)
   return document === undefined ? directoryOf(path) : workspace.bundleDirectory(document)

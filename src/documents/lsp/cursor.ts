@@ -1,32 +1,31 @@
 /**
- * Where a cursor stands in a text that may be half written, read from its lines and their indentation: no parser understands
- * a line before it is finished.
+ * The position of a cursor in a half-written text, from lines and indentation alone: a parser fails until a line is complete.
  */
 import type { DocumentKind } from '../../spec/document.ts'
 import { isKind } from './field.ts'
 import { readFlow, type FlowCursor } from './flow.ts'
 
 export interface DocumentCursor {
-  /** What the document around it says it is. */
+  /** Kind of the document around the cursor. */
   readonly kind: DocumentKind | undefined
-  /** Keys above it, `*` for an item of a list; the mapping or list to which the line belongs. */
+  /** Path of the mapping or list to which the line belongs; `*` stands for an item of a list. */
   readonly path: readonly string[]
   /** The key of the line, where it has one. */
   readonly key: string | undefined
-  /** Where the cursor is: at a key, at the value behind one, or behind the dash of an item, where both may come. */
+  /** At a key, at the value after one, or after the dash of an item, where either may follow. */
   readonly at: 'key' | 'value' | 'item'
   /** True between brackets. */
   readonly isFlow: boolean
-  /** What is written of the word, before the cursor and after it: offsets in the text. */
+  /** Offsets of the word around the cursor. */
   readonly start: number
   readonly end: number
-  /** Keys that the same mapping has already. */
+  /** Other keys of the same mapping. */
   readonly siblings: ReadonlySet<string>
-  /** Lines of the document, for what is declared in it. */
+  /** Lines of the document around the cursor. */
   readonly lines: readonly string[]
 }
 
-/** What opens at a column of a line: an item of a list, or a key. */
+/** The dash of an item or a key, with its column. */
 interface Opener {
   readonly column: number
   readonly name: string
@@ -78,13 +77,13 @@ export function cursorAt(text: string, offset: number): DocumentCursor {
   }
 }
 
-/** What brackets that are open at the cursor say of it, below the keys of the lines around them. */
+/** The cursor inside brackets that are open at its offset; undefined outside of brackets. */
 function flowIn(text: string, lines: readonly string[], first: number, offset: number): FlowCursor | undefined {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)].slice(first)
   for (let at = 0; at < lines.length && starts[at]! < offset; at++) {
     const { openers, rest, column } = readLine(lines[at]!)
     const named = openers.at(-1)
-    // The lines of a text are no brackets.
+    // Skips block texts: a bracket in them opens nothing.
     if (/^[|>]/.test(rest)) {
       const isText = (line: string | undefined): boolean =>
         line !== undefined && (line.trim() === '' || line.search(/\S/) > (named?.column ?? -1))
@@ -114,7 +113,7 @@ export function keysBelow(lines: readonly string[], name: string): string[] {
   if (at < 0) return []
   const { rest } = readLine(lines[at]!)
   if (rest.startsWith('{')) {
-    // Asked from before the first key, what stands beside is all of them.
+    // Read from before the first key, the siblings are all keys.
     const flow = readFlow(`{ ${[rest.slice(1), ...lines.slice(at + 1)].join('\n')}`, 0, 1)
     return typeof flow === 'number' ? [] : [...flow.siblings]
   }
@@ -204,7 +203,7 @@ function wordAround(line: string, column: number, from: number): [number, number
 
 function siblingsOf(lines: readonly string[], here: number, column: number): ReadonlySet<string> {
   const found = new Set<string>()
-  const look = (at: number): boolean => {
+  const visitLine = (at: number): boolean => {
     const { openers } = readLine(lines[at]!)
     const key = openers.find((each) => each.name !== ITEM)
     const first = openers[0]
@@ -212,13 +211,13 @@ function siblingsOf(lines: readonly string[], here: number, column: number): Rea
     if (key?.column === column && at !== here) found.add(key.name)
     return first.column >= column
   }
-  // The line with the dash is the first of its item: the items around it are other mappings.
+  // A line with a dash begins its item, so lines above it belong to other mappings.
   if (!readLine(lines[here] ?? '').openers.some(({ name, column: at }) => name === ITEM && at < column))
-    for (let at = here - 1; at >= 0 && look(at); at--);
+    for (let at = here - 1; at >= 0 && visitLine(at); at--);
   for (let at = here + 1; at < lines.length; at++) {
     const first = readLine(lines[at]!).openers[0]
     if (first !== undefined && first.column < column) break
-    look(at)
+    visitLine(at)
   }
   return found
 }

@@ -1,4 +1,4 @@
-/** What the schemas say about a field, for hover and completion. */
+/** Fields of the schemas, for hover and completion. */
 import { KINDS, type DocumentKind } from '../../spec/document.ts'
 import { fields, type Field } from '../generated/fields.js'
 
@@ -9,7 +9,7 @@ const tableOf = (kind: DocumentKind): Readonly<Record<string, Field>> =>
 
 const parts = (path: string): string[] => (path === '' ? [] : path.split('.'))
 
-/** The path of the table that a path of a document means: names that authors choose become `*`. */
+/** The path in the table for a path in a document: names that authors choose become `*`. */
 export function generalPath(kind: DocumentKind, path: readonly string[]): string | undefined {
   return Object.keys(tableOf(kind)).find((known) => {
     const wanted = parts(known)
@@ -36,7 +36,7 @@ export function keysAt(
   })
 }
 
-/** True where something may stand below: the editor goes on to the next line. */
+/** True for a field with fields of its own, whose value begins on the next line. */
 export const holdsMore = (kind: DocumentKind, path: readonly string[]): boolean => {
   const known = generalPath(kind, path)
   return known !== undefined && Object.keys(tableOf(kind)).some((each) => each.startsWith(`${known}.`))

@@ -1,4 +1,4 @@
-/** What an editor tells about the word under the cursor, in Markdown. */
+/** Hover text for the word under the cursor, in Markdown. */
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { ruleExamples } from '../generated/rule-examples.js'
 import { findRule } from '../lint/lint.ts'
@@ -6,7 +6,7 @@ import type { LintRule } from '../facts/rule.ts'
 import { cursorAt } from './cursor.ts'
 import { fieldAt, type Field } from './field.ts'
 
-/** The page of the field, and of each rule that the place breaks; undefined where there is nothing to tell. */
+/** The pages of the rules broken at the offset and of the field; undefined where there are none. */
 export function hoverAt(text: string, offset: number, findings: readonly Diagnostic[]): string | undefined {
   const broken = findings.filter(
     ({ range }) => range.start.offset <= offset && offset <= Math.max(range.end.offset, range.start.offset + 1),

@@ -1,5 +1,5 @@
 /**
- * Whether some value of a domain makes comparisons true or false together. "No" is proven; what is not proven is possible.
+ * Whether one value of a domain can satisfy several comparisons at once. "No" is proven; "yes" means only that it is not excluded.
  * Source: policies, section 2.
  */
 import type { JsonValue } from '../../base/json.ts'
@@ -12,13 +12,13 @@ import { domainAfter } from './function-domain.ts'
 import { literalPattern } from './pattern-fit.ts'
 import { ANY_VALUE, mayBe, typeOf, type Bound, type Domain, type ValueType } from './value-domain.ts'
 
-/** A leaf that is to be true, or to be false. Neither is what it is where it is unknown. */
+/** A comparison that must be true (`holds`) or must be false; an unknown result is neither. */
 export interface Literal {
   readonly leaf: ConditionLeaf
   readonly holds: boolean
 }
 
-/** Literals about the same value share this name; undefined for one that speaks of many values. */
+/** Comparisons with the same value share this name; undefined for `[*]`, which compares many values. */
 export function subjectName({ leaf: { path, windowMs } }: Literal): string | undefined {
   if (isSpread(path)) return undefined
   const inner = innerPathText(path)
@@ -26,11 +26,11 @@ export function subjectName({ leaf: { path, windowMs } }: Literal): string | und
 }
 
 /**
- * @param group about one value, with or without functions of it
- * @param domain of the value itself; undefined = nothing is known, of functions neither
+ * @param group comparisons with one value or with functions of it
+ * @param domain of the value itself; undefined = unknown, also for its functions
  */
 export function admits(group: readonly Literal[], domain: Domain | undefined): boolean {
-  // Some value makes any one comparison true, and some other value makes it false.
+  // Over all values, a single comparison is true for some and false for others.
   if (domain === undefined && group.length === 1) return true
   const [{ leaf }] = group as [Literal]
   if (isSpread(leaf.path)) return admitsElement(group[0]!, domain ?? ANY_VALUE)
@@ -51,7 +51,7 @@ export function admits(group: readonly Literal[], domain: Domain | undefined): b
   )
 }
 
-/** True where the leaf is unknown for every value that is there. */
+/** True where the comparison is unknown for every present value. */
 export function isAlwaysUnknown(leaf: ConditionLeaf, domain: Domain): boolean {
   if (leaf.op === 'exists' || leaf.op === 'type') return false
   const { values, types } = domain

@@ -1,4 +1,4 @@
-/** Policies that decide wherever another one would. Source: policies, section 4. */
+/** Policies that apply to every call to which another policy applies. Source: policies, section 4. */
 import { leavesOf, type Condition } from '../../policy/condition/condition.ts'
 import { isSpread } from '../../policy/condition/path.ts'
 import { gatedBindings, scopeOf } from '../facts/attachments.ts'
@@ -10,7 +10,8 @@ import type { Workspace } from '../workspace/workspace.ts'
 
 /**
  * A policy of one of the types `over` that fires for every call for which this one, of one of the types `of`, fires.
- * Of two that say the same the later is covered. Only what reads one argument is compared, so that they are unknown together.
+ * Of two equal policies the later one is covered. Compares only conditions on a single field, so that both are unknown for the
+ * same calls.
  */
 export function coveringPolicy(
   workspace: Workspace,
@@ -22,7 +23,7 @@ export function coveringPolicy(
   const own = conditionOf(policy)
   const calls = gatedBindings(workspace, policy)
   if (own === undefined || calls.length === 0 || fieldOf(own) === undefined || !isSatisfiable(own)) return undefined
-  // What gates the same calls is attached where this one is, and so at hand.
+  // A policy that gates the same calls is published together with this one.
   return workspace.neighbours(policy).find((other) => {
     if (other === policy || other.kind !== 'Policy' || !isOf(other, over)) return false
     const condition = conditionOf(other)

@@ -1,4 +1,4 @@
-/** What the calls that a policy gates may bring, by the input schemas of the tools. */
+/** The possible arguments of the calls that a policy gates, by the input schemas of the tools. */
 import type { JsonObject } from '../../base/json.ts'
 import { innerPathText } from '../../policy/condition/path.ts'
 import { gatedBindings } from '../facts/attachments.ts'

@@ -1,37 +1,36 @@
 /**
- * What can be proven about conditions by intervals and lists of values. Every answer is on the safe side: what is not
- * proven counts as possible. Source: lint rules, "policy"; policies, section 2.
+ * Proofs about conditions from intervals and lists of values. Answers are conservative: what is not proven counts as possible. Source: lint rules, "policy"; policies, section 2.
  */
 import { leavesOf, type Condition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import type { ConditionOperator } from '../../policy/condition/operators.ts'
 import { admits, isAlwaysCompared, subjectName, type Literal } from './admits.ts'
 import type { Domains } from './value-domain.ts'
 
-const nothingKnown: Domains = () => undefined
+const unknownDomains: Domains = () => undefined
 
 /** False when no call can make the condition true. */
-export function isSatisfiable(condition: Condition, domains: Domains = nothingKnown): boolean {
-  if (domains !== nothingKnown) return isPossible(condition, domains)
-  const known = byThemselves.get(condition) ?? isPossible(condition, domains)
-  byThemselves.set(condition, known)
+export function isSatisfiable(condition: Condition, domains: Domains = unknownDomains): boolean {
+  if (domains !== unknownDomains) return isPossible(condition, domains)
+  const known = satisfiableAlone.get(condition) ?? isPossible(condition, domains)
+  satisfiableAlone.set(condition, known)
   return known
 }
 
-/** Several rules ask this of the same conditions. */
-const byThemselves = new WeakMap<Condition, boolean>()
+/** Cached for conditions without domains: several rules ask about the same ones. */
+const satisfiableAlone = new WeakMap<Condition, boolean>()
 
-/** Most conditions can be true in the first way that comes to mind: only for the others are all ways written out. */
+/** Tries the first branch before expanding all: it is satisfiable in most conditions. */
 const isPossible = (condition: Condition, domains: Domains): boolean =>
-  possible(firstBranch(condition, true), domains) ||
-  (branches(condition, true) ?? [[]]).some((branch) => possible(branch, domains))
+  isBranchPossible(firstBranch(condition, true), domains) ||
+  (expandBranches(condition, true) ?? [[]]).some((branch) => isBranchPossible(branch, domains))
 
 /** True when every call makes the condition true: never false, and never unknown. */
 export function alwaysTrue(condition: Condition, domains: Domains): boolean {
-  // Most conditions are refuted in the first way that comes to mind.
-  if (possible(firstBranch(condition, false), domains)) return false
+  // Quick check first: the first branch refutes most conditions.
+  if (isBranchPossible(firstBranch(condition, false), domains)) return false
   if (!leavesOf(condition).every((leaf) => isNeverUnknown(leaf, domains))) return false
-  const refuting = branches(condition, false)
-  return refuting !== undefined && !refuting.some((branch) => possible(branch, domains))
+  const refuting = expandBranches(condition, false)
+  return refuting !== undefined && !refuting.some((branch) => isBranchPossible(branch, domains))
 }
 
 function isNeverUnknown(leaf: ConditionLeaf, domains: Domains): boolean {
@@ -43,18 +42,18 @@ function isNeverUnknown(leaf: ConditionLeaf, domains: Domains): boolean {
 }
 
 /** True when every value that makes the first true makes the second true. */
-export function conditionImplies(first: Condition, second: Condition, domains: Domains = nothingKnown): boolean {
-  const [one, other] = [branches(first, true), branches(second, false)]
+export function conditionImplies(first: Condition, second: Condition, domains: Domains = unknownDomains): boolean {
+  const [one, other] = [expandBranches(first, true), expandBranches(second, false)]
   if (one === undefined || other === undefined || one.length * other.length > MAX_BRANCHES) return false
-  return !one.some((a) => other.some((b) => possible([...a, ...b], domains)))
+  return !one.some((a) => other.some((b) => isBranchPossible([...a, ...b], domains)))
 }
 
 /**
- * True when whatever makes the condition true is held to a bound on some argument, or on what was done before. A least value,
- * an exception and presence are no bounds, nor is what the schema says already.
+ * True when every call that makes the condition true is bounded in some argument or in the history. A lower bound, an exception
+ * and presence do not count, nor does what the schema requires anyway.
  */
 export function isBounding(condition: Condition, domains: Domains): boolean {
-  const ways = branches(condition, true)
+  const ways = expandBranches(condition, true)
   return ways === undefined || ways.every((branch) => branch.some((each) => isBound(each, domains)))
 }
 
@@ -68,9 +67,9 @@ function isBound({ leaf, holds }: Literal, domains: Domains): boolean {
   return holds && !(typeof value === 'string' && ANY_TEXT[op]?.test(value))
 }
 
-/** Comparisons that leave everything beyond a value, or all but some values. */
+/** Comparisons that are true for unboundedly many values. */
 const UNBOUNDED: readonly ConditionOperator[] = ['gt', 'gte', 'ne', 'not_in']
-/** Values with which a comparison of texts says nothing. */
+/** Operands with which a comparison is true for every text. */
 const ANY_TEXT: Readonly<Partial<Record<ConditionOperator, RegExp>>> = {
   starts_with: /^$/,
   ends_with: /^$/,
@@ -78,15 +77,15 @@ const ANY_TEXT: Readonly<Partial<Record<ConditionOperator, RegExp>>> = {
   matches: /^\^?(?:\.[*+])?\$?$/,
 }
 
-/** More ways to be true than this are not looked at. */
+/** Limit of the expansion into branches, which grows exponentially. */
 const MAX_BRANCHES = 256
 
-/** The condition, or its opposite, as alternatives of leaves that hold together; undefined when there are too many. */
-function branches(condition: Condition, holds: boolean): readonly (readonly Literal[])[] | undefined {
+/** The condition or its negation in disjunctive normal form; undefined above MAX_BRANCHES. */
+function expandBranches(condition: Condition, holds: boolean): readonly (readonly Literal[])[] | undefined {
   if ('leaf' in condition) return [[{ leaf: condition.leaf, holds }]]
-  if ('not' in condition) return branches(condition.not, !holds)
+  if ('not' in condition) return expandBranches(condition.not, !holds)
   const together = 'all' in condition === holds
-  const members = ('all' in condition ? condition.all : condition.any).map((each) => branches(each, holds))
+  const members = ('all' in condition ? condition.all : condition.any).map((each) => expandBranches(each, holds))
   let result: readonly (readonly Literal[])[] | undefined = together ? [[]] : []
   for (const member of members) {
     if (member === undefined || result === undefined) return undefined
@@ -96,7 +95,7 @@ function branches(condition: Condition, holds: boolean): readonly (readonly Lite
   return result
 }
 
-/** The first of the branches, if there are not too many of them. */
+/** The first branch of the normal form, without expanding the others. */
 function firstBranch(condition: Condition, holds: boolean): readonly Literal[] {
   const branch: Literal[] = []
   collectFirst(condition, holds, branch)
@@ -113,7 +112,7 @@ function collectFirst(condition: Condition, holds: boolean, branch: Literal[]): 
   }
 }
 
-function possible(branch: readonly Literal[], domains: Domains): boolean {
+function isBranchPossible(branch: readonly Literal[], domains: Domains): boolean {
   for (let at = 0; at < branch.length; at++) {
     const group = groupAt(branch, at)
     if (group !== undefined && !admits(group, domains(group[0]!.leaf.path))) return false
@@ -121,7 +120,7 @@ function possible(branch: readonly Literal[], domains: Domains): boolean {
   return true
 }
 
-/** All that a branch says about one value, at the first place where it does; undefined at others. */
+/** All comparisons of a branch with the same value, at the first of them; undefined at the others. */
 function groupAt(branch: readonly Literal[], first: number): readonly Literal[] | undefined {
   const literal = branch[first]!
   const name = subjectName(literal)

@@ -1,6 +1,6 @@
 /**
- * Which values can stand at a path of a condition. What is not certain is possible: a domain may be larger than the truth and
- * never smaller, so what is impossible over it is impossible. Source: policies, section 2.
+ * The values that are possible at a path of a condition. A domain may be larger than the real set of values but never smaller, so
+ * what is impossible in the domain is impossible. Source: policies, section 2.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { ConditionPath, PathSegment } from '../../policy/condition/path.ts'
@@ -12,30 +12,30 @@ import { patternRefuses } from './pattern-fit.ts'
 export type ValueType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
 export interface Domain {
-  /** Every value that is possible, where that is a list. */
+  /** All possible values, where they can be listed. */
   readonly values: readonly JsonValue[] | undefined
   readonly types: readonly ValueType[]
   readonly low: Bound | undefined
   readonly high: Bound | undefined
-  /** Numbers are integers. */
+  /** True where all numbers are integers. */
   readonly integer: boolean
-  /** Characters of texts, and elements of lists. */
+  /** Lengths: characters of texts, elements of lists. */
   readonly size: { readonly string: Size; readonly array: Size }
-  /** Every element of a list; undefined where nothing is known of them. */
+  /** Domain of the elements of a list; undefined where unknown. */
   readonly element: Domain | undefined
-  /** A call may be without it. */
+  /** True where a call may leave the value out. */
   readonly absent: boolean
-  /** Something without members may stand on the way. */
+  /** True where a value on the path may have no members, so that the path cannot be read. */
   readonly unreadable: boolean
-  /** True where something else certainly rules a value out. */
+  /** True for a value that other keywords of the schema exclude. */
   readonly refuses?: (value: JsonValue) => boolean
-  /** True where a text certainly stands in no value. */
+  /** True for a text that is part of no possible value. */
   readonly lacks?: (part: string) => boolean
 }
 
 export interface Bound {
   readonly at: number
-  /** True when the bound itself is left out. */
+  /** True for an exclusive bound. */
   readonly open: boolean
 }
 
@@ -44,13 +44,13 @@ export interface Size {
   readonly most: number
 }
 
-/** What is possible at a path, its function left aside; undefined = nothing is known. */
+/** The domain of a path without its function; undefined = nothing is known. */
 export type Domains = (path: ConditionPath) => Domain | undefined
 
 const ALL_TYPES: readonly ValueType[] = ['null', 'boolean', 'number', 'string', 'array', 'object']
 const ANY_SIZE: Size = { least: 0, most: Infinity }
 
-/** Whatever JSON can say, or nothing. */
+/** Any JSON value, or none. */
 export const ANY_VALUE: Domain = {
   values: undefined,
   types: ALL_TYPES,
@@ -63,7 +63,7 @@ export const ANY_VALUE: Domain = {
   unreadable: true,
 }
 
-/** What the schema of the arguments says about one of them. With `[*]`, about each of its elements. */
+/** The domain of an argument under the schema of the arguments; with `[*]`, of each element. */
 export function domainAt(schema: JsonObject | boolean, segments: readonly PathSegment[]): Domain {
   let at = conjunctsOf(schema, schema)
   let [absent, unreadable] = [false, false]
@@ -81,7 +81,7 @@ export function domainAt(schema: JsonObject | boolean, segments: readonly PathSe
   return domainOf(at, absent, unreadable)
 }
 
-/** True where a schema knows an argument, and lets a call leave it out. */
+/** True where a schema declares an argument as optional. */
 export function mayBeAbsent(schema: JsonObject | boolean, segments: readonly PathSegment[]): boolean {
   let here: JsonValue | undefined = schema
   let absent = false
@@ -94,10 +94,10 @@ export function mayBeAbsent(schema: JsonObject | boolean, segments: readonly Pat
   return isJsonObject(here) && absent
 }
 
-/** The domain of a field that is no argument. */
+/** The domain of a field outside `args`. */
 export function fieldDomain(path: ConditionPath): Domain {
   const { text, history, segments } = path
-  // A sum may be of negative numbers, and cannot be told where one of them is no number.
+  // A total may be negative, and is unreadable where one of its values is not a number.
   if (history)
     return typeof history.measure === 'string'
       ? { ...COUNT, unreadable: true }
@@ -154,7 +154,7 @@ export function typeOf(value: JsonValue): ValueType {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : (typeof value as ValueType)
 }
 
-/** False where the domain certainly has no such value. */
+/** False where the domain excludes the value. */
 export function mayBe(domain: Domain, value: JsonValue): boolean {
   const { values, types, low, high, integer, size, refuses } = domain
   if (values !== undefined) return values.some((each) => canonicalJson(each) === canonicalJson(value))
@@ -176,15 +176,15 @@ interface Conjunct {
   readonly root: JsonObject | boolean
 }
 
-/** More schemas than this say nothing new that would matter here. */
+/** Bounds the work for schemas with many references; further conjuncts are ignored, which only widens the domain. */
 const MAX_CONJUNCTS = 64
 
-/** A schema and all that it says must hold as well: what it refers to, and the members of `allOf`. */
+/** A schema with all schemas that hold together with it: the target of `$ref` and the members of `allOf`. */
 function conjunctsOf(schema: JsonValue | undefined, root: JsonObject | boolean): readonly Conjunct[] {
   const found = new Set<JsonValue>()
   const conjuncts: Conjunct[] = []
   const visit = (each: JsonValue | undefined): void => {
-    // `false` allows nothing, as an empty list of values does.
+    // `false` allows no value, like an empty `enum`.
     if (each === false) conjuncts.push({ schema: { enum: [] }, root })
     if (!isJsonObject(each) || found.has(each) || found.size >= MAX_CONJUNCTS) return
     found.add(each)
@@ -196,10 +196,10 @@ function conjunctsOf(schema: JsonValue | undefined, root: JsonObject | boolean):
   return conjuncts
 }
 
-/** What a local reference means; undefined for any other. */
+/** The target of a local reference; undefined for any other reference. */
 function pointedAt(root: JsonValue, ref: string): JsonValue | undefined {
   if (ref === '#') return root
-  // Where a part has an `$id` of its own, references below it start there.
+  // A part with an `$id` changes the base of the references in it.
   if (!ref.startsWith('#/') || ref.includes('%')) return undefined
   let at: JsonValue | undefined = root
   for (const part of ref.slice(2).split('/')) {
@@ -226,7 +226,7 @@ function isWithout(schema: JsonObject, key: string): boolean {
 
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : [])
 
-/** What satisfies every one of the schemas, as far as their plain keywords say. */
+/** The values that satisfy all of the schemas, by their plain keywords. */
 function domainOf(at: readonly Conjunct[], absent: boolean, unreadable: boolean): Domain {
   const schemas = at.map(({ schema }) => schema)
   const named = schemas.map(typesOf).filter((types) => types.length > 0)

@@ -4,8 +4,8 @@ import { operatorRow } from '../../policy/condition/operators.ts'
 import { stepInto } from '../../policy/condition/path.ts'
 
 /**
- * A call that the schema allows, for people: ` (for example {"amount":1})`; empty where none can be made up plainly.
- * @param condition of which every comparison is to hold for it
+ * An example call that the schema allows, for messages: ` (for example {"amount":1})`; empty where none is easily made.
+ * @param condition all of its comparisons must be true for the example
  */
 export function witnessOf(schema: JsonObject | boolean | undefined, condition?: Condition): string {
   const properties = isJsonObject(schema) ? schema['properties'] : undefined

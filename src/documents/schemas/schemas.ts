@@ -42,7 +42,7 @@ class WrittenSchema implements SchemaText {
   readonly spans: DocumentSpans
   readonly base: string
   readonly value: JsonObject | boolean
-  // Many rules ask about each schema.
+  // Cached: many rules read each schema.
   #keywords: ReturnType<typeof keywordsIn> | undefined
 
   constructor(spans: DocumentSpans, base: string, value: JsonObject | boolean) {
@@ -73,7 +73,7 @@ export const schemasOf = oncePerObject((workspace, document: Document): readonly
   return uses
 })
 
-/** What a schema spec says; undefined when it is none. A file that it names is read once. */
+/** The schema of a schema spec; undefined for any other value. Reads each file once. */
 export function schemaAt(workspace: Workspace, document: Document, found: FoundValue): SchemaUse | undefined {
   const known = specs(workspace)
   const before = known.get(found)

@@ -12,11 +12,11 @@ export interface TextEdit {
 }
 
 export interface FindingFix {
-  /** What to do, as an order: "write 100 without quotes". */
+  /** What to do, in the imperative: "Write 100 without quotes." */
   readonly description: string
-  /** What would be written; empty = only the description helps. */
+  /** Empty where only a person can make the change. */
   readonly edits: readonly TextEdit[]
-  /** Set where a person must judge the edits: an editor offers them, `--fix` leaves them out. */
+  /** Set where a person must confirm the edits: editors offer them, `--fix` skips them. */
   readonly unsafe?: true
 }
 
@@ -27,15 +27,15 @@ export interface RelatedPlace {
   readonly message: string
 }
 
-/** What a message says in words, as data: nothing reads it out of the words again. Reports do not show it. */
+/** The content of a message as data, for code that relates findings; reports do not show it. */
 export interface FindingFacts {
   /** Keys that the mapping at the place lacks; for a key in the wrong place the dotted paths where it belongs. */
   readonly missing?: readonly string[]
-  /** The name or key that was surely meant by what is written. */
+  /** The name or key that was probably meant. */
   readonly meant?: string | undefined
-  /** Names that the finding speaks of. */
+  /** Names that the finding is about. */
   readonly subject?: readonly string[]
-  /** True where the value itself is wrong, whatever is in it. */
+  /** True where the value as a whole is wrong, so that findings inside it are pointless. */
   readonly wrongValue?: true
 }
 
@@ -45,7 +45,7 @@ export interface Diagnostic {
   readonly severity: LintSeverity
   /** One sentence: what is wrong, with the author's own names. */
   readonly message: string
-  /** What would happen if it stayed. */
+  /** What happens if it is not fixed. */
   readonly why?: string
   readonly fix?: FindingFix
   readonly path: string
@@ -58,13 +58,13 @@ export interface Diagnostic {
   readonly facts?: FindingFacts
 }
 
-/** The fix that writes another scalar in place of what stands there: in quotes where the file's language asks for them. */
+/** The fix that replaces a scalar, in quotes where the language of the file needs them. */
 export function replaceScalarFix(
   at: { readonly path: string; readonly range: TextSpan; readonly pointer?: string },
   value: string | number | boolean,
   description = `Write ${value}.`,
 ): FindingFix {
-  // Within a text, quotes are those of the text: a person writes them.
+  // Inside the text of `when`, the right quotes depend on the text around: a person writes them.
   if (typeof value === 'string' && at.pointer !== undefined && /\/when@\d+:/.test(at.pointer))
     return { description, edits: [] }
   const plain =
@@ -78,7 +78,7 @@ export function replaceScalarFix(
   }
 }
 
-/** What a finding says beside its place. */
+/** The optional parts of a finding. */
 export interface FindingText extends FindingFacts {
   readonly why?: string
   readonly fix?: string | FindingFix
@@ -91,7 +91,7 @@ export interface FindingPlace {
   readonly range: TextSpan
 }
 
-/** The one maker of findings: fills what follows from the rule's name and leaves out what was not said. */
+/** Creates a finding; every finding is created here. */
 export function createFinding(
   rule: string,
   severity: LintSeverity,
@@ -116,11 +116,13 @@ export function createFinding(
   }
 }
 
-/** Characters of a message; names that authors choose may be longer than any sentence. */
-const LONGEST = 800
+/** Longest message in characters: names that authors choose have no limit. */
+const MAX_MESSAGE_LENGTH = 800
 
 const shortened = (message: string): string =>
-  message.length <= LONGEST ? message : `${message.slice(0, LONGEST / 2)} … ${message.slice(-LONGEST / 2)}`
+  message.length <= MAX_MESSAGE_LENGTH
+    ? message
+    : `${message.slice(0, MAX_MESSAGE_LENGTH / 2)} … ${message.slice(-MAX_MESSAGE_LENGTH / 2)}`
 
 /** By file, then position, then severity and rule: the order in which every report lists findings. */
 export function sortDiagnostics(findings: readonly Diagnostic[]): Diagnostic[] {

@@ -15,7 +15,7 @@ export interface DocumentIdentity {
   readonly version: string
 }
 
-/** A value found in a document: what stands there, under which key, where. */
+/** A value found in a document, with its key and its place. */
 export interface FoundValue extends FindingPlace {
   readonly value: JsonValue
   /** Key of the mapping, or index of the list, under which it stands. */
@@ -30,19 +30,19 @@ export interface FoundText extends FoundValue {
   readonly value: string
 }
 
-/** Where the values of a text stand. */
+/** Finds values of a YAML or JSON text, and their places. */
 export interface DocumentSpans {
   readonly source: SourceText
   readonly root: YamlNode
-  /** Where the value at a pointer stands; undefined where there is none. */
+  /** Span of the value at a pointer; undefined where there is none. */
   spanOf(pointer: string): TextSpan | undefined
-  /** Where the key of the value at a pointer stands; the value's own place in a list. */
+  /** Span of the key of the value at a pointer; the span of the value itself in a list. */
   keySpanOf(pointer: string): TextSpan | undefined
   /** Place of the value at a pointer or, where it is absent, of the nearest mapping or list that should hold it. */
   placeOf(pointer: string): FindingPlace
-  /** Values at a dotted path, `*` for every member, a number for one item of a list: `secrets.*`, `spec.tools.0.ref`. Empty where nothing stands. */
+  /** Values at a dotted path, `*` for every member, a number for one item of a list: `secrets.*`, `spec.tools.0.ref`. Empty where there is none. */
   at(path: string): readonly FoundValue[]
-  /** The same, of which those that are texts and not empty. */
+  /** Non-empty texts at a dotted path, as for `at`. */
   texts(path: string): readonly FoundText[]
 }
 
@@ -55,9 +55,9 @@ export interface Document extends DocumentSpans {
   readonly value: JsonObject
   /** True when the shape is that of its kind: `value` may then be read as the type of `spec/document.ts`. */
   readonly sound: boolean
-  /** Absent when namespace, name or version is missing or no text. */
+  /** Absent when namespace, name or version is missing or not a text. */
   readonly identity?: DocumentIdentity
-  /** What a function says of this document, worked out the first time it is asked for: documents do not change. */
+  /** Computes a value about this document once per function: documents do not change. */
   once<T>(compute: (document: Document) => T): T
 }
 
@@ -77,8 +77,8 @@ export const createSpans = (source: SourceText, root: YamlNode): DocumentSpans =
 class DocumentText implements DocumentSpans {
   readonly source: SourceText
   readonly root: YamlNode
-  // Rules ask for the same places again and again.
-  readonly #known = new Map<string, KnownNode>()
+  // Many rules read the same paths.
+  readonly #known = new Map<string, CachedValues>()
 
   constructor(source: SourceText, root: YamlNode) {
     this.source = source
@@ -99,12 +99,12 @@ class DocumentText implements DocumentSpans {
     const part = pointer.includes('@') ? this.#partOfText(pointer) : undefined
     if (part !== undefined) return { path: this.source.path, pointer, range: part }
     const found = walk(this.root, pointer)
-    // A whole mapping underlined helps nobody: its key says which one it is.
+    // Shows the key of a mapping or list: underlining all of its lines would not help.
     const shown = found.rest === 0 && !isCollection(found.node) ? found.node : (found.member ?? head(found.node))
     return { path: this.source.path, pointer, range: this.#span(shown) }
   }
 
-  /** Where a part of a text stands; the whole text where it is written with escapes or on several lines. */
+  /** Span of a part of a text; of the whole text where it has escapes or several lines. */
   #partOfText(pointer: string): TextSpan | undefined {
     const textNode = (at: string): YamlNode | undefined => {
       const { node, rest } = walk(this.root, at)
@@ -122,21 +122,21 @@ class DocumentText implements DocumentSpans {
   }
 
   at(path: string): readonly FoundValue[] {
-    return this.#look(path).found
+    return this.#valuesAt(path).found
   }
 
   texts(path: string): readonly FoundText[] {
-    const known = this.#look(path)
+    const known = this.#valuesAt(path)
     return (known.texts ??= textsOf(known.found))
   }
 
-  #look(path: string): KnownNode {
+  #valuesAt(path: string): CachedValues {
     const segments = split(path)
-    if (!begins(this.root.value, segments)) return NOTHING
+    if (!mayExist(this.root.value, segments)) return NO_VALUES
     let known = this.#known.get(path)
     if (known === undefined) {
       const found = find(this.source, this.root, segments)
-      known = found.length === 0 ? NOTHING : { found, texts: undefined }
+      known = found.length === 0 ? NO_VALUES : { found, texts: undefined }
       this.#known.set(path, known)
     }
     return known
@@ -147,14 +147,14 @@ class DocumentText implements DocumentSpans {
   }
 }
 
-/** What stands at a path. */
-interface KnownNode {
+/** Cached values of a path. */
+interface CachedValues {
   readonly found: readonly FoundValue[]
-  /** Set when somebody has asked for them. */
+  /** Set on the first call of `texts`. */
   texts: readonly FoundText[] | undefined
 }
 
-const NOTHING: KnownNode = { found: [], texts: [] }
+const NO_VALUES: CachedValues = { found: [], texts: [] }
 
 const textsOf = (found: readonly FoundValue[]): readonly FoundText[] =>
   found.every(isText) ? found : found.filter(isText)
@@ -166,7 +166,7 @@ class AuthoringDocument extends DocumentText implements Document {
   readonly value: JsonObject
   readonly sound: boolean
   declare readonly identity?: DocumentIdentity
-  readonly #worked = new Map<unknown, unknown>()
+  readonly #memoized = new Map<unknown, unknown>()
 
   constructor({ source, root, kind, index, value, sound }: DocumentParts) {
     super(source, root)
@@ -180,21 +180,21 @@ class AuthoringDocument extends DocumentText implements Document {
   }
 
   once<T>(compute: (document: Document) => T): T {
-    const before = this.#worked.get(compute)
-    // What is kept under a function is what it returned, which may be nothing.
-    if (before !== undefined || this.#worked.has(compute)) return before as T
+    const before = this.#memoized.get(compute)
+    // The stored value may be undefined.
+    if (before !== undefined || this.#memoized.has(compute)) return before as T
     const value = compute(this)
-    this.#worked.set(compute, value)
+    this.#memoized.set(compute, value)
     return value
   }
 }
 
-/** The texts at a dotted path, as `Spans.texts` finds them, for who does not ask where they stand. */
+/** The texts at a dotted path without their places: the same as `DocumentSpans.texts`, but cheaper. */
 export function textsAt(value: JsonValue, path: string): readonly string[] {
   const segments = split(path)
   let here: JsonValue | undefined = value
   let depth = 0
-  // Most of what is looked for is not there: that is seen at its first steps.
+  // Most paths lead nowhere: that shows in the first steps.
   for (; depth < segments.length && segments[depth] !== '*'; depth++) {
     if (typeof here !== 'object' || here === null) return NO_TEXTS
     here = (here as JsonObject)[segments[depth]!]
@@ -242,13 +242,13 @@ function identityOf(value: JsonObject): DocumentIdentity | undefined {
 
 const isCollection = (node: YamlNode): boolean => node.members !== undefined || node.items !== undefined
 
-/** First key of a mapping, first line of a list: enough to show which one. */
+/** First key of a mapping, first character of a list: enough to identify it. */
 function head(node: YamlNode): { readonly start: number; readonly end: number } {
   const first = node.members?.[0]
   return first ?? { start: node.start, end: Math.min(node.end, node.start + 1) }
 }
 
-/** Goes as far along the pointer as there are values. `rest` counts the segments that lead nowhere. */
+/** Follows a pointer as far as there are values. `rest` counts the segments left over. */
 function walk(
   root: YamlNode,
   pointer: string,
@@ -268,7 +268,7 @@ function walk(
   return { node, member, rest: 0 }
 }
 
-/** A value with its place, which is worked out when it is asked for: most values that are looked at are right. */
+/** A value that computes its place on demand: most values have no finding. */
 class LazyFound implements FoundValue {
   readonly path: string
   readonly value: JsonValue
@@ -302,24 +302,24 @@ class LazyFound implements FoundValue {
 
 const paths = new Map<string, readonly string[]>()
 
-/** The segments of a dotted path: rules ask for few paths, of every document. */
+/** The segments of a dotted path. Cached: rules read the same few paths of every document. */
 function split(path: string): readonly string[] {
   const known = paths.get(path)
   if (known !== undefined) return known
   const segments = path.split('.')
-  // Paths that are made of pointers are asked for once.
+  // Paths with an index are read once, so caching them would only cost memory.
   if (!/\d/.test(path)) paths.set(path, segments)
   return segments
 }
 
-/** False where the first two steps of a path lead nowhere: most of what rules ask for is not there. */
-function begins(value: JsonValue, path: readonly string[]): boolean {
-  const below = stepped(value, path[0])
-  return below !== undefined && stepped(below, path[1]) !== undefined
+/** False where the first two steps of a path lead nowhere, as for most paths that rules read. */
+function mayExist(value: JsonValue, path: readonly string[]): boolean {
+  const below = memberValue(value, path[0])
+  return below !== undefined && memberValue(below, path[1]) !== undefined
 }
 
-/** The value itself where any member will do. */
-const stepped = (value: JsonValue, segment: string | undefined): JsonValue | undefined =>
+/** The member of a value; the value itself for `*` and beyond the end. */
+const memberValue = (value: JsonValue, segment: string | undefined): JsonValue | undefined =>
   segment === undefined || segment === '*' ? value : (value as JsonObject | null)?.[segment]
 
 function find(source: SourceText, root: YamlNode, path: readonly string[]): readonly FoundValue[] {

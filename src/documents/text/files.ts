@@ -18,7 +18,7 @@ export interface ProjectFiles {
   readonly root?: string
   /** Regular files, relative, `/` separated, sorted by code unit. */
   readonly paths: readonly string[]
-  /** Symbolic links that were met; none is followed. */
+  /** Symbolic links found; none is followed. */
   readonly links: readonly string[]
   has(path: string): boolean
   /**
@@ -26,9 +26,9 @@ export interface ProjectFiles {
    * is what is parsed.
    */
   read(path: string): Uint8Array | undefined
-  /** The same of a file of at most so many bytes; a larger one is not read. */
+  /** Reads a file of at most so many bytes; a larger one is not read. */
   readUpTo(path: string, most: number): Uint8Array | 'larger' | undefined
-  /** Why a file that is there could not be read. */
+  /** Why an existing file could not be read. */
   refusal?(path: string): string | undefined
   /** The first 4 KiB of a file, for one that is too large to be read. */
   head(path: string): Uint8Array
@@ -156,11 +156,11 @@ const isDataDirectory = (entries: readonly Dirent[]): boolean =>
 
 const DATA_FILES = ['data.db', 'lock.db']
 
-/** A directory that this user may not read holds nothing for him; one that has just been removed, for nobody. */
+/** Unreadable and just removed directories count as empty. */
 const entriesOf = (directory: string): Dirent[] =>
   attempt(() => readdirSync(directory, { withFileTypes: true })).value ?? []
 
-/** What was read; or why not, unless the file has just been removed, as editors and builds do. */
+/** The content or the reason it cannot be read; undefined for a file that was just removed, as editors and builds do. */
 function attempt<T>(read: () => T): { readonly value?: T; readonly refusal?: string } {
   try {
     return { value: read() }

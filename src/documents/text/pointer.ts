@@ -13,7 +13,7 @@ export function segmentsOf(pointer: string): string[] {
     : segments
 }
 
-/** `/spec/tools/0/ref` as people write it: `spec.tools[0].ref`. */
+/** A pointer as people write paths: `spec.tools[0].ref` for `/spec/tools/0/ref`. */
 export const inWords = (pointer: string): string =>
   segmentsOf(pointer)
     .map((segment, index) => (/^\d+$/.test(segment) ? `[${segment}]` : index === 0 ? segment : `.${segment}`))

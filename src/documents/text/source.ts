@@ -11,7 +11,7 @@ export interface TextSpan {
   readonly end: TextPosition
 }
 
-/** The author's own text, and where its lines begin. */
+/** The text of a file, with positions in it. */
 export interface SourceText {
   /** Relative to the workspace, `/` separated. */
   readonly path: string
@@ -29,7 +29,7 @@ export const createSource = (path: string, text: string): SourceText => new Sour
 class SourceBuffer implements SourceText {
   readonly path: string
   readonly text: string
-  /** Where its lines begin, once somebody has asked. */
+  /** Offsets of line starts, computed on first use. */
   #starts: readonly number[] | undefined
 
   constructor(path: string, text: string) {
@@ -88,11 +88,11 @@ function lineStarts(text: string): number[] {
   return starts
 }
 
-/** Text to be put into a file, its lines broken as the file breaks them. */
+/** Converts line breaks to those of the file. */
 export const brokenAs = ({ text: file }: SourceText, text: string): string =>
   file.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text
 
-/** Text of bytes in whatever encoding, to be looked through for words. */
+/** Decodes bytes of any encoding well enough to search for words. */
 export function looseText(bytes: Uint8Array | undefined): string {
   const text = new TextDecoder('latin1').decode(bytes).replace(/^(?:ÿþ|þÿ)/, '')
   return text.includes('\0') ? text.replaceAll('\0', '') : text

@@ -6,7 +6,7 @@ import { distance } from 'fastest-levenshtein'
  */
 export function nearestCandidate(word: string, candidates: Iterable<string>): string | undefined {
   const plain = plainly(word)
-  // `non_read_only` is no slip of `read_only`: it says the opposite.
+  // `non_read_only` is not a typing error for `read_only`: it means the opposite.
   const denied = /^(?:!|non|not|un|doesnot|isnot)(.+)$/.exec(plain)?.[1]
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1
@@ -15,10 +15,10 @@ export function nearestCandidate(word: string, candidates: Iterable<string>): st
     const other = plainly(candidate)
     if (denied !== undefined && distance(denied, other) <= 1) continue
     if (other === plain) return candidate
-    // A wrong path in a project of thousands of files is compared with each.
+    // Skips hopeless lengths: a wrong path is compared with every file of the project.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const away = distance(word, candidate)
-    // Half a short word changed is another word.
+    // A short word with half of its letters changed is another word.
     if (away < bestDistance && away < Math.max(word.length, candidate.length) / 2) {
       best = candidate
       bestDistance = away

@@ -2,8 +2,8 @@ import type { Diagnostic, TextEdit } from '../text/diagnostic.ts'
 import type { Workspace } from './workspace.ts'
 
 /**
- * The texts of the files that safe fixes change, by path. Edits replace spans of the author's text, so comments and layout stay.
- * A fix is made whole or not at all. Of two that touch the same place the first is made: linting again finds what is left.
+ * The new texts of the files that safe fixes change, by path. Edits replace spans of the author's text, so comments and layout
+ * stay. A fix is applied completely or not at all. If two fixes overlap, the first is applied; the next lint finds the other.
  */
 export function applyFixes(workspace: Workspace, findings: readonly Diagnostic[]): ReadonlyMap<string, string> {
   const byPath = new Map<string, TextEdit[]>()
@@ -12,7 +12,7 @@ export function applyFixes(workspace: Workspace, findings: readonly Diagnostic[]
   )
   for (const { rule, fix, path } of findings) {
     if (fix === undefined || fix.unsafe) continue
-    // A key that is renamed may be the home that a misplaced one would make a second time: linting again tells.
+    // Renaming a key may create the mapping into which a misplaced key moves, so the move waits for the next lint.
     if (rule === 'doc/misplaced-key' && renamed.has(path)) continue
     const edits = fix.edits.filter((edit) => !(byPath.get(edit.path) ?? []).some((each) => isSame(each, edit)))
     if (edits.some((edit) => (byPath.get(edit.path) ?? []).some((each) => overlap(each, edit)))) continue
@@ -34,11 +34,11 @@ export function applyFixes(workspace: Workspace, findings: readonly Diagnostic[]
 
 const RENAMED = 'doc/unknown-key'
 
-/** What is inserted at a place stands in front of what replaces it. */
+/** At the same offset, insertions come before replacements. */
 const byPlace = (one: TextEdit, other: TextEdit): number =>
   one.range.start.offset - other.range.start.offset || one.range.end.offset - other.range.end.offset
 
-/** Two that insert at one place may both add the mapping that is missing there. */
+/** Two insertions at the same offset count as overlapping: both may add the same missing mapping. */
 const overlap = ({ range: one }: TextEdit, { range: other }: TextEdit): boolean =>
   (one.start.offset < other.end.offset && other.start.offset < one.end.offset) ||
   (one.start.offset === one.end.offset &&

@@ -11,25 +11,26 @@ import { MAX_FILE_BYTES } from '../text/yaml.ts'
 
 export interface LoadOptions {
   /**
-   * Files, directories or globs, relative to the root: findings are of these only. A file that was named is held to be a document,
-   * one that a glob or a directory leads to may be something else.
+   * Files, directories or globs, relative to the root, whose findings are reported. A file named here must be a document; one
+   * that a glob or directory matches may be something else.
    */
   readonly focus?: readonly string[]
   /** Globs of the files that may hold documents; absent = every `.yaml`, `.yml` and `.json`. */
   readonly include?: readonly string[]
-  /** What stands in for files, by path: what an editor or standard input holds. */
+  /** Texts that replace files, by path: unsaved text of an editor, or standard input. */
   readonly overlay?: FileContents
 }
 
 /**
- * Reads all documents below a directory. `node_modules`, dot directories and what `.svcignore` names are left out, symbolic links are not followed.
+ * Reads all documents below a directory. Skips `node_modules`, dot directories and paths in `.svcignore`; does not follow
+ * symbolic links.
  * @throws the file system's error when the directory cannot be read
  */
 export function loadWorkspace(root: string, options: LoadOptions = {}): Promise<Workspace> {
   return Promise.resolve().then(() => assemble(directoryFiles(root, options.overlay), options))
 }
 
-/** The same from memory: paths, relative and `/` separated, with their content. */
+/** Loads a workspace from memory: relative, `/` separated paths with their content. */
 export function loadFiles(files: FileContents, options: Omit<LoadOptions, 'overlay'> = {}): Workspace {
   return assemble(memoryFiles(files), options)
 }
@@ -39,28 +40,27 @@ function assemble(files: ProjectFiles, options: LoadOptions): Workspace {
   const included = options.include === undefined ? undefined : parseGlobs(options.include)
   const candidates = files.paths.filter(
     (path) =>
-      named.has(path) ||
-      (mayHoldDocuments(path) && !OURS_BUT_NO_DOCUMENT.test(path) && included?.matches(path) !== false),
+      named.has(path) || (mayHoldDocuments(path) && !NEVER_A_DOCUMENT.test(path) && included?.matches(path) !== false),
   )
   const { root = '' } = files
   return createWorkspace({ root, files, ...readFiles(files, candidates, named), ...(focus && { focus }) })
 }
 
 export interface FileSelection {
-  /** Files that were named. */
+  /** Files named individually. */
   readonly named: ReadonlySet<string>
   /** Files and directories of which findings are reported; absent = all. */
   readonly focus?: readonly string[]
 }
 
-/** What `options.focus` names in a directory: globs are matched as a shell would have done. */
+/** The files that `options.focus` selects; matches globs as a shell does. */
 export function selectFiles(files: ProjectFiles, options: Pick<LoadOptions, 'focus'>): FileSelection {
   const paths = options.focus
     ?.map((path) => path.replace(/^\.\//, '').replace(/\/+$/, ''))
     .map((path) => (path === '.' ? '' : path))
   const globs = paths?.filter((path) => isGlob(path) && !isThere(files, path)) ?? []
   const given = paths?.filter((path) => !globs.includes(path)) ?? []
-  const named = new Set(given.filter((path) => !OF_OTHER_COMMANDS.test(path)))
+  const named = new Set(given.filter((path) => !READ_BY_OTHER_COMMANDS.test(path)))
   const focus = paths && [...given, ...matching(files, globs)]
   return { named, ...(focus !== undefined && !named.has('') && { focus }) }
 }
@@ -68,14 +68,14 @@ export function selectFiles(files: ProjectFiles, options: Pick<LoadOptions, 'foc
 const isThere = ({ paths }: ProjectFiles, path: string): boolean =>
   paths.some((each) => each === path || isUnder(path, each))
 
-/** What a shell would have made of globs: files, and all that is in directories. */
+/** Files that globs match, including everything in matched directories. */
 function matching({ paths }: ProjectFiles, globs: readonly string[]): readonly string[] {
   if (globs.length === 0) return []
   const patterns = parseGlobs(globs.flatMap((glob) => [glob, `${glob}/**`]))
   return paths.filter((path) => patterns.matches(path))
 }
 
-/** Documents of files, what is wrong with their form, and which of the files hold any. */
+/** Documents of files, faults in their form, and the files that hold either. */
 function readFiles(
   files: ProjectFiles,
   paths: readonly string[],
@@ -101,16 +101,16 @@ function readFiles(
   return { documents, findings, read }
 }
 
-/** What a shell makes of `*` has these among it, and so has a list of changed files. */
-const OF_OTHER_COMMANDS = /(?:^|\/)svc\.config\.ya?ml$|\.(?:scenario|policytest)\.ya?ml$/
+/** Never documents, even when named: `*` in a shell and lists of changed files include them. */
+const READ_BY_OTHER_COMMANDS = /(?:^|\/)svc\.config\.ya?ml$|\.(?:scenario|policytest)\.ya?ml$/
 
-/** Files of the project that are no documents, whatever is in them. */
-const OURS_BUT_NO_DOCUMENT = /(?:^|\/)(?:svc\.config\.ya?ml|package(?:-lock)?\.json|tsconfig[^/]*\.json)$/
+/** Files of a project that are never documents, whatever they contain. */
+const NEVER_A_DOCUMENT = /(?:^|\/)(?:svc\.config\.ya?ml|package(?:-lock)?\.json|tsconfig[^/]*\.json)$/
 
-/** What a file holds, or why that is not looked at: it is too large, or this user may not read what may be a document. */
+/** The content of a file, or the finding that it is too large or unreadable; undefined for a file that is none of ours. */
 function bytesIn(files: ProjectFiles, path: string, named: boolean): Uint8Array | Diagnostic | undefined {
   const bytes = files.readUpTo(path, MAX_FILE_BYTES)
-  if (bytes === 'larger') return named || looksLikeOurs(files.head(path)) ? tooLarge(path) : undefined
+  if (bytes === 'larger') return named || declaresApiVersion(files.head(path)) ? tooLarge(path) : undefined
   const refusal = bytes === undefined ? files.refusal?.(path) : undefined
   if (refusal === undefined) return bytes
   return createFinding('doc/syntax', 'error', atTop(path), `The file cannot be read: ${refusal}.`, {
@@ -118,8 +118,8 @@ function bytesIn(files: ProjectFiles, path: string, named: boolean): Uint8Array 
   })
 }
 
-/** A large file of someone else's is none of our business. */
-const looksLikeOurs = (head: Uint8Array): boolean =>
+/** True for a large file that declares our `apiVersion`; other large files are skipped silently. */
+const declaresApiVersion = (head: Uint8Array): boolean =>
   /(?:^|[{,])\s*["']?apiVersion["']?\s*:\s*["']?svc\b/im.test(new TextDecoder().decode(head))
 
 const tooLarge = (path: string): Diagnostic =>

@@ -1,6 +1,6 @@
 import type { Workspace } from './workspace.ts'
 
-/** Computes something about a workspace the first time it is asked for: documents do not change. */
+/** Computes a value once per workspace: workspaces do not change. */
 export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (workspace: Workspace) => T {
   const known = new WeakMap<Workspace, { readonly value: T }>()
   return (workspace) => {
@@ -10,7 +10,7 @@ export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (work
   }
 }
 
-/** The same for each of the objects of a workspace: documents, bindings. */
+/** Computes a value once per workspace and object, such as a document or a binding. */
 export function oncePerObject<K extends object, T>(
   compute: (workspace: Workspace, key: K) => T,
 ): (workspace: Workspace, key: K) => T {

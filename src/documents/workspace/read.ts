@@ -21,8 +21,8 @@ export interface FileInput {
 
 export interface ReadOptions {
   /**
-   * True for a file that was named: all in it is held to be a document. Else (the default) what neither says
-   * `apiVersion: svc/…` nor has one of the four kinds belongs to someone else and is passed over.
+   * True for a file that was named: everything in it must be a document. By default a document without `apiVersion: svc/…` and
+   * without one of the four kinds belongs to another tool and is skipped.
    */
   readonly named?: boolean
 }
@@ -43,7 +43,7 @@ export function readDocuments(file: FileInput, options: ReadOptions = {}): ReadD
   const documents: Document[] = []
   let ours = options.named === true || reading.roots.length === 0
   for (const [index, root] of reading.roots.entries()) {
-    // A `---` with nothing behind it is no document.
+    // Nothing follows this `---`.
     if (root.value === null && reading.roots.length > 1) continue
     if (!options.named && !isOurs(root.value)) continue
     ours = true
@@ -67,7 +67,7 @@ export function readValues(file: FileInput): ReadValues {
   return { values: reading.roots.map((root) => root.value), findings: [...findings, ...reading.findings] }
 }
 
-/** Bytes as UTF-8. No source where they are none. */
+/** Decodes UTF-8; no source where the bytes are not UTF-8. */
 export function decodeUtf8(file: FileInput): { readonly source?: SourceText; readonly findings: Diagnostic[] } {
   let text = file.text
   if (text === undefined) {
@@ -83,7 +83,7 @@ export function decodeUtf8(file: FileInput): { readonly source?: SourceText; rea
     source: createSource(file.path, text.slice(1)),
     findings: [
       createFinding('doc/bom', 'warning', at, 'The file begins with a byte order mark.', {
-        // The text of a source has no mark, so whatever is written from it has none.
+        // The text of a source has no mark, so any edit of it removes the mark.
         fix: { description: RESAVE, edits: [{ path: file.path, range: at.range, text: '' }] },
       }),
     ],
@@ -93,7 +93,7 @@ export function decodeUtf8(file: FileInput): { readonly source?: SourceText; rea
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const RESAVE = 'Save it as UTF-8 without a byte order mark.'
 
-/** Text in another encoding; UTF-16 is told by its byte order mark and can be written anew. */
+/** Text in another encoding. UTF-16 is recognised by its byte order mark and can be converted. */
 function notUtf8({ path, bytes }: FileInput): Diagnostic {
   const seen = createSource(path, new TextDecoder().decode(bytes))
   const at = { path, pointer: '', range: seen.span(0, 0) }
@@ -142,55 +142,56 @@ function readOne(
   if (version === API_VERSION && kind !== undefined && value['kind'] === kind && hasShape(schemaOf(kind), value))
     return { document: create(true), findings: [] }
   const document = create(false)
-  if (['apiVersion', 'kind'].every((key) => value[key] === undefined && slipOf(value, key) === undefined))
-    return { findings: [nameless(document)] }
+  if (['apiVersion', 'kind'].every((key) => value[key] === undefined && misspellingOf(value, key) === undefined))
+    return { findings: [missingHead(document)] }
   const findings: Diagnostic[] = []
-  // Without a kind nothing can be said about the rest.
+  // Without a kind there is no schema to check against.
   if (kind === undefined) {
-    const [written, called] = [slipOf(value, 'apiVersion'), slipOf(value, 'kind')]
+    const [written, called] = [misspellingOf(value, 'apiVersion'), misspellingOf(value, 'kind')]
     if (written !== undefined) findings.push(misspelt(document, written, 'apiVersion'))
     else if (version !== API_VERSION) findings.push(wrongVersion(document, version))
     findings.push(called === undefined ? wrongKind(document, value['kind']) : misspelt(document, called, 'kind'))
     return { findings }
   }
-  // A key that was meant to be one of these is told by the shape check.
-  if (version !== API_VERSION && !isSaidElsewhere(value)) findings.push(wrongVersion(document, version))
-  if (value['kind'] !== kind && slipOf(value, 'kind') === undefined) findings.push(wrongKind(document, value['kind']))
+  // The shape check reports a key that was meant as `apiVersion` or `kind`.
+  if (version !== API_VERSION && !hasVersionElsewhere(value)) findings.push(wrongVersion(document, version))
+  if (value['kind'] !== kind && misspellingOf(value, 'kind') === undefined)
+    findings.push(wrongKind(document, value['kind']))
   findings.push(...checkShape(schemaOf(kind), document))
-  // What the schema alone refuses may be the business of a rule.
+  // The schema may refuse what only a rule reports, such as a limit below its minimum.
   return { document: findings.length === 0 ? create(true) : document, findings }
 }
 
 const schemaOf = (kind: DocumentKind): SchemaName => kind.toLowerCase() as SchemaName
 
-/** The kind that is said, whatever its case. */
+/** The kind as written, in any case. */
 function kindOf(value: JsonValue | undefined): DocumentKind | undefined {
   if ((KINDS as readonly unknown[]).includes(value)) return value as DocumentKind
   return typeof value === 'string' ? KINDS.find((kind) => kind.toLowerCase() === value.toLowerCase()) : undefined
 }
 
-/** The kind that was surely meant: what is named by its documents is not missed as well. */
+/** The kind that was probably meant, so that references to the document still resolve. */
 function meantKind(value: JsonObject): DocumentKind | undefined {
-  const said = value[slipOf(value, 'kind') ?? 'kind']
-  const near = typeof said === 'string' ? nearestCandidate(said, KINDS) : undefined
-  return kindOf(said) ?? kindOf(near)
+  const written = value[misspellingOf(value, 'kind') ?? 'kind']
+  const near = typeof written === 'string' ? nearestCandidate(written, KINDS) : undefined
+  return kindOf(written) ?? kindOf(near)
 }
 
-/** The key that was written in place of one that is missing. */
-const slipOf = (value: JsonObject, key: string): string | undefined =>
+/** The misspelt key that stands for a missing one; undefined where there is none. */
+const misspellingOf = (value: JsonObject, key: string): string | undefined =>
   Object.hasOwn(value, key)
     ? undefined
     : Object.keys(value).find((each) => !TOP.includes(each) && nearestCandidate(each, TOP) === key)
 
-/** True when `apiVersion` stands under another name. */
-const isSaidElsewhere = (value: JsonObject): boolean =>
-  slipOf(value, 'apiVersion') !== undefined ||
+/** True when the version stands under another key than `apiVersion`. */
+const hasVersionElsewhere = (value: JsonObject): boolean =>
+  misspellingOf(value, 'apiVersion') !== undefined ||
   (value['apiVersion'] === undefined && Object.values(value).includes(API_VERSION))
 
 const TOP = ['apiVersion', 'kind', 'metadata', 'spec', 'secrets', 'output']
 
-/** What says neither which format it has nor which document it is. */
-const nameless = (document: Document): Diagnostic =>
+/** For a document without `apiVersion` and `kind`. */
+const missingHead = (document: Document): Diagnostic =>
   createFinding(
     'doc/kind-unknown',
     'error',
@@ -216,7 +217,7 @@ function wrongVersion(document: Document, found: JsonValue | undefined): Diagnos
     return createFinding('doc/api-version', 'error', place, `\`apiVersion: ${API_VERSION}\` is missing.`, {
       fix: `Add \`apiVersion: ${API_VERSION}\`.`,
     })
-  // What is left empty has no place of its own, and a list or mapping is shown by its key.
+  // An empty value has no range to replace, and the place of a list or mapping is its key.
   const isWritten = place.range.end.offset > place.range.start.offset && (typeof found !== 'object' || found === null)
   return createFinding(
     'doc/api-version',
@@ -254,5 +255,5 @@ function isOurs(value: JsonValue): boolean {
 
 const isFormat = (value: JsonValue | undefined): boolean => typeof value === 'string' && /^svc\b/i.test(value)
 
-/** For text that no parser reads: does it look like a document of ours? */
+/** True for unparsable text that looks like one of our documents. */
 const seemsOurs = (text: string): boolean => /^[\s{,]*["']?apiVersion["']?\s*:\s*["']?svc\b/im.test(text)

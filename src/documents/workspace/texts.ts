@@ -1,4 +1,4 @@
-/** All that is written for a model, or sent anywhere, in a document and the files it names. */
+/** Every text of a document and of the files it names: what a model reads or what is sent anywhere. */
 import type { FindingPlace } from '../text/diagnostic.ts'
 import { textsAt, type Document } from '../text/document.ts'
 import { oncePerObject } from './once.ts'
@@ -13,13 +13,13 @@ export interface WrittenText {
   /** Into its document; empty for a line of another file. */
   readonly pointer: string
   readonly at: FindingPlace
-  /** Where a part of it stands; the whole where the part is written in another way, escaped or over two lines. */
+  /** Place of a part of the text; the whole text where the part is escaped or spans two lines. */
   placeOf(part: string): FindingPlace
 }
 
 /**
  * Every text of a document, keys and values, and the lines of the instructions and schemas that it names.
- * @param may false for a text in which what is looked for cannot be: its parts are then not gone through one by one
+ * @param may false for a text that cannot contain a match; its parts are then skipped
  */
 export function writtenTexts(
   workspace: Workspace,
@@ -31,7 +31,7 @@ export function writtenTexts(
   return named.length === 0 ? own : [...own, ...named]
 }
 
-/** The same of the files alone that a document names. */
+/** The lines of the files that a document names, without its own texts. */
 export function namedTexts(
   workspace: Workspace,
   document: Document,
@@ -45,8 +45,9 @@ export function namedTexts(
   })
 }
 
-/** False for a document in whose own texts what is looked for cannot be. */
-export const mayWrite = (document: Document, may: (text: string) => boolean): boolean => may(document.once(searched))
+/** False for a document whose own texts cannot contain a match. */
+export const mayWrite = (document: Document, may: (text: string) => boolean): boolean =>
+  may(document.once(searchableText))
 
 const NOTHING: readonly WrittenText[] = []
 
@@ -71,10 +72,10 @@ const namedFiles = oncePerObject((workspace, document: Document): readonly strin
   return paths
 })
 
-/** All texts as one, in which what is looked for is found by one search: the document as it is written, unless something in it is escaped. */
-function searched(document: Document): string {
+/** All texts as one string for a quick search: the document as written, unless it has escapes. */
+function searchableText(document: Document): string {
   const { source, root } = document
-  // Only its own part of the file: there may be thousands of others in it.
+  // Only this document's part: a file may hold thousands of documents.
   const text = source.text.slice(root.start, root.end)
   if (!text.includes('\\')) return text
   return document
@@ -83,15 +84,15 @@ function searched(document: Document): string {
     .join('\n')
 }
 
-/** True for a document that writes no letters but those that are what they look like. */
+/** True for a document in ASCII only: it has no look-alike letters. */
 export const isAsciiOnly = (document: Document): boolean => document.once(hasAsciiOnly)
 
-const hasAsciiOnly = (document: Document): boolean => isAscii(document.once(searched))
+const hasAsciiOnly = (document: Document): boolean => isAscii(document.once(searchableText))
 
 function textsIn(document: Document): readonly WrittenText[] {
   const texts: WrittenText[] = []
   const visit = (node: YamlNode, pointer: string): void => {
-    // What an alias names is visited where it is written.
+    // The target of an alias is visited at its anchor.
     if (node.alias) return
     if (typeof node.value === 'string') texts.push(new LocatedText(document, node.value, pointer, node))
     if (node.members !== undefined)
@@ -107,7 +108,7 @@ function textsIn(document: Document): readonly WrittenText[] {
   return texts
 }
 
-/** A text whose place is worked out when something is wrong there. */
+/** A text that computes its place on demand: most texts have no finding. */
 class LocatedText implements WrittenText {
   readonly text: string
   readonly pointer: string
@@ -136,7 +137,7 @@ class LocatedText implements WrittenText {
   }
 }
 
-/** The place of a part of what stands at a place, by its letters; the whole place where it does not show them. */
+/** The place of a part of a text within its own place; the whole place where the part is not written literally. */
 function partOf(source: SourceText, whole: FindingPlace, part: string): FindingPlace {
   const { start, end } = whole.range
   const at = source.text.slice(start.offset, end.offset).indexOf(part)
@@ -145,8 +146,8 @@ function partOf(source: SourceText, whole: FindingPlace, part: string): FindingP
 }
 
 /**
- * The places of parts of a text that stands at a place, by their letters, asked for from its start to its end: each search goes on
- * where the last one ended. From the first part that the place does not show by its letters it is the whole place.
+ * Finds the places of parts of a text, which must be requested from start to end: each search continues where the last one
+ * ended. From the first part that is not written literally on, every place is the whole place.
  */
 export function partsOf(
   source: SourceText,

@@ -17,9 +17,9 @@ export interface Workspace {
   readonly files: ProjectFiles
   /** In order of their paths, then of their place in the file. */
   readonly documents: readonly Document[]
-  /** What is wrong with the form of the files; `lint` lists these too. */
+  /** Faults in the form of the files; `lint` reports these too. */
   readonly findings: readonly Diagnostic[]
-  /** Paths of which findings were asked for; absent = all. */
+  /** Paths whose findings are reported; absent = all. */
   readonly focus?: readonly string[]
   /** Document files that were read, good or bad. */
   readonly read: readonly string[]
@@ -28,13 +28,13 @@ export interface Workspace {
    * Empty for the workspace's root.
    */
   bundleDirectory(document: Document): string
-  /** Directory of the nearest Bundle document above a file, or that it is; undefined where there is none. */
+  /** Directory of the nearest Bundle document above a file, which may be the file itself; undefined where there is none. */
   bundleOf(file: Pick<Document, 'path'>): string | undefined
   /** Documents that are published together with this one: those under its bundle's directory, or all where no Bundle stands above it. */
   neighbours(document: Document): readonly Document[]
   /** Documents of a kind with a logical id `namespace.name`: those of the same bundle, or where it has none, of the workspace. */
   find(from: Pick<Document, 'path'>, kind: DocumentKind, id: string): readonly Document[]
-  /** Logical ids of all documents of a kind, in the order of the documents: to tell which is near. */
+  /** Logical ids of all documents of a kind, in the order of the documents: the candidates for a suggestion. */
   ids(kind: DocumentKind): readonly string[]
   /** Resolves a path that a document names. Source: bundles, section 1. */
   resolve(from: Document, written: string, version?: string | number): PathResolution
@@ -45,15 +45,15 @@ export interface Workspace {
    * @throws Failure `not_found`, `file_unreadable`
    */
   bytes(path: string): Uint8Array
-  /** The same as text. */
+  /** Text of a file; throws as `bytes` does. */
   text(path: string): string
   /** The text with its lines, as findings show it; empty where there is no such file. */
   source(path: string): SourceText
-  /** One of its lines as a report may show it, from 1, without its line break; empty beyond the end. */
+  /** A line of a file with credentials masked, from 1, without its line break; empty beyond the end. */
   line(path: string, number: number): string
 }
 
-/** Where a reference leads: a path in the workspace, or why nowhere. */
+/** The path in the workspace to which a reference leads, or why it leads nowhere. */
 export type PathResolution =
   | { readonly path: string }
   | { readonly problem: 'bad-path'; readonly says: string }
@@ -76,17 +76,17 @@ export interface WorkspaceParts {
 export function createWorkspace(parts: WorkspaceParts): Workspace {
   const { root, files, documents, findings, read, focus } = parts
   const bundles = new Set(documents.filter(({ kind }) => kind === 'Bundle').map(({ path }) => directoryOf(path)))
-  const above = new Map<string, string | undefined>([['', bundles.has('') ? '' : undefined]])
-  const bundleOver = (directory: string): string | undefined => {
+  const bundleByDirectory = new Map<string, string | undefined>([['', bundles.has('') ? '' : undefined]])
+  const findBundleAbove = (directory: string): string | undefined => {
     if (bundles.has(directory)) return directory
-    if (!above.has(directory)) above.set(directory, bundleOver(directoryOf(directory)))
-    return above.get(directory)
+    if (!bundleByDirectory.has(directory)) bundleByDirectory.set(directory, findBundleAbove(directoryOf(directory)))
+    return bundleByDirectory.get(directory)
   }
   const bundleByPath = new Map<string, string | undefined>()
   const bundleOf = ({ path }: Pick<Document, 'path'>): string | undefined => {
     const known = bundleByPath.get(path)
     if (known !== undefined || bundleByPath.has(path)) return known
-    const bundle = bundleOver(directoryOf(path))
+    const bundle = findBundleAbove(directoryOf(path))
     bundleByPath.set(path, bundle)
     return bundle
   }
@@ -107,12 +107,12 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
   }
   const resolutions = new Map<Document, (written: string) => PathResolution>()
   const resolve = (from: Document, written: string, version?: string | number): PathResolution => {
-    if (version !== undefined) return resolveAfresh(from, written, version)
-    const known = resolutions.get(from) ?? memoizeByText((path) => resolveAfresh(from, path))
+    if (version !== undefined) return resolveUncached(from, written, version)
+    const known = resolutions.get(from) ?? memoizeByText((path) => resolveUncached(from, path))
     resolutions.set(from, known)
     return known(written)
   }
-  const resolveAfresh = (from: Document, written: string, version?: string | number): PathResolution => {
+  const resolveUncached = (from: Document, written: string, version?: string | number): PathResolution => {
     const checked = checkPath(written)
     if ('problem' in checked) return { problem: 'bad-path', says: checked.problem }
     const directories = [...new Set([bundleDirectory(from), directoryOf(from.path)])]
@@ -134,12 +134,12 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     return { problem: 'missing', ...(near !== undefined && { near }) }
   }
 
-  let shown = createSource('', '')
+  let lastSource = createSource('', '')
   const source = (path: string): SourceText => {
-    const found = byPath.get(path)?.[0]?.source ?? (shown.path === path ? shown : undefined)
-    // A byte order mark is left out here as in the documents, so that the places of findings fit.
-    shown = found ?? createSource(path, new TextDecoder().decode(files.read(path)))
-    return shown
+    const found = byPath.get(path)?.[0]?.source ?? (lastSource.path === path ? lastSource : undefined)
+    // Decoded without the byte order mark, like the documents, so that offsets agree.
+    lastSource = found ?? createSource(path, new TextDecoder().decode(files.read(path)))
+    return lastSource
   }
   return {
     root,
@@ -170,7 +170,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
 
 const NONE: readonly Document[] = []
 
-/** Paths that a reference may mean. More than one that exists is a fault of the bundle. */
+/** Paths that a reference may mean. If more than one exists, the reference is ambiguous. */
 function candidatesOf(path: string, version: string | number | undefined): string[] {
   const extension = extensionOf(path)
   const known = EXTENSIONS.includes(extension)
