@@ -175,13 +175,13 @@ test('sarif names rules, places and the other half', () => {
     rules: [
       {
         id: 'policy/type-mismatch',
-        shortDescription: { text: 'A condition compares a value with one of its own type.' },
+        shortDescription: { text: 'A condition compares values of the same type.' },
         help: { text: 'Write a value of the type of the argument. See: svc explain policy/type-mismatch' },
         defaultConfiguration: { level: 'error' },
       },
       {
         id: 'tool/unused-document',
-        shortDescription: { text: 'A Tool document of a bundle is bound by one of its agents.' },
+        shortDescription: { text: 'Each Tool document of a bundle is bound by one of its agents.' },
         help: { text: 'Bind it, or remove it. See: svc explain tool/unused-document' },
         defaultConfiguration: { level: 'note' },
       },

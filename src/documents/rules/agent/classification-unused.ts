@@ -2,10 +2,10 @@ import { leavesIn } from '../../facts/conditions.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const classificationUnused: LintRule = {
+export const agentClassificationUnused: LintRule = {
   name: 'agent/classification-unused',
   severity: 'info',
-  law: 'Where policies of a bundle read some classifications of an agent, they read all of them.',
+  law: 'If the policies of a bundle read some classifications of an agent, they read all of them.',
   fix: 'Gate it too, or remove it.',
   source: 'Policies, section 2: `agent.classifications`',
   crossFile: true,
@@ -20,7 +20,7 @@ export const classificationUnused: LintRule = {
   },
 }
 
-/** What a policy looks for among the classifications of an agent. */
+/** The classifications that the conditions of a policy compare. */
 const classificationsRead = (policy: Document): readonly unknown[] =>
   leavesIn(policy)
     .filter(({ leaf }) => leaf.path.text.startsWith('agent.classifications'))

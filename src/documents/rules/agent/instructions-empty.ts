@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const instructionsEmpty: LintRule = {
+export const agentInstructionsEmpty: LintRule = {
   name: 'agent/instructions-empty',
   severity: 'error',
-  law: 'Instructions say something.',
+  law: 'Instructions are not empty.',
   fix: 'Write the instructions.',
   source: 'Authoring format, "Agent document": the system prompt is non-empty',
   crossFile: true,

@@ -1,10 +1,10 @@
 import type { LintRule } from '../../facts/rule.ts'
 import { missingFile } from '../../facts/missing.ts'
 
-export const instructionsMissingFile: LintRule = {
+export const agentInstructionsMissingFile: LintRule = {
   name: 'agent/instructions-missing-file',
   severity: 'error',
-  law: 'The file that `instructions.ref` names exists, and is the only one that it can mean.',
+  law: 'The file that `instructions.ref` names exists and is unambiguous.',
   fix: 'Correct the path, or add the file.',
   source: 'Authoring format, "Agent document": `ref` is a bundle-relative path',
   crossFile: true,
@@ -17,7 +17,7 @@ export const instructionsMissingFile: LintRule = {
         ref.value,
         typeof version === 'string' || typeof version === 'number' ? version : undefined,
       )
-      // Several candidates are `agent/instructions-version-ambiguous`.
+      // `agent/instructions-version-ambiguous` reports several candidates.
       if ('problem' in found && found.problem === 'ambiguous') continue
       const fault = missingFile(found, ref)
       if (fault !== undefined) report(ref, fault.message, fault.saying)

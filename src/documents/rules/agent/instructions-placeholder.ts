@@ -1,10 +1,10 @@
 import { instructionsOf } from '../../facts/instructions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const instructionsPlaceholder: LintRule = {
+export const agentInstructionsPlaceholder: LintRule = {
   name: 'agent/instructions-placeholder',
   severity: 'warning',
-  law: 'Instructions are complete: nothing is filled in at run time.',
+  law: 'Instructions contain no placeholders: nothing is filled in at run time.',
   fix: 'Fill it in, or remove it.',
   source: 'Authoring format, "Agent document": `instructions` is the system prompt',
   crossFile: true,
@@ -15,12 +15,12 @@ export const instructionsPlaceholder: LintRule = {
     for (const match of withoutCode(instructions.text).matchAll(PLACEHOLDER)) {
       if (SPOKEN_OF.test(instructions.text.slice(Math.max(0, match.index - 40), match.index))) continue
       const place = instructions.placeOf(match.index, match[0].length)
-      report(place, `"${match[0]}" was never filled in.`, { why: 'The model reads it as it stands.' })
+      report(place, `"${match[0]}" was never filled in.`, { why: 'The model reads it literally.' })
     }
   },
 }
 
-/** Code fences and code spans show something; blanks of their length keep the places of the rest. */
+/** Replaces code fences and code spans, which quote placeholders, with blanks of the same length, so that offsets stay valid. */
 const withoutCode = (text: string): string =>
   text
     .replaceAll(/^[ \t]*(`{3,16}(?!`)|~{3,16}(?!~))[^\n]*\n(?:[^]*?^[ \t]*\1[ \t]*$|[^]*)/gm, blank)
@@ -28,10 +28,10 @@ const withoutCode = (text: string): string =>
 
 const blank = (code: string): string => code.replaceAll(/[^\n]/g, ' ')
 
-/** Words before a placeholder of which the sentence speaks. */
+/** Words before a placeholder that the sentence only mentions. */
 const SPOKEN_OF =
   /(?:\b(?:such as|like|e\.g\.|for example|written as|marked(?: with| as)?|called|literally|placeholders?|templates?|variables?|markers?|tags?)) *["'(]?$/i
 
-/** Templates' braces, notes to oneself, and names in angle brackets that are no tags. */
+/** Template braces, notes such as TODO, and names in angle brackets that are not tags. */
 const PLACEHOLDER =
   /\{\{[^{}\n]{1,80}\}\}|\b(?:TODO|FIXME|TBD|XXX):|(?<=[:=] ?)(?:TODO|FIXME|TBD|XXX)\b|<(?:your|insert|fill|company|name|todo)[ _-]?[a-z _-]{0,40}>|\[(?:insert|your|fill in)\b[^\]\n]{0,60}\]/gi

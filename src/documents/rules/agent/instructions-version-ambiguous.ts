@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const instructionsVersionAmbiguous: LintRule = {
+export const agentInstructionsVersionAmbiguous: LintRule = {
   name: 'agent/instructions-version-ambiguous',
   severity: 'error',
-  law: 'A reference with its version names one file.',
+  law: 'A reference and its version match exactly one file.',
   fix: 'Keep one of the files, or name it in full.',
   source: 'Authoring format, "Versioning", 4; bundles, section 1: more than one existing candidate is an error',
   crossFile: true,

@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const needsBundle: LintRule = {
+export const agentNeedsBundle: LintRule = {
   name: 'agent/needs-bundle',
   severity: 'error',
-  law: 'An Agent with sub-agents is published by a Bundle.',
+  law: 'An Agent with sub-agents belongs to a Bundle.',
   fix: 'Add a Bundle document whose root is this agent.',
   source: 'Authoring format, "Agent document": `agents` must be published via a Bundle',
   crossFile: true,

@@ -1,10 +1,10 @@
 import type { LintRule } from '../../facts/rule.ts'
 import { instructionsOf } from '../../facts/instructions.ts'
 
-export const purposeAsPrompt: LintRule = {
+export const agentPurposeAsPrompt: LintRule = {
   name: 'agent/purpose-as-prompt',
   severity: 'warning',
-  law: 'What the model is told stands in `instructions`; `purpose` is for people and is never executed.',
+  law: 'Instructions for the model are in `instructions`; `purpose` is for people and is never sent to the model.',
   fix: 'Move the orders to `spec.instructions`.',
   source: 'Authoring format, "Agent document": `purpose` is not executed as a prompt',
   crossFile: true,
@@ -19,8 +19,8 @@ export const purposeAsPrompt: LintRule = {
   },
 }
 
-/** Characters of instructions that can hardly say what an agent does. */
+/** Instructions shorter than this, in characters, hardly describe what an agent does. */
 const TINY = 80
-/** Characters of a purpose that says more than an intent. */
+/** A purpose longer than this, in characters, is more than an intent. */
 const LONG = 300
 const ORDER = /\b(?:you are|you're|you must|your (?:task|job|role)|always|never|do not|don't)\b/i

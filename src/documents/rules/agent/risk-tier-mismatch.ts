@@ -3,10 +3,10 @@ import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
 import { closureOf } from '../../facts/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const riskTierMismatch: LintRule = {
+export const agentRiskTierMismatch: LintRule = {
   name: 'agent/risk-tier-mismatch',
   severity: 'warning',
-  law: 'An agent of a low risk tier does nothing that cannot be undone.',
+  law: 'An agent with a low risk tier has no irreversible actions.',
   fix: 'Raise the tier, or leave the tool to another agent.',
   source: 'Authoring format, "metadata.governance": `risk_tier`',
   crossFile: true,

@@ -1,10 +1,10 @@
 import { decisionOf } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-/** More people than this never answer in time. */
+/** More people than this rarely answer in time. */
 const MOST = 10
 
-export const countRange: LintRule = {
+export const approvalCountRange: LintRule = {
   name: 'approval/count-range',
   severity: 'error',
   law: `From 1 to ${MOST} approvals are required.`,

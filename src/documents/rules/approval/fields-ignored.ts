@@ -2,10 +2,10 @@ import { removalOf } from '../../edit/removal.ts'
 import { decisionOf } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const fieldsIgnored: LintRule = {
+export const approvalFieldsIgnored: LintRule = {
   name: 'approval/fields-ignored',
   severity: 'warning',
-  law: 'What an approval needs is said where one is asked for.',
+  law: 'Fields of an approval are set only on policies that require one.',
   fix: 'Remove it, or decide `require_approval`.',
   source: 'Authoring format, "decision": `approvals_required` when type is `require_approval`',
   kinds: ['Policy'],

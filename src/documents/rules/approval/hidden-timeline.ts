@@ -3,10 +3,10 @@ import { closureOf } from '../../facts/closure.ts'
 import { decisionOf } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const hiddenTimeline: LintRule = {
+export const approvalHiddenTimeline: LintRule = {
   name: 'approval/hidden-timeline',
   severity: 'warning',
-  law: 'Who starts a run through a trigger that hides its timeline cannot answer its approvals.',
+  law: 'A caller of a trigger that hides the timeline cannot answer the approvals of its runs.',
   fix: 'Expose the timeline, or let an operator approve: svc inbox.',
   source: 'HTTP API, "Timeline redaction": user tasks are not visible to API clients',
   crossFile: true,

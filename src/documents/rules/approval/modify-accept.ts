@@ -4,10 +4,10 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { decisionOf } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const modifyAccept: LintRule = {
+export const approvalModifyAccept: LintRule = {
   name: 'approval/modify-accept',
   severity: 'warning',
-  law: 'Arguments that an approver has edited are checked again before a write.',
+  law: 'Arguments that an approver modified are revalidated before a write.',
   fix: 'Write `on_modify: revalidate`.',
   source: 'Authoring format, "decision": `on_modify`; policies, section 5',
   crossFile: true,
@@ -21,7 +21,7 @@ export const modifyAccept: LintRule = {
       ...gatedBindings(workspace, document).map((use) => effectiveClass(workspace, use)),
     ]
     if (classes.some((each) => each !== undefined && each !== 'read_only'))
-      report(modify, 'What an approver edits would be written without another check.', {
+      report(modify, 'Arguments that an approver edits would not be checked again.', {
         fix: { ...replaceScalarFix(modify, 'revalidate'), edits: [] },
       })
   },

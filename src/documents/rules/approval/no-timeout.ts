@@ -3,11 +3,11 @@ import { decisionOf } from '../../facts/decision.ts'
 import { limitsOf } from '../../facts/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const noTimeout: LintRule = {
+export const approvalNoTimeout: LintRule = {
   name: 'approval/no-timeout',
   severity: 'info',
   strict: 'warning',
-  law: 'An approval does not wait for ever: the policy has a timeout, or its agents have `max_hitl_wait_minutes`.',
+  law: 'An approval does not wait forever: the policy has a timeout, or its agents set `max_hitl_wait_minutes`.',
   fix: 'Add `timeout: {after_minutes: 60, default: deny}`.',
   source: 'Authoring format, "decision": `timeout`; "Limits": `max_hitl_wait_minutes`',
   crossFile: true,
@@ -17,7 +17,7 @@ export const noTimeout: LintRule = {
     if (timeout !== undefined || type !== 'require_approval') return
     const agents = gatedAgents(workspace, document)
     if (agents.length > 0 && agents.every((agent) => limitsOf(agent)['max_hitl_wait_minutes'] !== undefined)) return
-    report('/spec/decision/type', 'This approval may wait for ever.', {
+    report('/spec/decision/type', 'This approval may wait forever.', {
       fix: 'Add `timeout: {after_minutes: 60, default: deny}`.',
     })
   },

@@ -1,7 +1,7 @@
 import { oneOf } from '../../facts/one-of.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const onModifyValue: LintRule = {
+export const approvalOnModifyValue: LintRule = {
   name: 'approval/on-modify-value',
   severity: 'error',
   law: '`on_modify` is `revalidate`, `accept` or `reject`.',

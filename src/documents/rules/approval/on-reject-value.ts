@@ -1,7 +1,7 @@
 import { oneOf } from '../../facts/one-of.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const onRejectValue: LintRule = {
+export const approvalOnRejectValue: LintRule = {
   name: 'approval/on-reject-value',
   severity: 'error',
   law: '`on_reject` is `return_to_agent` or `fail`.',

@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const quorumUnreachable: LintRule = {
+export const approvalQuorumUnreachable: LintRule = {
   name: 'approval/quorum-unreachable',
   severity: 'warning',
-  law: 'There are as many approvers as a policy asks for.',
+  law: 'There are at least as many approvers as a policy requires.',
   fix: 'Add an approver, or lower `approvals_required`.',
   source: 'Authoring format, "decision": `approvals_required` counts distinct approvals',
   kinds: ['Policy'],

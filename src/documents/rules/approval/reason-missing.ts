@@ -1,10 +1,10 @@
 import { decisionOf } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const reasonMissing: LintRule = {
+export const approvalReasonMissing: LintRule = {
   name: 'approval/reason-missing',
   severity: 'info',
-  law: 'An approver reads why he is asked.',
+  law: 'A policy that requires an approval gives a reason.',
   fix: 'Add `decision.reason`.',
   source: 'Authoring format, "decision": `reason` is stored in the approval payload',
   kinds: ['Policy'],
@@ -12,6 +12,6 @@ export const reasonMissing: LintRule = {
     const { type, reason } = decisionOf(document)
     if (type !== 'require_approval' && type !== 'escalate') return
     if (typeof reason !== 'string' || reason.trim() === '')
-      report('/spec/decision/type', 'The approver is not told why.')
+      report('/spec/decision/type', 'The approver sees no reason for the request.')
   },
 }

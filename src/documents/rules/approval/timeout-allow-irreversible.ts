@@ -3,10 +3,10 @@ import { declaredClass, effectiveClass } from '../../facts/bindings.ts'
 import { decisionOf, isAllowedInSilence } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const timeoutAllowIrreversible: LintRule = {
+export const approvalTimeoutAllowIrreversible: LintRule = {
   name: 'approval/timeout-allow-irreversible',
   severity: 'error',
-  law: 'Silence approves no irreversible action, no quorum, and nothing that has to be understood first.',
+  law: 'The timeout of an approval does not allow an irreversible action, a quorum, or a task with `comprehension_required`.',
   fix: 'Write `default: deny`.',
   source: 'Policies, section 5: `timeout.default: allow` is refused at publish',
   crossFile: true,
@@ -16,8 +16,9 @@ export const timeoutAllowIrreversible: LintRule = {
     const timeout = document.placeOf('/spec/decision/timeout/default')
     const fix = 'Write deny or escalate.'
     const { approvals_required: count, comprehension_required: comprehension } = decisionOf(document)
-    if (typeof count === 'number' && count > 1) report(timeout, `Silence would stand for ${count} approvals.`, { fix })
-    if (comprehension === true) report(timeout, 'Silence would stand for an acknowledgement.', { fix })
+    if (typeof count === 'number' && count > 1)
+      report(timeout, `Timing out would count as ${count} approvals.`, { fix })
+    if (comprehension === true) report(timeout, 'Timing out would count as the acknowledgement.', { fix })
     const scope = scopeOf(document)
     const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)
     const tools = [
@@ -27,6 +28,6 @@ export const timeoutAllowIrreversible: LintRule = {
       ),
     ]
     for (const tool of new Set(tools))
-      report(timeout, `Silence would approve ${tool}, which cannot be undone.`, { fix })
+      report(timeout, `Timing out would approve ${tool}, which cannot be undone.`, { fix })
   },
 }

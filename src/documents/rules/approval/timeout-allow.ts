@@ -3,10 +3,10 @@ import { declaredClass, effectiveClass } from '../../facts/bindings.ts'
 import { isAllowedInSilence } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const timeoutAllow: LintRule = {
+export const approvalTimeoutAllow: LintRule = {
   name: 'approval/timeout-allow',
   severity: 'warning',
-  law: 'Silence approves no write.',
+  law: 'The timeout of an approval does not allow a write.',
   fix: 'Write `default: deny`.',
   source: 'Authoring format, "decision": `timeout.default` is the action when no decision arrives in time',
   crossFile: true,
@@ -20,7 +20,7 @@ export const timeoutAllow: LintRule = {
       ...scoped.map((tool) => ({ id: tool.identity!.id, class: declaredClass(tool) })),
       ...gatedBindings(workspace, document).map((use) => ({ id: use.ref?.id, class: effectiveClass(workspace, use) })),
     ]
-    // What cannot be undone is an error of its own.
+    // `approval/timeout-allow-irreversible` reports irreversible actions as an error.
     if (calls.some((each) => each.class === 'irreversible_action')) return
     const write = calls.find((each) => each.class !== undefined && each.class !== 'read_only')
     if (write !== undefined) report(timeout, `Silence would approve ${write.id ?? 'a write'}, which changes something.`)

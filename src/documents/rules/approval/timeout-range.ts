@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../base/json.ts'
 import { decisionOf } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const timeoutRange: LintRule = {
+export const approvalTimeoutRange: LintRule = {
   name: 'approval/timeout-range',
   severity: 'error',
   law: 'A timeout is at least one minute.',

@@ -1,10 +1,10 @@
 import { boundariesOf, effectOf } from '../../facts/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const allAllow: LintRule = {
+export const authorityAllAllow: LintRule = {
   name: 'authority/all-allow',
   severity: 'error',
-  law: 'A boundary restricts something: one that is made of grants alone is none.',
+  law: 'A boundary has at least one policy that restricts; grants alone are no boundary.',
   fix: 'Add a policy that denies, or asks for an approval.',
   source: 'Authoring format, "What the service does", 3; policies, section 6',
   crossFile: true,
@@ -13,7 +13,7 @@ export const allAllow: LintRule = {
     for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
       if (policies.length === 0 || policies.some((policy) => effectOf(policy) !== 'grant')) continue
       const [first] = policies
-      report(pointer, `The boundary "${id}" is made of grants alone: it restricts nothing.`, {
+      report(pointer, `The boundary "${id}" has only policies that grant: it restricts nothing.`, {
         related: [{ path: first!.path, range: first!.placeOf('/spec/decision/type').range, message: 'a grant' }],
       })
     }

@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const authorityDuplicate: LintRule = {
   name: 'authority/duplicate',
   severity: 'warning',
-  law: 'A boundary is declared once.',
+  law: 'A boundary is declared only once.',
   fix: 'Remove the second one.',
   source: 'Authoring format, "metadata.governance": `authority_boundaries`',
   kinds: ['Agent'],

@@ -6,10 +6,10 @@ import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
-export const ineffective: LintRule = {
+export const authorityIneffective: LintRule = {
   name: 'authority/ineffective',
   severity: 'error',
-  law: 'The policies of a boundary concern some tool of the agent, or of those to which it delegates.',
+  law: 'The policies of a boundary apply to a tool of the agent or of its sub-agents.',
   fix: 'Correct the scope of its policies.',
   source: 'Policies, section 6; authoring format, "What the service does", 3',
   crossFile: true,
@@ -31,7 +31,7 @@ export const ineffective: LintRule = {
   },
 }
 
-/** True where an agent calls a tool, itself or by its sub-agents: what a sub-agent from elsewhere binds is not known here. */
+/** True when the agent or one of its sub-agents calls a tool; the bindings of external sub-agents are unknown. */
 const mayConcern = (workspace: Workspace, agent: Document, tool: string | undefined): boolean =>
   tool === undefined ||
   closureOf(workspace, agent).some(

@@ -3,7 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const authorityLoosened: LintRule = {
   name: 'authority/loosened',
   severity: 'error',
-  law: 'A version allows no call that its published predecessor stopped, unless somebody accepts that.',
+  law: 'A version allows no call that the published version before it stopped, unless somebody accepts the change.',
   fix: 'Revert it, accept it with a comment that says why, or publish it with `--allow-widen`.',
   source: 'Bundles, section 5; policies, section 7',
   crossFile: true,

@@ -7,7 +7,7 @@ import { nearestCandidate } from '../../text/suggest.ts'
 export const authorityOrphanRef: LintRule = {
   name: 'authority/orphan-ref',
   severity: 'warning',
-  law: 'An `authority_ref` names a boundary that some agent of its bundle declares.',
+  law: '`authority_ref` names a boundary that an agent of the bundle declares.',
   fix: 'Declare the boundary in `metadata.governance.authority_boundaries`, or remove the link.',
   source: 'Policies, section 6',
   crossFile: true,
@@ -30,7 +30,7 @@ export const authorityOrphanRef: LintRule = {
   },
 }
 
-/** The boundaries that documents which are published together declare. */
+/** The boundaries that the documents of one publication declare. */
 const namedAmong = oncePerObject(
   (_, around: readonly Document[]): ReadonlySet<string> =>
     new Set(around.flatMap((each) => textsAt(each.value, 'metadata.governance.authority_boundaries.*'))),

@@ -9,7 +9,7 @@ export const authorityUnresolved: LintRule = {
   name: 'authority/unresolved',
   severity: 'warning',
   strict: 'error',
-  law: 'A boundary finds at least one policy whose `authority_ref` names it; else a synthetic approval stands in.',
+  law: 'At least one policy names each boundary in `authority_ref`; otherwise a synthetic approval applies.',
   fix: 'Add a Policy whose `authority_ref` names the boundary, or correct the name.',
   source: 'Authoring format, "What the service does", 3; policies, section 6',
   crossFile: true,
@@ -31,6 +31,6 @@ export const authorityUnresolved: LintRule = {
   },
 }
 
-/** The boundaries that policies name. */
+/** The boundaries that policies name in `authority_ref`. */
 const boundariesLinked = (workspace: Workspace, agent: Document): string[] =>
   workspace.neighbours(agent).flatMap((each) => (each.kind === 'Policy' ? (linkOf(each) ?? []) : []))

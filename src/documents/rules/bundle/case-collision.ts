@@ -1,10 +1,10 @@
 import { directoryOf, foldPath, pathsUnder } from '../../text/paths.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const caseCollision: LintRule = {
+export const bundleCaseCollision: LintRule = {
   name: 'bundle/case-collision',
   severity: 'error',
-  law: 'Two paths of a bundle differ by more than case: elsewhere they would be one file.',
+  law: 'Paths of a bundle differ by more than case: on some file systems they would be the same file.',
   fix: 'Rename one of the two.',
   source: 'Bundles, section 2',
   crossFile: true,

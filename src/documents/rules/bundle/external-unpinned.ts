@@ -3,10 +3,10 @@ import { subAgentsOf, textAt } from '../../facts/bindings.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const externalUnpinned: LintRule = {
+export const bundleExternalUnpinned: LintRule = {
   name: 'bundle/external-unpinned',
   severity: 'error',
-  law: 'An agent from outside the bundle is named with its exact version.',
+  law: 'An agent outside the bundle is referenced with its exact version.',
   fix: 'Add the version: `namespace.name@1.4.2`, or `late_bound: true`.',
   source: 'Authoring format, "Versioning", 3: external sub-agent refs are pinned',
   kinds: ['Agent'],
@@ -15,7 +15,7 @@ export const externalUnpinned: LintRule = {
       const ref = readAgentRef(textAt(value, 'ref') ?? '')
       if (ref.form !== 'floating' || value['late_bound'] === true) continue
       const [latest] = rsort([...published.versions('Agent', ref.id)])
-      // An agent of the project is named by its path: `subagent/ref-form`.
+      // `subagent/ref-form` reports agents of the project, which are referenced by path.
       if (latest === undefined && workspace.find(document, 'Agent', ref.id).length > 0) continue
       const known = latest === undefined ? 'is not in this project' : 'is published'
       report(`${pointer}/ref`, `${ref.id} ${known}, and no version is chosen.`, {

@@ -6,10 +6,10 @@ import { fitsRange } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
-export const lockDrift: LintRule = {
+export const bundleLockDrift: LintRule = {
   name: 'bundle/lock-drift',
   severity: 'warning',
-  law: 'The lock lists the members of the bundle as they are.',
+  law: 'The lock matches the members of the bundle.',
   fix: 'Run `svc compile` and commit svc.lock.',
   source: 'Bundles, section 3',
   crossFile: true,
@@ -29,7 +29,7 @@ export const lockDrift: LintRule = {
   },
 }
 
-/** The agent from which the closure begins: that of a Bundle, or one that is compiled alone. */
+/** The root agent of the closure: that of a Bundle, or an agent compiled without one. */
 function rootOf(workspace: Workspace, document: Document): Document | undefined {
   const alone = workspace.bundleOf(document) === undefined
   if (document.kind === 'Agent') return alone && document.sound ? document : undefined
@@ -40,7 +40,7 @@ function rootOf(workspace: Workspace, document: Document): Document | undefined 
     : undefined
 }
 
-/** What is not as the lock says, a clause each. */
+/** The differences between the lock and the documents, one clause each. */
 function drift(workspace: Workspace, root: Document, lock: RawLock): string[] {
   const { local, registry } = lockMembers(workspace, root)
   const placed = lock.members.map((member) => ({ member, path: pathOf(workspace, root, member) }))
@@ -56,7 +56,7 @@ function drift(workspace: Workspace, root: Document, lock: RawLock): string[] {
   ]
 }
 
-/** Where a locked file lies: the lock may have been written, or is read, from a directory further up. */
+/** Path of a locked file: the lock may have been written, or is read, from a parent directory. */
 function pathOf(workspace: Workspace, root: Document, { path }: RawLockMember): string | undefined {
   const { paths } = workspace.files
   if (path === undefined) return undefined
@@ -82,7 +82,7 @@ function whyStale(
   return differs ? 'has changed since' : undefined
 }
 
-/** A file, or a policy that something else than the bundle's own documents asks for. */
+/** A file, or a policy that is not referenced by the documents of the bundle itself. */
 function memberAt(workspace: Workspace, path: string, kind?: string, id?: string): LocalMember | undefined {
   if (kind !== 'policy') return fileMember(workspace, path)
   return workspace

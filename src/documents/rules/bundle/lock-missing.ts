@@ -3,10 +3,10 @@ import { readLock } from '../../facts/lock-file.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const lockMissing: LintRule = {
+export const bundleLockMissing: LintRule = {
   name: 'bundle/lock-missing',
   severity: 'warning',
-  law: 'A bundle that takes documents from the registry has a lock that says which.',
+  law: 'A bundle that uses documents from the registry has a lock that pins them.',
   fix: 'Run `svc compile` and commit svc.lock.',
   source: 'Bundles, section 3',
   crossFile: true,

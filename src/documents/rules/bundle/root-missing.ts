@@ -1,10 +1,10 @@
 import { missingFile } from '../../facts/missing.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const rootMissing: LintRule = {
+export const bundleRootMissing: LintRule = {
   name: 'bundle/root-missing',
   severity: 'error',
-  law: "A Bundle's root is an Agent document, by its path in the bundle.",
+  law: '`root` of a Bundle is the path of an Agent document in the bundle.',
   fix: 'Name the file of the root Agent.',
   source: 'Authoring format, "Bundle document": `root`',
   crossFile: true,

@@ -3,10 +3,10 @@ import { directoryOf, joinPath, pathsUnder } from '../../text/paths.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
-export const secretFile: LintRule = {
+export const bundleSecretFile: LintRule = {
   name: 'bundle/secret-file',
   severity: 'error',
-  law: 'No file of keys lies in a bundle, unless `.svcignore` or `.gitignore` leaves it out.',
+  law: 'A bundle contains no key files that `.svcignore` or `.gitignore` does not exclude.',
   fix: 'Move it out of the bundle, or list it in `.gitignore` or `.svcignore`.',
   source: 'Authoring format, "Authentication": credentials are referenced, never embedded; security, S5',
   crossFile: true,
@@ -28,7 +28,7 @@ export const secretFile: LintRule = {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** Names of files, without their directories. */
+/** File names, without directories. */
 const SECRET = new RegExp(
   `^(?:${[
     String.raw`\.env(?:\.[^/]+)?`,
@@ -42,11 +42,11 @@ const SECRET = new RegExp(
 )
 const HARMLESS = /\.pub$|\.(?:example|sample|template|dist|defaults?)$|(?:^|\/)(?:example|sample|template)\.env$/i
 
-/** Settings of npm lie in many projects; few hold a token. */
+/** Many projects have an `.npmrc`; few contain a token. */
 const isWithoutKey = (workspace: Workspace, path: string): boolean =>
   path.endsWith('.npmrc') && !/_(?:auth|authToken|password)\s*=\s*[^\s$]/.test(workspace.text(path))
 
-/** True for what is never committed: a list of ignored paths stands in its directory or in one above. */
+/** True for a file that a `.gitignore` in its directory or in one above excludes. */
 function isIgnored(workspace: Workspace, path: string): boolean {
   for (let directory = directoryOf(path); ; directory = directoryOf(directory)) {
     const list = joinPath(directory, '.gitignore')

@@ -5,10 +5,10 @@ import type { LintRule } from '../../facts/rule.ts'
 import { valueAt } from '../../text/pointer.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
-export const unreferencedFile: LintRule = {
+export const bundleUnreferencedFile: LintRule = {
   name: 'bundle/unreferenced-file',
   severity: 'info',
-  law: 'A prompt, a schema or a text of a bundle is named by one of its documents.',
+  law: 'Each prompt, schema and text file of a bundle is referenced by one of its documents.',
   fix: 'Name it, remove it, or list it in `.svcignore`.',
   source: 'Bundles, section 1: everything reached from the root is its closure',
   crossFile: true,
@@ -25,11 +25,11 @@ export const unreferencedFile: LintRule = {
         !FOR_PEOPLE.test(path) &&
         !used.has(path) &&
         workspace.documentsAt(path).length === 0 &&
-        // What lies in a bundle inside this one is that one's own.
+        // Files of a nested bundle belong to that bundle.
         workspace.bundleOf({ path }) === directory,
     )
     if (stray.length === 0) return
-    // Schema files name each other, and the project file names what it serves.
+    // Schema files reference each other, and the project file references the documents it serves.
     const mentions = workspace.files.paths
       .filter((path) => /(?:^|\/)(?:schemas\/[^/]+\.json|svc\.config\.ya?ml)$/.test(path))
       .map((path) => workspace.text(path))
@@ -41,17 +41,17 @@ export const unreferencedFile: LintRule = {
   },
 }
 
-/** What is in the paths of both sorts below: most files are neither. */
+/** Matches the paths of both kinds below; a quick test, since most files are neither. */
 const TO_BE_NAMED = /(?:prompts|instructions|schemas)\/|\.(?:md|txt)$/
-/** Directories whose files are there to be named. */
+/** Directories whose files exist to be referenced. */
 const OURS = /(?:^|\/)(?:prompts|instructions|schemas)\/[^/.][^/]*$/
-/** Beside a Bundle, and beside a file that is named, a text was written for an agent. */
+/** Text files beside a Bundle or beside a referenced file are probably meant for an agent. */
 const TEXT = /(?:^|\/)[^/.][^/]*\.(?:md|txt)$/
-/** Files that every project has, and lists of packages. */
+/** Files that many projects have, and package lists. */
 const FOR_PEOPLE =
   /(?:^|\/)(?:[A-Z][A-Z0-9_-]+|(?:readme|licen[cs]e|changelog|contributing|notice|authors|history|security)[^/]*|requirements[^/]*|robots|llms)(?:\.[a-z]+)?$/
 
-/** Where the paths of a document lead; of several candidates all. */
+/** The files that the paths of a document resolve to; all candidates of an ambiguous path. */
 function pathsOf(workspace: Workspace, document: Document): readonly string[] {
   return pathsIn(document).flatMap(({ value, pointer }) => {
     const version = valueAt(document.value, `${pointer.slice(0, pointer.lastIndexOf('/'))}/version`)

@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const bundleYanked: LintRule = {
   name: 'bundle/yanked',
   severity: 'warning',
-  law: 'No version that the lock pins was yanked.',
+  law: 'The lock pins no yanked version.',
   fix: 'Run `svc compile --update ID`.',
   source: 'Bundles, section 4: yanked versions stay usable by what pins them',
   crossFile: true,
@@ -15,7 +15,7 @@ export const bundleYanked: LintRule = {
       if (of === undefined || origin !== 'registry' || id === undefined || version === undefined) continue
       if (published.yanked?.(of, id, version))
         report('/spec/root', `svc.lock pins ${id}@${version}, which was yanked.`, {
-          why: 'It stays usable here, but its author asks not to.',
+          why: 'It still works here, but its author withdrew it.',
           fix: `Run \`svc compile --update ${id}\`.`,
         })
     }

@@ -3,10 +3,10 @@ import { everyNode, placeOfNode } from '../../text/nodes.ts'
 import { segmentsOf } from '../../text/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const anchorAcrossPolicy: LintRule = {
+export const docAnchorAcrossPolicy: LintRule = {
   name: 'doc/anchor-across-policy',
   severity: 'info',
-  law: 'A policy says what it decides in its own words: an alias hides from a reviewer what changes with its anchor.',
+  law: 'A policy uses no YAML aliases: a reviewer does not see that changing the anchor changes the policy.',
   fix: 'Write out what the alias stands for.',
   source: 'Lint rules, "doc"',
   kinds: ['Policy'],
@@ -19,7 +19,7 @@ export const anchorAcrossPolicy: LintRule = {
       const written = document.source.text.slice(place.range.start.offset, place.range.end.offset)
       const isMerged = segmentsOf(use.pointer).includes(MERGE_KEY)
       const text = flowText(node.value)
-      report(place, `"${written}" stands for what is written elsewhere.`, {
+      report(place, `"${written}" is an alias: the value is written elsewhere.`, {
         fix: {
           description: 'Write it out.',
           edits: isMerged

@@ -3,7 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const docDuplicateKey: LintRule = {
   name: 'doc/duplicate-key',
   severity: 'error',
-  law: 'A key stands once in its mapping.',
+  law: 'A key appears only once in a mapping.',
   fix: 'Merge the two.',
   source: 'Authoring format, "Resources and their fields"',
 }

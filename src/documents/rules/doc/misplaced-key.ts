@@ -3,7 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const docMisplacedKey: LintRule = {
   name: 'doc/misplaced-key',
   severity: 'error',
-  law: 'A property stands at the level where it belongs.',
-  fix: 'Move it to where it belongs.',
+  law: 'A property is at the level where it belongs.',
+  fix: 'Move it to the level where it belongs.',
   source: 'Authoring format, "Agent document": `output` is a sibling of `spec`, not nested in it',
 }

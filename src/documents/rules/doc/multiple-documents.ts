@@ -1,7 +1,7 @@
 import { directoryOf } from '../../text/paths.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const multipleDocuments: LintRule = {
+export const docMultipleDocuments: LintRule = {
   name: 'doc/multiple-documents',
   severity: 'error',
   law: "The root Agent's file holds one document.",
@@ -18,7 +18,7 @@ export const multipleDocuments: LintRule = {
       const place = second.placeOf('/kind')
       report(
         place,
-        `${found.path} is the root of the bundle in ${directoryOf(document.path) || 'this directory'} and may hold the Agent only; here begins a ${second.kind}.`,
+        `${found.path} is the root of the bundle in ${directoryOf(document.path) || 'this directory'} and may hold the Agent only; this is a ${second.kind}.`,
         {
           fix: 'Move it to a file of its own.',
           related: [{ path: root.path, range: root.range, message: 'named as the root here' }],

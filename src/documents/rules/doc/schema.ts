@@ -3,7 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const docSchema: LintRule = {
   name: 'doc/schema',
   severity: 'error',
-  law: 'A document has the fields of its kind, of the right type, and all that are required.',
+  law: 'A document has all required fields of its kind, each of the right type.',
   fix: 'Write what the field takes: svc schema KIND.',
   source: 'Authoring format, "Resources and their fields"',
 }

@@ -3,7 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const docUnknownKey: LintRule = {
   name: 'doc/unknown-key',
   severity: 'error',
-  law: 'A document has no properties but those of its kind.',
+  law: 'A document has only the properties of its kind.',
   fix: 'Correct the name of the key, or remove it.',
   source: 'Authoring format, "Resources and their fields": unknown properties are rejected',
 }

@@ -3,7 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const docUnquotedScalar: LintRule = {
   name: 'doc/unquoted-scalar',
   severity: 'error',
-  law: 'A text that looks like a number or a truth value stands in quotes.',
+  law: 'A string that looks like a number or a boolean is quoted.',
   fix: 'Put the text in quotes.',
   source: 'Authoring format, "Resources and their fields"',
 }

@@ -11,16 +11,16 @@ const PLACES = [
   'spec.output_schema',
 ]
 
-export const versionWithoutRef: LintRule = {
+export const docVersionWithoutRef: LintRule = {
   name: 'doc/version-without-ref',
   severity: 'warning',
-  law: '`version` of instructions and schemas goes with `ref`: it names a revision of that file.',
+  law: '`version` of instructions and schemas needs `ref`: it names a revision of that file.',
   fix: 'Remove `version`, or name a file with `ref`.',
   source: 'Authoring format, "Versioning", 4',
   check(document, report) {
     for (const { value, pointer } of PLACES.flatMap((place) => document.at(place))) {
       if (!isJsonObject(value) || value['version'] === undefined || value['ref'] !== undefined) continue
-      report(`${pointer}/version`, '`version` says nothing here: it names a revision of the file that `ref` names.', {
+      report(`${pointer}/version`, '`version` has no effect without `ref`: it names a revision of that file.', {
         fix: { description: 'Remove it.', edits: removalOf(document, `${pointer}/version`) },
       })
     }

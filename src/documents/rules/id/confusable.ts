@@ -4,10 +4,10 @@ import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { skeletonOf } from '../../text/scripts.ts'
 
-export const confusable: LintRule = {
+export const idConfusable: LintRule = {
   name: 'id/confusable',
   severity: 'warning',
-  law: 'Two documents of a kind have ids that people can tell apart.',
+  law: 'Documents of the same kind have ids that people can tell apart.',
   fix: 'Rename one of them.',
   source: 'Lint rules, "id"',
   crossFile: true,
@@ -22,7 +22,7 @@ export const confusable: LintRule = {
   },
 }
 
-/** By the later of two documents the first that looks like it: told once. */
+/** Maps the later of two documents to the first one with a confusable id, so that each pair is reported once. */
 const twins = oncePerWorkspace(({ documents }): ReadonlyMap<Document, Document> => {
   const twins = new Map<Document, Document>()
   const named = documents.filter(({ identity }) => identity !== undefined)

@@ -1,6 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const duplicateIdentity: LintRule = {
+export const idDuplicate: LintRule = {
   name: 'id/duplicate',
   severity: 'error',
   law: 'Kind and `namespace.name` are unique in a bundle.',

@@ -2,7 +2,7 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { isVersion, meantVersion } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const invalidSemver: LintRule = {
+export const idInvalidSemver: LintRule = {
   name: 'id/invalid-semver',
   severity: 'error',
   law: '`metadata.version` is a semver label.',

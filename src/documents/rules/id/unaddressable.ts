@@ -1,10 +1,10 @@
 import type { DocumentIdentity } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const unaddressable: LintRule = {
+export const idUnaddressable: LintRule = {
   name: 'id/unaddressable',
   severity: 'error',
-  law: 'A name has no dot, `@`, `/`, space or upper case, and a namespace no `@`, `/` or space: references could not tell them apart. The namespace `svc` is our own.',
+  law: 'A name has no dot, `@`, `/`, space or upper case, and a namespace no `@`, `/` or space; references would be ambiguous. The namespace `svc` is reserved.',
   fix: 'Use lower-case letters, digits, `-` and `_`.',
   source:
     'Authoring format, "Common": `namespace` is the addressing boundary; references have the form `namespace.name@version`',
@@ -13,14 +13,14 @@ export const unaddressable: LintRule = {
     for (const name of document.texts('metadata.name')) {
       const bad = /[.@/\sA-Z]/.exec(name.value)?.[0]
       if (bad !== undefined)
-        report(name, `The name "${name.value}" cannot be referred to: it contains ${said(bad)}.`, {
+        report(name, `The name "${name.value}" cannot be referred to: it contains ${describePart(bad)}.`, {
           fix: `Write "${suggestion(name.value)}".`,
         })
     }
     for (const namespace of document.texts('metadata.namespace')) {
       const bad = /[@/\s]|^\.|\.$|\.\./.exec(namespace.value)?.[0]
       if (bad !== undefined)
-        report(namespace, `The namespace "${namespace.value}" cannot be referred to: it contains ${said(bad)}.`)
+        report(namespace, `The namespace "${namespace.value}" cannot be referred to: it contains ${describePart(bad)}.`)
       if (/^svc(?:\.|$)/.test(namespace.value))
         report(namespace, 'The namespace "svc" is reserved for built-in tools.', {
           fix: 'Choose a namespace of your own.',
@@ -29,11 +29,11 @@ export const unaddressable: LintRule = {
   },
 }
 
-/** True where nothing is wrong with either part, as nearly everywhere. */
+/** Fast path: true when both parts are valid, as they nearly always are. */
 const isAddress = ({ namespace, name }: DocumentIdentity): boolean =>
   /^[a-z0-9_-]+$/.test(name) && /^(?!svc(?:\.|$))[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(namespace)
 
-const said = (part: string): string =>
+const describePart = (part: string): string =>
   /\s/.test(part) ? 'a space' : /[A-Z]/.test(part) ? `the capital letter ${part}` : `"${part}"`
 
 const suggestion = (name: string): string =>

@@ -4,10 +4,10 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { frozenOf } from '../../facts/frozen.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const versionReused: LintRule = {
+export const idVersionReused: LintRule = {
   name: 'id/version-reused',
   severity: 'error',
-  law: 'A version that was published keeps its content.',
+  law: 'The content of a published version does not change.',
   fix: 'Raise `metadata.version`.',
   source: 'Bundles, section 4: a published version is immutable',
   crossFile: true,
@@ -21,7 +21,7 @@ export const versionReused: LintRule = {
     if (now === undefined || canonicalJson(now) === canonicalJson(before)) return
     const next = inc(identity.version, 'patch')
     const place = document.placeOf('/metadata/version')
-    report(place, `${identity.id}@${identity.version} was published with another content.`, {
+    report(place, `${identity.id}@${identity.version} was published with different content.`, {
       why: 'Publishing it again will be refused.',
       ...(next !== null && { fix: { ...replaceScalarFix(place, next), unsafe: true } }),
     })

@@ -2,10 +2,10 @@ import { edgesOf } from '../../facts/closure.ts'
 import { limitsOf } from '../../facts/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const childExceedsParent: LintRule = {
+export const limitsChildExceedsParent: LintRule = {
   name: 'limits/child-exceeds-parent',
   severity: 'warning',
-  law: 'A sub-agent has no larger limits than the agent that delegates to it.',
+  law: 'The limits of a sub-agent are not larger than those of the agent that delegates to it.',
   fix: 'Lower the limit of the sub-agent.',
   source: 'Authoring format, "Limits": limits cap a whole run; decisions, section 13: tokens of descendants count',
   crossFile: true,
@@ -16,7 +16,7 @@ export const childExceedsParent: LintRule = {
         const own = limitsOf(document)[name]
         const other = limitsOf(child)[name]
         if (typeof own !== 'number' || typeof other !== 'number' || other <= own) continue
-        // `limits/non-positive` speaks of such a limit.
+        // `limits/non-positive` reports such a limit.
         if (own <= 0) continue
         const { path, range } = document.placeOf(`/spec/limits/${name}`)
         report(

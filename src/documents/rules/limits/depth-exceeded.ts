@@ -1,10 +1,10 @@
 import { isRoot, longestPath } from '../../facts/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-/** Deepest nesting where the document does not say. */
+/** Default of `max_subagent_depth`. */
 const DEFAULT = 5
 
-export const depthExceeded: LintRule = {
+export const limitsDepthExceeded: LintRule = {
   name: 'limits/depth-exceeded',
   severity: 'error',
   law: "The longest static delegation path fits the root's `max_subagent_depth`.",
@@ -17,7 +17,7 @@ export const depthExceeded: LintRule = {
     const limit = document.at('spec.limits.max_subagent_depth')[0]
     const allowed = typeof limit?.value === 'number' ? limit.value : DEFAULT
     const path = longestPath(workspace, document)
-    // `limits/non-positive` speaks of a limit that allows nothing.
+    // `limits/non-positive` reports a limit that allows nothing.
     if (path.length - 1 <= allowed || allowed <= 0) return
     const names = path.map((each) => each.identity?.id ?? each.path).join(' → ')
     report(

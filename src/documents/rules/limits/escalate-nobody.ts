@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const escalateNobody: LintRule = {
+export const limitsEscalateNobody: LintRule = {
   name: 'limits/escalate-nobody',
   severity: 'info',
-  law: 'A limit that escalates waits for an operator.',
+  law: 'With `on_limit: escalate`, a run that reaches a limit waits for an operator.',
   fix: 'Write `on_limit: halt` where nobody operates.',
   source: 'Authoring format, "Limits": `on_limit`; decisions, section 13',
   kinds: ['Agent'],

@@ -4,10 +4,10 @@ import { decisionOf } from '../../facts/decision.ts'
 import { limitsOf } from '../../facts/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const hitlShorterThanTimeout: LintRule = {
+export const limitsHitlShorterThanTimeout: LintRule = {
   name: 'limits/hitl-shorter-than-timeout',
   severity: 'warning',
-  law: 'A run waits for people at least as long as its approvals do.',
+  law: '`max_hitl_wait_minutes` is at least as long as the timeouts of the approvals in the run.',
   fix: 'Raise `max_hitl_wait_minutes`, or lower `after_minutes`.',
   source: 'Authoring format, "Limits": `max_hitl_wait_minutes` is a budget for approval waits',
   crossFile: true,

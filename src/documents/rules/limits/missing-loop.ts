@@ -5,7 +5,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const limitsMissingLoop: LintRule = {
   name: 'limits/missing-loop',
   severity: 'warning',
-  law: 'An agent with tools says how often it may call them.',
+  law: 'An agent with tools sets `max_loop_iterations`.',
   fix: 'Add `limits.max_loop_iterations`.',
   source: 'Lint rules, "limit"',
   kinds: ['Agent'],

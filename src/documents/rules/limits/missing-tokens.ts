@@ -6,15 +6,15 @@ export const limitsMissingTokens: LintRule = {
   name: 'limits/missing-tokens',
   severity: 'info',
   strict: 'warning',
-  law: 'A run has a limit of tokens.',
+  law: 'An agent sets `max_tokens_per_run`.',
   fix: 'Add `limits.max_tokens_per_run`.',
   source: 'Authoring format, "Limits"',
   kinds: ['Agent'],
   check(document, report) {
     if (limitsOf(document)['max_tokens_per_run'] !== undefined) return
     const provider = document.at('spec.model.provider')[0]?.value
-    // These cost nothing.
+    // Offline providers cost nothing.
     if (typeof provider !== 'string' || OFFLINE_PROVIDERS.includes(provider)) return
-    report('/spec/limits', 'Nothing limits the tokens of a run.')
+    report('/spec/limits', '`max_tokens_per_run` is not set.')
   },
 }

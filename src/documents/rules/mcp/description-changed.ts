@@ -7,7 +7,7 @@ import { didYouMean } from '../../text/suggest.ts'
 export const mcpDescriptionChanged: LintRule = {
   name: 'mcp/description-changed',
   severity: 'error',
-  law: 'A tool of an MCP server is what the lock pins: its name, its description and its schema (`--mcp-live`).',
+  law: 'The name, description and schema of an MCP tool match the lock (`--mcp-live`).',
   fix: 'Review what the server says now, then `svc compile --mcp`.',
   source: 'Bundles, section 3: `svc compile --mcp`; security, S16',
   crossFile: true,
@@ -16,14 +16,14 @@ export const mcpDescriptionChanged: LintRule = {
     const listings = mcp?.get(document)
     if (listings === undefined) return
     const pins = lockOf(workspace, document)?.mcp ?? []
-    const told = new Set<string>()
+    const reported = new Set<string>()
     for (const { use, server, tool } of mcpUsesOf(workspace, document)) {
       const listing = listings.get(server)
       if (listing === undefined) continue
       if ('problem' in listing) {
-        // Once for a server, however many tools it has.
-        if (!told.has(server)) report(`${use.pointer}/mcp/server`, listing.problem)
-        told.add(server)
+        // Reported once per server, however many tools it has.
+        if (!reported.has(server)) report(`${use.pointer}/mcp/server`, listing.problem)
+        reported.add(server)
         continue
       }
       const now = listing.tools.get(tool)
@@ -40,7 +40,7 @@ export const mcpDescriptionChanged: LintRule = {
           `${use.pointer}/mcp`,
           `MCP server "${server}" now says something else about "${tool}" than svc.lock pins.`,
           {
-            why: 'A model follows what it reads there, and nobody has reviewed it.',
+            why: 'The model follows this description, and nobody has reviewed it.',
             fix: 'Review what the server says now, then `svc compile --mcp`.',
           },
         )

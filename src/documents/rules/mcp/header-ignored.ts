@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const mcpHeaderIgnored: LintRule = {
   name: 'mcp/header-ignored',
   severity: 'warning',
-  law: '`header` is named with `scheme: header` only.',
+  law: '`header` is set only with `scheme: header`.',
   fix: 'Remove it, or write `scheme: header`.',
   source: 'Authoring format, "MCP server entry": `bearer` sends an `Authorization` header',
   kinds: ['Agent'],

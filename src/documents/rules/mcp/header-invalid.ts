@@ -3,7 +3,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const mcpHeaderInvalid: LintRule = {
   name: 'mcp/header-invalid',
   severity: 'error',
-  law: 'A credential is sent in a header that exists for it: a token of HTTP, none that steers the connection.',
+  law: 'The header for a credential is a valid HTTP token and not one that controls the connection.',
   fix: 'Name the header that the server asks for, such as X-Api-Key.',
   source: 'Authoring format, "MCP server entry": `header`; RFC 9110, sections 5.1 and 7.6.1',
   kinds: ['Agent'],

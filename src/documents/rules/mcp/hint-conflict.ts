@@ -5,7 +5,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const mcpHintConflict: LintRule = {
   name: 'mcp/hint-conflict',
   severity: 'warning',
-  law: 'A tool that its MCP server calls a writing one is not bound as `read_only` (`--mcp-live`).',
+  law: 'A tool that its MCP server marks as writing is not bound as `read_only` (`--mcp-live`).',
   fix: 'Correct the class of the binding.',
   source: 'Policies, section 4: classes and their defaults; security, S16',
   crossFile: true,
@@ -15,7 +15,7 @@ export const mcpHintConflict: LintRule = {
     for (const { use, server, tool } of listings === undefined ? [] : mcpUsesOf(workspace, document)) {
       const listing = listings!.get(server)
       const now = listing !== undefined && 'tools' in listing ? listing.tools.get(tool) : undefined
-      // A hint is the server's own word: it may make a binding stricter, never milder.
+      // A hint is a claim of the server: it may make a binding stricter, never more permissive.
       const says =
         now?.readOnly === true
           ? undefined

@@ -5,7 +5,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const mcpNoAuth: LintRule = {
   name: 'mcp/no-auth',
   severity: 'warning',
-  law: 'A server on another machine knows who calls.',
+  law: 'An MCP server on another machine has authentication.',
   fix: 'Add `auth: {scheme: bearer, secret: …}`.',
   source: 'Authoring format, "MCP server entry": `auth`',
   kinds: ['Agent'],

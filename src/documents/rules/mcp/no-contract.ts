@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const mcpNoContract: LintRule = {
   name: 'mcp/no-contract',
   severity: 'warning',
-  law: 'A call to a server of others has a contract of ours: an input schema or a Tool document.',
+  law: 'A binding to an MCP server has an input schema or a Tool document.',
   fix: 'Add `input_schema` to the binding, or a Tool document.',
   source: 'Authoring format, "Tool binding": `mcp`, `input_schema`; decisions, section 14',
   crossFile: true,

@@ -7,7 +7,7 @@ export const mcpNotPinned: LintRule = {
   name: 'mcp/not-pinned',
   severity: 'warning',
   strictOnly: true,
-  law: 'The lock pins name, description and schema of each tool of an MCP server (profile `strict`).',
+  law: 'The lock pins the name, description and schema of each MCP tool (profile `strict`).',
   fix: 'Run `svc compile --mcp`.',
   source: 'Bundles, section 3: `svc compile --mcp`',
   crossFile: true,

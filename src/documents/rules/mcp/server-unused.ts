@@ -5,14 +5,14 @@ import type { LintRule } from '../../facts/rule.ts'
 export const mcpServerUnused: LintRule = {
   name: 'mcp/server-unused',
   severity: 'warning',
-  law: 'An MCP server that is declared is used by a binding.',
+  law: 'Each declared MCP server is used by a binding.',
   fix: 'Remove it, or route a binding to it.',
   source: 'Authoring format, "MCP server entry": referenced by `tools[].mcp.server`',
   kinds: ['Agent'],
   check(document, report) {
     const used = new Set(document.texts('spec.tools.*.mcp.server').map(({ value }) => value))
     const declared = document.texts('spec.mcp_servers.*.name').map(({ value }) => value)
-    // A route that leads nowhere may be meant for the server that none leads to.
+    // A binding with an unknown server may be a misspelling of this one.
     const isMissing = [...used].some((name) => !declared.includes(name))
     for (const server of document.texts('spec.mcp_servers.*.name')) {
       if (used.has(server.value)) continue

@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const mcpUrlInternal: LintRule = {
   name: 'mcp/url-internal',
   severity: 'warning',
-  law: 'An MCP server is no address of a private network or of a metadata service.',
+  law: 'The URL of an MCP server is not in a private network or a metadata service.',
   fix: 'Use a public host name, or allow the host in `network.allowed_hosts`.',
   source: 'Security, S15: addresses inside the network',
   kinds: ['Agent'],

@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const mcpUrlNotHttps: LintRule = {
   name: 'mcp/url-not-https',
   severity: 'error',
-  law: 'An MCP server is reached over https; over http on a loopback host only.',
+  law: 'An MCP server uses https; http is for loopback hosts only.',
   fix: 'Write an https address.',
   source: 'Authoring format, "MCP server entry": `url` is an HTTPS endpoint; decisions, section 14',
   kinds: ['Agent'],

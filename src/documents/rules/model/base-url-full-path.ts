@@ -2,10 +2,10 @@ import { urlOf } from '../../text/hosts.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const baseUrlFullPath: LintRule = {
+export const modelBaseUrlFullPath: LintRule = {
   name: 'model/base-url-full-path',
   severity: 'warning',
-  law: '`base_url` is an address to which `/chat/completions` is added once, without a query.',
+  law: '`base_url` has no query and does not end in `/chat/completions`, which is appended to it.',
   fix: 'Trim it.',
   source: 'Authoring format, "spec.model": `base_url` is a chat-completion endpoint',
   kinds: ['Agent'],
@@ -27,5 +27,5 @@ export const baseUrlFullPath: LintRule = {
   },
 }
 
-/** `secret/in-url` speaks of these. */
+/** `secret/in-url` reports these. */
 const TOKEN = /[?&](?:[a-z_-]*(?:token|key|secret|password|auth|sig)[a-z_-]*)=/i

@@ -2,7 +2,7 @@ import type { LintRule } from '../../facts/rule.ts'
 import { isLoopback, urlOf } from '../../text/hosts.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 
-export const baseUrlInsecure: LintRule = {
+export const modelBaseUrlInsecure: LintRule = {
   name: 'model/base-url-insecure',
   severity: 'warning',
   law: 'A model on another machine is reached over https.',
@@ -14,7 +14,7 @@ export const baseUrlInsecure: LintRule = {
       const parsed = urlOf(url.value)
       if (parsed?.protocol !== 'http:' || isLoopback(parsed.hostname)) continue
       const secure = url.value.replace(/^http:/i, 'https:')
-      report(url, `The key and every word for the model would travel to ${parsed.hostname} in the clear.`, {
+      report(url, `The API key and all prompts would be sent to ${parsed.hostname} unencrypted.`, {
         fix: replaceScalarFix(url, secure),
       })
     }

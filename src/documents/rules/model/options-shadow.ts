@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const optionsShadow: LintRule = {
+export const modelOptionsShadow: LintRule = {
   name: 'model/options-shadow',
   severity: 'warning',
-  law: 'What has a field of its own is not repeated among the provider options.',
+  law: '`provider_options` does not repeat settings that have their own field.',
   fix: 'Write it under `model.parameters`, or `model.reasoning`.',
   source: 'Authoring format, "spec.model"',
   kinds: ['Agent'],
@@ -18,7 +18,7 @@ export const optionsShadow: LintRule = {
   },
 }
 
-/** Names of providers for what the format says itself. */
+/** Provider options that have their own field in the format. */
 const FIELDS: Readonly<Record<string, string>> = {
   temperature: 'model.parameters.temperature',
   top_p: 'model.parameters.top_p',

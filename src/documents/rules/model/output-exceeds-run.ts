@@ -1,16 +1,16 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const outputExceedsRun: LintRule = {
+export const modelOutputExceedsRun: LintRule = {
   name: 'model/output-exceeds-run',
   severity: 'warning',
-  law: 'One answer of the model fits into the tokens of the whole run.',
+  law: '`max_output_tokens` is not larger than `max_tokens_per_run`.',
   fix: 'Lower `max_output_tokens`, or raise `max_tokens_per_run`.',
   source: 'Authoring format, "Limits": `max_output_tokens` caps a single response, `max_tokens_per_run` the run',
   check(document, report) {
     const answer = document.at('spec.model.parameters.max_output_tokens')[0]
     const run = document.at('spec.limits.max_tokens_per_run')[0]
     if (typeof answer?.value !== 'number' || typeof run?.value !== 'number' || answer.value <= run.value) return
-    report(answer, `One answer may have ${answer.value} tokens, the whole run ${run.value}.`, {
+    report(answer, `One completion may have ${answer.value} tokens, the whole run ${run.value}.`, {
       related: [{ path: run.path, range: run.range, message: 'the limit of the run' }],
     })
   },

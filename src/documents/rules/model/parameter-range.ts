@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../base/json.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { valueAt } from '../../text/pointer.ts'
 
-export const parameterRange: LintRule = {
+export const modelParameterRange: LintRule = {
   name: 'model/parameter-range',
   severity: 'warning',
   law: 'Temperature is from 0 to 2, `top_p` above 0 up to 1, `max_output_tokens` at least 1.',

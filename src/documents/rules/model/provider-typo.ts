@@ -13,10 +13,10 @@ const KNOWN = [
   ...OFFLINE_PROVIDERS,
 ]
 
-export const providerTypo: LintRule = {
+export const modelProviderTypo: LintRule = {
   name: 'model/provider-typo',
   severity: 'warning',
-  law: 'A provider that is almost a known one is likely a slip.',
+  law: 'The provider is not a misspelling of a known one.',
   fix: 'Correct the name of the provider.',
   source: 'Authoring format, "spec.model": any other non-empty name is accepted',
   kinds: ['Agent'],
@@ -26,7 +26,7 @@ export const providerTypo: LintRule = {
       if (KNOWN.includes(name) || Object.hasOwn(providers, name)) continue
       const near = nearKnown(name)
       if (near !== undefined)
-        report(provider, `"${name}" is no provider that svc knows. Did you mean "${near}"?`, { fix: `Write ${near}.` })
+        report(provider, `"${name}" is not a known provider. Did you mean "${near}"?`, { fix: `Write ${near}.` })
     }
   },
 }

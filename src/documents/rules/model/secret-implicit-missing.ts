@@ -2,10 +2,10 @@ import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../.
 import { insertionOf } from '../../edit/insertion.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const secretImplicitMissing: LintRule = {
+export const modelSecretImplicitMissing: LintRule = {
   name: 'model/secret-implicit-missing',
   severity: 'error',
-  law: 'Without `model.secret`, a secret named after the provider exists. The offline providers need none.',
+  law: 'Without `model.secret`, the agent declares a secret named after the provider. Offline providers need none.',
   fix: 'Declare a secret, and name it in `model.secret`.',
   source: 'Authoring format, "spec.model": `secret`',
   kinds: ['Agent'],

@@ -1,10 +1,10 @@
 import { removalOf } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const stopEmpty: LintRule = {
+export const modelStopEmpty: LintRule = {
   name: 'model/stop-empty',
   severity: 'error',
-  law: 'Stop sequences are texts that are not empty, each once.',
+  law: 'Stop sequences are not empty and not repeated.',
   fix: 'Remove it.',
   source: 'Authoring format, "spec.model": `stop_sequences`',
   kinds: ['Agent'],

@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const escalateUnhandled: LintRule = {
+export const outputEscalateUnhandled: LintRule = {
   name: 'output/escalate-unhandled',
   severity: 'info',
-  law: 'An output that escalates waits for an operator.',
+  law: 'With `on_invalid: escalate`, an invalid output waits for an operator.',
   fix: 'Write `on_invalid: fail` where nobody operates.',
   source: 'Authoring format, "output": `on_invalid`',
   kinds: ['Agent'],

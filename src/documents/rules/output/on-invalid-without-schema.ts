@@ -1,10 +1,10 @@
 import { removalWithParent } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const onInvalidWithoutSchema: LintRule = {
+export const outputOnInvalidWithoutSchema: LintRule = {
   name: 'output/on-invalid-without-schema',
   severity: 'warning',
-  law: '`on_invalid` goes with a schema: it says what happens when validation fails.',
+  law: '`on_invalid` needs a schema: it sets what happens when validation fails.',
   fix: 'Add `schema`, or remove `on_invalid`.',
   source: 'Authoring format, "output": `on_invalid`',
   kinds: ['Agent'],

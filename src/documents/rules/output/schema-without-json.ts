@@ -2,7 +2,7 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { insertionOf } from '../../edit/insertion.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const schemaWithoutJson: LintRule = {
+export const outputSchemaWithoutJson: LintRule = {
   name: 'output/schema-without-json',
   severity: 'error',
   law: 'An output with a schema has the format `json`.',

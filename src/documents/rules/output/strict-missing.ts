@@ -1,16 +1,16 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const strictMissing: LintRule = {
+export const outputStrictMissing: LintRule = {
   name: 'output/strict-missing',
   severity: 'info',
   strict: 'warning',
-  law: 'An output with a schema is held to it.',
+  law: 'An output with a schema is `strict`.',
   fix: 'Write `strict: true`.',
   source: 'Authoring format, "output": `strict`',
   kinds: ['Agent'],
   check(document, report) {
     if (document.at('output.format')[0]?.value !== 'json') return
     if (document.at('output.schema').length === 0 || document.at('output.strict')[0]?.value === true) return
-    report('/output/schema', 'The output has a schema, but is not held to it.')
+    report('/output/schema', 'The output has a schema, but `strict` is not set.')
   },
 }

@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const strictWithoutSchema: LintRule = {
+export const outputStrictWithoutSchema: LintRule = {
   name: 'output/strict-without-schema',
   severity: 'error',
-  law: 'A strict output has a schema to be held to.',
+  law: 'A strict output has a schema.',
   fix: 'Add `schema`, or remove `strict`.',
   source: 'Authoring format, "output": `strict`',
   kinds: ['Agent'],

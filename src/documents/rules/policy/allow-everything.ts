@@ -2,10 +2,10 @@ import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
 import { effectOf } from '../../facts/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const allowEverything: LintRule = {
+export const policyAllowEverything: LintRule = {
   name: 'policy/allow-everything',
   severity: 'warning',
-  law: 'No policy of a whole agent allows every call.',
+  law: 'A policy that applies to a whole agent does not allow every call.',
   fix: 'Give it a scope, or conditions.',
   source: 'Policies, section 4: a grant lifts the side-effect default',
   crossFile: true,

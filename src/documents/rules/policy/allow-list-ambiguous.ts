@@ -4,10 +4,10 @@ import { inferredField, namedField } from '../../../policy/allow-field.ts'
 import { effectOf } from '../../facts/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const allowListAmbiguous: LintRule = {
+export const policyAllowListAmbiguous: LintRule = {
   name: 'policy/allow-list-ambiguous',
   severity: 'error',
-  law: 'It can be told which argument an allow list checks.',
+  law: 'An allow list checks exactly one argument.',
   fix: 'Name the argument: `decision.runtime: {svc/allow_field: …}`.',
   source: 'Policies, section 4: the checked argument',
   crossFile: true,
@@ -17,13 +17,13 @@ export const allowListAmbiguous: LintRule = {
     const named = document.at('spec.decision.runtime.*').find(({ key }) => key === 'svc/allow_field')
     if (named !== undefined) {
       if (namedField(named.value) === undefined)
-        report(named, `${JSON.stringify(named.value)} is no path of an argument.`)
+        report(named, `${JSON.stringify(named.value)} is not the path of an argument.`)
       return
     }
     for (const use of gatedBindings(workspace, document)) {
       const input = inputOf(workspace, use)
       if (input === undefined || inferredField(input.value) !== undefined) continue
-      report('/spec/allow', `It cannot be told which argument of ${use.ref!.id} this list checks.`, {
+      report('/spec/allow', `It is not clear which argument of ${use.ref!.id} this list checks.`, {
         related: [
           {
             path: input.spans.source.path,

@@ -8,10 +8,10 @@ import { domainAt } from '../../prove/value-domain.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
-export const allowValueImpossible: LintRule = {
+export const policyAllowValueImpossible: LintRule = {
   name: 'policy/allow-value-impossible',
   severity: 'warning',
-  law: 'Each value of an allow list is one that the argument can have.',
+  law: 'The argument can have each value of an allow list.',
   fix: 'Write a value that the input schema allows.',
   source: 'Policies, section 4: compared as canonical text',
   crossFile: true,

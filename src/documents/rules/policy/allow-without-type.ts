@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const allowWithoutType: LintRule = {
+export const policyAllowWithoutType: LintRule = {
   name: 'policy/allow-without-type',
   severity: 'error',
-  law: 'An `allow` list goes with the decision type `allow`.',
+  law: 'An `allow` list needs the decision type `allow`.',
   fix: 'Write `decision.type: allow`, or remove the list.',
   source: 'Authoring format, "Policy document": `allow`',
   kinds: ['Policy'],

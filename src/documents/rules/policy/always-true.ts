@@ -3,10 +3,10 @@ import { domainsOf } from '../../prove/policy-domains.ts'
 import { alwaysTrue as proven } from '../../prove/reasoning.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const alwaysTrue: LintRule = {
+export const policyAlwaysTrue: LintRule = {
   name: 'policy/always-true',
   severity: 'warning',
-  law: 'A condition is false for some call; one that never is says nothing.',
+  law: 'A condition is false for some call; one that is always true has no effect.',
   fix: 'Drop the conditions, or tighten them.',
   source: 'Policies, section 2: absent conditions are always true',
   crossFile: true,

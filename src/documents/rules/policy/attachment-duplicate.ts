@@ -2,16 +2,16 @@ import { attachmentsOf, type AttachedPolicyRef } from '../../facts/attachments.t
 import { removalOf } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const attachmentDuplicate: LintRule = {
+export const policyAttachmentDuplicate: LintRule = {
   name: 'policy/attachment-duplicate',
   severity: 'warning',
-  law: 'A policy is attached once at a place.',
+  law: 'A policy is attached only once in the same place.',
   fix: 'Keep one of the two.',
   source: 'Authoring format, "Policy attachment"',
   crossFile: true,
   check(document, report, { workspace }) {
     const attachments = attachmentsOf(workspace, document)
-    // What is attached once in the whole document is attached once in each list.
+    // Without repetition in the whole document there is none in any list.
     if (new Set(attachments.map(nameOf)).size === attachments.length) return
     const first = new Map<string, string>()
     for (const attachment of attachments) {

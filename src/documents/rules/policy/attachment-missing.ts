@@ -3,10 +3,10 @@ import { missingFile } from '../../facts/missing.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestId } from '../../text/suggest.ts'
 
-export const attachmentMissing: LintRule = {
+export const policyAttachmentMissing: LintRule = {
   name: 'policy/attachment-missing',
   severity: 'error',
-  law: 'A policy that is attached exists.',
+  law: 'Each attached policy exists.',
   fix: 'Correct the name, or add the Policy document.',
   source: 'Authoring format, "Policy attachment"',
   crossFile: true,

@@ -2,10 +2,10 @@ import { boundariesOf, effectOf } from '../../facts/authority.ts'
 import { decisionOf } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const authorityRefAuth: LintRule = {
+export const policyAuthorityRefAuth: LintRule = {
   name: 'policy/authority-ref-auth',
   severity: 'warning',
-  law: '`authority_ref` links a policy to a boundary; it authorises nothing.',
+  law: '`authority_ref` links a policy to a boundary; it grants nothing.',
   fix: 'Add conditions, or decide `require_approval`.',
   source: 'Authoring format, "decision": `authority_ref` performs no authorization',
   crossFile: true,
@@ -13,7 +13,7 @@ export const authorityRefAuth: LintRule = {
   check(document, report, { workspace }) {
     if (decisionOf(document)['type'] !== 'allow') return
     if (document.at('spec.conditions').length > 0 || document.at('spec.allow').length > 0) return
-    // A boundary of grants alone is `authority/all-allow`.
+    // `authority/all-allow` reports a boundary with grants only.
     const agents = workspace.neighbours(document).filter(({ kind }) => kind === 'Agent')
     const boundaries = agents.flatMap((agent) => boundariesOf(workspace, agent))
     const alone = boundaries.some(
@@ -21,7 +21,7 @@ export const authorityRefAuth: LintRule = {
     )
     if (alone) return
     for (const { pointer } of document.at('spec.decision.authority_ref'))
-      report(pointer, 'This grants every call; the link to an authority checks nothing.', {
+      report(pointer, 'This policy allows every call: `authority_ref` alone checks nothing.', {
         fix: 'Add conditions, or decide `require_approval`.',
       })
   },

@@ -2,10 +2,10 @@ import { decisionOf } from '../../facts/decision.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const blockAlias: LintRule = {
+export const policyBlockAlias: LintRule = {
   name: 'policy/block-alias',
   severity: 'info',
-  law: '`block` is another word for `deny`.',
+  law: '`block` is an alias of `deny`; write `deny`.',
   fix: 'Write deny.',
   source: 'Authoring format, "decision": `block` is treated as `deny`',
   kinds: ['Policy'],

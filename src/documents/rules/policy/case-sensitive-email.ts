@@ -2,10 +2,10 @@ import { leavesIn } from '../../facts/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const caseSensitiveEmail: LintRule = {
+export const policyCaseSensitiveEmail: LintRule = {
   name: 'policy/case-sensitive-email',
   severity: 'warning',
-  law: 'Mail addresses and hosts are compared without regard to case, by their domain.',
+  law: 'E-mail addresses and hosts are compared by domain, ignoring case.',
   fix: 'Compare `email_domain(…)`, `host(…)` or `lower(…)`.',
   source: 'Policies, section 2: comparison is case-sensitive; functions',
   kinds: ['Policy'],

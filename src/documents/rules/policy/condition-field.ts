@@ -7,10 +7,10 @@ import { segmentsOf } from '../../text/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
-export const conditionField: LintRule = {
+export const policyConditionField: LintRule = {
   name: 'policy/condition-field',
   severity: 'error',
-  law: 'A field of a condition is one that a call has. A bare name is an argument, and better written `args.name`.',
+  law: 'A condition reads fields that a call has. A bare name is an argument; write `args.name`.',
   fix: 'Write a field that calls have; arguments begin with `args.`.',
   source: 'Policies, section 2: paths',
   kinds: ['Policy'],
@@ -34,7 +34,7 @@ export const conditionField: LintRule = {
   },
 }
 
-/** The field that was surely meant: another one of the same root, or the same in another function. */
+/** The field that was probably meant: another one of the same root, or the same one in another function. */
 function meant(written: JsonValue | undefined): string | undefined {
   const [, fn, root = '', name = '', rest = ''] =
     /^(?:([a-z_]+)\()?([a-z]+)\.(\w+)([^]*)$/.exec(typeof written === 'string' ? written : '') ?? []

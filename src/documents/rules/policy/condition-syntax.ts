@@ -8,7 +8,7 @@ import { segmentsOf } from '../../text/pointer.ts'
 import type { ReportFault, LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
-export const conditionSyntax: LintRule = {
+export const policyConditionSyntax: LintRule = {
   name: 'policy/condition-syntax',
   severity: 'error',
   law: 'A condition is `all`, `any`, `not`, or a comparison `{field, op, value}`.',
@@ -22,12 +22,12 @@ export const conditionSyntax: LintRule = {
     const strays = new Set(
       problems.filter(({ unknownKey }) => unknownKey === true).map(({ pointer }) => parentOf(pointer)),
     )
-    // What a comparison lacks beside a key that nobody knows, that key was surely meant to be.
+    // An unknown key was probably meant to be the key that the comparison lacks.
     for (const problem of problems) if (!strays.has(problem.pointer)) report(...meant(document, problem))
   },
 }
 
-/** What other formats call the keys of a comparison. */
+/** Names for the keys of a comparison in other formats. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   operator: 'op',
   comparator: 'op',
@@ -37,13 +37,13 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   values: 'value',
 }
 
-/** What other formats call the ways to combine. */
+/** Names for `all`, `any` and `not` in other formats. */
 const COMBINED: Readonly<Record<string, string>> = { and: 'all', every: 'all', or: 'any', some: 'any' }
 const NEGATED: readonly string[] = ['none', 'nor', 'nand']
 
 const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'))
 
-/** The same with the key or the operator that was surely meant. */
+/** Adds a fix with the key or operator that was probably meant. */
 function meant(document: Document, { pointer, message, unknownKey }: ConditionProblem): Parameters<ReportFault> {
   const [found] = document.at(dotted(pointer))
   const key = segmentsOf(pointer).at(-1)!
@@ -89,7 +89,7 @@ function meant(document: Document, { pointer, message, unknownKey }: ConditionPr
   return [place, message]
 }
 
-/** What other formats call the operators, in small letters and without separators. */
+/** Names for the operators in other formats, in lower case without separators. */
 const ELSEWHERE: Readonly<Record<string, ConditionOperator>> = {
   equals: 'eq',
   equal: 'eq',
@@ -118,7 +118,7 @@ function meantOperator(written: string): ConditionOperator | undefined {
   const known = operatorOf(written) ?? (Object.hasOwn(ELSEWHERE, plain) ? ELSEWHERE[plain] : undefined)
   if (known !== undefined) return known
   const near = operatorOf(nearestCandidate(written, Object.keys(OPERATORS)) ?? '')
-  // A slip of the hand must not turn a comparison round: `not_contains` is not `contains`.
+  // A typo fix must not invert a comparison: `not_contains` is not `contains`.
   return near !== undefined && denies(written) !== denies(near) ? undefined : near
 }
 

@@ -2,10 +2,10 @@ import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
 import { isSatisfiable } from '../../prove/reasoning.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const contradiction: LintRule = {
+export const policyContradiction: LintRule = {
   name: 'policy/contradiction',
   severity: 'error',
-  law: 'Conditions that must all hold can hold together.',
+  law: 'Conditions under `all` can be true together.',
   fix: 'Write `any`, or correct a bound.',
   source: 'Policies, section 2: `all`',
   kinds: ['Policy'],
@@ -27,7 +27,7 @@ export const contradiction: LintRule = {
 
 type GroupMember = ReturnType<typeof groupsIn>[number]['members'][number]
 
-/** Two members that alone exclude each other. */
+/** Two members that exclude each other. */
 function pairOf(members: readonly GroupMember[]): readonly [GroupMember, GroupMember] | undefined {
   for (const [index, second] of members.entries())
     for (const first of members.slice(0, index))

@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const policyCost: LintRule = {
   name: 'policy/cost',
   severity: 'error',
-  law: 'Conditions are at most 8 deep, with at most 128 comparisons and 64 members of a list.',
+  law: 'Conditions have at most 8 levels, 128 comparisons and 64 members per list.',
   fix: 'Split the policy by scope, or use `in`.',
   source: 'Policies, section 2',
   kinds: ['Policy'],

@@ -5,11 +5,11 @@ import { effectOf } from '../../facts/authority.ts'
 import { leavesIn } from '../../facts/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const failOpenIfMissing: LintRule = {
+export const policyFailOpenIfMissing: LintRule = {
   name: 'policy/fail-open-if-missing',
   severity: 'warning',
-  law: 'A gate that lets a call pass because something is absent says why.',
-  fix: 'Remove `if_missing: false`, or silence this rule with the reason.',
+  law: 'A gate does not let a call pass because an argument is absent, unless a suppression gives the reason.',
+  fix: 'Remove `if_missing: false`, or suppress this rule with the reason.',
   source: 'Policies, section 2: `if_missing` replaces unknown',
   kinds: ['Policy'],
   check(document, report, { workspace }) {
@@ -17,9 +17,9 @@ export const failOpenIfMissing: LintRule = {
     const schemas = gatedBindings(workspace, document).map((use) => inputOf(workspace, use)?.value)
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.ifMissing !== false || leaf.path.root !== 'args') continue
-      // Where the schema itself leaves it optional, `policy/optional-field` asks for this.
+      // For arguments that the schema leaves optional, `policy/optional-field` recommends this.
       const optional = schemas.some((schema) => schema !== undefined && mayBeAbsent(schema, leaf.path.segments))
-      if (!optional) report(`${pointer}/if_missing`, `Without ${leaf.path.text} this gate lets the call pass.`)
+      if (!optional) report(`${pointer}/if_missing`, `This gate lets calls without ${leaf.path.text} pass.`)
     }
   },
 }

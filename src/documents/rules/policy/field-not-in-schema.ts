@@ -7,10 +7,10 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { pathText } from '../../../policy/condition/path.ts'
 
-export const fieldNotInSchema: LintRule = {
+export const policyFieldNotInSchema: LintRule = {
   name: 'policy/field-not-in-schema',
   severity: 'error',
-  law: 'An argument that a condition reads is one that the tool takes.',
+  law: 'A condition reads only arguments that the tool takes.',
   fix: 'Write the argument as the input schema does.',
   source: 'Policies, section 2: paths; section 1: arguments are validated against the effective input schema',
   crossFile: true,
@@ -49,7 +49,7 @@ export const fieldNotInSchema: LintRule = {
       if (path.root !== 'args') continue
       const misses = known.map(({ schema }) => missingIn(schema.value, path.segments))
       const [miss] = misses
-      // A policy of several tools may read what one of them lacks.
+      // A policy for several tools may read an argument that one of them lacks.
       if (miss === undefined || misses.includes(undefined)) continue
       const near = nearestCandidate(miss.name, miss.known)
       const place = document.placeOf(pointer)
@@ -75,7 +75,7 @@ export const fieldNotInSchema: LintRule = {
   },
 }
 
-/** True for conditions that can be read, and read nothing that the first of the schemas lacks. */
+/** True for valid conditions that read only arguments of the first schema. */
 function isAllThere(policy: Document, [first]: readonly KnownCalls[]): boolean {
   if (conditionOf(policy) === undefined) return false
   const leaves = leavesIn(policy)

@@ -11,10 +11,10 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { mayBe, type Domain } from '../../prove/value-domain.ts'
 
-export const neverTrue: LintRule = {
+export const policyNeverTrue: LintRule = {
   name: 'policy/never-true',
   severity: 'error',
-  law: 'A condition, and each comparison in it, can come true for some call.',
+  law: 'A condition, and each comparison in it, is true for some call.',
   fix: 'Compare with a value that can be there.',
   source: 'Policies, section 1: arguments are validated before a policy sees them',
   crossFile: true,
@@ -25,7 +25,7 @@ export const neverTrue: LintRule = {
     const known = domainsOf(workspace, document)
     const calls = known === undefined || known.length === 0 ? [{ domains: withoutSchema }] : known
     const isDead = (each: Condition): boolean => !calls.some(({ domains }) => isSatisfiable(each, domains))
-    // `policy/contradiction` speaks of what is impossible whatever the schema, `policy/type-mismatch` and
+    // `policy/contradiction` reports what is impossible with any schema, `policy/type-mismatch` and
     // `policy/field-not-in-schema` of comparisons that are always unknown.
     if (!isSatisfiable(condition)) return
     const unknown = (leaf: ConditionLeaf): boolean =>
@@ -56,7 +56,7 @@ export const neverTrue: LintRule = {
   },
 }
 
-/** The leaf as the condition needs it to be, to come true by it. */
+/** The leaf with the truth value that helps to make the condition true. */
 const wanted = (condition: Condition, leaf: ConditionLeaf): Condition =>
   isNegated(condition, leaf) ? { not: { leaf } } : { leaf }
 
@@ -76,7 +76,7 @@ function reasonOf({ path, op, value }: ConditionLeaf, truth: boolean, domain: Do
   return `${is}: there is no such value.`
 }
 
-/** Another value that was surely meant. */
+/** A fix with the value that was probably meant. */
 function fixOf(
   place: FindingPlace,
   { path, op, value }: ConditionLeaf,

@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const policyNoDecision: LintRule = {
   name: 'policy/no-decision',
   severity: 'error',
-  law: 'A policy says what it decides.',
+  law: 'A policy has a decision.',
   fix: 'Add `decision`.',
   source: 'Policies, section 4: a policy without `decision` is an error at publish',
   kinds: ['Policy'],

@@ -6,10 +6,10 @@ import { isSpread } from '../../../policy/condition/path.ts'
 import { mayBeAbsent } from '../../prove/value-domain.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const optionalField: LintRule = {
+export const policyOptionalField: LintRule = {
   name: 'policy/optional-field',
   severity: 'warning',
-  law: 'A gate that reads an argument which may be absent says what absence means: else it fires.',
+  law: 'A gate that reads an optional argument sets `if_missing` or checks `exists`; otherwise it applies when the argument is absent.',
   fix: 'Add `if_missing: false`, or a condition with `exists`.',
   source: 'Policies, section 2: a gate fires on true and on unknown',
   crossFile: true,
@@ -24,7 +24,7 @@ export const optionalField: LintRule = {
       const found = calls.find(({ schema }) => mayBeAbsent(schema.value, leaf.path.segments))
       if (found === undefined || isSpread(leaf.path) || isGuarded(condition, leaf)) continue
       const { spans, base } = found.schema
-      report(`${pointer}/field`, `${leaf.path.text} may be left out; this gate then fires.`, {
+      report(`${pointer}/field`, `${leaf.path.text} is optional; this gate applies to calls without it.`, {
         subject: [leaf.path.text],
         related: [
           {
@@ -41,5 +41,5 @@ export const optionalField: LintRule = {
 const isGuarded = (condition: Condition, { path }: ConditionLeaf): boolean =>
   leavesOf(condition).some((each) => each.op === 'exists' && each.path.text === path.text)
 
-/** These know what absence is. */
+/** Operators that are defined for absent arguments. */
 const ABSENCE: ReadonlySet<string> = new Set(['exists', 'type'])

@@ -3,10 +3,10 @@ import { withoutSlashes } from '../../workspace/common-mistakes.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const patternInvalid: LintRule = {
+export const policyPatternInvalid: LintRule = {
   name: 'policy/pattern-invalid',
   severity: 'error',
-  law: 'A pattern has RE2 syntax: no lookaround, no backreferences.',
+  law: 'A pattern uses RE2 syntax: no lookaround, no backreferences.',
   fix: 'Rewrite the pattern in RE2 syntax.',
   source: 'Policies, section 2: `matches`',
   kinds: ['Policy'],
@@ -20,7 +20,7 @@ export const patternInvalid: LintRule = {
       if (meant === undefined) continue
       const place = document.placeOf(`${pointer}/value`)
       report(place, `The slashes of "${value}" are part of the pattern, so no value matches it.`, {
-        // A policy that never applied would apply from then on.
+        // Not a safe fix: a policy that never applied would start to apply.
         fix: { ...replaceScalarFix(place, meant), edits: [{ ...place, text: JSON.stringify(meant) }], unsafe: true },
       })
     }

@@ -2,10 +2,10 @@ import { leavesIn } from '../../facts/conditions.ts'
 import { withoutSlashes } from '../../workspace/common-mistakes.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const patternUnanchored: LintRule = {
+export const policyPatternUnanchored: LintRule = {
   name: 'policy/pattern-unanchored',
   severity: 'info',
-  law: 'A pattern says where it begins and ends; without `^` and `$` it matches anywhere in the value.',
+  law: 'A pattern is anchored with `^` and `$`; otherwise it matches anywhere in the value.',
   fix: 'Add `^` and `$`.',
   source: 'Policies, section 2: `matches` is unanchored',
   kinds: ['Policy'],
@@ -13,7 +13,7 @@ export const patternUnanchored: LintRule = {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.op !== 'matches' || typeof leaf.value !== 'string') continue
       const { value } = leaf
-      // Another rule says that nothing matches it.
+      // `policy/pattern-invalid` reports slashes, with which nothing matches.
       if (withoutSlashes(value) !== undefined) continue
       if (/^(?:\(\?[a-z]+\))?(?:\^|\\A)/.test(value) && /(?:\$|\\z)$/.test(value)) continue
       report(`${pointer}/value`, `"${value}" matches anywhere in the value.`)

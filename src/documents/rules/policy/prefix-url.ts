@@ -1,21 +1,21 @@
 import { leavesIn } from '../../facts/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const prefixUrl: LintRule = {
+export const policyPrefixUrl: LintRule = {
   name: 'policy/prefix-url',
   severity: 'warning',
-  law: 'A host is compared as a host: what begins like an address may belong to somebody else.',
+  law: 'URLs are compared by host: a URL with the same prefix may belong to somebody else.',
   fix: 'Compare `host(…)`.',
   source: 'Policies, section 2: `host(x)`',
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.op !== 'starts_with' || typeof leaf.value !== 'string') continue
-      // With a slash behind the host nothing can follow it.
+      // With a slash after the host, the host cannot be continued.
       const host = /^https?:\/\/([^/]*)$/i.exec(leaf.value)?.[1]
       if (host === undefined) continue
       const field = leaf.path.text
-      report(`${pointer}/value`, `${leaf.value}.evil.example begins with this too.`, {
+      report(`${pointer}/value`, `${leaf.value}.evil.example has this prefix too.`, {
         fix: `Write {field: host(${field}), op: eq, value: ${host === '' ? '…' : host}}.`,
       })
     }

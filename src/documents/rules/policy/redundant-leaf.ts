@@ -4,10 +4,10 @@ import { conditionImplies, isSatisfiable } from '../../prove/reasoning.ts'
 import { removalOf } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const redundantLeaf: LintRule = {
+export const policyRedundantLeaf: LintRule = {
   name: 'policy/redundant-leaf',
   severity: 'info',
-  law: 'Each condition adds something to those beside it.',
+  law: 'No condition is implied by another beside it.',
   fix: 'Remove the one that the other implies.',
   source: 'Policies, section 2: `all` and `any`',
   kinds: ['Policy'],
@@ -23,7 +23,7 @@ export const redundantLeaf: LintRule = {
           return conditionImplies(first, second) && (at < index || !conditionImplies(second, first))
         })
         if (stronger === undefined) continue
-        report(document.placeOf(`${one.pointer}/value`), 'The condition beside it says this already.', {
+        report(document.placeOf(`${one.pointer}/value`), 'A condition beside it already implies this.', {
           fix: { description: 'Remove it.', edits: removalOf(document, one.pointer) },
           related: [
             { path: document.path, range: document.placeOf(`${stronger.pointer}/value`).range, message: 'says more' },

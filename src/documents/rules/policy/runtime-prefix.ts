@@ -1,10 +1,10 @@
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
-export const runtimePrefix: LintRule = {
+export const policyRuntimePrefix: LintRule = {
   name: 'policy/runtime-prefix',
   severity: 'warning',
-  law: 'Keys of `decision.runtime` begin with `svc/`, and those that do are known.',
+  law: 'Keys of `decision.runtime` begin with `svc/` and are known.',
   fix: 'Rename the key.',
   source: 'Authoring format, "decision": keys should use the service prefix `svc/`; policies, section 4',
   kinds: ['Policy'],

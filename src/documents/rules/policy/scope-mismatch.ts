@@ -3,10 +3,10 @@ import { toolsOf, type CallBinding } from '../../facts/bindings.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const scopeMismatch: LintRule = {
+export const policyScopeMismatch: LintRule = {
   name: 'policy/scope-mismatch',
   severity: 'error',
-  law: 'A policy that is attached to a binding concerns the tool of the binding.',
+  law: "A policy attached to a binding has that binding's tool in its scope.",
   fix: 'Attach it to the binding of that tool, or change its scope.',
   source: 'Policies, section 3: a policy attached to a binding concerns that binding only; `scope` narrows it',
   crossFile: true,
@@ -26,7 +26,7 @@ export const scopeMismatch: LintRule = {
   },
 }
 
-/** The tool that a binding calls; without one, the tool that the document is. */
+/** The tool that a binding calls; for an attachment without a binding, the Tool document itself. */
 function calledAt(document: Document, binding: CallBinding | undefined): string | undefined {
   if (binding === undefined) return document.kind === 'Tool' ? document.identity?.id : undefined
   return toolsOf(document).find((use) => use === binding)?.ref?.id

@@ -3,7 +3,7 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { isLogicalId } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const scopeSyntax: LintRule = {
+export const policyScopeSyntax: LintRule = {
   name: 'policy/scope-syntax',
   severity: 'error',
   law: 'A scope has the form `tool:<namespace.name>`.',

@@ -6,10 +6,10 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { readLogicalRef } from '../../text/reference.ts'
 
-export const scopeUnknownTool: LintRule = {
+export const policyScopeUnknownTool: LintRule = {
   name: 'policy/scope-unknown-tool',
   severity: 'warning',
-  law: 'The tool that a policy is scoped to exists, or is bound.',
+  law: 'The tool in the scope of a policy exists or is bound.',
   fix: 'Correct the scope.',
   source: 'Authoring format, "Policy document": `scope`',
   crossFile: true,
@@ -18,7 +18,7 @@ export const scopeUnknownTool: LintRule = {
     const scope = scopeOf(document)
     if (scope === undefined || readLogicalRef(scope) === undefined) return
     const known = toolsAmong(workspace, workspace.neighbours(document))
-    // A policy linted by itself may speak of tools that live elsewhere.
+    // A policy that is linted alone may refer to tools outside the workspace.
     if (known.has(scope) || known.size === 0 || published.versions('Tool', scope).length > 0) return
     const near = nearestCandidate(scope, known)
     report('/spec/scope', `No tool "${scope}" is known here.${near === undefined ? '' : ` Did you mean "${near}"?`}`, {
@@ -30,7 +30,7 @@ export const scopeUnknownTool: LintRule = {
   },
 }
 
-/** Ids of tools that are defined or used by documents that are published together. */
+/** Ids of the tools that the documents of one publication define or use. */
 const toolsAmong = oncePerObject(
   (_, around: readonly Document[]): ReadonlySet<string> =>
     new Set(

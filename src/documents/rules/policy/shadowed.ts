@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const policyShadowed: LintRule = {
   name: 'policy/shadowed',
   severity: 'warning',
-  law: 'A policy changes some decision: a denial below another denial that covers it changes none.',
+  law: 'A policy changes some decision: a denial that another denial covers has no effect.',
   fix: 'Remove it, or correct its bound.',
   source: 'Policies, section 4: the strictest of all fired gates',
   crossFile: true,

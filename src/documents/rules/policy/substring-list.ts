@@ -1,10 +1,10 @@
 import { leavesIn } from '../../facts/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const substringList: LintRule = {
+export const policySubstringList: LintRule = {
   name: 'policy/substring-list',
   severity: 'warning',
-  law: 'Membership in a list is `in`; `contains` finds any part of a text.',
+  law: 'Use `in` for membership in a list; `contains` matches any part of a string.',
   fix: 'Use `in` with a list.',
   source: 'Policies, section 2: operators',
   kinds: ['Policy'],
@@ -13,7 +13,7 @@ export const substringList: LintRule = {
       if (leaf.op !== 'contains' || typeof leaf.value !== 'string') continue
       const items = leaf.value.split(/[,;|]\s*/).filter((each) => each !== '')
       if (items.length < 2 || !items.every((each) => /^[\w.@-]+$/.test(each))) continue
-      report(`${pointer}/value`, `The value would have to contain the whole text "${leaf.value}".`, {
+      report(`${pointer}/value`, `The value would have to contain the whole string "${leaf.value}".`, {
         fix: `Write op: in, value: [${items.join(', ')}].`,
       })
     }

@@ -16,10 +16,10 @@ import type { SchemaText } from '../../schemas/schemas.ts'
 import { mayBe, typeOf, type Domain } from '../../prove/value-domain.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
-export const typeMismatch: LintRule = {
+export const policyTypeMismatch: LintRule = {
   name: 'policy/type-mismatch',
   severity: 'error',
-  law: 'A condition compares a value with one of its own type.',
+  law: 'A condition compares values of the same type.',
   fix: 'Write a value of the type of the argument.',
   source: 'Policies, section 2: exact, typed; no coercion ("900" is not 900)',
   crossFile: true,
@@ -40,7 +40,7 @@ export const typeMismatch: LintRule = {
     }
     const inputs = [...inputsOf(workspace, document)].map((input) => ({ input, domains: domainsUnder(input.value) }))
     for (const { pointer, leaf } of leavesIn(document)) {
-      // What is known of an argument is said by the first schema that rules the comparison out.
+      // Only the first schema that rules out the comparison is reported.
       const seen =
         leaf.path.root === 'args' && inputs.length > 0 ? inputs : [{ input: undefined, domains: withoutSchema }]
       for (const { input, domains } of seen) {
@@ -73,7 +73,7 @@ function messageOf({ path, op, value }: ConditionLeaf, domain: Domain): string {
   return `${path.text} is ${is}; \`${op}\` compares it with ${JSON.stringify(value)}.`
 }
 
-/** The value as its type has it, or the path without a function that does not apply. */
+/** A fix that converts the value to the expected type, or removes a function that does not apply. */
 function fixOf(
   field: FindingPlace,
   place: FindingPlace,
@@ -105,13 +105,13 @@ function convertedTo(value: JsonValue, domain: Domain): string | number | boolea
   return readings.find((each): each is string | number | boolean => each !== null && mayBe(domain, each))
 }
 
-/** The types of a domain as authors write them. */
+/** The types of a domain as authors write them in a schema. */
 const namesOf = ({ values, types, integer }: Domain): readonly string[] =>
   (values === undefined ? types : [...new Set(values.map(typeOf))]).map((type) =>
     type === 'number' && integer ? 'integer' : type,
   )
 
-/** The input schemas of what a policy gates: of each tool, once, and of the bindings that bring their own. */
+/** The input schemas of the calls a policy gates: one per tool, and those that bindings override. */
 function inputsOf(workspace: Workspace, policy: Document): ReadonlySet<SchemaText> {
   const inputs = new Set<SchemaText>()
   for (const use of gatedBindings(workspace, policy)) {

@@ -1,10 +1,10 @@
 import { coveringPolicy } from '../../prove/covering.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const unreachableApproval: LintRule = {
+export const policyUnreachableApproval: LintRule = {
   name: 'policy/unreachable-approval',
   severity: 'warning',
-  law: 'An approval is asked for some call that no stricter policy stops.',
+  law: 'An approval applies to some call that no stricter policy denies.',
   fix: 'Move a bound.',
   source: 'Policies, section 4: deny = block > escalate > require_approval',
   crossFile: true,
@@ -12,8 +12,12 @@ export const unreachableApproval: LintRule = {
   check(document, report, { workspace }) {
     const by = coveringPolicy(workspace, document, ['require_approval'], ['deny', 'block', 'escalate'])
     if (by === undefined) return
-    report('/spec/decision/type', `${by.identity?.id ?? 'A stricter policy'} stops every call for which this asks.`, {
-      related: [{ path: by.path, range: by.placeOf('/spec/decision/type').range, message: 'overrules it' }],
-    })
+    report(
+      '/spec/decision/type',
+      `${by.identity?.id ?? 'A stricter policy'} denies every call for which this policy requires an approval.`,
+      {
+        related: [{ path: by.path, range: by.placeOf('/spec/decision/type').range, message: 'overrules it' }],
+      },
+    )
   },
 }

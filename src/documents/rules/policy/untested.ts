@@ -4,7 +4,7 @@ export const policyUntested: LintRule = {
   name: 'policy/untested',
   severity: 'info',
   strict: 'warning',
-  law: 'A policy test reaches each policy, and each of its comparisons comes to all that it can come to.',
+  law: 'Policy tests reach every policy and every possible outcome of its comparisons.',
   fix: 'Add calls to a `*.policytest.yaml`: svc policy test --coverage tells which are missing.',
   source: 'Policies, section 7: tests and coverage',
   crossFile: true,

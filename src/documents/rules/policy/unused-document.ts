@@ -3,10 +3,10 @@ import { decisionOf } from '../../facts/decision.ts'
 import { oncePerWorkspace } from '../../workspace/once.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const unusedPolicy: LintRule = {
+export const policyUnusedDocument: LintRule = {
   name: 'policy/unused-document',
   severity: 'warning',
-  law: 'A Policy document of a bundle is attached somewhere, or linked to a boundary.',
+  law: 'Each Policy document of a bundle is attached or linked to a boundary.',
   fix: 'Attach it, link it with `authority_ref`, or remove it.',
   source: 'Policies, section 3: which policies apply',
   crossFile: true,
@@ -16,7 +16,7 @@ export const unusedPolicy: LintRule = {
     if (decisionOf(document)['authority_ref'] !== undefined || attached(workspace).has(document)) return
     const { id } = document.identity
     if (workspace.bundleOf(document) !== undefined)
-      report('/metadata/name', `${id} is attached nowhere, so it decides nothing.`, { subject: [id] })
+      report('/metadata/name', `${id} is not attached anywhere, so it has no effect.`, { subject: [id] })
   },
 }
 

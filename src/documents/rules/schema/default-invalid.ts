@@ -6,18 +6,19 @@ import type { LintRule } from '../../facts/rule.ts'
 export const schemaDefaultInvalid: LintRule = {
   name: 'schema/default-invalid',
   severity: 'warning',
-  law: 'A default and the examples of a schema fit the schema.',
+  law: 'Defaults and examples in a schema match the schema.',
   fix: 'Write a value that fits.',
   source: 'JSON Schema 2020-12, `default` and `examples`',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  check: schemaRule(['default', 'examples'], (schema, say) => {
-    const look = (at: string, found: JsonValue, holder: JsonObject): void => {
+  check: schemaRule(['default', 'examples'], (schema, report) => {
+    const checkValue = (at: string, found: JsonValue, holder: JsonObject): void => {
       const why = describeMisfit(holder, found)
-      if (why !== undefined) say(at, `${JSON.stringify(found)} does not fit: ${why}.`)
+      if (why !== undefined) report(at, `${JSON.stringify(found)} does not fit: ${why}.`)
     }
-    for (const each of schema.uses('default')) look(each.pointer, each.value, each.holder)
+    for (const each of schema.uses('default')) checkValue(each.pointer, each.value, each.holder)
     for (const { pointer, value: list, holder } of schema.uses('examples'))
-      for (const [index, each] of Array.isArray(list) ? list.entries() : []) look(`${pointer}/${index}`, each, holder)
+      for (const [index, each] of Array.isArray(list) ? list.entries() : [])
+        checkValue(`${pointer}/${index}`, each, holder)
   }),
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../base/json.ts'
 import { schemaRule } from '../../facts/schema-rule.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-/** Keywords that bound the same thing from below and from above; true where equal bounds leave nothing. */
+/** Pairs of lower and upper bounds of the same value; true where equal bounds leave no value. */
 const PAIRS: readonly (readonly [lower: string, upper: string, excluded: boolean])[] = [
   ['minimum', 'maximum', false],
   ['minimum', 'exclusiveMaximum', true],
@@ -29,13 +29,13 @@ export const schemaEmptyRange: LintRule = {
   kinds: ['Agent', 'Tool'],
   check: schemaRule(
     PAIRS.map(([, upper]) => upper),
-    (schema, say) => {
+    (schema, report) => {
       for (const [lower, upper, excluded] of PAIRS)
         for (const { pointer, value: most, holder } of schema.uses(upper)) {
           const least = numberAt(holder, lower)
           if (typeof most !== 'number' || least === undefined) continue
           if (least > most || (excluded && least === most))
-            say(pointer, `Nothing fits: \`${lower}\` is ${least}, and \`${upper}\` is ${most}.`)
+            report(pointer, `Nothing fits: \`${lower}\` is ${least}, and \`${upper}\` is ${most}.`)
         }
     },
   ),

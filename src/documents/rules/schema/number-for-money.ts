@@ -6,7 +6,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const schemaNumberForMoney: LintRule = {
   name: 'schema/number-for-money',
   severity: 'info',
-  law: 'Money is a whole number of the smallest unit, or says its step.',
+  law: 'Amounts of money are integers in the smallest unit, or set `multipleOf`.',
   fix: 'Use an integer of cents, or add `multipleOf`.',
   source: 'Lint rules, "schema"',
   crossFile: true,
@@ -24,7 +24,7 @@ export const schemaNumberForMoney: LintRule = {
         const place = input.spans.placeOf(at)
         report(
           { ...place, range: input.spans.keySpanOf(at) ?? place.range },
-          `"${name}" may have any fraction: 0.1 + 0.2 is not 0.3.`,
+          `"${name}" is a floating-point number: 0.1 + 0.2 is not 0.3.`,
         )
       }
     }

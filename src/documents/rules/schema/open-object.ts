@@ -7,7 +7,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const schemaOpenObject: LintRule = {
   name: 'schema/open-object',
   severity: 'warning',
-  law: 'A tool that changes something takes no arguments beyond those that it declares.',
+  law: 'A tool that writes accepts no arguments beyond those it declares.',
   fix: 'Add `additionalProperties: false`.',
   source: 'Lint rules, "schema"',
   crossFile: true,
@@ -20,7 +20,7 @@ export const schemaOpenObject: LintRule = {
     if (CLOSING.some((keyword) => Object.hasOwn(input.value as object, keyword))) return
     report(
       input.spans.placeOf(`${input.base}/type`),
-      'This tool changes something, but takes arguments that nobody described.',
+      'This tool writes, but accepts arguments that it does not declare.',
       {
         why: 'Policies cannot read what has no name, and a model may add to it.',
         fix: {

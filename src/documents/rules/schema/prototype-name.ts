@@ -6,16 +6,16 @@ import type { LintRule } from '../../facts/rule.ts'
 export const schemaPrototypeName: LintRule = {
   name: 'schema/prototype-name',
   severity: 'warning',
-  law: 'A property has no name that every object of some languages has already.',
+  law: 'A property does not use a name that objects already have in some languages, such as `constructor`.',
   fix: 'Rename it.',
   source: 'Security, S12: names of prototypes',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  check: schemaRule(['properties'], (schema, say) => {
+  check: schemaRule(['properties'], (schema, report) => {
     for (const use of schema.uses('properties'))
       for (const name of isJsonObject(use.value) ? NAMES : [])
         if (Object.hasOwn(use.value as object, name))
-          say(pointerTo(use.pointer, name), `"${name}" is a name of every object in JavaScript.`, {}, true)
+          report(pointerTo(use.pointer, name), `"${name}" is a property of every object in JavaScript.`, {}, true)
   }),
 }
 

@@ -10,7 +10,7 @@ import type { Workspace } from '../../workspace/workspace.ts'
 export const schemaRefLoop: LintRule = {
   name: 'schema/ref-loop',
   severity: 'error',
-  law: 'References of a schema come to an end, within the bounds of a run.',
+  law: 'References in a schema end, and expand to a size that a run can handle.',
   fix: 'Write the shape in place of the reference.',
   source: 'Security, S12: every run would refuse the schema',
   crossFile: true,
@@ -38,7 +38,7 @@ const byValue = (workspace: Workspace, document: Document, { at, ref }: SchemaUs
     isJsonObject(at.value) ? (at.value as unknown as SchemaSpec) : { ref: ref!.written },
   )
 
-/** The outermost of the references that stands in this text: what is carried from other files has other names. */
+/** The outermost reference that is written in this text; references inlined from other files have other names. */
 function placeOfRef(schema: SchemaText, refs: readonly string[]): string {
   const uses = schema.uses('$ref')
   const found = refs.flatMap((ref) => uses.find(({ value }) => value === ref) ?? [])

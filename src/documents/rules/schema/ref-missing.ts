@@ -5,7 +5,7 @@ import { schemasOf } from '../../schemas/schemas.ts'
 export const schemaRefMissing: LintRule = {
   name: 'schema/ref-missing',
   severity: 'error',
-  law: 'A schema file that is named exists and can be read.',
+  law: 'Each schema file that a document references exists and can be read.',
   fix: 'Correct the path, or add the file.',
   source: 'Authoring format, "Schema spec"',
   crossFile: true,

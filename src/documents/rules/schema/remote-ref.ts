@@ -4,7 +4,7 @@ import { schemasOf } from '../../schemas/schemas.ts'
 export const schemaRemoteRef: LintRule = {
   name: 'schema/remote-ref',
   severity: 'error',
-  law: 'A schema refers to itself or to files of the bundle, never to the network.',
+  law: 'A schema references only itself or files of the bundle, never the network.',
   fix: 'Keep a copy in the bundle and name that.',
   source: 'Bundles, section 1: `$ref` in schemas',
   crossFile: true,

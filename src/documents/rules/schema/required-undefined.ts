@@ -11,7 +11,7 @@ export const schemaRequiredUndefined: LintRule = {
   source: 'JSON Schema 2020-12, `required` and `additionalProperties`',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  check: schemaRule(['required'], (schema, say) => {
+  check: schemaRule(['required'], (schema, report) => {
     for (const use of schema.uses('required')) {
       const { value: names, holder } = use
       if (!Array.isArray(names) || holder['additionalProperties'] !== false) continue
@@ -21,7 +21,7 @@ export const schemaRequiredUndefined: LintRule = {
         if (typeof name !== 'string' || Object.hasOwn(properties, name)) continue
         const declared = Object.keys(properties)
         const near = nearestCandidate(name, declared)
-        say(
+        report(
           `${use.pointer}/${index}`,
           `"${name}" is required, but the object has no such property and allows no other.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
           { why: 'No value fits this schema.', ...(near !== undefined && { fix: `Write ${near}.`, meant: near }) },

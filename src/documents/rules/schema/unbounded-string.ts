@@ -6,7 +6,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const schemaUnboundedString: LintRule = {
   name: 'schema/unbounded-string',
   severity: 'warning',
-  law: 'A text that goes into an irreversible action has a bound.',
+  law: 'A string argument of an irreversible action has a maximum length.',
   fix: 'Add `maxLength`, `pattern`, `format` or `enum`.',
   source: 'Lint rules, "schema"',
   crossFile: true,
@@ -23,7 +23,7 @@ export const schemaUnboundedString: LintRule = {
       const { pointer } = use
       report(
         input!.spans.placeOf(input!.base + pointer),
-        `"${pointer.split('/').at(-2)}" may be a text of any length.`,
+        `"${pointer.split('/').at(-2)}" may be a string of any length.`,
         {
           severity: severity[sideEffect],
         },

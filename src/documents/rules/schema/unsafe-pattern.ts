@@ -7,31 +7,31 @@ import type { LintRule } from '../../facts/rule.ts'
 export const schemaUnsafePattern: LintRule = {
   name: 'schema/unsafe-pattern',
   severity: 'warning',
-  law: 'A pattern needs no more time than its text is long.',
+  law: 'A pattern matches in time proportional to the length of the text.',
   fix: 'Rewrite it so that it reads each text in one way, or bound the text with `maxLength`.',
   source: 'Security, S11: patterns of documents meet texts of models',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  check: schemaRule(['pattern', 'patternProperties'], (schema, say) => {
+  check: schemaRule(['pattern', 'patternProperties'], (schema, report) => {
     for (const { pointer, value: pattern, holder } of schema.uses('pattern')) {
       const why = typeof pattern === 'string' ? unsafety(pattern, holder['maxLength']) : undefined
-      if (why !== undefined) say(pointer, why)
+      if (why !== undefined) report(pointer, why)
     }
     for (const { pointer, value: named, holder } of schema.uses('patternProperties')) {
       const { propertyNames } = holder
       const longest = isJsonObject(propertyNames) ? (propertyNames as JsonObject)['maxLength'] : undefined
       for (const pattern of isJsonObject(named) ? Object.keys(named) : []) {
         const why = unsafety(pattern, longest)
-        if (why !== undefined) say(pointerTo(pointer, pattern), why, {}, true)
+        if (why !== undefined) report(pointerTo(pointer, pattern), why, {}, true)
       }
     }
   }),
 }
 
-/** Steps of a match that nobody notices: some 10 ms. */
+/** Steps of a match that take about 10 ms, which nobody notices. */
 const MAX_STEPS = 1_000_000
 
-/** What is wrong with a pattern for texts of up to `maxLength` letters; undefined where nothing is, or nothing is known. */
+/** Why a pattern is unsafe for texts of up to `maxLength` characters; undefined when it is safe or its growth is unknown. */
 function unsafety(pattern: string, maxLength: unknown): string | undefined {
   const growth = patternGrowth(pattern)
   const { degree } = growth

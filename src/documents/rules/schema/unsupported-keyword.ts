@@ -6,14 +6,14 @@ const ODD = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor
 export const schemaUnsupportedKeyword: LintRule = {
   name: 'schema/unsupported-keyword',
   severity: 'warning',
-  law: 'A schema uses keywords that every validator reads the same way.',
+  law: 'A schema uses only keywords that every validator interprets the same way.',
   fix: 'Say it with `$ref`, `type` and `anyOf`.',
   source: 'Authoring format, "Schema spec": a JSON Schema',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
-  check: schemaRule(ODD, (schema, say) => {
+  check: schemaRule(ODD, (schema, report) => {
     for (const keyword of ODD)
       for (const { pointer } of schema.uses(keyword))
-        say(pointer, `Validators and models disagree about \`${keyword}\`.`)
+        report(pointer, `Validators and models disagree about \`${keyword}\`.`)
   }),
 }

@@ -5,7 +5,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const secretConflict: LintRule = {
   name: 'secret/conflict',
   severity: 'error',
-  law: 'A secret name stands for one environment variable in a closure.',
+  law: 'In a closure, a secret name maps to one environment variable.',
   fix: 'Use one name for each variable.',
   source: 'Bundles, section 1',
   crossFile: true,

@@ -1,10 +1,10 @@
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
-export const envMissing: LintRule = {
+export const secretEnvMissing: LintRule = {
   name: 'secret/env-missing',
   severity: 'error',
-  law: 'The environment variables of the secrets are set on this host (checked with `--check-env`).',
+  law: 'The environment variables of secrets are set on this host (checked with `--check-env`).',
   fix: 'Set the variable, for example in `.env`.',
   source: 'Authoring format, "Authentication": `fromEnv` is resolved on the operator host',
   kinds: ['Agent'],

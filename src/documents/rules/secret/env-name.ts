@@ -3,10 +3,10 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { variableIn } from '../../workspace/common-mistakes.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const envName: LintRule = {
+export const secretEnvName: LintRule = {
   name: 'secret/env-name',
   severity: 'warning',
-  law: 'The name of an environment variable has capitals, digits and `_` only, so that every shell can set it.',
+  law: 'The name of an environment variable has only capitals, digits and `_`, so that every shell can set it.',
   fix: 'Use capital letters, digits and `_`.',
   source: 'Lint rules, "secret"',
   kinds: ['Agent'],

@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const secretInUrl: LintRule = {
   name: 'secret/in-url',
   severity: 'error',
-  law: 'An address carries no credential.',
+  law: 'A URL contains no credential.',
   fix: 'Remove it from the address and name a secret: `auth: {scheme: bearer, secret: …}`.',
   source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
   kinds: ['Agent'],
@@ -13,11 +13,11 @@ export const secretInUrl: LintRule = {
       const parsed = urlOf(url.value)
       if (parsed === undefined) continue
       if (parsed.username !== '' || parsed.password !== '') report(url, 'This address carries a user name or password.')
-      else if (TOKEN.test(parsed.search)) report(url, 'The query of this address carries a credential.')
+      else if (TOKEN.test(parsed.search)) report(url, 'The query of this URL contains a credential.')
     }
     for (const url of document.texts('spec.model.base_url'))
-      // User names are `model/base-url-invalid`.
-      if (TOKEN.test(urlOf(url.value)?.search ?? '')) report(url, 'The query of this address carries a credential.')
+      // `model/base-url-invalid` reports user names.
+      if (TOKEN.test(urlOf(url.value)?.search ?? '')) report(url, 'The query of this URL contains a credential.')
   },
 }
 

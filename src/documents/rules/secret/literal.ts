@@ -5,7 +5,7 @@ import { writtenTexts } from '../../workspace/texts.ts'
 export const secretLiteral: LintRule = {
   name: 'secret/literal',
   severity: 'error',
-  law: 'A document and the files it names hold no credential.',
+  law: 'A document and the files it references contain no credential.',
   fix: 'Revoke it, and name an environment variable under `secrets`.',
   source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
   crossFile: true,
@@ -15,9 +15,9 @@ export const secretLiteral: LintRule = {
       if (text.length < SHORTEST_CREDENTIAL) continue
       const found = findCredential(text) ?? findNamedValue(pointer, text)
       if (found === undefined) continue
-      // `secret/value-in-from-env` speaks of these.
+      // `secret/value-in-from-env` reports these.
       if (/^\/secrets\/[^/]+\/fromEnv$/.test(pointer)) continue
-      // A name and a password in these addresses are `secret/in-url` and `model/base-url-invalid`.
+      // `secret/in-url` and `model/base-url-invalid` report user names and passwords in these URLs.
       if (found.text.endsWith('@') && /\/(?:url|base_url)$/.test(pointer)) continue
       report(written.placeOf(found.text), `This looks like a credential (${found.shown}).`, {
         why: 'Everyone who reads the document could use it.',

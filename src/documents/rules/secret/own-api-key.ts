@@ -2,10 +2,10 @@ import { findOwnKey, mayHoldOwnKey } from '../../text/credentials.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { writtenTexts } from '../../workspace/texts.ts'
 
-export const ownApiKey: LintRule = {
+export const secretOwnApiKey: LintRule = {
   name: 'secret/own-api-key',
   severity: 'error',
-  law: 'A document and the files it names hold no API key of svc.',
+  law: 'A document and the files it references contain no svc API key.',
   fix: 'Revoke it with `svc keys revoke`, and remove it.',
   source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
   crossFile: true,
@@ -13,7 +13,7 @@ export const ownApiKey: LintRule = {
     for (const written of writtenTexts(workspace, document, mayHoldOwnKey)) {
       const found = findOwnKey(written.text)
       if (found !== undefined)
-        report(written.placeOf(found.text), `This looks like an API key of svc (${found.shown}).`, {
+        report(written.placeOf(found.text), `This looks like an svc API key (${found.shown}).`, {
           fix: 'Revoke it with `svc keys revoke`, and remove it here.',
         })
     }

@@ -1,7 +1,7 @@
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
-export const mcpSecretUndeclared: LintRule = {
+export const secretUndeclared: LintRule = {
   name: 'secret/undeclared',
   severity: 'error',
   law: "`auth.secret` of an MCP server names a key of the agent's `secrets`.",

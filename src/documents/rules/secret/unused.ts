@@ -7,14 +7,14 @@ import type { LintRule } from '../../facts/rule.ts'
 export const secretUnused: LintRule = {
   name: 'secret/unused',
   severity: 'warning',
-  law: 'A secret that is declared is used.',
+  law: 'Each declared secret is used.',
   fix: 'Remove it.',
   source: 'Authoring format, "Authentication"',
   kinds: ['Agent'],
   check(document, report) {
     const used = usedBy(document)
     const declared = document.at('secrets.*').map(({ key }) => key)
-    // A name that is declared nowhere may be meant for one that is never used; so may what is written in another form.
+    // An undeclared name may be a misspelling of the unused secret, so removing the secret is then not a safe fix.
     const isMissing =
       namedBy(document).some((name) => !declared.includes(name)) ||
       (!isOffline(document) && used.length > 0 && !used.some((name) => declared.includes(name)))

@@ -1,7 +1,7 @@
 import { looksLikeValue } from '../../text/credentials.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const valueInFromEnv: LintRule = {
+export const secretValueInFromEnv: LintRule = {
   name: 'secret/value-in-from-env',
   severity: 'error',
   law: '`fromEnv` is the name of an environment variable, not its value.',
@@ -13,7 +13,7 @@ export const valueInFromEnv: LintRule = {
       if (!looksLikeValue(variable.value)) continue
       report(
         variable,
-        `This looks like a secret itself (${variable.value.slice(0, 6)}…), not like the name of a variable.`,
+        `This looks like the secret itself (${variable.value.slice(0, 6)}…), not like the name of a variable.`,
         { fix: 'Revoke it, put it into an environment variable, and write the name of that variable.' },
       )
     }

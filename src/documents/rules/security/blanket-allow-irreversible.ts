@@ -4,7 +4,7 @@ import type { Document } from '../../text/document.ts'
 import { oncePerWorkspace } from '../../workspace/once.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const blanketAllowIrreversible: LintRule = {
+export const securityBlanketAllowIrreversible: LintRule = {
   name: 'security/blanket-allow-irreversible',
   severity: 'error',
   law: 'A grant of an irreversible action has conditions.',
@@ -33,7 +33,7 @@ export const blanketAllowIrreversible: LintRule = {
   },
 }
 
-/** The policies that allow every call which they concern: most projects have none. */
+/** The policies that allow every call in their scope; most projects have none. */
 const blanketGrants = oncePerWorkspace(
   ({ documents }): ReadonlySet<Document> =>
     new Set(

@@ -2,10 +2,10 @@ import { toolsOf } from '../../facts/bindings.ts'
 import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const dataUriImage: LintRule = {
+export const securityDataUriImage: LintRule = {
   name: 'security/data-uri-image',
   severity: 'info',
-  law: 'Where an answer with private data is shown as Markdown, images of other hosts are not loaded.',
+  law: 'Output with private data that is shown as Markdown does not load images from other hosts.',
   fix: 'Strip remote images where the answer is shown, or answer in JSON.',
   source: 'Security, S16: images of Markdown carry data out',
   crossFile: true,
@@ -14,7 +14,7 @@ export const dataUriImage: LintRule = {
     if (document.at('output.format')[0]?.value === 'json') return
     if (!abilitiesOf(workspace, document).private) return
     const can = toolsOf(document).map((use) => capabilitiesOf(workspace, use))
-    // Labels only: a guess is not worth a word here.
+    // Labels only: a guessed capability would cause too many findings.
     if (can.some((each) => each.private === 'label') && !can.some((each) => each.egress !== undefined))
       report('/metadata/name', 'This agent answers in text about private data: an image in it could carry data out.')
   },

@@ -11,16 +11,16 @@ import type { FindingPlace } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const descriptionInstructsOtherTool: LintRule = {
+export const securityDescriptionInstructsOtherTool: LintRule = {
   name: 'security/description-instructs-other-tool',
   severity: 'warning',
-  law: 'The description of a tool says nothing about when to call another one.',
+  law: 'The description of a tool does not tell the model when to call another tool.',
   fix: 'Move the order to the instructions of the agent.',
   source: 'Security, S17: shadowing of tools',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
-    const tell = (binding: CallBinding, text: string, at: FindingPlace | string): void => {
+    const reportOrder = (binding: CallBinding, text: string, at: FindingPlace | string): void => {
       if (!ORDER.test(text)) return
       for (const other of [...toolsOf(document), ...subAgentsOf(document)]) {
         const wire = wireNameOf(workspace, other)
@@ -33,17 +33,17 @@ export const descriptionInstructsOtherTool: LintRule = {
     for (const use of toolsOf(document)) {
       const own = textAt(use.value, 'description')
       const tool = own === undefined ? toolDocument(workspace, use) : undefined
-      if (own !== undefined) tell(use, own, `${use.pointer}/description`)
-      else if (tool?.once(orders)) tell(use, descriptionOf(tool)!, tool.placeOf('/spec/description'))
+      if (own !== undefined) reportOrder(use, own, `${use.pointer}/description`)
+      else if (tool?.once(orders)) reportOrder(use, descriptionOf(tool)!, tool.placeOf('/spec/description'))
     }
     for (const edge of subAgentsOf(document)) {
       const own = textAt(edge.value, 'description')
-      if (own !== undefined) tell(edge, own, `${edge.pointer}/description`)
+      if (own !== undefined) reportOrder(edge, own, `${edge.pointer}/description`)
     }
   },
 }
 
-/** True for a tool that many agents may bind, and whose description gives orders. */
+/** True for a tool that many agents may bind and whose description gives orders. */
 const orders = (tool: Document): boolean => ORDER.test(descriptionOf(tool) ?? '')
 
 const ORDER = /\b(?:before|after|instead of|always call|must call|call|do not use|don't use|never use|prefer)\b/i

@@ -7,10 +7,10 @@ import { oncePerObject } from '../../workspace/once.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { SchemaText } from '../../schemas/schemas.ts'
 
-export const execTool: LintRule = {
+export const securityExecTool: LintRule = {
   name: 'security/exec-tool',
   severity: 'warning',
-  law: 'A tool that runs what the model writes is gated.',
+  law: 'A tool that executes code or commands from the model is gated.',
   fix: 'Bound the argument by `enum` or `pattern`, and require an approval.',
   source: 'Security, S16: commands and queries as free text',
   crossFile: true,
@@ -25,13 +25,13 @@ export const execTool: LintRule = {
       if (argument === undefined) continue
       report(
         `${use.pointer}/ref`,
-        `${use.ref?.id ?? 'This tool'} runs whatever the model writes as "${argument}", without a gate.`,
+        `${use.ref?.id ?? 'This tool'} executes anything that the model writes as "${argument}", without a gate.`,
       )
     }
   },
 }
 
-/** Arguments of free text with the name of a command, or of what a tool that runs something would run. */
+/** Free-text arguments whose name suggests a command, or the input of a tool that executes code. */
 const scriptsIn = oncePerObject((_, { value }: SchemaText): readonly string[] => {
   const properties = isJsonObject(value) ? value['properties'] : undefined
   if (!isJsonObject(properties)) return []

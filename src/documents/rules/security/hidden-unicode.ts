@@ -2,15 +2,15 @@ import type { LintRule } from '../../facts/rule.ts'
 import { isAscii } from '../../text/scripts.ts'
 import { isAsciiOnly, namedTexts, writtenTexts } from '../../workspace/texts.ts'
 
-export const hiddenUnicode: LintRule = {
+export const securityHiddenUnicode: LintRule = {
   name: 'security/hidden-unicode',
   severity: 'error',
-  law: 'A document says nothing that its readers cannot see.',
+  law: 'A document contains no invisible characters.',
   fix: 'Remove the characters.',
   source: 'Security, S18: hidden text reaches the model, and no reviewer',
   crossFile: true,
   check(document, report, { workspace }) {
-    // Nothing hides in plain ASCII.
+    // ASCII text has no invisible characters.
     const texts = isAsciiOnly(document) ? namedTexts : writtenTexts
     for (const each of texts(workspace, document, mayHide)) {
       const match = HIDDEN.exec(each.text)
@@ -22,7 +22,7 @@ export const hiddenUnicode: LintRule = {
       const source = workspace.source(at.path)
       const written = source.text.slice(start.offset, end.offset)
       const clean = written.replaceAll(new RegExp(HIDDEN, 'gu'), '')
-      report(each.placeOf(match[0]), `This text has characters that nobody sees (${name}).`, {
+      report(each.placeOf(match[0]), `This text contains invisible characters (${name}).`, {
         fix: {
           description: 'Remove them.',
           edits: clean === written ? [] : [{ path: at.path, range: at.range, text: clean }],
@@ -34,6 +34,6 @@ export const hiddenUnicode: LintRule = {
 
 const mayHide = (text: string): boolean => !isAscii(text) && HIDDEN.test(text)
 
-/** Tags, bidirectional controls, and what has no width inside a word; joiners of emoji and of some scripts are in their place. */
+/** Tag characters, bidirectional controls, and zero-width characters inside Latin words; emoji and some scripts need joiners. */
 const HIDDEN =
   /[\u{E0000}-\u{E007F}]|[\u202A-\u202E\u2066-\u2069]|(?<=[A-Za-z0-9])[\u200B-\u200D\u2060\uFEFF\u00AD]+(?=[A-Za-z0-9])/u

@@ -5,10 +5,10 @@ import { schemasOf } from '../../schemas/schemas.ts'
 import { mayWrite } from '../../workspace/texts.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
-export const injectionPhrase: LintRule = {
+export const securityInjectionPhrase: LintRule = {
   name: 'security/injection-phrase',
   severity: 'warning',
-  law: 'A description describes: it gives the model no orders, and hides nothing from the user.',
+  law: 'A description gives the model no orders and hides nothing from the user.',
   fix: 'Rewrite it.',
   source: 'Security, S17: tool poisoning',
   crossFile: true,
@@ -22,11 +22,11 @@ export const injectionPhrase: LintRule = {
   },
 }
 
-/** True where all that a document describes stands in it: none of its schemas is in another file. */
+/** True when all schemas of a document are inline. */
 const isAtHand = (workspace: Workspace, document: Document): boolean =>
   schemasOf(workspace, document).every(({ ref }) => ref === undefined)
 
-/** Every phrase has one of these, whatever stands between its words in the text of the file. */
+/** Fast path: every phrase contains one of these words, however the file wraps the text. */
 const mayOrder = (text: string): boolean =>
   /ignore|disregard|forget|override|user|must|<\/?(?:important|system|secret|instruction)/i.test(text)
 

@@ -7,10 +7,10 @@ import { domainAt, type Domains } from '../../prove/value-domain.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { witnessOf } from '../../prove/witness.ts'
 
-export const irreversibleWithoutApproval: LintRule = {
+export const securityIrreversibleWithoutApproval: LintRule = {
   name: 'security/irreversible-without-approval',
   severity: 'error',
-  law: 'What lets an irreversible action pass without an approval holds its arguments to a bound.',
+  law: 'A policy that allows an irreversible action without approval bounds its arguments.',
   fix: 'Require an approval, or bound the grant: a greatest amount, a list of receivers.',
   source: 'Policies, section 4: an irreversible action needs one approval; a grant lifts it',
   crossFile: true,
@@ -22,7 +22,7 @@ export const irreversibleWithoutApproval: LintRule = {
       const schema = inputOf(project.workspace, use)?.value
       const domains: Domains = (path) =>
         schema === undefined || path.root !== 'args' ? undefined : domainAt(schema, path.segments)
-      // Without conditions it is `security/blanket-allow-irreversible`.
+      // `security/blanket-allow-irreversible` reports grants without conditions.
       const grants = authorityOver(project, use).policies.flatMap((policy) => {
         const condition = effectOf(policy) === 'grant' ? conditionOf(policy) : undefined
         return condition === undefined ? [] : [{ policy, condition }]

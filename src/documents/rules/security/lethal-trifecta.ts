@@ -11,17 +11,17 @@ import { closureOf, edgesOf } from '../../facts/closure.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 
-export const lethalTrifecta: LintRule = {
+export const securityLethalTrifecta: LintRule = {
   name: 'security/lethal-trifecta',
   severity: 'error',
-  law: 'An agent has at most two of three ungated: private data, content of strangers, a way out (the Rule of Two).',
+  law: 'An agent has at most two of these three ungated: private data, untrusted content, an outbound channel (the Rule of Two).',
   fix: 'Gate the way out, split the agent, or gate on `run.taint`.',
   source: 'Security, S16; lint rules, "security": labels `svc/data`, `svc/content`, `svc/egress`',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {
     const found = trifecta(project, document)
-    // Told at the agent that joins the three, not again at each that delegates to it.
+    // Reported at the agent that combines the three, not again at each agent that delegates to it.
     if (
       found === undefined ||
       edgesOf(project.workspace, document).some(({ child }) => child !== document && trifecta(project, child))
@@ -30,9 +30,9 @@ export const lethalTrifecta: LintRule = {
     const { egress, data, content, sure } = found
     report(
       pointerIn(project, document, egress),
-      `${nameOf(egress)} can carry out what ${nameOf(data)} reads, on the word of what ${nameOf(content)} brings.`,
+      `${nameOf(egress)} can send out what ${nameOf(data)} reads, steered by what ${nameOf(content)} returns.`,
       {
-        why: 'Whoever writes what the agent reads can have private data sent to himself.',
+        why: 'Whoever writes the content that the agent reads can have private data sent to themselves.',
         related: [data, content].map((use) => ({
           path: use.agent.path,
           range: use.agent.placeOf(`${use.pointer}/ref`).range,
@@ -59,7 +59,7 @@ function trifecta(project: LintProject, agent: Document) {
   }
 }
 
-/** Of the bindings that can do something ungated the first of which a label says so, else the first. */
+/** The first ungated binding with a capability that a label declares, otherwise the first with a guessed one. */
 function pick(project: LintProject, agents: readonly Document[], what: keyof ToolCapabilities) {
   let first: { readonly use: ToolUse; readonly how: CapabilityConfidence } | undefined
   for (const agent of agents) {
@@ -76,7 +76,7 @@ function pick(project: LintProject, agents: readonly Document[], what: keyof Too
 
 const nameOf = ({ ref, pointer }: ToolUse): string => ref?.id ?? pointer
 
-/** The binding, or the delegation that leads to it. */
+/** Pointer to the binding, or to the delegation that leads to it. */
 function pointerIn({ workspace }: LintProject, agent: Document, use: ToolUse): string {
   if (use.agent === agent) return `${use.pointer}/ref`
   const edge = edgesOf(workspace, agent).find(({ child }) => closureOf(workspace, child).includes(use.agent))

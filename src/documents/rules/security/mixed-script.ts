@@ -2,10 +2,10 @@ import { isMixed } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { isAsciiOnly } from '../../workspace/texts.ts'
 
-export const mixedScript: LintRule = {
+export const securityMixedScript: LintRule = {
   name: 'security/mixed-script',
   severity: 'warning',
-  law: 'An id, a wire name or a host has letters of one script.',
+  law: 'An id, wire name or host uses letters of one script.',
   fix: 'Write it in Latin letters.',
   source: 'Security, S18: letters that look like others',
   check(document, report) {
@@ -15,7 +15,7 @@ export const mixedScript: LintRule = {
         if (!isMixed(found.value)) continue
         const odd = /[\p{Script=Cyrillic}\p{Script=Greek}]/u.exec(found.value)![0]
         const name = `U+${odd.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
-        report(found, `"${odd}" (${name}) is no Latin letter, though it looks like one.`)
+        report(found, `"${odd}" (${name}) is not a Latin letter, though it looks like one.`)
       }
   },
 }

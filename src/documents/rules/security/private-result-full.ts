@@ -3,10 +3,10 @@ import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
 import { closureOf, edgesOf } from '../../facts/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const privateResultFull: LintRule = {
+export const securityPrivateResultFull: LintRule = {
   name: 'security/private-result-full',
   severity: 'warning',
-  law: 'The trace of a sub-agent that reads private data stays away from an agent with a way out.',
+  law: 'An agent with an outbound channel does not receive the full trace of a sub-agent that reads private data.',
   fix: 'Write `result: summary`.',
   source: 'Security, S16; authoring format, "Sub-agent binding": `full` includes the step trace',
   crossFile: true,
@@ -23,7 +23,7 @@ export const privateResultFull: LintRule = {
       if (source !== undefined)
         report(
           `${pointer}/result`,
-          `What ${source.ref?.id ?? 'a tool'} reads reaches this agent whole, and ${egress.ref?.id ?? 'a tool'} can send it.`,
+          `What ${source.ref?.id ?? 'a tool'} reads is in the trace that this agent receives, and ${egress.ref?.id ?? 'a tool'} can send it.`,
         )
     }
   },

@@ -3,22 +3,22 @@ import { pointerTo } from '../../text/pointer.ts'
 import { schemaRule } from '../../facts/schema-rule.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const secretInArgs: LintRule = {
+export const securitySecretInArgs: LintRule = {
   name: 'security/secret-in-args',
   severity: 'warning',
-  law: 'No credential passes through the model.',
+  law: 'No tool takes a credential as an argument: it would pass through the model.',
   fix: 'Let the server that runs the tool hold the secret.',
   source: 'Security, S5: models see no secrets',
   crossFile: true,
-  // An agent's schemas are of what people send.
+  // The schemas of an agent describe input from people, not from the model.
   kinds: ['Tool'],
-  check: schemaRule(['properties'], (schema, say) => {
+  check: schemaRule(['properties'], (schema, report) => {
     for (const { pointer, value: properties } of schema.uses('properties'))
       for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
         if (!SECRET.test(name)) continue
         const types = isJsonObject(property) ? [property['type']].flat() : []
         if (types.includes('string') || types[0] === undefined)
-          say(pointerTo(pointer, name), `The model would have to know the value of "${name}".`, {}, true)
+          report(pointerTo(pointer, name), `The model would have to see the value of "${name}".`, {}, true)
       }
   }),
 }

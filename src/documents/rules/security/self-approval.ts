@@ -1,9 +1,9 @@
 import type { LintRule } from '../../facts/rule.ts'
 
-export const selfApproval: LintRule = {
+export const securitySelfApproval: LintRule = {
   name: 'security/self-approval',
   severity: 'warning',
-  law: 'Who starts a run is not the one who approves it.',
+  law: 'The person who starts a run cannot approve it.',
   fix: 'Name another role, or add `svc/separation_of_duties: true`.',
   source: 'Policies, section 4: `svc/approver_role`, `svc/separation_of_duties`',
   kinds: ['Policy'],
@@ -12,7 +12,7 @@ export const selfApproval: LintRule = {
     if (runtime.some(({ key, value }) => key === 'svc/separation_of_duties' && value === true)) return
     const own = runtime.find(({ key }) => key === 'svc/approver_role')
     if (typeof own?.value === 'string' && PRINCIPALS.includes(own.value))
-      report(own, `"${own.value}" is who starts runs: he would approve his own.`)
+      report(own, `"${own.value}" starts runs, so it would approve its own.`)
   },
 }
 

@@ -3,10 +3,10 @@ import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
 import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const untrustedSteersWrite: LintRule = {
+export const securityUntrustedSteersWrite: LintRule = {
   name: 'security/untrusted-steers-write',
   severity: 'warning',
-  law: 'An agent that reads what strangers write changes nothing without a gate.',
+  law: 'An agent that reads untrusted content has a gate on every write.',
   fix: 'Require an approval, or gate on `run.taint`.',
   source: 'Security, S16; policies, section 2: `run.taint`',
   crossFile: true,
@@ -18,7 +18,7 @@ export const untrustedSteersWrite: LintRule = {
     const can = uses.map((use) => capabilitiesOf(workspace, use))
     const source = uses.find((_, index) => can[index]!.untrusted !== undefined)
     if (source === undefined) return
-    // With private data and a way out it is `security/lethal-trifecta`.
+    // With private data and an outbound channel, `security/lethal-trifecta` reports it.
     const trifecta = can.some((each) => each.private !== undefined)
     for (const [index, use] of uses.entries()) {
       const sideEffect = effectiveClass(workspace, use)
@@ -26,7 +26,7 @@ export const untrustedSteersWrite: LintRule = {
       if (trifecta && can[index]!.egress !== undefined) continue
       report(
         `${use.pointer}/ref`,
-        `${source.ref?.id ?? 'A tool'} brings what strangers write, and ${use.ref?.id ?? 'this tool'} acts on it without a gate.`,
+        `${source.ref?.id ?? 'A tool'} returns untrusted content, and ${use.ref?.id ?? 'this tool'} acts on it without a gate.`,
         {
           related: [
             {

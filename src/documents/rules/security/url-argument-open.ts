@@ -6,10 +6,10 @@ import { leavesIn } from '../../facts/conditions.ts'
 import { inputOf } from '../../facts/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const urlArgumentOpen: LintRule = {
+export const securityUrlArgumentOpen: LintRule = {
   name: 'security/url-argument-open',
   severity: 'warning',
-  law: 'The addresses to which a tool sends are listed.',
+  law: 'A URL argument of a tool is restricted by its schema or by a policy.',
   fix: 'Gate the binding with `host(args.url)` and `not_in`.',
   source: 'Security, S15 and S16; policies, section 2: `host(x)`',
   crossFile: true,
@@ -39,7 +39,7 @@ export const urlArgumentOpen: LintRule = {
       if (!unseen && !read)
         report(
           `${use.pointer}/ref`,
-          `${use.ref?.id ?? 'This tool'} sends to whatever address the model writes as "${argument[0]}".`,
+          `${use.ref?.id ?? 'This tool'} sends to any address that the model writes as "${argument[0]}".`,
         )
     }
   },

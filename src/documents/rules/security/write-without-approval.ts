@@ -7,28 +7,28 @@ import { isUnder } from '../../text/paths.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 import { witnessOf } from '../../prove/witness.ts'
 
-export const writeWithoutApproval: LintRule = {
+export const securityWriteWithoutApproval: LintRule = {
   name: 'security/write-without-approval',
   severity: 'warning',
-  law: 'Some policy looks at a write that must not happen twice.',
-  fix: 'Attach a policy that asks, denies or bounds.',
+  law: 'A policy applies to each write that must not be repeated.',
+  fix: 'Attach a policy that requires an approval, denies or bounds.',
   source: 'Policies, section 4: the side-effect default allows it',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
-    // Where strangers are read, `security/untrusted-steers-write` says it.
+    // For agents that read untrusted content, `security/untrusted-steers-write` reports it.
     if (abilitiesOf(workspace, document).untrusted) return
     for (const use of ungatedWrites(project, document))
       report(
         `${use.pointer}/ref`,
-        `No policy looks at ${use.ref?.id ?? 'this tool'}, which changes something each time${witnessOf(inputOf(workspace, use)?.value)}.`,
+        `No policy applies to ${use.ref?.id ?? 'this tool'}, which makes a change on every call${witnessOf(inputOf(workspace, use)?.value)}.`,
         isFirst(project, use) ? { fix: HOW_TO_ACCEPT } : {},
       )
   },
 }
 
-/** Told once in a report. */
+/** Shown once per report. */
 const HOW_TO_ACCEPT =
   'Attach a policy that asks, denies or bounds; for a harmless write, put `# svc-lint-disable-next-line security/write-without-approval -- WHY` above its binding, or `security/write-without-approval: off` under `lint.rules` of svc.config.yaml.'
 
@@ -37,7 +37,7 @@ const ungatedWrites = (project: LintProject, agent: Document): readonly ToolUse[
     (use) => effectiveClass(project.workspace, use) === 'non_idempotent_write' && !isGated(project, use),
   )
 
-/** The first such binding of the project, or of what is linted of it. */
+/** True for the first such binding of the linted documents. */
 function isFirst(project: LintProject, use: ToolUse): boolean {
   let first = firstUses.get(project)
   if (first === undefined) {

@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const subagentCycle: LintRule = {
   name: 'subagent/cycle',
   severity: 'error',
-  law: 'Agents do not delegate in a circle, but through a late-bound edge.',
+  law: 'Agents delegate in a cycle only through a late-bound edge.',
   fix: 'Remove an edge, or bind it late.',
   source: 'Bundles, section 1; authoring format, "Sub-agent binding": `late_bound`',
   crossFile: true,
@@ -12,7 +12,7 @@ export const subagentCycle: LintRule = {
   check(document, report, { workspace }) {
     for (const edge of edgesOf(workspace, document)) {
       const cycle = cycleThrough(workspace, edge)
-      // Told once, where its first member begins it.
+      // Reported once, at the member whose path sorts first.
       if (cycle === undefined || cycle.some(({ path }) => path < document.path)) continue
       const names = cycle.map((each) => each.identity?.id ?? each.path).join(' → ')
       report(`${edge.pointer}/ref`, `The agents delegate in a circle: ${names}.`, {

@@ -4,13 +4,13 @@ import type { LintRule } from '../../facts/rule.ts'
 export const subagentDescriptionMissing: LintRule = {
   name: 'subagent/description-missing',
   severity: 'warning',
-  law: 'The model is told what a sub-agent is for.',
+  law: 'A sub-agent binding has a description for the model.',
   fix: 'Add `description`.',
   source: 'Authoring format, "Sub-agent binding": `description` is presented to the parent model',
   kinds: ['Agent'],
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document))
       if ((textAt(value, 'description') ?? '').trim() === '')
-        report(`${pointer}/ref`, 'Nothing tells the model what this sub-agent is for.')
+        report(`${pointer}/ref`, 'The model gets no description of this sub-agent.')
   },
 }

@@ -3,16 +3,16 @@ import { toolsOf } from '../../facts/bindings.ts'
 import { closureOf, edgesOf } from '../../facts/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const fullTrace: LintRule = {
+export const subagentFullTrace: LintRule = {
   name: 'subagent/full-trace',
   severity: 'warning',
-  law: 'A sub-agent that handles private data or secrets answers with a summary.',
+  law: 'A sub-agent that handles private data or secrets returns a summary.',
   fix: 'Write `result: summary`.',
   source: 'Authoring format, "Sub-agent binding": `full` includes the step trace',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
-    // Where the parent has a way out, `security/private-result-full` says it.
+    // With an outbound channel in the parent, `security/private-result-full` reports it.
     const leaks = (): boolean => toolsOf(document).some((use) => capabilitiesOf(workspace, use).egress !== undefined)
     for (const { pointer, value, child } of edgesOf(workspace, document)) {
       if (value['result'] !== 'full') continue
@@ -24,7 +24,7 @@ export const fullTrace: LintRule = {
       if (what === undefined) continue
       report(
         `${pointer}/result`,
-        `The whole trace of a sub-agent that uses ${what} becomes part of this run's messages.`,
+        `The full trace of a sub-agent that uses ${what} is added to the messages of this run.`,
       )
     }
   },

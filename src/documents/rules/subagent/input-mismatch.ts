@@ -5,10 +5,10 @@ import { INPUT_SCHEMA, schemasOf } from '../../schemas/schemas.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const inputMismatch: LintRule = {
+export const subagentInputMismatch: LintRule = {
   name: 'subagent/input-mismatch',
   severity: 'warning',
-  law: 'What a parent sends to a sub-agent is what the input contract of the sub-agent takes.',
+  law: 'The input that a parent sends matches the input contract of the sub-agent.',
   fix: 'Align the names.',
   source: 'Authoring format, "Sub-agent binding": `input_schema`; decisions, section 4',
   crossFile: true,

@@ -2,17 +2,17 @@ import { subAgentsOf, textAt } from '../../facts/bindings.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const lateBoundAuthority: LintRule = {
+export const subagentLateBoundAuthority: LintRule = {
   name: 'subagent/late-bound-authority',
   severity: 'warning',
-  law: 'A delegation to whatever is deployed has a gate, since nobody knows at publish what it may do.',
+  law: 'A late-bound delegation has a gate: what the deployed agent may do is not known at publish.',
   fix: 'Attach a policy to the binding.',
   source: 'Authoring format, "Sub-agent binding": `late_bound` resolves at call time',
   kinds: ['Agent'],
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document)) {
       if (value['late_bound'] !== true || (Array.isArray(value['policies']) && value['policies'].length > 0)) continue
-      // What is named in another form is not bound late: `subagent/ref-form` says so.
+      // `subagent/ref-form` reports late-bound references in another form.
       if (readAgentRef(textAt(value, 'ref') ?? '').form !== 'floating') continue
       report(
         `${pointer}/late_bound`,

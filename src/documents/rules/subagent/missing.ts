@@ -5,7 +5,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const subagentMissing: LintRule = {
   name: 'subagent/missing',
   severity: 'error',
-  law: 'A path to a sub-agent leads to an Agent document.',
+  law: 'A sub-agent path points to an Agent document.',
   fix: 'Correct the path, or add the file.',
   source: 'Authoring format, "Sub-agent binding": `ref`',
   crossFile: true,

@@ -12,7 +12,7 @@ export const subagentRange: LintRule = {
   check(document, report) {
     for (const { value, pointer } of subAgentsOf(document)) {
       const ref = readAgentRef(textAt(value, 'ref') ?? '')
-      // With `late_bound`, any version is the fault: `subagent/ref-form`.
+      // With `late_bound`, `subagent/ref-form` reports any version.
       if (ref.form !== 'range' || value['late_bound'] === true) continue
       report(`${pointer}/ref`, `"${ref.range}" is no exact version; a sub-agent is pinned.`, {
         fix: `Write one such as ${ref.id}@1.0.0.`,

@@ -15,37 +15,43 @@ export const subagentRefForm: LintRule = {
       if (text === undefined || text === '') continue
       const ref = readAgentRef(text)
       const local = ref.form === 'floating' ? workspace.find(document, 'Agent', ref.id)[0] : undefined
-      // `bundle/external-unpinned` speaks of agents that come from elsewhere.
+      // `bundle/external-unpinned` reports agents outside the bundle.
       const external = local === undefined || published.versions('Agent', local.identity!.id).length > 0
       if (ref.form === 'floating' && external && value['late_bound'] !== true) continue
       const problem = problemOf(ref, text, value['late_bound'] === true, local?.path)
-      if (problem !== undefined) report(`${pointer}/ref`, problem.says, { fix: problem.fix })
+      if (problem !== undefined) report(`${pointer}/ref`, problem.message, { fix: problem.fix })
     }
   },
 }
 
 interface Problem {
-  readonly says: string
+  readonly message: string
   readonly fix: string
 }
 
 function problemOf(ref: AgentRef, text: string, lateBound: boolean, path = ''): Problem | undefined {
   if (ref.form === 'unknown')
     return {
-      says: `"${text}" is no reference to an agent.`,
+      message: `"${text}" is not an agent reference.`,
       fix: 'Write a path in the bundle, or namespace.name@version.',
     }
   if (ref.form === 'versioned-path')
-    return { says: `"${text}" is a path with a version: a file of the bundle has its own.`, fix: `Write ${ref.path}.` }
+    return {
+      message: `"${text}" is a path with a version: a file of the bundle has its own.`,
+      fix: `Write ${ref.path}.`,
+    }
   if (ref.form === 'floating')
     return lateBound
       ? undefined
-      : { says: `"${text}" names no version.`, fix: `Write ${path}, or add \`late_bound: true\`.` }
+      : { message: `"${text}" names no version.`, fix: `Write ${path}, or add \`late_bound: true\`.` }
   if (!lateBound) return undefined
   return ref.form === 'path'
-    ? { says: `"${text}" is a path, which is never bound late.`, fix: 'Remove `late_bound`, or write namespace.name.' }
+    ? {
+        message: `"${text}" is a path, which is never bound late.`,
+        fix: 'Remove `late_bound`, or write namespace.name.',
+      }
     : {
-        says: `"${text}" names a version, but \`late_bound\` takes the one that is deployed.`,
+        message: `"${text}" names a version, but \`late_bound\` takes the one that is deployed.`,
         fix: `Write ${ref.id}, or remove \`late_bound\`.`,
       }
 }

@@ -7,7 +7,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const subagentVersionConflict: LintRule = {
   name: 'subagent/version-conflict',
   severity: 'error',
-  law: 'A closure holds one version of an agent.',
+  law: 'A closure contains only one version of each agent.',
   fix: 'Choose one version.',
   source: 'Bundles, section 1: the same agent id in two versions in one closure is an error',
   crossFile: true,

@@ -5,10 +5,10 @@ import { closureOf, edgesOf } from '../../facts/closure.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 
-export const widensAuthority: LintRule = {
+export const subagentWidensAuthority: LintRule = {
   name: 'subagent/widens-authority',
   severity: 'error',
-  law: 'A sub-agent does nothing ungated that the policies of its parent gate.',
+  law: 'A sub-agent cannot do ungated what the policies of its parent gate.',
   fix: 'Gate the tool in the sub-agent too, or make the policy one of a boundary: boundaries reach sub-agents.',
   source: 'Policies, sections 3 and 6',
   crossFile: true,
@@ -41,7 +41,7 @@ export const widensAuthority: LintRule = {
   },
 }
 
-/** Gates of an agent's own, by the tool that they gate, without those that reach its sub-agents by themselves. */
+/** Gates of the agent itself, by the tool they gate, without those that also apply to its sub-agents. */
 function gatedHere(project: LintProject, agent: Document): ReadonlyMap<string, Document> {
   const { workspace } = project
   const reaching = new Set(boundariesOf(workspace, agent).flatMap(({ policies }) => policies))
@@ -57,7 +57,7 @@ function gatedHere(project: LintProject, agent: Document): ReadonlyMap<string, D
   return gated
 }
 
-/** True when it is certain that nothing gates the calls. */
+/** True when certainly no policy gates the calls. */
 function isOpen(project: LintProject, use: ToolUse): boolean {
   if (isStopped(project, use)) return false
   return (

@@ -2,10 +2,10 @@ import { classOf, declaredClass, sideEffectRank, toolDocument, toolsOf } from '.
 import { removalOf } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const classLowered: LintRule = {
+export const toolClassLowered: LintRule = {
   name: 'tool/class-lowered',
   severity: 'error',
-  law: 'A binding does not call a tool safer than the Tool document does.',
+  law: 'A binding does not declare a tool safer than its Tool document does.',
   fix: 'Remove the class from the binding.',
   source: 'Policies, section 4: the class is the stricter of the two',
   crossFile: true,

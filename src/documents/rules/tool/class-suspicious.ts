@@ -2,10 +2,10 @@ import { effectiveClass, toolDocument, toolsOf } from '../../facts/bindings.ts'
 import { wordsOf } from '../../facts/capabilities.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const classSuspicious: LintRule = {
+export const toolClassSuspicious: LintRule = {
   name: 'tool/class-suspicious',
   severity: 'warning',
-  law: 'A tool that is called read_only has no name that says it changes something.',
+  law: 'The name of a `read_only` tool does not suggest that it changes something.',
   fix: 'Review the class.',
   source: 'Authoring format, "Side-effect class values"',
   crossFile: true,
@@ -15,7 +15,7 @@ export const classSuspicious: LintRule = {
       if (use.ref === undefined || effectiveClass(workspace, use) !== 'read_only') continue
       const words = wordsOf(use.ref.name)
       const verb = words.find((word) => VERBS.has(word))
-      // `list_deleted`, `get_payment_update`: what begins with a reading verb reads.
+      // A name that begins with a reading verb reads: `list_deleted`, `get_payment_update`.
       if (verb === undefined || READS.has(words[0]!)) continue
       const own = use.value['side_effect_class'] !== undefined
       const tool = toolDocument(workspace, use)

@@ -1,10 +1,10 @@
 import { textAt, toolDocument, toolsOf } from '../../facts/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const descriptionDrift: LintRule = {
+export const toolDescriptionDrift: LintRule = {
   name: 'tool/description-drift',
   severity: 'info',
-  law: 'A binding that describes a tool anew keeps its warning.',
+  law: 'A binding that overrides the description of a tool keeps its warning.',
   fix: 'Keep the sentence that warns.',
   source: 'Authoring format, "Tool binding": `description` overrides or supplements the tool description',
   crossFile: true,

@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const toolDescriptionMissing: LintRule = {
   name: 'tool/description-missing',
   severity: 'warning',
-  law: 'The model is told what a tool does.',
+  law: 'A tool has a description for the model.',
   fix: 'Add one sentence on what it does and changes.',
   source: 'Authoring format, "Tool binding" and "Tool document": `description`',
   crossFile: true,
@@ -12,10 +12,10 @@ export const toolDescriptionMissing: LintRule = {
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const tool = toolDocument(workspace, use)
-      // An MCP server describes its tools itself; what is not here may be published.
+      // An MCP server describes its own tools, and a Tool that is not in the workspace may be published.
       if (tool === undefined || use.builtin || use.value['mcp'] !== undefined) continue
       if ((textAt(use.value, 'description') ?? descriptionOf(tool) ?? '').trim() !== '') continue
-      report(`${use.pointer}/ref`, `Nothing tells the model what ${use.ref!.id} does.`, {
+      report(`${use.pointer}/ref`, `The model gets no description of ${use.ref!.id} does.`, {
         related: [{ path: tool.path, range: tool.placeOf('/metadata/name').range, message: 'its Tool document' }],
       })
     }

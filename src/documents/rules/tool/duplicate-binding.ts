@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const toolDuplicateBinding: LintRule = {
   name: 'tool/duplicate-binding',
   severity: 'error',
-  law: 'A tool that is bound twice has distinct names.',
+  law: 'A tool that is bound twice has a different name in each binding.',
   fix: 'Remove one, or give them names with `as`.',
   source: 'Authoring format, "Tool binding": `as`',
   kinds: ['Agent'],

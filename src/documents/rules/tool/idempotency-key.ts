@@ -3,11 +3,11 @@ import { declaredClass } from '../../facts/bindings.ts'
 import { toolInput } from '../../facts/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const idempotencyKey: LintRule = {
+export const toolIdempotencyKey: LintRule = {
   name: 'tool/idempotency-key',
   severity: 'info',
-  law: 'A write that may be repeated says by which argument two calls are the same.',
-  fix: 'Add an argument such as `request_id`, or call the tool non_idempotent_write.',
+  law: 'An idempotent write has an argument that identifies repeated calls.',
+  fix: 'Add an argument such as `request_id`, or declare the tool `non_idempotent_write`.',
   source: 'Authoring format, "Side-effect class values": `idempotent_write`',
   crossFile: true,
   kinds: ['Tool'],
@@ -16,7 +16,7 @@ export const idempotencyKey: LintRule = {
     const input = toolInput(workspace, document)?.value
     const properties = isJsonObject(input) ? input['properties'] : undefined
     if (!isJsonObject(properties) || Object.keys(properties).some((name) => KEY.test(name))) return
-    report('/spec/side_effect_class', 'No argument tells whether two calls are the same.')
+    report('/spec/side_effect_class', 'No argument identifies repeated calls.')
   },
 }
 

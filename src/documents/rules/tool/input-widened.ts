@@ -3,7 +3,7 @@ import { ownInput, toolInput } from '../../facts/inputs.ts'
 import { schemaWidenings } from '../../schemas/schema-fit.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const inputWidened: LintRule = {
+export const toolInputWidened: LintRule = {
   name: 'tool/input-widened',
   severity: 'error',
   law: 'The input schema of a binding accepts nothing that the Tool document rejects.',

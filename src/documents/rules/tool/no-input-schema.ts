@@ -2,10 +2,10 @@ import { toolDocument, toolsOf } from '../../facts/bindings.ts'
 import { oncePerWorkspace } from '../../workspace/once.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const noInputSchema: LintRule = {
+export const toolNoInputSchema: LintRule = {
   name: 'tool/no-input-schema',
   severity: 'warning',
-  law: 'The arguments of a tool have a schema, so that they can be checked and policies can read them.',
+  law: 'A tool has an input schema, so that arguments can be validated and policies can read them.',
   fix: 'Add `input_schema`.',
   source: 'Authoring format, "Tool document": `input_schema`; policies, section 1',
   crossFile: true,
@@ -17,7 +17,7 @@ export const noInputSchema: LintRule = {
   },
 }
 
-/** Tools with a binding that brings no schema of its own. */
+/** Tools with a binding that has no input schema of its own. */
 const boundBare = oncePerWorkspace(
   (workspace) =>
     new Set(

@@ -5,7 +5,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const toolPrerelease: LintRule = {
   name: 'tool/prerelease',
   severity: 'info',
-  law: 'A prerelease is chosen by name, not by a range.',
+  law: 'A prerelease is referenced by its exact version, not by a range.',
   fix: 'Wait for the release, or pin the prerelease exactly.',
   source: 'Bundles, section 1: prereleases only where the range names one',
   crossFile: true,
@@ -14,7 +14,7 @@ export const toolPrerelease: LintRule = {
     for (const use of toolsOf(document)) {
       const version = toolDocument(workspace, use)?.identity?.version
       if (version === undefined || !isPrerelease(version) || isVersion(use.ref!.range ?? '')) continue
-      report(`${use.pointer}/ref`, `This chooses ${use.ref!.id}@${version}, a prerelease.`)
+      report(`${use.pointer}/ref`, `This range can resolve to ${use.ref!.id}@${version}, a prerelease.`)
     }
   },
 }

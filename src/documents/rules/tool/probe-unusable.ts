@@ -2,10 +2,10 @@ import { isJsonObject } from '../../../base/json.ts'
 import { effectiveClass, textAt, toolDocument, toolsOf } from '../../facts/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const probeUnusable: LintRule = {
+export const toolProbeUnusable: LintRule = {
   name: 'tool/probe-unusable',
   severity: 'warning',
-  law: 'The tool that `svc/probe` names is bound beside the one it is for, and reads only.',
+  law: 'The tool that `svc/probe` names is bound by the same agent and is `read_only`.',
   fix: 'Bind it in the same agent with side_effect_class read_only, or take the label away.',
   source: 'Reliability, "Records and protocol": probe binding',
   crossFile: true,

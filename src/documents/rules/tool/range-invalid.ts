@@ -4,7 +4,7 @@ import type { LintRule } from '../../facts/rule.ts'
 export const toolRangeInvalid: LintRule = {
   name: 'tool/range-invalid',
   severity: 'error',
-  law: 'What follows the `@` of a tool reference is a semver constraint.',
+  law: 'A tool reference has a semver range after the `@`.',
   fix: 'Write a semver range such as ^1.3.',
   source: 'Authoring format, "Versioning", 3',
   kinds: ['Agent'],
@@ -12,7 +12,7 @@ export const toolRangeInvalid: LintRule = {
     for (const ref of document.texts('spec.tools.*.ref')) {
       const range = readLogicalRef(ref.value)?.range
       if (range !== undefined && !isRange(range))
-        report(ref, `"${range}" is no semver constraint.`, { fix: 'Write one such as ^1.2 or 1.2.0.' })
+        report(ref, `"${range}" is not a semver range.`, { fix: 'Write one such as ^1.2 or 1.2.0.' })
     }
   },
 }

@@ -7,15 +7,15 @@ import { readLogicalRef } from '../../text/reference.ts'
 export const toolRefSyntax: LintRule = {
   name: 'tool/ref-syntax',
   severity: 'error',
-  law: 'A tool is referred to as `namespace.name[@range]`.',
+  law: 'A tool reference has the form `namespace.name[@range]`.',
   fix: 'Write `namespace.name@range`.',
   source: 'Authoring format, "Tool binding": `ref`',
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const ref of document.texts('spec.tools.*.ref')) {
       if (readLogicalRef(ref.value) !== undefined) continue
-      const tool = meant(workspace, document, ref.value)
-      report(ref, `"${ref.value}" is no reference to a tool.`, {
+      const tool = findMeantTool(workspace, document, ref.value)
+      report(ref, `"${ref.value}" is not a tool reference.`, {
         fix:
           tool === undefined
             ? 'Write namespace.name@range, for example pay.refund@^1.2.'
@@ -25,8 +25,8 @@ export const toolRefSyntax: LintRule = {
   },
 }
 
-/** The Tool that lies at a path, or has the name without its namespace. */
-function meant(workspace: Workspace, document: Document, written: string): DocumentIdentity | undefined {
+/** The Tool at a path, or the one whose name without namespace is written. */
+function findMeantTool(workspace: Workspace, document: Document, written: string): DocumentIdentity | undefined {
   const found = workspace.resolve(document, written)
   const near = 'path' in found ? workspace.documentsAt(found.path) : workspace.neighbours(document)
   const tools = near.filter(({ kind, identity }) => kind === 'Tool' && identity !== undefined)

@@ -1,7 +1,7 @@
 import { toolsOf } from '../../facts/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const tooManyTools: LintRule = {
+export const toolTooMany: LintRule = {
   name: 'tool/too-many',
   severity: 'info',
   law: 'An agent has at most 40 tools; with more, models choose badly.',

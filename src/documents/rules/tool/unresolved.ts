@@ -7,7 +7,7 @@ import { nearestCandidate } from '../../text/suggest.ts'
 export const toolUnresolved: LintRule = {
   name: 'tool/unresolved',
   severity: 'error',
-  law: 'A Tool document satisfies each tool reference. A binding routed to an MCP server may have none.',
+  law: 'Each tool reference resolves to a Tool document. A binding routed to an MCP server may have none.',
   fix: 'Add the Tool document, publish it, or correct the reference.',
   source: 'Bundles, section 1: `tools[].ref`',
   crossFile: true,

@@ -4,10 +4,10 @@ import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
-export const unusedTool: LintRule = {
+export const toolUnusedDocument: LintRule = {
   name: 'tool/unused-document',
   severity: 'info',
-  law: 'A Tool document of a bundle is bound by one of its agents.',
+  law: 'Each Tool document of a bundle is bound by one of its agents.',
   fix: 'Bind it, or remove it.',
   source: 'Bundles, section 1: what is reached from the root is the closure',
   crossFile: true,
@@ -20,10 +20,10 @@ export const unusedTool: LintRule = {
   },
 }
 
-/** True where an agent at hand binds a tool. */
+/** True when an agent of the workspace binds the tool. */
 const isBound = (workspace: Workspace, tool: Document): boolean => bound(workspace).has(tool)
 
-/** Of whatever version: that none fits is another fault. */
+/** Ignores versions: `tool/unresolved` reports a range that matches none. */
 const bound = oncePerWorkspace(
   (workspace) =>
     new Set(

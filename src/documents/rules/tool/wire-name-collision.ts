@@ -2,10 +2,10 @@ import { subAgentsOf, textAt, toolsOf, wireNameOf, type CallBinding } from '../.
 import { readLogicalRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const wireNameCollision: LintRule = {
+export const toolWireNameCollision: LintRule = {
   name: 'tool/wire-name-collision',
   severity: 'error',
-  law: 'Tools and sub-agents of an agent have distinct names on the wire.',
+  law: 'Tools and sub-agents of an agent have distinct wire names.',
   fix: 'Give one of them another name with `as`.',
   source: 'Decisions, section 14',
   kinds: ['Agent'],
@@ -16,7 +16,7 @@ export const wireNameCollision: LintRule = {
       if (wire === undefined) continue
       const before = first.get(wire)
       if (before === undefined) first.set(wire, binding)
-      // `tool/duplicate-binding` speaks of the same tool twice.
+      // `tool/duplicate-binding` reports the same tool bound twice.
       else if (!sameTool(before, binding))
         report(nameOf(binding), `Two bindings have the name "${wire}" on the wire.`, {
           fix: 'Give one of them another name with `as`.',

@@ -3,10 +3,10 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { deriveWireName, WIRE_NAME } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const wireNameInvalid: LintRule = {
+export const toolWireNameInvalid: LintRule = {
   name: 'tool/wire-name-invalid',
   severity: 'error',
-  law: 'The name on the wire has 1 to 64 letters, digits, `_` and `-`: providers reject others.',
+  law: 'A wire name has 1 to 64 letters, digits, `_` and `-`: providers reject others.',
   fix: 'Give it a name with `as`: letters, digits, `_` and `-`, at most 64.',
   source: 'Authoring format, "Tool binding": `as`; decisions, section 14',
   kinds: ['Agent'],

@@ -3,7 +3,7 @@ import { textAt, toolsOf, wireNameOf, type ToolUse } from '../../facts/bindings.
 import { skeletonOf } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-export const wireNameShadow: LintRule = {
+export const toolWireNameShadow: LintRule = {
   name: 'tool/wire-name-shadow',
   severity: 'warning',
   law: 'Tools of different servers have names that a model can tell apart.',
