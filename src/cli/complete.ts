@@ -1,7 +1,7 @@
 /**
- * What a shell offers at TAB: `svc complete -- words…`, one `value<TAB>description` a line, then a line `:directive`.
- * It answers at once or says nothing: names of things come from a server that runs, never from a database that is opened
- * for this. Source: command line, 2.6.
+ * Shell completion: `svc complete -- words…` prints one `value<TAB>description` a line, then a line `:directive`.
+ * Names of agents, runs and tasks come from a running server only; opening the database would take too long.
+ * Source: command line, 2.6.
  */
 import { readdir } from 'node:fs/promises'
 import type { OperatorRoutes } from '../spec/operator.ts'
@@ -11,24 +11,24 @@ import type { Io } from './shell/io.ts'
 import { globalOptions } from './shell/global-options.ts'
 import { commandTable } from './table/table.ts'
 
-interface Offer {
+interface Suggestion {
   readonly value: string
   readonly say?: string
 }
 
-/** Of the shell's protocol: offer nothing else, or the files of the directory. */
+/** Directives of the completion protocol: no file names, or file names as well. */
 const NO_FILES = 4
 const FILES = 0
 
-/** How long names are waited for; the whole answer stays under 150 ms. */
-const PATIENCE_MS = 60
+/** Limit for the server's answer; the whole completion must stay under 150 ms. */
+const SERVER_TIMEOUT_MS = 60
 
-/** @param argv what follows `complete`: `--`, then the words, of which the last is being typed */
+/** @param argv the words after `complete`: `--`, then the command line, whose last word is incomplete */
 export async function completeWords(argv: readonly string[], io: Io): Promise<number> {
   const words = argv[0] === '--' ? argv.slice(1) : argv
   const typed = words.at(-1) ?? ''
-  const { offers, files } = await offersFor(words.slice(0, -1), typed, io)
-  const lines = offers
+  const { suggestions, files } = await suggestFor(words.slice(0, -1), typed, io)
+  const lines = suggestions
     .filter(({ value }) => value.startsWith(typed))
     .map(({ value, say }) => (say === undefined ? value : `${value}\t${safeText(say)}`))
   io.stdout.write([...lines, `:${files ? FILES : NO_FILES}`, ''].join('\n'))
@@ -36,26 +36,26 @@ export async function completeWords(argv: readonly string[], io: Io): Promise<nu
 }
 
 interface CompletionAnswer {
-  readonly offers: readonly Offer[]
+  readonly suggestions: readonly Suggestion[]
   readonly files?: boolean
 }
 
-async function offersFor(before: readonly string[], typed: string, io: Io): Promise<CompletionAnswer> {
+async function suggestFor(before: readonly string[], typed: string, io: Io): Promise<CompletionAnswer> {
   const { spec, rest } = commandIn(before)
   const options = [...(spec?.options ?? []), ...globalOptions]
   const open = optionNamed(before.at(-1), options)
   if (open && takesValue(open)) return await valuesOf(nameOf(open.flags), open.choices, io)
-  if (typed.startsWith('-')) return { offers: options.flatMap(flagsOf) }
-  if (!spec) return { offers: nextWords(before.filter((each) => !each.startsWith('-'))) }
+  if (typed.startsWith('-')) return { suggestions: options.flatMap(flagsOf) }
+  if (!spec) return { suggestions: nextWords(before.filter((each) => !each.startsWith('-'))) }
   const operands = operandsIn(rest, options)
   const all = spec.arguments ?? []
   const argument = all[operands.length] ?? (all.at(-1)?.name.includes('...') ? all.at(-1) : undefined)
   return argument
     ? await valuesOf(argument.name.replaceAll(/[<>[\].]/g, ''), argument.choices, io, spec.path)
-    : { offers: [] }
+    : { suggestions: [] }
 }
 
-/** The command that the words name, and what follows its name. */
+/** The command that the words name, and the words after it. */
 function commandIn(words: readonly string[]): { readonly spec?: CommandSpec; readonly rest: readonly string[] } {
   const names = operandsIn(words, globalOptions)
   const spec = [2, 1]
@@ -74,7 +74,7 @@ function operandsIn(words: readonly string[], options: readonly OptionSpec[]): r
   })
 }
 
-function nextWords(names: readonly string[]): readonly Offer[] {
+function nextWords(names: readonly string[]): readonly Suggestion[] {
   const lead = names.length === 0 ? '' : `${names.join(' ')} `
   const known = new Map<string, string>()
   for (const { path, summary } of commandTable) {
@@ -90,14 +90,14 @@ const optionNamed = (word: string | undefined, options: readonly OptionSpec[]): 
 const takesValue = ({ flags, bare, preset }: OptionSpec): boolean =>
   /<|\[/.test(flags) && bare === undefined && preset === undefined
 const nameOf = (flags: string): string => /--([\w-]+)/.exec(flags)?.[1] ?? ''
-const flagsOf = ({ flags, say }: OptionSpec): Offer[] =>
+const flagsOf = ({ flags, say }: OptionSpec): Suggestion[] =>
   flags
     .split(/[ ,]+/)
     .filter((word) => word.startsWith('--'))
     .map((value) => ({ value, say }))
 
-/** Names of options and arguments whose values are things. */
-const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Offer[]>>> = {
+/** Options and arguments whose values come from the server or the package. */
+const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Suggestion[]>>> = {
   agent: agents,
   run: runs,
   runs,
@@ -110,7 +110,7 @@ const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Offer[]>>> =
   rule: rules,
 }
 
-/** Names of those whose values are files. */
+/** Options and arguments whose values are files. */
 const FILE =
   /^(?:file|files|path|paths|input|output|config|data|cwd|key-file|operator-key-file|bundles?|attach|before|after|decide|record|replay|root)$/
 
@@ -120,11 +120,11 @@ async function valuesOf(
   io: Io,
   path = '',
 ): Promise<CompletionAnswer> {
-  if (choices) return { offers: choices.map((value) => ({ value })) }
-  if (path === 'help') return { offers: nextWords([]) }
+  if (choices) return { suggestions: choices.map((value) => ({ value })) }
+  if (path === 'help') return { suggestions: nextWords([]) }
   const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined
-  if (!source) return { offers: [], files: FILE.test(name) }
-  return { offers: await source(io).catch(() => []) }
+  if (!source) return { suggestions: [], files: FILE.test(name) }
+  return { suggestions: await source(io).catch(() => []) }
 }
 
 async function ask<R extends 'GET /agents' | 'GET /runs' | 'GET /tasks' | 'GET /triggers'>(
@@ -139,37 +139,37 @@ async function ask<R extends 'GET /agents' | 'GET /runs' | 'GET /tasks' | 'GET /
   return (await askRunning(
     project.dataDirectory,
     route.slice('GET '.length),
-    PATIENCE_MS,
+    SERVER_TIMEOUT_MS,
   )) as OperatorRoutes[R]['answer']
 }
 
-async function agents(io: Io): Promise<readonly Offer[]> {
+async function agents(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /agents', io)
   return items.map(({ name, deployed }) => ({ value: name, say: deployed?.versionLabel ?? 'not deployed' }))
 }
 
-async function runs(io: Io): Promise<readonly Offer[]> {
+async function runs(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /runs', io)
   const named = ['@last', '@waiting'].map((value) => ({ value }))
   return [...named, ...items.map(({ runId, agent, status }) => ({ value: runId.slice(-6), say: `${agent} ${status}` }))]
 }
 
-async function tasks(io: Io): Promise<readonly Offer[]> {
+async function tasks(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /tasks', io)
   return items.map(({ userTaskId, kind, agent }) => ({ value: userTaskId.slice(-6), say: `${kind} of ${agent}` }))
 }
 
-async function triggers(io: Io): Promise<readonly Offer[]> {
+async function triggers(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /triggers', io)
   return items.map(({ name, triggerId, agent }) => ({ value: name, say: `${agent} ${triggerId.slice(-6)}` }))
 }
 
-async function templates(): Promise<readonly Offer[]> {
+async function templates(): Promise<readonly Suggestion[]> {
   const { packageFile } = await import('./project/package-file.ts')
   return (await readdir(packageFile('templates'))).map((value) => ({ value }))
 }
 
-async function rules(): Promise<readonly Offer[]> {
+async function rules(): Promise<readonly Suggestion[]> {
   const { rules: all } = await import('../documents/rules/index.ts')
   return all.map(({ name, law }) => ({ value: name, say: law }))
 }

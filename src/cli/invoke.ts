@@ -11,7 +11,7 @@ import { createManual, parseCommandLine } from './program.ts'
 /** A second Ctrl-C within this time ends the process at once. Source: command line, 1.3. */
 const SECOND_MS = 2000
 
-/** Parses, runs, and tells what went wrong: the one place that knows how a command ends. */
+/** Parses and runs a command and prints its error: the only place that decides the exit code. */
 export async function invokeCommand(argv: readonly string[], io: Io): Promise<number> {
   let mode = modeOf({ json: argv.includes('--json') }, io)
   try {
@@ -22,49 +22,58 @@ export async function invokeCommand(argv: readonly string[], io: Io): Promise<nu
     const parsed = await parseCommandLine(argv, io)
     if (typeof parsed === 'number') return parsed
     mode = modeOf(parsed.globals, io)
-    return await perform(parsed, mode, io)
+    return await runCommand(parsed, mode, io)
   } catch (error) {
-    return await tell(error, mode, io)
+    return await printError(error, mode, io)
   }
 }
 
-async function perform({ spec, given, globals }: ParsedCommand, mode: OutputMode, io: Io): Promise<number> {
+async function runCommand({ spec, given, globals }: ParsedCommand, mode: OutputMode, io: Io): Promise<number> {
   const stop = new AbortController()
   const interrupted = new Promise<never>((_, failed) => {
     stop.signal.addEventListener('abort', () => failed(stop.signal.reason as Error))
   })
   interrupted.catch(() => undefined)
-  let first = -Infinity
-  const quiet = io.onSignal((signal) => {
+  let firstSignalAt = -Infinity
+  const stopListening = io.onSignal((signal) => {
     const now = io.clock.monotonic()
-    if (stop.signal.aborted && now - first < SECOND_MS) io.exit(130)
-    first = now
+    if (stop.signal.aborted && now - firstSignalAt < SECOND_MS) io.exit(130)
+    firstSignalAt = now
     stop.abort(new Interrupted(signal))
   })
-  const timer = deadline(globals.timeout, stop)
+  const timer = startDeadline(globals.timeout, stop)
   try {
-    const begun = io.clock.monotonic()
+    const startedAt = io.clock.monotonic()
     const action = await spec.load()
     const out = createOutput(io.stdout, io.stderr, mode)
     const cwd = resolve(io.cwd, globals.cwd ?? '.')
-    if (globals.cwd !== undefined) needDirectory(cwd)
-    const world = mode.debug ? await withTrace(io) : io
-    const running = action({ given, globals, mode, io: world, out, cwd, signal: stop.signal, manual: createManual(io) })
+    if (globals.cwd !== undefined) requireDirectory(cwd)
+    const tracedIo = mode.debug ? await withTrace(io) : io
+    const running = action({
+      given,
+      globals,
+      mode,
+      io: tracedIo,
+      out,
+      cwd,
+      signal: stop.signal,
+      manual: createManual(io),
+    })
     const code = (await (spec.drains ? running : Promise.race([running, interrupted]))) ?? 0
     if (mode.verbose)
-      out.say(`svc ${spec.path} ended with ${code} after ${Math.round(io.clock.monotonic() - begun)} ms`)
+      out.say(`svc ${spec.path} ended with ${code} after ${Math.round(io.clock.monotonic() - startedAt)} ms`)
     return code
   } catch (error) {
-    // What an aborted request throws is only how the signal or the deadline showed itself.
+    // An aborted request throws its own error; the signal or the deadline is the one to report.
     throw stop.signal.aborted && !isFailure(error) ? stop.signal.reason : error
   } finally {
-    quiet()
+    stopListening()
     if (timer) clearTimeout(timer)
   }
 }
 
 /** @throws Failure `usage` */
-function needDirectory(path: string): void {
+function requireDirectory(path: string): void {
   if (statOf(path)?.isDirectory()) return
   throw fail('usage', { what: `There is no directory ${path}.` })
 }
@@ -74,14 +83,14 @@ async function withTrace(io: Io): Promise<Io> {
   return { ...io, fetch: tracedFetch(io.fetch, io.stderr), trace: (send) => traceRequests(send, io.stderr) }
 }
 
-function deadline(text: string | undefined, stop: AbortController): NodeJS.Timeout | undefined {
+function startDeadline(text: string | undefined, stop: AbortController): NodeJS.Timeout | undefined {
   if (text === undefined) return undefined
   const ms = parseDuration(text)
   if (ms === undefined) throw fail('usage', { what: `--timeout takes a duration such as 30s or 5m, not "${text}".` })
   return setTimeout(() => stop.abort(fail('timed_out', { after: text })), ms)
 }
 
-async function tell(error: unknown, mode: OutputMode, io: Io): Promise<number> {
+async function printError(error: unknown, mode: OutputMode, io: Io): Promise<number> {
   const { lastWords, renderLastWords } = await import('./shell/exit.ts')
   const words = lastWords(error)
   if (words) {

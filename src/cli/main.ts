@@ -3,11 +3,11 @@ import { tellVersion } from './shell/version.ts'
 
 /**
  * The command line: arguments in, exit code out. Nothing but the argument parser is loaded before the command is known.
- * @param io the world; absent = this process
+ * @param io terminal, files and network; absent = those of this process
  */
 export async function runCommandLine(argv: readonly string[], io?: Io): Promise<number> {
   if (tellVersion(argv, io?.stdout ?? process.stdout)) return 0
-  // A shell asks at every TAB: nothing that parses or runs commands is loaded for it.
+  // Shells call this at every TAB, so neither the parser nor any command is loaded.
   if (argv[0] === 'complete') {
     const { completeWords } = await import('./complete.ts')
     return completeWords(argv.slice(1), io ?? (await import('./shell/process-io.ts')).processIo())

@@ -15,14 +15,14 @@ import { nearestWord } from './shell/nearest.ts'
 import { commandTable, commandGroups } from './table/table.ts'
 import { packageVersion } from './shell/version.ts'
 
-/** The parser of all commands, and what was found when it has run. */
+/** The parser of all commands, and the command that it found. */
 interface Program {
   readonly root: Command
   readonly found: () => ParsedCommand | undefined
 }
 
 /**
- * What was typed, or the exit code where help or the version was all that was asked for.
+ * The parsed command, or an exit code after help or the version was printed.
  * @throws Failure `usage`
  */
 export async function parseCommandLine(argv: readonly string[], io: Io): Promise<ParsedCommand | number> {
@@ -59,7 +59,7 @@ export const createManual = (io: Io): CommandManual => ({
   },
 })
 
-/** @param word with which a command begins: where there is one, those of other words are left out, which take a while to make */
+/** @param word first word of a command: only commands that begin with it are built, since building all of them takes a while */
 export function createProgram(io: Io, word?: string): Program {
   let parsed: ParsedCommand | undefined
   const root = new Command('svc')
@@ -74,12 +74,12 @@ export function createProgram(io: Io, word?: string): Program {
     .version(packageVersion, '-V', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .addHelpText('after', () => `\n${tree()}\nsvc help COMMAND tells more; svc help --tree lists everything.\n`)
+    .addHelpText('after', () => `\n${tree()}\nsvc help COMMAND shows one; svc help --tree lists everything.\n`)
   for (const option of globalOptions) root.addOption(toOption(option))
   const parents = new Map<string, Command>()
   const named = commandTable.flatMap((spec) => [spec.path, spec.alias ?? []].flat().map((path) => ({ path, spec })))
-  const meant = named.filter(({ path }) => path.split(' ')[0] === word)
-  for (const { path, spec } of meant.length > 0 ? meant : named) {
+  const sameGroup = named.filter(({ path }) => path.split(' ')[0] === word)
+  for (const { path, spec } of sameGroup.length > 0 ? sameGroup : named) {
     const words = path.split(' ')
     const name = words.pop()!
     const parent = words.length === 0 ? root : groupOf(root, parents, words[0]!)
@@ -96,17 +96,17 @@ export function createProgram(io: Io, word?: string): Program {
   return { root, found: () => parsed }
 }
 
-/** Where the command that was meant is told; where something is missing also one that is whole. */
+/** The remedy of a usage error: the command's help, and an example where an argument is missing. */
 function usageOf(argv: readonly string[], missing: boolean): string {
   const typed = ` ${argv.join(' ')} `
   const [spec] = commandTable
     .filter(({ path }) => typed.includes(` ${path} `))
     .toSorted((a, b) => b.path.length - a.path.length)
-  if (!spec) return 'svc help lists the commands; --help tells one.'
-  return `${missing ? `for example  ${spec.examples[0]}   ` : ''}svc ${spec.path} --help tells more.`
+  if (!spec) return 'svc help lists the commands; --help describes one.'
+  return `${missing ? `for example  ${spec.examples[0]}   ` : ''}svc ${spec.path} --help describes it.`
 }
 
-/** @param argv tells the group, for `keys creat` */
+/** @param argv finds the group, for `keys creat` */
 function unknownCommand(word: string, argv: readonly string[]): Failure {
   const before = argv[argv.indexOf(word) - 1]
   const siblings = commandTable
@@ -123,7 +123,7 @@ function unknownCommand(word: string, argv: readonly string[]): Failure {
   )
 }
 
-/** An option whose value may be left out takes it after `=` only, so that it never swallows the next argument. */
+/** Adds the default value to an option written without one, which otherwise would take the next argument as its value. */
 function withBareValues(argv: readonly string[]): readonly string[] {
   const bare = new Map(
     commandTable
@@ -134,7 +134,7 @@ function withBareValues(argv: readonly string[]): readonly string[] {
   return argv.map((word, at) => (bare.has(word) && (end < 0 || at < end) ? `${word}=${bare.get(word)}` : word))
 }
 
-/** `keys` in `keys create`: alone it shows what it holds. */
+/** `keys` in `keys create`; alone it prints its subcommands. */
 function groupOf(root: Command, parents: Map<string, Command>, name: string): Command {
   const known = parents.get(name)
   if (known) return known

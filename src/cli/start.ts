@@ -1,11 +1,11 @@
-/** Where the process begins. Source: performance, "What works", 6, and goals G8 and G14. */
+/** Entry point of the process. Source: performance, "What works", 6, and goals G8 and G14. */
 import { cacheCompiledCode } from './shell/compile-cache.ts'
 import { endWithoutOutput } from './shell/lost-output.ts'
 import { tellVersion } from './shell/version.ts'
 
 export async function startProcess(argv: readonly string[]): Promise<void> {
   const end = (code: number): void => {
-    // What was written leaves before the process does; sockets that are kept for reuse must not hold it back.
+    // Flushes stdout, then exits explicitly: kept-alive sockets would hold the process open.
     process.stdout.write('', (lost) => (lost ? endWithoutOutput(process.stdout.errored ?? lost) : process.exit(code)))
   }
   if (tellVersion(argv, process.stdout)) return end(0)

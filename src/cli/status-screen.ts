@@ -1,4 +1,4 @@
-/** `svc` alone, at a terminal inside a project: how things stand, and three likely next commands. */
+/** `svc` alone, on a terminal inside a project: server, waiting tasks, last run and three likely next commands. */
 import { isJsonObject } from '../base/json.ts'
 import type { AgentView, OperatorRoutes } from '../spec/operator.ts'
 import { createScreen } from '../terminal/screen.ts'
@@ -11,16 +11,16 @@ import type { OutputMode } from './shell/mode.ts'
 import { askRunning } from './project/operator-socket.ts'
 import { openProject } from './project/project.ts'
 
-const PATIENCE_MS = 1000
+const SERVER_TIMEOUT_MS = 1000
 
-/** False outside of a project, and where the project cannot be read: then the short help is of more use. */
+/** False where no project can be read; the caller then prints the short help. */
 export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
   const project = await openProject({ cwd: io.cwd, globals: {}, io }).catch(() => undefined)
   if (project?.file === undefined) return false
   const screen = createScreen(io.stdout, mode.color.stdout)
   const { theme } = screen
   const ask = async <R extends keyof OperatorRoutes>(path: string): Promise<OperatorRoutes[R]['answer']> =>
-    (await askRunning(project.dataDirectory, path, PATIENCE_MS)) as OperatorRoutes[R]['answer']
+    (await askRunning(project.dataDirectory, path, SERVER_TIMEOUT_MS)) as OperatorRoutes[R]['answer']
   const status = await ask<'GET /status'>('/status').catch(() => undefined)
   if (!status) {
     screen.lines(
@@ -57,7 +57,7 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
   screen.lines(
     ...steps(theme, [
       ...(tasks.total > 0 ? [['svc inbox', 'answer what waits'] as const] : []),
-      ...deployed.slice(0, 1).map((agent) => [lineFor(agent), 'start a run'] as const),
+      ...deployed.slice(0, 1).map((agent) => [runCommandOf(agent), 'start a run'] as const),
       ...(deployed.length === 0 ? [['svc publish --deploy', 'make a version that can run'] as const] : []),
       ...(tasks.total === 0 && last ? [['svc runs conversation @last', 'what the last run did'] as const] : []),
       ['svc help --tree', 'everything'],
@@ -66,7 +66,7 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
   return true
 }
 
-const lineFor = ({ name, inputContract }: AgentView): string =>
+const runCommandOf = ({ name, inputContract }: AgentView): string =>
   `svc run ${name}${exampleInput(isJsonObject(inputContract) ? inputContract : undefined)}`
 
 function steps({ dim }: Theme, lines: readonly (readonly [string, string])[]): string[] {

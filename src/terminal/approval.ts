@@ -7,7 +7,7 @@ import { foldText, padText, safeBlock, safeJson, safeText, widthOf, wrapText } f
 import { formatDuration, shortDuration, shortId } from './time.ts'
 import type { TextStyle } from './theme.ts'
 
-/** What the card says beyond the task itself. */
+/** Context of a card beyond the task itself. */
 export interface ApprovalContext {
   readonly now: Instant
   /** `namespace.name`, with its version where that is known. */
@@ -15,16 +15,16 @@ export interface ApprovalContext {
   readonly runId: string
 }
 
-/** A key that answers a card, and what it does as the card says it: the key is in brackets. */
+/** A key that answers a card, and its label, with the key in brackets. */
 export interface CardKey {
   readonly key: string
   readonly says: string
 }
 
-/** Lines of one value; what is longer is folded, with a digest of all of it. */
+/** Most lines of one value; a longer one is cut and shown with its digest. */
 const VALUE_LINES = 8
 
-/** Columns of the longest key that stands beside its value, where there is room. */
+/** Longer keys stand above their value. */
 const LONGEST_KEY = 16
 
 const DECIDE: readonly CardKey[] = [
@@ -58,8 +58,8 @@ export function keysOf(task: TaskContent): readonly CardKey[] {
 }
 
 /**
- * The card of a task: who asks, what would run, why it was stopped, until when, and which keys answer. Arguments stand in
- * a fence of their own, so that none of them can look like a line of ours. Source: command line, 2.4 and 2.5.
+ * The card of a task: who asks, what would run, why it was stopped, until when, and which keys answer. Arguments are fenced,
+ * so that they cannot imitate other lines of the card. Source: command line, 2.4 and 2.5.
  */
 export function drawApproval(canvas: Canvas, task: TaskContent, asking: ApprovalContext): string[] {
   const { theme } = canvas
@@ -90,7 +90,7 @@ export function drawApproval(canvas: Canvas, task: TaskContent, asking: Approval
 }
 
 type ApprovalRow =
-  /** Words of ours or of others, in one paragraph. */
+  /** A paragraph of text. */
   | { readonly label: string; readonly text: string; readonly style?: 'name' | 'strong'; readonly place?: string }
   /** Values of the call, fenced. */
   | { readonly label: string; readonly values: JsonValue }
@@ -107,7 +107,7 @@ const TITLES: Readonly<Record<string, string>> = {
   anomaly_review: 'Outcome unknown',
 }
 
-/** A key as an approver; the last digits tell it from the others. */
+/** An API key as approver; shown by its last digits. */
 const KEY_ID = /^key:([0-9a-f-]{36})$/
 
 const approverOf = (by: string): string => by.replace(KEY_ID, (_, id: string) => `key ${shortId(id)}`)
@@ -118,7 +118,7 @@ function deadlineOf({ expires_at, on_timeout }: TaskContent, { now }: ApprovalCo
   if (expires_at === undefined) return undefined
   const left = Date.parse(expires_at) - now
   const then = on_timeout ? ` (then ${on_timeout})` : ''
-  // A deadline of 30 minutes reads so when the card is drawn a moment later.
+  // Rounded up, so that a fresh deadline of 30 minutes is not shown as 29.
   const shown = left > MINUTE ? Math.ceil(left / MINUTE) * MINUTE : left
   return left <= 0 ? `expired${then}` : `expires in ${shortDuration(shown)}${then}`
 }
@@ -152,13 +152,13 @@ function rowsOf(task: TaskContent, { agent, runId }: ApprovalContext): ApprovalR
   return rows
 }
 
-/** Those that stopped the call; all that fired where none did. */
+/** The policies that stopped the call; if none did, all that matched. */
 function decisive(policies: readonly JsonObject[]): readonly JsonObject[] {
   const stopping = policies.filter((each) => each['matched'] !== 'false' && each['decision'] !== 'allow')
   return stopping.length > 0 ? stopping : policies.filter((each) => each['matched'] !== 'false')
 }
 
-/** Where the question only repeats the policy and its condition, the line `why` says it with its place. */
+/** True where the question only repeats the policy and its condition, which the line `why` shows. */
 function isToldBy(policy: JsonObject, question: string): boolean {
   const text = (name: string): string => (typeof policy[name] === 'string' ? policy[name] : '')
   return question === `${text('id')}@${text('version')} requires an approval: ${text('condition')}.`
@@ -223,7 +223,7 @@ function drawValue(key: string, value: JsonValue, keys: number, room: number): s
   return above ? [...foldText(key, room), ...body] : body
 }
 
-/** The words that follow a decision, for example `approved by ana@acme.example after 6 s`. */
+/** The result of a decision, for example `approved by ana@acme.example after 6 s`. */
 export function drawAnswered(canvas: Canvas, outcome: string, by: string | null | undefined, afterMs?: number): string {
   const style = outcome === 'approved' || outcome === 'answered' ? canvas.theme.ok : canvas.theme.bad
   const who = by ? ` by ${safeText(approverOf(by))}` : ''

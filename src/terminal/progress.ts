@@ -1,13 +1,13 @@
 import { afterTimeout, type DelayedDraw, type Screen } from './screen.ts'
 import { safeText } from './text.ts'
 
-/** What takes less time than this is not worth a word. */
-const QUIET_MS = 200
+/** Shorter work shows no progress. */
+const DELAY_MS = 200
 
 export interface PhaseProgress {
-  /** What is being done now. */
+  /** Starts a phase. */
   phase(text: string): void
-  /** Takes the spinner away. Nothing is drawn afterwards. */
+  /** Removes the spinner. Nothing is drawn afterwards. */
   stop(): void
 }
 
@@ -17,7 +17,7 @@ interface Spinner {
 }
 
 /**
- * Tells what goes on: nothing for the first 200 ms, then a spinner on a terminal, else one line per phase.
+ * Shows progress: nothing for the first 200 ms, then a spinner on a terminal, else one line per phase.
  * @param stream the terminal that `screen` draws on; without it lines are written there too
  */
 export function createProgress(
@@ -28,21 +28,21 @@ export function createProgress(
   let current: string | undefined
   let spinner: Spinner | undefined
   let stopped = false
-  let awake = false
+  let isVisible = false
   let cancel: (() => void) | undefined
 
-  const wake = async (): Promise<void> => {
-    awake = true
+  const show = async (): Promise<void> => {
+    isVisible = true
     if (!screen.isTTY || stream === undefined) return screen.lines(current!)
     const { default: ora } = await import('ora')
-    // Stdin is not ora's to read: an approval may be waiting for a key.
+    // ora must not read stdin: an approval may be waiting for a key.
     if (!stopped) spinner = ora({ text: current!, stream, isEnabled: true, discardStdin: false }).start()
   }
   return {
     phase(text) {
       if (stopped) return
       current = safeText(text)
-      if (!awake) cancel ??= later(() => void wake(), QUIET_MS)
+      if (!isVisible) cancel ??= later(() => void show(), DELAY_MS)
       else if (spinner) spinner.text = current
       else if (!screen.isTTY || stream === undefined) screen.lines(current)
     },

@@ -2,15 +2,15 @@ import type { ColorSupportLevel } from 'chalk'
 import { widthOf } from './text.ts'
 import { createTheme, type Theme } from './theme.ts'
 
-/** Where bytes go: a stream of the process, or what a test keeps. */
+/** A stream of the process, or a recording of a test. */
 export interface OutputSink {
   write(text: string): void
   readonly isTTY: boolean
-  /** Columns, as they are at the moment. */
+  /** Current number of columns. */
   readonly width: number
 }
 
-/** What drawings need to know of the place they are drawn on. */
+/** Properties of the output that drawing functions need. */
 export interface Canvas {
   readonly theme: Theme
   readonly isTTY: boolean
@@ -19,11 +19,10 @@ export interface Canvas {
 }
 
 export interface Screen extends Canvas {
-  /** Lines that stay and scroll. The text is written as it is: what is untrusted in it has passed `safeText`. */
+  /** Prints lines that stay and scroll. Untrusted text in them must have passed `safeText`. */
   lines(...lines: readonly string[]): void
   /**
-   * The block under the last line, replaced by the next one; none of it stays. Drawn at most once per frame. On a pipe
-   * nothing is drawn.
+   * Replaces the status block below the last line. Drawn at most once per frame, and not at all on a pipe.
    */
   status(...lines: readonly string[]): void
 }
@@ -31,7 +30,7 @@ export interface Screen extends Canvas {
 /** Calls `draw` once after `ms`, unless the returned function was called before. */
 export type DelayedDraw = (draw: () => void, ms: number) => () => void
 
-/** Thirty frames a second: faster is not seen, and slow connections would lag. */
+/** Thirty frames a second: more are not visible and would lag on slow connections. */
 const FRAME_MS = 33
 
 export function createScreen(sink: OutputSink, level: ColorSupportLevel, later: DelayedDraw = afterTimeout): Screen {
@@ -62,7 +61,7 @@ export function createScreen(sink: OutputSink, level: ColorSupportLevel, later: 
     status(...lines) {
       if (!sink.isTTY) return
       wanted = lines
-      // An emptied block is gone at once, so that what is written elsewhere next does not fall into it.
+      // An empty block is drawn at once, before other output can mix with the old one.
       if (lines.length === 0) {
         if (drawnRows > 0) draw('')
         else cancel?.()

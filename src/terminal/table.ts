@@ -3,7 +3,7 @@ import { padText, safeText, truncateText, widthOf } from './text.ts'
 import type { TextStyle, Theme } from './theme.ts'
 
 export interface TableColumn<Row> {
-  /** In capitals; empty for a column that explains itself. */
+  /** In capitals; empty for a self-explanatory column. */
   readonly title: string
   /** For people: short ids, relative times. Untrusted text is made safe here. */
   readonly cell: (row: Row) => string
@@ -30,7 +30,7 @@ export function drawTable<Row>(canvas: Canvas, columns: readonly TableColumn<Row
     texts
       .map((text, at) => {
         const cut = truncateText(text, widths[at]!)
-        // Styled after it is measured; the last column is not filled up.
+        // Styled after measuring; the last column is not padded.
         const last = at === texts.length - 1 && columns[at]!.align !== 'right'
         const filled = last ? cut : padText(cut, widths[at]!, columns[at]!.align)
         return filled.replace(cut, () => (cut === '' ? '' : styleOf(at)(cut)))
@@ -49,7 +49,7 @@ export function drawTable<Row>(canvas: Canvas, columns: readonly TableColumn<Row
 
 const same: TextStyle = (text) => text
 
-/** Takes from the widest column, one after the other, until the sum fits. */
+/** Shrinks the widest column, one character at a time, until all fit. */
 function fit(natural: readonly number[], width: number): number[] {
   const widths = [...natural]
   let over = widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1) - width
@@ -59,7 +59,7 @@ function fit(natural: readonly number[], width: number): number[] {
     widths[widest]!--
     over--
   }
-  // Beyond that columns fall off at the right edge.
+  // If that is not enough, columns at the right are dropped.
   let room = width
   return widths.map((each) => {
     const given = Math.max(0, Math.min(each, room))

@@ -1,7 +1,7 @@
 /**
- * The one way of untrusted text to a terminal: model output, tool results, arguments, file names, messages of others.
- * What would move the cursor, colour, hide, reorder or end a line is removed or shown as an escape, so that nothing in a
- * value can forge what we draw around it. Source: command line, 1.2; security, S18.
+ * Makes untrusted text safe for a terminal: model output, tool results, arguments, file names, messages of others.
+ * Characters that move the cursor, colour, hide, reorder or end a line are removed or escaped, so that a value cannot forge
+ * what is drawn around it. Source: command line, 1.2; security, S18.
  */
 import { isPlain, widthOf } from './width.ts'
 
@@ -21,7 +21,7 @@ const SEQUENCES = new RegExp(
   'g',
 )
 
-/** What could still do something, or could not be seen. */
+/** Characters that still have an effect, or are invisible. */
 const UNSAFE = new RegExp(
   [
     String.raw`[\x00-\x1f\x7f-\x9f]`, // C0, DEL, C1

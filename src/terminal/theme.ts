@@ -2,7 +2,7 @@ import { Chalk, type ColorSupportLevel } from 'chalk'
 
 export type TextStyle = (text: string) => string
 
-/** What a colour means. With level 0 each gives the text back as it came. */
+/** Styles by meaning. With level 0 they return the text unchanged. */
 export interface Theme {
   /** Done, allowed, approved. */
   readonly ok: TextStyle
@@ -12,11 +12,11 @@ export interface Theme {
   readonly bad: TextStyle
   /** A warning. */
   readonly warn: TextStyle
-  /** Beside the point: times, digests, places. */
+  /** Secondary text: times, digests, places. */
   readonly dim: TextStyle
   /** Agents, tools, policies, runs. */
   readonly name: TextStyle
-  /** What the eye should find first. */
+  /** Emphasized text. */
   readonly strong: TextStyle
 }
 

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** A length of time for a table: `4ms`, `8.1s`, `42s`, `29m`, `5h`, `3d`. */
+/** A duration for a table: `4ms`, `8.1s`, `42s`, `29m`, `5h`, `3d`. */
 export function shortDuration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)}ms`
   if (ms < 9.95 * SECOND) return `${(ms / SECOND).toFixed(1)}s`
@@ -15,7 +15,7 @@ export function shortDuration(ms: number): string {
   return `${Math.floor(ms / DAY)}d`
 }
 
-/** A length of time in a sentence: `4 ms`, `8.1 s`, `42 s`, `2 min 5 s`, `30 min`, `5 h`, `3 days`. */
+/** A duration in a sentence: `4 ms`, `8.1 s`, `42 s`, `2 min 5 s`, `30 min`, `5 h`, `3 days`. */
 export function formatDuration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)} ms`
   if (ms < 9.95 * SECOND) return `${(ms / SECOND).toFixed(1)} s`
@@ -41,14 +41,14 @@ export function formatRelative(then: Instant, now: Instant): string {
 }
 
 /**
- * `10:42:01` on the clock of the one who reads.
- * @param offsetMinutes minutes that his clock is ahead of UTC; the machine's own when absent
+ * `10:42:01` in the reader's time zone.
+ * @param offsetMinutes reader's offset from UTC; absent = that of this machine
  */
 export function timeOfDay(instant: Instant, offsetMinutes = -new Date(instant).getTimezoneOffset()): string {
   return new Date(instant + offsetMinutes * MINUTE).toISOString().slice(11, 19)
 }
 
-/** Ids begin with the time, so what tells them apart is their ending: the last six digits. Other text stays. */
+/** The last six digits of a UUID, since its beginning is the time. Other text is returned unchanged. */
 export const shortId = (id: string): string => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(-6) : id)
 
 function parts(ms: number, unit: number, name: string, lesser: number, lesserName: string): string {

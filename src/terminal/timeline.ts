@@ -10,17 +10,17 @@ import { shortDuration, shortId, timeOfDay } from './time.ts'
 /** Of the longest type, `SessionCompleted`. */
 const TYPE_WIDTH = 16
 
-/** Below this many columns the time gives way to what happened. */
+/** Below this many columns the time is left out. */
 const NARROW = 60
 
 export interface TimelineOptions {
-  /** Minutes that the reader's clock is ahead of UTC; the machine's own when absent. */
+  /** Reader's offset from UTC in minutes; absent = that of this machine. */
   readonly offsetMinutes?: number
 }
 
 /**
- * The conversation, a line an item in `ordinal` order, sub-agents indented. A result stands on the line of its call and
- * an answer on that of its task, where both are among the items; calls that were simply allowed say so there.
+ * The conversation, one line per item in `ordinal` order, sub-agents indented. A result is shown on the line of its call and
+ * an answer on that of its task, where both are among the items; a plain `allow` decision is left out.
  */
 export function drawTimeline(
   canvas: Canvas,
@@ -33,7 +33,7 @@ export function drawTimeline(
   const ordinals = Math.max(3, ...items.map((item) => String(item.ordinal).length))
   return items
     .toSorted((a, b) => a.ordinal - b.ordinal)
-    .filter((item) => !isTold(item, known))
+    .filter((item) => !isShownElsewhere(item, known))
     .flatMap((item) => {
       const time = item.startedAt === null ? '' : timeOfDay(Date.parse(item.startedAt), options.offsetMinutes)
       const head = [
@@ -41,39 +41,39 @@ export function drawTimeline(
         ...(canvas.width < NARROW ? [] : [padText(time, 8)]),
         `${'  '.repeat(depths.get(item.runId) ?? 0)}${padText(safeText(item.type), TYPE_WIDTH)} `,
       ].join('  ')
-      return draw(canvas, canvas.theme.dim(head), sayItem(canvas, item, contentOf(item), known))
+      return draw(canvas, canvas.theme.dim(head), describeItem(canvas, item, contentOf(item), known))
     })
 }
 
 export interface LiveTimeline {
-  /** Lines of an item as it comes; none for what is told elsewhere (the output, a task's card, a call in flight). */
+  /** Lines of an item as it comes; none for what is shown elsewhere (the output, a task's card, a call in flight). */
   add(item: TimelineItem): string[]
 }
 
-/** Items as they happen, in short words for the one who watches. Source: command line, `svc run`. */
+/** Short lines for items as they happen. Source: command line, `svc run`. */
 export function createLiveTimeline(canvas: Canvas, rootRunId?: string): LiveTimeline {
   const known = createIndex()
   return {
     add(item) {
       known.add(item)
       const content = contentOf(item)
-      const told = sayLive(canvas, item, content, known)
-      if (told === undefined) return []
+      const drawn = describeLive(canvas, item, content, known)
+      if (drawn === undefined) return []
       const inside = rootRunId !== undefined && item.runId !== rootRunId
-      return draw(canvas, `  ${inside ? canvas.theme.dim('· ') : ''}${padText(told.label, inside ? 8 : 10)} `, told)
+      return draw(canvas, `  ${inside ? canvas.theme.dim('· ') : ''}${padText(drawn.label, inside ? 8 : 10)} `, drawn)
     },
   }
 }
 
 interface TimelineText {
-  /** Not yet cut; safe. */
+  /** Safe text, not yet cut to the width. */
   readonly text: string
   readonly style?: TextStyle
-  /** What stands at the right, styled and safe. */
+  /** Right-aligned note, styled and safe. */
   readonly note?: string
 }
 
-/** Items that are found by the call or the task they belong to. */
+/** Items by the call or the task they belong to. */
 interface KnownItems {
   readonly calls: ReadonlyMap<string, TimelineItem>
   readonly results: ReadonlyMap<string, TimelineItem>
@@ -92,7 +92,7 @@ function createIndex(items: readonly TimelineItem[] = []): Index {
   const decisions = new Map<string, TimelineItem>()
   const tasks = new Map<string, TimelineItem>()
   const answers = new Map<string, TimelineItem>()
-  const homes: Readonly<Record<string, readonly [Map<string, TimelineItem>, string]>> = {
+  const indexes: Readonly<Record<string, readonly [Map<string, TimelineItem>, string]>> = {
     ToolCall: [calls, 'tool_call_id'],
     SubAgentCall: [calls, 'tool_call_id'],
     ToolResult: [results, 'tool_call_id'],
@@ -102,17 +102,17 @@ function createIndex(items: readonly TimelineItem[] = []): Index {
     UserTaskRes: [answers, 'user_task_id'],
   }
   const add = (item: TimelineItem): void => {
-    const home = homes[item.type]
-    if (home) home[0].set(keyOf(item, home[1]), item)
+    const index = indexes[item.type]
+    if (index) index[0].set(keyOf(item, index[1]), item)
   }
   items.forEach(add)
   return { calls, results, decisions, tasks, answers, add }
 }
 
-/** Call ids are a model's and unique only in their run. */
+/** Models choose call ids, which are unique only in their run. */
 const keyOf = (item: TimelineItem, field: string): string => `${item.runId} ${textOf(contentOf(item)[field])}`
 
-function isTold(item: TimelineItem, known: KnownItems): boolean {
+function isShownElsewhere(item: TimelineItem, known: KnownItems): boolean {
   switch (item.type) {
     case 'ToolResult':
     case 'SubAgentResult':
@@ -126,7 +126,7 @@ function isTold(item: TimelineItem, known: KnownItems): boolean {
   }
 }
 
-function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known: KnownItems): TimelineText {
+function describeItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known: KnownItems): TimelineText {
   const { theme } = canvas
   const call = keyOf(item, 'tool_call_id')
   // The result is that of the last attempt.
@@ -134,7 +134,7 @@ function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known:
   switch (item.type) {
     case 'UserMessage':
     case 'Reasoning':
-      return item.error === null ? { text: saysOf(content) } : { text: safeText(item.error), style: theme.bad }
+      return item.error === null ? { text: messageOf(content) } : { text: safeText(item.error), style: theme.bad }
     case 'PolicyDecision':
       return decisionOf(canvas, content)
     case 'ToolCall':
@@ -166,10 +166,10 @@ function sayItem(canvas: Canvas, item: TimelineItem, content: JsonObject, known:
   }
 }
 
-/** Why what was begun has no result: the run ended, or nobody knows what became of it. */
+/** Why a call has no result: the run ended, or its outcome is unknown. */
 const whyUnanswered = ({ error }: TimelineItem): string => (error === null ? '' : ` → ${safeText(error)}`)
 
-function sayLive(
+function describeLive(
   canvas: Canvas,
   item: TimelineItem,
   content: JsonObject,
@@ -179,12 +179,12 @@ function sayLive(
   const call = known.calls.get(keyOf(item, 'tool_call_id'))
   switch (item.type) {
     case 'Reasoning': {
-      const text = saysOf(content)
+      const text = messageOf(content)
       return text === '' ? undefined : { label: 'reasoning', text }
     }
     case 'UserMessage':
-      // The first one is the run's input, which whoever watches has just given.
-      return item.sequence === 1 ? undefined : { label: 'message', text: saysOf(content) }
+      // The first message is the run's input, which the user just gave.
+      return item.sequence === 1 ? undefined : { label: 'message', text: messageOf(content) }
     case 'PolicyDecision':
       return content['decision'] === 'deny' ? { label: 'policy', ...decisionOf(canvas, content) } : undefined
     case 'ToolResult': {
@@ -194,14 +194,16 @@ function sayLive(
       const decision = known.decisions.get(keyOf(item, 'tool_call_id'))
       const took =
         typeof content['duration_ms'] === 'number' ? column(shortDuration(content['duration_ms']), 6, 'right') : ''
-      const said = decision ? textOf(contentOf(decision)['decision']) : ''
+      const outcome = decision ? textOf(contentOf(decision)['decision']) : ''
       const failed = isError(item)
       return {
         label: 'tool',
         text: `${nameOf(asked)} ${safeJson(asked['arguments'] ?? null)}${failed ? ` → ${resultOf(content)}` : ''}`,
         ...(failed && { style: theme.bad }),
         note: [
-          failed ? theme.bad(column('error', 9)) : theme.ok(column(said === 'require_approval' ? 'approved' : said, 9)),
+          failed
+            ? theme.bad(column('error', 9))
+            : theme.ok(column(outcome === 'require_approval' ? 'approved' : outcome, 9)),
           theme.dim(took),
         ].join(canvas.isTTY ? '' : '  '),
       }
@@ -232,7 +234,7 @@ function sayLive(
   }
 }
 
-/** The result of a call that was refused before it was made: it has no arguments that were sent, and took no time. */
+/** Result of a call that was refused before it was sent: without arguments and duration. */
 function neverCalled(
   { theme }: Canvas,
   item: TimelineItem,
@@ -271,7 +273,7 @@ function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): Ti
     case 'SessionCompleted': {
       const error = item.error ?? nullable(content['error'])
       if (error) return { text: safeText(error), style: theme.bad }
-      // The session's output is its root run's, which has just been told.
+      // The same output as that of the root run, on the line before.
       return { text: item.type === 'RunCompleted' ? valueOf(content['output'] ?? null) : '' }
     }
     default:
@@ -286,14 +288,14 @@ function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): Ti
 function draw(canvas: Canvas, head: string, { text, style, note }: TimelineText): string[] {
   const indent = widthOf(head)
   const room = Math.max(8, canvas.width - indent)
-  const dress = (plain: string): string => (style && plain !== '' ? style(plain) : plain)
-  if (!note) return [`${head}${dress(truncateText(text, room))}`.trimEnd()]
+  const applyStyle = (plain: string): string => (style && plain !== '' ? style(plain) : plain)
+  if (!note) return [`${head}${applyStyle(truncateText(text, room))}`.trimEnd()]
   if (text === '') return [`${head}${note}`]
-  if (!Number.isFinite(room)) return [`${head}${dress(text)}  ${note}`]
+  if (!Number.isFinite(room)) return [`${head}${applyStyle(text)}  ${note}`]
   const left = room - widthOf(note) - 2
-  if (left < 16) return [`${head}${dress(truncateText(text, room))}`, `${' '.repeat(Math.min(indent, 8))}${note}`]
+  if (left < 16) return [`${head}${applyStyle(truncateText(text, room))}`, `${' '.repeat(Math.min(indent, 8))}${note}`]
   const cut = truncateText(text, left)
-  return [`${head}${dress(cut)}${' '.repeat(left - widthOf(cut) + 2)}${note}`]
+  return [`${head}${applyStyle(cut)}${' '.repeat(left - widthOf(cut) + 2)}${note}`]
 }
 
 function decisionOf({ theme }: Canvas, content: JsonObject): TimelineText {
@@ -330,8 +332,8 @@ const childResultOf = (content: JsonObject): string =>
 
 const nameOf = (content: JsonObject): string => textOf(content['ref']) || textOf(content['name'])
 const resultOf = (content: JsonObject): string => valueOf(content['result'] ?? null)
-/** What somebody said, in one line: its line breaks and indents are only layout here. */
-const saysOf = ({ text }: JsonObject): string =>
+/** A message in one line, without line breaks and indents. */
+const messageOf = ({ text }: JsonObject): string =>
   textOf(typeof text === 'string' ? text.replaceAll(/[ \t]*\r?\n\s*/g, ' ') : text)
 const valueOf = (value: JsonValue): string => (typeof value === 'string' ? safeText(value) : safeJson(value))
 const isError = (item: TimelineItem): boolean => item.error !== null || contentOf(item)['is_error'] === true

@@ -3,15 +3,15 @@ import type stringWidth from 'string-width'
 
 let measure: typeof stringWidth | undefined
 
-/** True for text of which each letter is shown as it is, in one column: nearly all is so. */
+/** True for printable ASCII, one column per character: most text. */
 export const isPlain = (text: string): boolean => PLAIN.test(text)
 
 const PLAIN = /^[\x20-\x7e]*$/
 
-/** Columns that text takes; styles take none. */
+/** Number of columns of a text; styles take none. */
 export function widthOf(text: string): number {
   if (isPlain(text)) return text.length
-  // Its tables of Unicode take longer to read than most commands take to run.
+  // Loaded on demand: its Unicode tables take longer to load than most commands to run.
   measure ??= (createRequire(import.meta.url)('string-width') as { readonly default: typeof stringWidth }).default
   return measure(text)
 }

@@ -30,11 +30,11 @@ describe('a mistyped command line ends with 2 and says what was meant', () => {
     [['lint', '--formt', 'json'], "error[usage]: Unknown option '--formt'.\n  fix:  did you mean --format?\n"],
     [
       ['deploy'],
-      "error[usage]: Missing required argument 'agent'.\n  fix:  for example  svc deploy acme.refund-desk@1.2.0   svc deploy --help tells more.\n",
+      "error[usage]: Missing required argument 'agent'.\n  fix:  for example  svc deploy acme.refund-desk@1.2.0   svc deploy --help describes it.\n",
     ],
     [
       ['version', 'x'],
-      "error[usage]: Too many arguments for 'version'. Expected 0 arguments but got 1.\n  fix:  svc version --help tells more.\n",
+      "error[usage]: Too many arguments for 'version'. Expected 0 arguments but got 1.\n  fix:  svc version --help describes it.\n",
     ],
     [
       ['init', '--template', 'refnd'],
@@ -42,7 +42,7 @@ describe('a mistyped command line ends with 2 and says what was meant', () => {
     ],
     [
       ['lint', '--format', 'xml'],
-      "error[usage]: Option '--format <format>' argument 'xml' is invalid. Allowed choices are text, json, sarif, github, gitlab, junit, compact.\n  fix:  svc lint --help tells more.\n",
+      "error[usage]: Option '--format <format>' argument 'xml' is invalid. Allowed choices are text, json, sarif, github, gitlab, junit, compact.\n  fix:  svc lint --help describes it.\n",
     ],
     [['version', '--timeout', 'soon'], 'error[usage]: --timeout takes a duration such as 30s or 5m, not "soon".\n'],
   ])('%j', async (argv, stderr) => {

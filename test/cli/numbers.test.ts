@@ -16,6 +16,6 @@ test.each([
 test.each(['99', '0', '-5', '2026', '2026-11', '2026-02-30', '2026-13-01', 'Nov 3', 'yesterday', '10', '1e3', ''])(
   '"%s" is none',
   (text) => {
-    expect(() => parseMoment(text, now)).toThrow(`"${text}" is no time; write 10m, 2026-11-20 or an RFC 3339 moment.`)
+    expect(() => parseMoment(text, now)).toThrow(`"${text}" is not a time; write 10m, 2026-11-20 or an RFC 3339 time.`)
   },
 )

@@ -1,22 +1,22 @@
-/** A conversation to keep or to pass on: one entry a timeline item, in order, as Markdown or as a page of HTML. */
+/** A conversation as Markdown or as an HTML page, one entry per timeline item. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
 import { safeText } from '../../terminal/text.ts'
 
 interface ConversationEntry {
   readonly ordinal: number
-  /** Of the run among its ancestors: 0 is the root. */
+  /** Depth of the run in the tree; 0 is the root. */
   readonly depth: number
   readonly type: string
   /** RFC 3339; null in a timeline that is hidden. */
   readonly at: string | null
-  /** What was said, where the item is somebody's words; nothing else is left of it then. */
+  /** The message, for items that consist of one. */
   readonly words?: string
   readonly content: JsonValue
   readonly error: string | null
 }
 
-/** Lines of CommonMark. Words of models and tools are quoted, so that they cannot pass for headings of the page. */
+/** Lines of CommonMark. Text of models and tools is quoted, so that it cannot forge headings. */
 export function toMarkdown(conversation: Conversation): string[] {
   const { session } = conversation
   const blocks = [
@@ -39,7 +39,7 @@ export function toMarkdown(conversation: Conversation): string[] {
   return blocks.join('\n\n').split('\n')
 }
 
-/** One file that needs no other and runs nothing. */
+/** One self-contained HTML file without scripts. */
 export function toHtml(conversation: Conversation): string {
   const { session } = conversation
   const title = escape(titleOf(conversation))
@@ -93,7 +93,7 @@ function entriesOf({ items, runs }: Conversation): ConversationEntry[] {
     })
 }
 
-/** The text of an item that has nothing else to show. */
+/** The text of a message item. */
 function wordsOf({ type, content }: TimelineItem): string | undefined {
   if (type !== 'Reasoning' && type !== 'UserMessage') return undefined
   const { text } = (isJsonObject(content) ? content : {}) as JsonObject

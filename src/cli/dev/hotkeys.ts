@@ -19,18 +19,18 @@ const HELP = '  r rerun the last run · a answer the next task · l lint · h he
 export interface HotkeyContext {
   readonly call: CommandContext
   readonly project: Project
-  /** What is served, absolute. */
+  /** Absolute path of what is served. */
   readonly path: string
   readonly operator: OperatorClient
 }
 
-/** Obeys keys until `q`, Ctrl-C or the signal. */
-export async function obeyKeys(bench: HotkeyContext, signal: AbortSignal): Promise<void> {
-  const { call } = bench
+/** Handles keys until `q`, Ctrl-C or the signal. */
+export async function obeyKeys(context: HotkeyContext, signal: AbortSignal): Promise<void> {
+  const { call } = context
   const actions: Readonly<Record<string, () => Promise<void> | void>> = {
-    r: () => rerun(bench),
-    a: () => answerNext(bench, signal),
-    l: () => lintNow(bench),
+    r: () => rerun(context),
+    a: () => answerNext(context, signal),
+    l: () => lintNow(context),
     h: () => call.out.say(HELP),
   }
   call.out.hint(HELP)
@@ -46,12 +46,12 @@ export async function obeyKeys(bench: HotkeyContext, signal: AbortSignal): Promi
       }
     }
   } catch (error) {
-    // Ctrl-C in raw mode is a key; elsewhere the signal has fired.
+    // In raw mode Ctrl-C arrives as a key; otherwise the signal has fired.
     if (!(error instanceof Interrupted) && !signal.aborted) throw error
   }
 }
 
-/** The input of the last run once more, on what is deployed now. */
+/** Runs the deployed version with the input of the last run. */
 async function rerun({ call, operator }: HotkeyContext): Promise<void> {
   const { items } = await operator.call('GET /runs', { query: { take: '50' } })
   const last = items.find(({ parentRunId }) => parentRunId === null)
@@ -76,8 +76,8 @@ async function answerNext({ call, operator }: HotkeyContext, signal: AbortSignal
   const { userTaskId, runId, kind, apiCompletable, task } = item
   // The client's content and the operator's are the same fields.
   const content = task as unknown as UserTask['content']
-  const desk = { call, client, answering: client, operator, agent: item.agent }
-  await decideTask(desk, runId, { userTaskId, runId, kind, title: task.title, apiCompletable, content }, signal)
+  const prompt = { call, client, answering: client, operator, agent: item.agent }
+  await decideTask(prompt, runId, { userTaskId, runId, kind, title: task.title, apiCompletable, content }, signal)
 }
 
 async function lintNow({ call, project, path, operator }: HotkeyContext): Promise<void> {

@@ -3,14 +3,14 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 
 export interface HttpsProxy {
   readonly url: string
-  /** Prints the address as a code that a camera reads, on stdout. */
+  /** Prints the address as a QR code on stdout. */
   showCode(): Promise<void>
   close(): Promise<void>
 }
 
 /**
  * @param target address of the API
- * @param secure false for a front without a certificate, which only has a code to show
+ * @param secure false for plain HTTP, where only the QR code is wanted
  */
 export async function openFront(target: string, host: string, secure: boolean): Promise<HttpsProxy> {
   const { listen } = await import('listhen')
@@ -34,7 +34,7 @@ export async function openFront(target: string, host: string, secure: boolean): 
   }
 }
 
-/** Requests go on as they came; the API checks Host and key as ever. */
+/** Forwards requests unchanged; the API checks Host and key. */
 function forwardTo(target: string): (request: IncomingMessage, response: ServerResponse) => void {
   const { hostname, port } = new URL(target)
   return (request, response) => {

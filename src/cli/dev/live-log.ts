@@ -1,4 +1,4 @@
-/** What the runs of a project do, a line each time one moves. */
+/** Prints a line whenever a run changes its status. */
 import { setTimeout as after } from 'node:timers/promises'
 import type { RunView } from '../../spec/operator.ts'
 import { createTheme, styleOfStatus } from '../../terminal/theme.ts'
@@ -7,13 +7,13 @@ import { shortId, timeOfDay } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { OperatorClient } from '../project/operator.ts'
 
-/** How often runs are looked at; each look is one query. */
-const LOOK_EVERY_MS = 500
+/** Time between two queries. */
+const POLL_INTERVAL_MS = 500
 
-/** Runs that are looked at: the newest. */
-const NEWEST = '50'
+/** Only the newest runs are watched. */
+const MAX_RUNS = '50'
 
-/** Tells what happens to runs from now on until the signal fires. */
+/** Logs changes from now on until the signal fires. */
 export async function logRuns(
   { out, io, mode }: CommandContext,
   operator: OperatorClient,
@@ -21,27 +21,31 @@ export async function logRuns(
 ): Promise<void> {
   const theme = createTheme(mode.color.stderr)
   const known = new Map<string, string>()
-  const look = async (tell: boolean): Promise<void> => {
-    const { items } = await operator.call('GET /runs', { query: { take: NEWEST } })
+  const pollRuns = async (shouldPrint: boolean): Promise<void> => {
+    const { items } = await operator.call('GET /runs', { query: { take: MAX_RUNS } })
     for (const run of items.toReversed()) {
       const state = `${run.status} ${run.waitingOn ?? ''}`
       if (known.get(run.runId) === state) continue
       known.set(run.runId, state)
-      if (tell) out.hint(`${theme.dim(timeOfDay(io.clock.now()))}  ${lineOf(run, styleOfStatus(theme, run.status))}`)
+      if (shouldPrint)
+        out.hint(`${theme.dim(timeOfDay(io.clock.now()))}  ${formatRun(run, styleOfStatus(theme, run.status))}`)
     }
   }
   try {
-    await look(false)
+    await pollRuns(false)
     for (;;) {
-      await after(LOOK_EVERY_MS, undefined, { signal })
-      await look(true)
+      await after(POLL_INTERVAL_MS, undefined, { signal })
+      await pollRuns(true)
     }
   } catch (error) {
     if (!signal.aborted) throw error
   }
 }
 
-function lineOf({ runId, agent, versionLabel, status, waitingOn }: RunView, style: (text: string) => string): string {
+function formatRun(
+  { runId, agent, versionLabel, status, waitingOn }: RunView,
+  style: (text: string) => string,
+): string {
   const parts = [`run ${shortId(runId)}`, safeText(`${agent}@${versionLabel}`), style(safeText(status))]
   return [...parts, ...(waitingOn === undefined ? [] : [safeText(waitingOn)])].join('  ')
 }

@@ -4,26 +4,27 @@ import type { TriggerView } from '../../spec/operator.ts'
 import type { OperatorClient } from '../project/operator.ts'
 
 /**
- * Makes those that are not there, and brings those that are there up to date. One that left the project file stays: it may
- * have been made by hand.
+ * Creates the triggers of the project file and updates existing ones. A trigger that is no longer in the file stays: it may
+ * have been created by hand.
  * @param root agent of triggers that name none
  * @throws Failure `validation_failed` for a schedule that is none, `not_found` for an agent that is not deployed
  */
 export async function makeTriggers(
   operator: OperatorClient,
-  wanted: readonly TriggerConfig[],
+  configured: readonly TriggerConfig[],
   root: string,
 ): Promise<readonly TriggerView[]> {
-  const made: TriggerView[] = []
-  for (const { agent = root, type, name = type, cron, timeZone, ...limits } of wanted) {
+  const triggers: TriggerView[] = []
+  for (const { agent = root, type, name = type, cron, timeZone, ...limits } of configured) {
     const { items } = await operator.call('GET /triggers', { query: { agent } })
-    const there = items.find((each) => each.name === name)
-    const same = there?.type === type && there.cron === (cron ?? null) && there.timeZone === (timeZone ?? null)
-    if (there && same) {
-      made.push(await operator.call('PATCH /triggers/:id', { id: there.triggerId, body: limits }))
+    const existing = items.find((each) => each.name === name)
+    const isUnchanged =
+      existing?.type === type && existing.cron === (cron ?? null) && existing.timeZone === (timeZone ?? null)
+    if (existing && isUnchanged) {
+      triggers.push(await operator.call('PATCH /triggers/:id', { id: existing.triggerId, body: limits }))
       continue
     }
-    if (there) await operator.call('DELETE /triggers/:id', { id: there.triggerId, body: undefined })
+    if (existing) await operator.call('DELETE /triggers/:id', { id: existing.triggerId, body: undefined })
     const body = {
       agent,
       type,
@@ -32,7 +33,7 @@ export async function makeTriggers(
       ...(timeZone !== undefined && { timeZone }),
       ...limits,
     }
-    made.push(await operator.call('POST /triggers', { body }))
+    triggers.push(await operator.call('POST /triggers', { body }))
   }
-  return made
+  return triggers
 }

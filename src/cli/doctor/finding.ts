@@ -7,7 +7,7 @@ export interface DoctorFinding {
   readonly fix?: string
 }
 
-/** @param project undefined where it cannot be read, which a check of its own tells */
+/** @param project undefined where it cannot be read, which the check `project` reports */
 export type DoctorCheck = (call: CommandContext, project: Project | undefined) => Promise<DoctorFinding>
 export type DoctorChecks = Readonly<Record<string, DoctorCheck>>
 

@@ -1,4 +1,4 @@
-/** What svc needs of the machine: a runtime, its database, ports, room and a clock. */
+/** Checks of the machine: Node, SQLite, ports, disk and clock. */
 import { stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -10,9 +10,9 @@ import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
 const DEFAULT_PORT = 4310
 /** The API, uploads, the console. */
 const PORTS = [0, 1, 2]
-/** Below this a server would soon answer that it has no room. */
+/** Below this a server would soon run out of space. */
 const LEAST_FREE_BYTES = 256 * 1024 * 1024
-/** A clock that is set by hand may be this far off without harm. */
+/** Harmless inaccuracy of a clock that was set by hand. */
 const CLOCK_SLACK_MS = 5 * 60_000
 
 export const machineChecks: DoctorChecks = {
@@ -46,7 +46,7 @@ export const machineChecks: DoctorChecks = {
     const taken: number[] = []
     for (const port of ports) if (!held.includes(port) && !(await isFree(host, port))) taken.push(port)
     const range = `${first}-${first + PORTS.length - 1}`
-    // Another project's server is no fault: svc dev steps over it.
+    // Another project's server is no problem: svc dev skips its ports.
     if (taken.length > 0 && (await isServer(io.fetch, `http://${host}:${first}`)))
       return healthy(`${taken.join(', ')} taken by the server of another project; svc dev takes the next free ones`)
     if (taken.length > 0)
@@ -70,7 +70,7 @@ export const machineChecks: DoctorChecks = {
 
   async clock({ io }, project) {
     const now = io.clock.now()
-    // What was written before cannot have been written later.
+    // The last write lies in the past, so an earlier clock is wrong.
     const written = project && (await stat(join(project.dataDirectory, 'data.db')).catch(() => undefined))?.mtimeMs
     return written !== undefined && written > now + CLOCK_SLACK_MS
       ? unhealthy(
@@ -98,7 +98,7 @@ const isFree = (host: string, port: number): Promise<boolean> =>
     server.listen(port, host, () => server.close(() => done(true)))
   })
 
-/** The directory itself, or the nearest above it that is there. */
+/** The directory itself, or its nearest existing ancestor. */
 async function existing(path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) if ((await stat(at).catch(() => undefined)) || dirname(at) === at) return at
 }

@@ -1,4 +1,4 @@
-/** Whether what agents call can be reached from here. Nothing is sent that costs or changes anything. */
+/** Checks that servers which agents call can be reached. The requests cost and change nothing. */
 import { asKind, type Document } from '../../documents/text/document.ts'
 import { loadWorkspace } from '../../documents/workspace/load.ts'
 import type { AgentDocument, McpServer } from '../../spec/document.ts'
@@ -9,7 +9,7 @@ import { modelEndpoint } from '../project/model-endpoint.ts'
 import type { Project } from '../project/project.ts'
 import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
 
-const PATIENCE_MS = 5000
+const TIMEOUT_MS = 5000
 
 export const networkChecks: DoctorChecks = {
   async mcp(call, project) {
@@ -43,8 +43,8 @@ export const networkChecks: DoctorChecks = {
     if (addresses.size === 0) return healthy('none that need a network')
     const unreachable: string[] = []
     for (const address of addresses) {
-      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(PATIENCE_MS)])
-      // Whatever is answered, somebody is there.
+      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(TIMEOUT_MS)])
+      // Any response shows that the server is reachable.
       await call.io
         .fetch(address, { method: 'HEAD', redirect: 'manual', signal })
         .catch(() => unreachable.push(address))

@@ -1,4 +1,4 @@
-/** What a project and its data directory must be: readable, private, undamaged, and locked to what the documents say. */
+/** Checks of the project and its data directory: readable, private, undamaged, lock up to date. */
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
@@ -29,7 +29,7 @@ export const stateChecks: DoctorChecks = {
     if (await answersOperator(dataDirectory)) return healthy(`${dataDirectory} (a server holds it)`)
     const found = await stat(dataDirectory).catch(() => undefined)
     try {
-      await access(found ? dataDirectory : await parentOf(dataDirectory), constants.R_OK | constants.W_OK)
+      await access(found ? dataDirectory : await existingParent(dataDirectory), constants.R_OK | constants.W_OK)
       return healthy(found ? dataDirectory : `${dataDirectory} (not made yet)`)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
@@ -38,7 +38,7 @@ export const stateChecks: DoctorChecks = {
   },
 
   async permissions({ io }, project) {
-    if (process.platform === 'win32') return healthy('left to Windows')
+    if (process.platform === 'win32') return healthy('not checked on Windows')
     const { dataDirectory } = project ?? {}
     const secret = [
       ...(dataDirectory === undefined ? [] : ['', 'data.db', 'server.json'].map((name) => join(dataDirectory, name))),
@@ -76,8 +76,8 @@ export const stateChecks: DoctorChecks = {
     if (!project) return healthy('-')
     const { dataDirectory } = project
     if (await answersOperator(dataDirectory)) return healthy('up')
-    const left = await stat(join(dataDirectory, 'server.json')).catch(() => undefined)
-    return healthy(left ? 'down; the last one was killed, the next cleans up after it' : 'down')
+    const staleFile = await stat(join(dataDirectory, 'server.json')).catch(() => undefined)
+    return healthy(staleFile ? 'down; the last one was killed, the next cleans up after it' : 'down')
   },
 
   async lock(call, project) {
@@ -91,7 +91,7 @@ export const stateChecks: DoctorChecks = {
       return healthy('svc.lock is what the documents compile to')
     } catch (error) {
       if (isFailure(error, 'no_documents')) return healthy('no documents')
-      // Several roots, or none: nothing is compiled here as a whole.
+      // Several roots, or none: there is no single bundle to compile.
       if (isFailure(error) && error.code !== 'compile/drift') return healthy(`not compiled as one (${error.message})`)
       if (isFailure(error)) return unhealthy(error.message, error.fix)
       throw error
@@ -101,7 +101,7 @@ export const stateChecks: DoctorChecks = {
   },
 }
 
-async function parentOf(path: string): Promise<string> {
+async function existingParent(path: string): Promise<string> {
   for (let at = dirname(path); ; at = dirname(at))
     if ((await stat(at).catch(() => undefined)) || dirname(at) === at) return at
 }

@@ -1,23 +1,21 @@
-/**
- * Files that are looked at when a command begins. Node's promises of `fs` take longer to load than all of these to read.
- */
+/** Synchronous reads at the start of a command: loading `fs/promises` takes longer than reading these few files. */
 import { lstatSync, readdirSync, readFileSync, statSync, type Stats } from 'node:fs'
 
-/** Undefined where there is nothing, or nothing that can be looked at. */
+/** Undefined where the file is missing or cannot be read. */
 export const statOf = (path: string): Stats | undefined => attempt(() => statSync(path))
 
-/** The same of a symbolic link itself. */
+/** Like `statOf`, for a symbolic link itself. */
 export const linkStatOf = (path: string): Stats | undefined => attempt(() => lstatSync(path))
 
-/** Empty where there is no such file, or none that can be read. */
+/** Empty where the file is missing or cannot be read. */
 export const textOf = (path: string): string => attempt(() => readFileSync(path, 'utf8')) ?? ''
 
-/** What a directory holds; empty where there is none, or none that can be looked into. */
+/** Names in a directory; empty where it is missing or cannot be read. */
 export const namesIn = (directory: string): string[] => attempt(() => readdirSync(directory)) ?? []
 
-function attempt<T>(look: () => T): T | undefined {
+function attempt<T>(read: () => T): T | undefined {
   try {
-    return look()
+    return read()
   } catch {
     return undefined
   }

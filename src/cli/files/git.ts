@@ -1,17 +1,17 @@
-/** What git knows about the files of a directory. */
+/** Changed files of a directory, from git. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { fail } from '../../base/failure.ts'
 
-/** Bytes of answer: enough for the names of 100,000 files. */
+/** Limit of git's output: enough for the names of 100,000 files. */
 const MAX_BYTES = 16 * 1024 * 1024
-/** Bytes of former documents: a change of a thousand of the largest. */
+/** Limit of former contents: a thousand documents of the largest size. */
 const MAX_CONTENT_BYTES = 1024 * 1024 * 1024
 
 export interface GitChanges {
   /** Files below the directory, relative to it, that differ from where the branch left the base, or that git does not know yet. */
   readonly paths: readonly string[]
-  /** What stood there before in those that are not new, by path. */
+  /** Former contents by path; new files are missing. */
   readonly before: Readonly<Record<string, string>>
 }
 
@@ -28,25 +28,25 @@ export async function changedSince(
     try {
       return (await promisify(execFile)('git', ['-C', directory, ...args], { maxBuffer: MAX_BYTES })).stdout
     } catch (error) {
-      const said = (error as { stderr?: string }).stderr?.trim().split('\n')[0]
-      throw fail('usage', { what: `git cannot compare with "${base}": ${said || 'there is no such commit'}.` })
+      const message = (error as { stderr?: string }).stderr?.trim().split('\n')[0]
+      throw fail('usage', { what: `git cannot compare with "${base}": ${message || 'there is no such commit'}.` })
     }
   }
-  // A name that begins with a dash would be an option of git.
+  // Without --end-of-options a name that begins with a dash would be an option.
   const from = (await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{commit}`)).trim()
   const fork = (await git('merge-base', from, 'HEAD')).trim()
   const lists = [
-    // A file that was moved is one that is gone and one that is new.
+    // A moved file counts as a deleted and a new one.
     await git('diff', '--name-only', '--no-renames', '--relative', '-z', fork, '--', '.'),
     await git('ls-files', '--others', '--exclude-standard', '-z', '--', '.'),
   ]
   const paths = [...new Set(lists.flatMap((list) => list.split('\0')).filter((path) => path !== ''))].sort()
-  // The name of an object stands on a line of its own.
-  const asked = paths.filter((path) => isAsked(path) && !path.includes('\n'))
-  return { paths, before: asked.length === 0 ? {} : await contentAt(directory, fork, asked) }
+  // `cat-file --batch` takes one name per line.
+  const requested = paths.filter((path) => isAsked(path) && !path.includes('\n'))
+  return { paths, before: requested.length === 0 ? {} : await contentAt(directory, fork, requested) }
 }
 
-/** Content of files at a commit; those that it does not have are left out. */
+/** Contents of files at a commit; files that it lacks are left out. */
 async function contentAt(
   directory: string,
   commit: string,

@@ -4,14 +4,14 @@ import { basename } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { fileFailure } from '../../base/file-error.ts'
 
-/** More than any text or archive that a command takes; devices such as `/dev/zero` never end. */
+/** Larger than any text or archive that a command takes. The limit also stops endless devices such as `/dev/zero`. */
 const MOST_MIB = 64
 const CHUNK_BYTES = 64 * 1024
 
 /**
  * The bytes of a file that the command line names: at most 64 MiB.
  * @param path absolute
- * @param named as the person named it
+ * @param named path as the user typed it, for errors
  * @throws Failure `file_missing`, `file_unusable`
  */
 export async function readUserFile(path: string, named = path): Promise<Buffer> {
@@ -37,15 +37,15 @@ export async function readUserFile(path: string, named = path): Promise<Buffer> 
 }
 
 /**
- * A file to upload, which is read as it is sent.
+ * Opens a file for upload; it is read while it is sent.
  * @param path absolute
- * @param named as the person named it
+ * @param named path as the user typed it, for errors
  * @throws Failure `file_missing`, `file_unusable`
  */
 export async function openUserFile(path: string, named: string): Promise<File> {
   try {
     if ((await stat(path)).isFile()) {
-      // It is opened here for its error: a blob says only that it cannot be read.
+      // Opened for its precise error: a blob reports only that it cannot be read.
       await (await open(path)).close()
       return new File([await openAsBlob(path)], basename(path))
     }

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import { fileFailure } from '../../base/file-error.ts'
 
 /**
- * Editors write a file in several steps; what comes within this time is one save. Longer than the 50 ms in which chokidar tells
- * no second change of a file: what is written in them has to be seen by the call for the first.
+ * Changes within this time count as one save, since editors write a file in several steps. Must exceed the 50 ms for which
+ * chokidar suppresses a second change of a file, or that change would be missed.
  */
 const SETTLE_MS = 75
 
@@ -29,17 +29,17 @@ export async function watchFiles(
   let working = Promise.resolve()
   const flush = (): void => {
     timer = undefined
-    // An editor that saves atomically writes a file of another name and moves it: what came and went is no part of the save.
+    // Atomic saves create a temporary file and move it: files that came and went are ignored.
     const batch = [...paths].filter((path) => !added.has(path) || existsSync(path)).sort()
     paths.clear()
     added.clear()
     if (batch.length === 0) return
     working = working.then(() => (signal.aborted ? undefined : changed(batch)))
-    // Told by `close`; until then it must not count as unhandled.
+    // `close` throws it; until then it must not count as unhandled.
     working.catch(() => undefined)
   }
   watcher.on('all', (event, path) => {
-    // Directories tell nothing that their files do not.
+    // Files report their own events.
     if (event === 'addDir' || event === 'unlinkDir') return
     if (event === 'add' && !paths.has(path)) added.add(path)
     paths.add(path)
@@ -64,11 +64,11 @@ export async function watchFiles(
   }
 }
 
-/** Data, packages, logs and what editors leave. */
+/** Data directories, packages, logs and temporary files of editors. */
 const isIgnored = (path: string): boolean => {
   const name = basename(path)
   return (
-    // A data directory of any name: its server writes while runs go on.
+    // A data directory under any name: its server writes to it during runs.
     existsSync(join(path, 'lock.db')) ||
     existsSync(join(dirname(path), 'lock.db')) ||
     name === 'node_modules' ||

@@ -5,8 +5,8 @@ import { fail } from '../../base/failure.ts'
 import { fileErrorOf, fileFailure } from '../../base/file-error.ts'
 
 /**
- * Writes a file of the user. A full disk, which the system reports without saying where, is told with the path, and a missing
- * directory as what is missing.
+ * Writes a file of the user. Errors name the path, which the system leaves out for a full disk, or the directory that is
+ * missing.
  * @throws Failure `file_missing`, `file_unusable`
  */
 export async function writeUserFile(path: string, content: string | Uint8Array): Promise<void> {

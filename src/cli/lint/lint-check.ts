@@ -1,4 +1,4 @@
-/** Loads and lints the documents of a project, with what a registry, MCP servers and policy tests add. */
+/** Loads and lints the documents of a project, with facts of the registry, MCP servers and policy tests. */
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
@@ -18,15 +18,15 @@ import { pathInProject } from '../project/project-path.ts'
 import type { Project } from '../project/project.ts'
 import { createNotebook, hasRegistry, isServerNamed, serverFacts, type RecordingRegistry } from '../project/registry.ts'
 
-/** A document that is no file. */
+/** A document from standard input. */
 export interface VirtualDocument {
   readonly path: string
   readonly bytes: Uint8Array
 }
 
 /**
- * @param texts what stands in for files
- * @param isWritten false for texts that the files do not have: tests of policies read files
+ * @param texts contents used instead of files, by path
+ * @param isWritten false where `texts` differ from the files, so that policy tests, which read files, are not run
  */
 export async function checkDocuments(
   call: CommandContext,
@@ -47,7 +47,7 @@ export async function checkDocuments(
   return { workspace, findings: facts ? check(workspace, { ...options, ...facts }) : findings }
 }
 
-/** What is read, and what is told of. */
+/** The files to read, and those to report on. */
 function chosenBy(
   { given, cwd }: Pick<CommandContext, 'given' | 'cwd'>,
   project: Project,
@@ -60,7 +60,7 @@ function chosenBy(
   return { ...(project.config.include && { include: project.config.include }), overlay, ...(focus && { focus }) }
 }
 
-/** Everything of the project, of which the named paths are told; standard input stands in for a file. */
+/** Loads the whole project; only the named paths are reported on. Standard input replaces a file. */
 async function load(
   { given, cwd, out, mode }: CommandContext,
   project: Project,
@@ -80,7 +80,7 @@ async function load(
   const { paths: changed, before } = await changedSince(project.directory, base, (path) =>
     /\.(?:ya?ml|json)$/.test(path),
   )
-  // Who led to a document before is concerned when it is gone, or is called otherwise.
+  // Documents that referred to a deleted or renamed one are affected, too.
   const former =
     Object.keys(before).length > 0
       ? await loadWorkspace(project.directory, { ...options, overlay: { ...overlay, ...before } })
@@ -96,7 +96,7 @@ async function load(
     out.hint(
       `${documents.length} of ${whole.read.length} files affected by ${countNoun(changed.length, 'changed file')}`,
     )
-  // A file that is no document is looked at through the documents that name it.
+  // A file that is no document is checked through the documents that name it.
   return { ...whole, focus: affected }
 }
 
@@ -110,7 +110,7 @@ function optionsOf({ given }: CommandContext, { config }: Project): LintOptions 
   }
 }
 
-/** What more there is to know; undefined where that is nothing. */
+/** Facts for a second lint pass; undefined where there are none. */
 async function factsFor(
   call: CommandContext,
   project: Project,
@@ -131,7 +131,7 @@ async function factsFor(
     options.rules?.['policy/untested'] !== 'off' &&
     hasTests &&
     isWritten &&
-    // What is wrong in files that nobody asked about is not told, but keeps tests from running.
+    // Errors in other files are not reported, but tests cannot run with them.
     isSound(options, workspace.focus === undefined ? registry.known : check(unfocused(workspace), options))
   if (!live && !tests && options.strict !== true) return registry.facts
   const { askServers, runPolicyTests } = await import('./lint-facts.ts')
@@ -144,12 +144,12 @@ async function factsFor(
 }
 
 interface KnownFindings {
-  /** The findings in the light of what was published. */
+  /** Findings that take published versions into account. */
   readonly known: readonly Diagnostic[]
   readonly facts: Partial<LintOptions>
 }
 
-/** Asking a registry needs the whole server or a connection to it. */
+/** Queries the registry, which needs a server or the data directory. */
 async function askRegistry(
   call: CommandContext,
   project: Project,
@@ -180,11 +180,11 @@ function unfocused(workspace: Workspace): Workspace {
   return whole
 }
 
-/** Tests are run, and versions compared, on what compiles. */
+/** True where the documents compile, so that tests can run and versions be compared. */
 const isSound = (options: LintOptions, findings: readonly Diagnostic[]): boolean =>
   options.crossFile !== false && !findings.some(({ severity }) => severity === 'error')
 
-/** How the locks that findings speak of are written anew, where nothing else is in the way. */
+/** Fixes for outdated locks, where there are no other errors. */
 async function locksFor(
   project: Project,
   workspace: Workspace,
@@ -199,7 +199,7 @@ async function locksFor(
   return { locks: await freshLocks(project, workspace, stale, options.strict === true, operator) }
 }
 
-/** What writing the lock anew mends. */
+/** Rules whose findings are fixed by writing the lock again. */
 const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
 
 function configured(given: NonNullable<LintOptions['rules']>): NonNullable<LintOptions['rules']> {

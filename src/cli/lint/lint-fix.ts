@@ -1,4 +1,4 @@
-/** Safe fixes, made until nothing is left to mend. */
+/** Applies safe fixes until none is left. */
 import { join } from 'node:path'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import { applyFixes } from '../../documents/workspace/fix.ts'
@@ -17,13 +17,13 @@ export interface CheckedProject {
 export interface FixedProject extends CheckedProject {
   /** New texts of the files that changed, by path in the workspace. */
   readonly texts: Readonly<Record<string, string>>
-  /** Findings that are gone. */
+  /** Number of findings that were fixed. */
   readonly fixed: number
 }
 
 /**
- * @param check reads and lints the workspace with contents that stand in for files
- * @param given contents that stand in for files from the beginning
+ * @param check reads and lints the workspace with contents used instead of files
+ * @param given contents used instead of files from the start
  */
 export async function fixProject(
   check: (overlay: FileContents) => Promise<CheckedProject>,
@@ -34,16 +34,16 @@ export async function fixProject(
   const before = countOf(checked)
   const deletable = new Set(checked.findings.filter(isDeletion).map(keyOf))
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    // What was only just rewritten is what its author meant, even where nothing uses it yet.
+    // Deletes only what was unused before: a fix in an earlier round may have removed the last use.
     const safe = checked.findings.filter((each) => !isDeletion(each) || deletable.has(keyOf(each)))
     const fixed = applyFixes(checked.workspace, safe)
     if (fixed.size === 0) break
     const next = { ...texts, ...Object.fromEntries(fixed) }
-    const again = await check({ ...given, ...next })
-    // A fix that makes more of a mess than there was is no fix.
-    if (errorsOf(again, unreadIn(checked)) > errorsOf(checked, unreadIn(checked))) break
+    const rechecked = await check({ ...given, ...next })
+    // Stop where a fix causes more errors than it removes.
+    if (errorsOf(rechecked, unreadIn(checked)) > errorsOf(checked, unreadIn(checked))) break
     texts = next
-    checked = again
+    checked = rechecked
   }
   return { ...checked, texts, fixed: Math.max(0, before - countOf(checked)) }
 }
@@ -57,11 +57,11 @@ const isDeletion = ({ fix }: Diagnostic): boolean =>
 
 const keyOf = ({ rule, path, pointer, message }: Diagnostic): string => `${rule} ${path} ${pointer} ${message}`
 
-/** Without what tests of policies have not seen: they read files, not the texts that stand in for them. */
+/** Without `policy/untested`: policy tests read the files, not the fixed texts. */
 const countOf = ({ findings }: CheckedProject): number =>
   findings.filter(({ rule }) => rule !== 'policy/untested').length
 
-/** Files of which nothing was read: what is found once one can be read was there before. */
+/** Files that could not be parsed: findings that appear once they can are not new. */
 const unreadIn = ({ findings }: CheckedProject): ReadonlySet<string> =>
   new Set(findings.flatMap(({ rule, path }) => (rule === 'doc/syntax' ? [path] : [])))
 

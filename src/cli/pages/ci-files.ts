@@ -1,4 +1,4 @@
-/** What `svc init --ci` writes, so that a pipeline proves what the terminal does. Source: command line, 3.2. */
+/** Pipelines that `svc init --ci` writes. Source: command line, 3.2. */
 import { packageVersion } from '../shell/version.ts'
 
 export type PipelineHost = 'github' | 'gitlab'
@@ -10,7 +10,7 @@ export interface PipelineTests {
   readonly scenarios: boolean
 }
 
-/** The pipeline and the `package.json` that pins the svc it runs: `npm ci` needs one, and a lock beside it. */
+/** The pipeline, and the `package.json` for `npm ci` that pins the version of svc. */
 export function ciFiles(
   pipeline: PipelineHost,
   proofs: PipelineTests,

@@ -1,13 +1,13 @@
-/** When a schedule is due, for people. */
+/** The next times of a schedule. */
 import { fail } from '../../base/failure.ts'
 
-/** As many as show a slip in the expression. */
+/** Enough to notice a mistake in the expression. */
 const SHOWN_TIMES = 3
 
 /**
  * The next times of a schedule, such as `Mon 23 Nov, 09:00`.
- * @param timeZone IANA zone in which the expression is read and the times are told; UTC when absent
- * @throws Failure `usage` for an expression or a zone that is none
+ * @param timeZone IANA zone of the expression and the printed times; UTC when absent
+ * @throws Failure `usage` for an invalid expression or zone
  */
 export async function nextTimes(cron: string, timeZone: string | undefined, now: number): Promise<readonly string[]> {
   const { Cron } = await import('croner')

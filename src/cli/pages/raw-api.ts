@@ -1,4 +1,4 @@
-/** The API for requests that are written by hand: with the key that was given, else with one for the thing in the path. */
+/** Requests of `svc api`, with the given key, else with a short-lived one for the agent or run in the path. */
 import { fail } from '../../base/failure.ts'
 import { isUuid } from '../../base/ids.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -11,10 +11,10 @@ export interface RawApi {
   close(): Promise<void>
 }
 
-/** Paths that ask for no key. */
-const OPEN = /^\/v1\/(?:healthz|openapi\.json)$/
+/** Paths that need no key. */
+const KEYLESS_PATHS = /^\/v1\/(?:healthz|openapi\.json)$/
 
-/** @param path with which the first request goes: it tells for which agent and trigger a key is made */
+/** @param path of the first request; determines the agent and trigger of the short-lived key */
 export async function openRaw(call: CommandContext, project: Project, path: string): Promise<RawApi> {
   const key = await givenKey(call, project)
   const direct = async (secret: string | undefined): Promise<RawApi> => {
@@ -24,13 +24,13 @@ export async function openRaw(call: CommandContext, project: Project, path: stri
       close: async () => undefined,
     }
   }
-  if (key !== undefined || OPEN.test(path) || givenUrl(call, project) !== undefined) return await direct(key)
+  if (key !== undefined || KEYLESS_PATHS.test(path) || givenUrl(call, project) !== undefined) return await direct(key)
   const operator = await openOperator(project, call.io)
   try {
     const { url } = await operator.call('GET /status', {})
     const scope = url === null || project.target?.host !== undefined ? undefined : await scopeOf(path, operator)
     if (!scope) {
-      // Nobody else is there to ask, or what is asked for belongs to no API trigger.
+      // No server listens, or the resource belongs to no API trigger.
       return { send: (method, to, body) => sendToOperator(operator, method, to, body), close: () => operator.close() }
     }
     const { secret, close } = await openKey(operator, scope.agent, scope.trigger)
@@ -45,10 +45,10 @@ async function scopeOf(
   path: string,
   operator: OperatorClient,
 ): Promise<{ agent: string; trigger: string } | undefined> {
-  const [, , room, id = ''] = path.split(/[/?]/)
-  const run = room === 'runs' && isUuid(id) ? await runView(operator, id) : undefined
-  if (room === 'runs' && !run) return undefined
-  const agent = run?.agent ?? (room === 'agents' ? id : undefined)
+  const [, , resource, id = ''] = path.split(/[/?]/)
+  const run = resource === 'runs' && isUuid(id) ? await runView(operator, id) : undefined
+  if (resource === 'runs' && !run) return undefined
+  const agent = run?.agent ?? (resource === 'agents' ? id : undefined)
   const { items } = await operator
     .call('GET /triggers', { query: agent === undefined ? {} : { agent } })
     .catch(() => ({ items: [] }))

@@ -1,4 +1,4 @@
-/** Templates of the package: what they are, and what one puts into a directory. Nothing is downloaded, nothing is run. */
+/** Templates of the package. Nothing is downloaded or executed. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
@@ -20,7 +20,7 @@ const TEMPLATE_AGENT: Readonly<Record<string, string>> = {
 
 const GITIGNORE = ['.svc/', '.env', '.env.*', '*.log']
 
-/** What a pipeline leaves behind where it is tried by hand. */
+/** Output of a pipeline's commands when they are run by hand. */
 const GITIGNORE_CI = [
   'node_modules/',
   'before.tgz',
@@ -61,8 +61,8 @@ interface TemplateFile {
 }
 
 /**
- * What a template puts into a directory. Nothing is written.
- * @throws Failure `directory_not_empty`, `usage` for a name that is none
+ * Lists the files that a template would write.
+ * @throws Failure `directory_not_empty`, `usage` for an invalid name
  */
 export async function planTemplate(
   template: string,
@@ -70,16 +70,16 @@ export async function planTemplate(
   { name, force = false, git = true, ci }: TemplateOptions = {},
 ): Promise<readonly TemplateFile[]> {
   const rename = renamer(template, name)
-  const there = (await readdir(directory).catch(noFiles)).filter((name) => name !== '.git')
-  if (there.length > 0 && !force) throw fail('directory_not_empty', { directory })
+  const existing = (await readdir(directory).catch(noFiles)).filter((name) => name !== '.git')
+  if (existing.length > 0 && !force) throw fail('directory_not_empty', { directory })
   const source = join(packageFile('templates'), template)
   const paths = (await readdir(source, { recursive: true, withFileTypes: true }))
     .filter((each) => each.isFile())
     .map((each) => relative(source, join(each.parentPath, each.name)))
     .sort()
   const has = (ending: RegExp): boolean => paths.some((path) => ending.test(path))
-  const kept = paths.includes('.github/workflows/agents.yml') ? 'github' : undefined
-  const chosen = ci ?? kept
+  const templatePipeline = paths.includes('.github/workflows/agents.yml') ? 'github' : undefined
+  const chosen = ci ?? templatePipeline
   const pipeline = chosen
     ? ciFiles(chosen, { policies: has(/\.policytest\.yaml$/), scenarios: has(/\.scenario\.yaml$/) }).filter(
         ({ path }) => !paths.includes(path),
@@ -136,7 +136,7 @@ const noFiles = (error: NodeJS.ErrnoException): string[] => {
   throw error
 }
 
-/** Editors find the schemas here; lint looks into no directory that begins with a dot. */
+/** Schemas for editors; lint skips directories that begin with a dot. */
 const SCHEMA_DIRECTORY = '.schemas'
 const SCHEMAS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest'].map(
   (kind) => `${kind}.schema.json`,
@@ -145,18 +145,20 @@ const SCHEMAS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'pol
 /** The first line of a document, which tells an editor its schema; empty for every other file. */
 function editorHeader(path: string, text: string): string {
   if (!/\.ya?ml$/.test(path)) return ''
-  const said = /^apiVersion: *svc\/v1$/m.test(text) ? /^kind: *(Agent|Tool|Policy|Bundle)$/m.exec(text)?.[1] : undefined
+  const documentKind = /^apiVersion: *svc\/v1$/m.test(text)
+    ? /^kind: *(Agent|Tool|Policy|Bundle)$/m.exec(text)?.[1]
+    : undefined
   const kind =
     basename(path) === 'svc.config.yaml'
       ? 'config'
-      : (said?.toLowerCase() ?? /\.(scenario|policytest)\.yaml$/.exec(path)?.[1])
+      : (documentKind?.toLowerCase() ?? /\.(scenario|policytest)\.yaml$/.exec(path)?.[1])
   if (kind === undefined) return ''
   const up = relative(dirname(path), '.').replaceAll('\\', '/')
   const directory = up === '' ? `./${SCHEMA_DIRECTORY}` : `${up}/${SCHEMA_DIRECTORY}`
   return `# yaml-language-server: $schema=${directory}/${kind}.schema.json\n`
 }
 
-/** The directory's name as a workspace's, where it can be one without quotes. */
+/** The directory's name as workspace name, if YAML needs no quotes for it. */
 const workspaceName = (name: string): string | undefined => (/^[a-z][a-z0-9-]*$/.test(name) ? name : undefined)
 
 function renamer(template: string, name: string | undefined): (text: string) => string {

@@ -1,14 +1,14 @@
-/** Which tests `--filter` chooses. Source: command line, 2.1. */
+/** `--filter` of the test commands. Source: command line, 2.1. */
 import { fail } from '../../base/failure.ts'
 import { safeText } from '../../terminal/text.ts'
 
 export interface TestFilter {
   chooses(file: string, name: string): boolean
-  /** @throws Failure `usage` where there were tests and none was chosen: nothing that was asked for has been tested */
+  /** @throws Failure `usage` where no test matched: a misspelt filter must not pass */
   settle(): void
 }
 
-/** More names than these are counted. */
+/** Names listed in the remedy; the rest is counted. */
 const SHOWN = 10
 
 /** @param text part of the file or the name, whatever the case; undefined chooses all */

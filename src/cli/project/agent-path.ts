@@ -1,4 +1,4 @@
-/** Which bundle of a project is meant where an agent is named by its id, or where nothing is named but a file. */
+/** Finds the bundle of a project that an agent id or a file belongs to. */
 import { join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { Document } from '../../documents/text/document.ts'
@@ -8,8 +8,8 @@ import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { Project } from './project.ts'
 
 /**
- * What is to be compiled, absolute: the nearest bundle above `near`, else the bundle of the agent, or its document where it has
- * none; the project's directory where nothing of this is there.
+ * The absolute path to compile: the nearest bundle above `near`, else the bundle of the agent, else its document, else the
+ * project's directory.
  * @param near where the agent is asked about, absolute
  * @throws Failure `ambiguous_reference` for an id in several bundles, none of them above `near`
  */
@@ -20,13 +20,13 @@ export async function pathOfAgent(project: Project, agent: string | undefined, n
   if (above) return join(directory, above.path)
   const id = agent?.split('@')[0]
   const found = workspace.documents.filter(({ kind, identity }) => kind === 'Agent' && identity?.id === id)
-  const [meant, ...others] = [...new Set(found.map((each) => bundleAround(workspace, each) ?? each))]
-  if (meant && others.length > 0)
+  const [chosen, ...others] = [...new Set(found.map((each) => bundleAround(workspace, each) ?? each))]
+  if (chosen && others.length > 0)
     throw fail('ambiguous_reference', {
       text: agent!,
-      candidates: [meant, ...others].map(({ path }) => path).join(', '),
+      candidates: [chosen, ...others].map(({ path }) => path).join(', '),
     })
-  return meant ? join(directory, meant.path) : directory
+  return chosen ? join(directory, chosen.path) : directory
 }
 
 function bundleAround(workspace: Workspace, document: Document): Document | undefined {
@@ -34,7 +34,7 @@ function bundleAround(workspace: Workspace, document: Document): Document | unde
   return workspace.documents.find(({ kind, path }) => kind === 'Bundle' && directoryOf(path) === directory)
 }
 
-/** Of a file that need not be a document; undefined for one outside of the project. */
+/** The bundle around any file; undefined outside of the project. */
 function nearestBundle(workspace: Workspace, path: string): Document | undefined {
   if (path.startsWith('..')) return undefined
   const [nearest] = workspace.documents

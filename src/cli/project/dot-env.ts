@@ -7,7 +7,7 @@ import type { Workspace } from '../../documents/workspace/workspace.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
 
-/** A value of one of the files, and where it stands. */
+/** A value of one of the files, and its line. */
 export interface FileVariable {
   readonly value: string
   /** `.env:3`. */
@@ -15,8 +15,8 @@ export interface FileVariable {
 }
 
 /**
- * The environment with what the files add: only names that some document's `secrets` takes `fromEnv`, so that a file that
- * lies in a project changes nothing else, and never over what is set.
+ * The environment plus variables of the files: only names that a document's `secrets` takes `fromEnv`, so that the files
+ * change nothing else, and never overriding what is set.
  */
 export async function withDotEnv(env: EnvVariables, directory: string, workspace: Workspace): Promise<EnvVariables> {
   const names = new Set(
@@ -34,7 +34,7 @@ export async function withDotEnv(env: EnvVariables, directory: string, workspace
   }
 }
 
-/** All that the files say; `.env.local` is read last and wins. */
+/** All variables of the files; `.env.local` wins. */
 export async function readDotEnv(directory: string): Promise<ReadonlyMap<string, FileVariable>> {
   const found = new Map<string, FileVariable>()
   for (const file of ['.env', '.env.local']) {

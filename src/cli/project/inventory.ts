@@ -1,11 +1,11 @@
-/** What a project consists of, in the words of `svc init`. Source: command line, 2.1. */
+/** The contents of a project, as `svc init` prints them. Source: command line, 2.1. */
 import { readdir } from 'node:fs/promises'
 import type { Document } from '../../documents/text/document.ts'
 import { loadWorkspace } from '../../documents/workspace/load.ts'
 import { readAgentRef } from '../../documents/text/reference.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 
-/** `1 agent, 1 sub-agent, 2 tools, 2 policies, 1 bundle, 3 scenarios, svc.config.yaml`, without what there is none of. */
+/** `1 agent, 1 sub-agent, 2 tools, 2 policies, 1 bundle, 3 scenarios, svc.config.yaml`, without the kinds that are absent. */
 export async function describeInventory(directory: string, include?: readonly string[]): Promise<string> {
   const workspace = await loadWorkspace(directory, include && { include })
   const files = await readdir(directory, { recursive: true })
@@ -13,12 +13,12 @@ export async function describeInventory(directory: string, include?: readonly st
   const countOf = (kind: string): number => documents.filter((each) => each.kind === kind).length
   const called = new Set(documents.flatMap((document) => calledBy(workspace, document)))
   return [
-    count(countOf('Agent') - called.size, 'agent', 'agents'),
-    count(called.size, 'sub-agent', 'sub-agents'),
-    count(countOf('Tool'), 'tool', 'tools'),
-    count(countOf('Policy'), 'policy', 'policies'),
-    count(countOf('Bundle'), 'bundle', 'bundles'),
-    count(files.filter((path) => /\.scenario\.ya?ml$/.test(path)).length, 'scenario', 'scenarios'),
+    countOrNothing(countOf('Agent') - called.size, 'agent', 'agents'),
+    countOrNothing(called.size, 'sub-agent', 'sub-agents'),
+    countOrNothing(countOf('Tool'), 'tool', 'tools'),
+    countOrNothing(countOf('Policy'), 'policy', 'policies'),
+    countOrNothing(countOf('Bundle'), 'bundle', 'bundles'),
+    countOrNothing(files.filter((path) => /\.scenario\.ya?ml$/.test(path)).length, 'scenario', 'scenarios'),
     ...files.filter((path) => path === 'svc.config.yaml'),
   ]
     .filter((part) => part !== '')
@@ -38,5 +38,5 @@ const calledBy = (workspace: Workspace, document: Document): readonly Document[]
       : []
   })
 
-const count = (number: number, one: string, many: string): string =>
+const countOrNothing = (number: number, one: string, many: string): string =>
   number === 0 ? '' : `${number} ${number === 1 ? one : many}`

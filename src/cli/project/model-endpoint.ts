@@ -1,4 +1,4 @@
-/** Where a model of a document is reached, as the server would reach it. */
+/** The address at which the server reaches a model. */
 import type { ProjectConfig, ProviderType } from '../../spec/config.ts'
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
 
@@ -13,7 +13,7 @@ const DEFAULT_URLS: Readonly<Partial<Record<ProviderType, string>>> = {
   openai: 'https://api.openai.com/v1',
 }
 
-/** Undefined for models that need no network, and where nothing tells the address. */
+/** Undefined for models that need no network, and where no address is configured. */
 export function modelEndpoint(
   { provider, base_url: own }: { readonly provider: string; readonly base_url?: string | undefined },
   { providers = {} }: ProjectConfig,

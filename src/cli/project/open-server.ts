@@ -1,4 +1,4 @@
-/** What `serve`, `dev` and `demo` share: the address, the running server, the end by a signal. */
+/** Shared by `serve`, `dev` and `demo`: reading the address, opening the server, waiting for a signal. */
 import { fail, isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import { isLoopback } from '../../base/loopback.ts'
@@ -18,7 +18,7 @@ const PORTS_TRIED = 20
 export interface ListenAddress {
   readonly host: string
   readonly port: number
-  /** The port was named by a person: no other will do. */
+  /** `--port` was given: no other port is tried. */
   readonly named: boolean
 }
 
@@ -28,8 +28,8 @@ export function readAddress({ given }: Pick<CommandContext, 'given'>, project: P
   if (!isLoopback(host) && !given.flag('allow-remote'))
     throw fail(
       'usage',
-      { what: `${host} is reached by other machines.` },
-      { fix: 'Add --allow-remote if that is meant.' },
+      { what: `${host} can be reached from other machines.` },
+      { fix: 'Add --allow-remote if that is intended.' },
     )
   const port = wholeNumber(given.text('port'), 'port')
   if (port !== undefined && port > 65_534)
@@ -43,7 +43,7 @@ export interface OpenServerOptions {
   readonly dataDirectory?: string
   readonly env: CommandContext['io']['env']
   readonly offline: boolean
-  /** See `HouseOptions.development`. */
+  /** See `development` in `openServer`. */
   readonly development?: boolean
   /** JSON lines on stderr when absent. */
   readonly log?: Log
@@ -93,7 +93,7 @@ export async function openServing(
   })
 }
 
-/** The next free pair of ports, unless the port was named. */
+/** Tries the next free ports, unless `--port` was given. */
 export async function openNearby(opening: OpenServerOptions, address: ListenAddress): Promise<RunningServer> {
   for (let tried = 0; ; tried++) {
     try {
@@ -105,7 +105,7 @@ export async function openNearby(opening: OpenServerOptions, address: ListenAddr
   }
 }
 
-/** The one line that scripts wait for. */
+/** The first line of stdout, which scripts wait for. */
 export const readyLine = ({ url, uploadUrl }: RunningServer) => ({
   type: 'ready',
   url,

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * A file that is shipped in the package (`schemas/`, `templates/`), wherever this module has been bundled to.
+ * Path of a file shipped in the package (`schemas/`, `templates/`), wherever the bundler put this module.
  * @param path relative to the package's root
  */
 export function packageFile(path: string): string {

@@ -1,4 +1,4 @@
-/** A server that is named, and how it is reached: `--profile`, `SVC_PROFILE`, `SVC_HOST`. Source: command line, 1.5. */
+/** Named servers and how to reach them: `--profile`, `SVC_PROFILE`, `SVC_HOST`. Source: command line, 1.5. */
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
@@ -13,13 +13,13 @@ export interface RemoteProfile {
   readonly url?: string
   /** `ssh://…` of the operator channel. */
   readonly host?: string
-  /** @throws Failure `usage` where the place that should hold the key is empty */
+  /** @throws Failure `usage` where the file or variable of the key is empty */
   readonly key?: () => Promise<string | undefined>
   /** The credential of its operator channel. */
   readonly operatorKey?: () => Promise<string | undefined>
 }
 
-/** Undefined where nothing but this machine is meant. @throws Failure `usage` for a profile that nobody has written down */
+/** Undefined for the local data directory. @throws Failure `usage` for an unknown profile */
 export function readProfile(
   { globals, io: { env } }: Pick<CommandContext, 'globals' | 'io'>,
   { profiles = {} }: ProjectConfig,
@@ -36,17 +36,17 @@ export function readProfile(
       { fix: near ? `Did you mean ${near}?` : `svc config set profiles.${name}.url https://… --user` },
     )
   }
-  // A profile that was named says more than what lies in the environment; one that lies there itself says less.
+  // --profile overrides SVC_HOST; SVC_PROFILE does not.
   const host = globals.profile === undefined ? env['SVC_HOST'] || profile.host : profile.host
   return {
     ...(profile.url !== undefined && { url: profile.url }),
     ...(host !== undefined && { host }),
     key: async () => {
       if (profile.key_file !== undefined) return keyOfFile(resolve(directory, profile.key_file))
-      if (profile.key_env !== undefined) return keyOfVariable(profile.key_env, env)
-      return keptKey(name, 'key', env)
+      if (profile.key_env !== undefined) return readKeyVariable(profile.key_env, env)
+      return readStoredKey(name, 'key', env)
     },
-    operatorKey: async () => keptKey(name, 'operator_key', env),
+    operatorKey: async () => readStoredKey(name, 'operator_key', env),
   }
 }
 
@@ -57,24 +57,28 @@ export function keyOfFile(file: string): string {
   return text.trim()
 }
 
-function keyOfVariable(name: string, env: CommandContext['io']['env']): string {
+function readKeyVariable(name: string, env: CommandContext['io']['env']): string {
   const key = env[name]?.trim()
   if (!key) throw fail('usage', { what: `The environment variable ${name}, which should hold the key, is not set.` })
   return key
 }
 
 /**
- * `credentials.json` beside the user's configuration: `{"<profile>": {"key": "svc_…", "operator_key": "svc_…"}}`, for its
- * owner's eyes only.
+ * Reads `credentials.json` beside the user's configuration: `{"<profile>": {"key": "svc_…", "operator_key": "svc_…"}}`.
+ * Only its owner may have access.
  */
-function keptKey(profile: string, which: 'key' | 'operator_key', env: CommandContext['io']['env']): string | undefined {
+function readStoredKey(
+  profile: string,
+  which: 'key' | 'operator_key',
+  env: CommandContext['io']['env'],
+): string | undefined {
   const file = join(userDirectory(env), 'credentials.json')
   const found = statOf(file)
   if (!found) return undefined
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
     throw fail('usage', { what: `${file} can be read by others.` }, { fix: `chmod 600 ${file}` })
-  const kept = readJson(textOf(file), file)
-  const entry = isJsonObject(kept) && Object.hasOwn(kept, profile) ? kept[profile] : undefined
+  const credentials = readJson(textOf(file), file)
+  const entry = isJsonObject(credentials) && Object.hasOwn(credentials, profile) ? credentials[profile] : undefined
   const key = isJsonObject(entry) ? entry[which] : undefined
   return typeof key === 'string' ? key : undefined
 }

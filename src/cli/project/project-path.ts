@@ -9,14 +9,14 @@ import { isGlob, parseGlobs } from '../../documents/text/ignore.ts'
 import { openProject, type Project } from './project.ts'
 
 /**
- * The project for a command that reads documents only. Where no project file says which directory is meant, it is the one the
- * command was started in, so that a document is judged with those around it and named as the person named it.
+ * Opens the project for a command that only reads documents. Without a project file it is the working directory, so that a
+ * document is checked together with its neighbours and named as the user typed it.
  * @param near a path the command was given, absolute; it may be a glob
  */
 export async function openDocuments(call: CommandContext, near?: string): Promise<Project> {
   const project = await openProject(call, near && (globOf(near)?.directory ?? near))
   const { cwd, io } = call
-  // A home directory holds all projects; reading them all would help nobody.
+  // Never the home directory, which holds all projects.
   const isWhole =
     near === undefined || project.file !== undefined || cwd === io.env['HOME'] || relative(cwd, near).startsWith('..')
   return isWhole ? project : { ...project, directory: cwd }
@@ -38,7 +38,7 @@ export function pathInProject({ directory }: Pick<Project, 'directory'>, path: s
 }
 
 /**
- * Refuses paths at which no document can stand: one that is misspelt must not pass for one without faults.
+ * Refuses paths that cannot be documents: a misspelt path must not pass as one without errors.
  * @throws Failure `no_documents`
  */
 export function needPaths(cwd: string, paths: readonly string[]): void {
@@ -50,7 +50,7 @@ export function needPaths(cwd: string, paths: readonly string[]): void {
       throw fail('no_documents', { where: path, why: 'no file matches' }, { fix: EVERYTHING })
     }
     const [own, there] = [linkStatOf(whole), statOf(whole)]
-    // The walk of a project follows no link; one that leads to a project is the user's own way there.
+    // No links inside a project are followed; one that leads to a project from outside is fine.
     const isLink = own?.isSymbolicLink() === true && !relative(cwd, whole).startsWith('..')
     if (!isLink && (there?.isFile() || there?.isDirectory())) continue
     const why =
@@ -68,9 +68,9 @@ export function needPaths(cwd: string, paths: readonly string[]): void {
 const EVERYTHING = 'Without a path all documents of the project are read.'
 
 interface Glob {
-  /** Where it is looked for, absolute. */
+  /** Absolute directory in which it is searched. */
   readonly directory: string
-  /** From there. */
+  /** Relative to `directory`. */
   readonly pattern: string
 }
 

@@ -1,4 +1,4 @@
-/** Where a command acts: the project file, the data directory and what the environment says about both. */
+/** Finds the project file and the data directory, from options, environment and working directory. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileFailure } from '../../base/file-error.ts'
@@ -25,13 +25,13 @@ export interface Project {
   readonly workspace: string
   readonly dataDirectory: string
   /**
-   * True where somebody said which data directory is meant: a project file, `--data`, a document to act on, or one that is
-   * there already. A command that is started anywhere else must not make one.
+   * True where the data directory is certain: by a project file, `--data`, a document to act on, or since it exists. Other
+   * commands must not create one.
    */
   readonly anchored: boolean
-  /** Another server than the one of the data directory. */
+  /** A remote server, instead of that of the data directory. */
   readonly target?: RemoteProfile
-  /** The credential of the person at the operator channel; undefined = whoever the channel says. */
+  /** The operator's credential; undefined = the local identity of the channel. */
   readonly operatorKey: () => Promise<string | undefined>
 }
 

@@ -1,11 +1,11 @@
-/** What people type for a run, a task or an agent, turned into the id it names. Source: command line, 1.6. */
+/** Resolves what users type for a run, a task or an agent to its id. Source: command line, 1.6. */
 import { fail } from '../../base/failure.ts'
 import { agentIdOf, isUuid } from '../../base/ids.ts'
 import type { AgentView, InboxItem, RunView } from '../../spec/operator.ts'
 import { nearestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from './operator.ts'
 
-/** Runs that `@last-N` reaches back. */
+/** Largest N of `@last-N`, plus one. */
 const LOOK_BACK = 100
 
 const ENDING = /^[0-9a-f-]{6,35}$/i
@@ -94,7 +94,7 @@ export function splitVersion(text: string): { readonly name: string; readonly ve
 }
 
 /**
- * The agent that an id or a name means. A name that is nearly one that exists is told so.
+ * Finds an agent by id or name. The failure suggests a similar name.
  * @throws Failure `not_found`
  */
 export async function agentOf(text: string, operator: OperatorClient): Promise<AgentView> {
@@ -118,6 +118,6 @@ export async function agentOf(text: string, operator: OperatorClient): Promise<A
   )
 }
 
-/** An agent's id where only the API can be asked: ids are derived from names. */
+/** An agent's id without asking the operator application: ids are derived from names. */
 export const agentIdFrom = (text: string, workspace: string): string =>
   isUuid(text) ? text.toLowerCase() : agentIdOf(workspace, text)

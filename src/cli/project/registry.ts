@@ -1,4 +1,4 @@
-/** What was published before, as lint and compile ask for it, answered by the operator application. */
+/** Published versions for lint and compile, read from the operator application. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PublishedLookup } from '../../compile/state/published.ts'
@@ -11,7 +11,7 @@ import type { OperatorClient } from './operator.ts'
 import type { Project } from './project.ts'
 import { RemoteError } from '../shell/remote.ts'
 
-/** True where anything may have been published: a project that never was asks nobody. */
+/** True where something may have been published, so that other projects need no server. */
 export const hasRegistry = (project: Project): boolean =>
   project.target?.host !== undefined || existsSync(join(project.dataDirectory, 'data.db'))
 
@@ -20,7 +20,7 @@ export function lookupOf(operator: OperatorClient | undefined): PublishedLookup 
   const documents = async (kind: 'Tool' | 'Policy', id: string) =>
     (await operator.call('GET /documents', { query: { kind, id } })).items
   return {
-    agent: (id, version) => orNothing(operator.call('GET /snapshot', { query: { agent: id, version } })),
+    agent: (id, version) => undefinedIfMissing(operator.call('GET /snapshot', { query: { agent: id, version } })),
     tools: (id) => documents('Tool', id),
     policies: (id) => documents('Policy', id),
   }
@@ -28,9 +28,9 @@ export function lookupOf(operator: OperatorClient | undefined): PublishedLookup 
 
 type RegistryKind = Parameters<PublishedRegistry['versions']>[0]
 
-/** A registry that answers what is known so far and notes what it was asked in vain, so that it can be fetched. */
+/** A registry that answers from what was fetched and records what it could not answer, so that `fetch` can get it. */
 export interface RecordingRegistry extends PublishedRegistry {
-  /** Fetches what was asked for. False when nothing new came. */
+  /** Fetches what lint asked for. False where nothing new was found. */
   fetch(operator: OperatorClient): Promise<boolean>
   readonly wants: boolean
 }
@@ -39,42 +39,42 @@ export interface RecordingRegistry extends PublishedRegistry {
 export function createNotebook(contents = false): RecordingRegistry {
   const known = new Map<string, readonly string[]>()
   const documents = new Map<string, JsonObject>()
-  const asked = new Map<string, readonly [RegistryKind, string]>()
+  const requested = new Map<string, readonly [RegistryKind, string]>()
   const yanked = new Set<string>()
   return {
     ...(contents && {
       document(kind, id, version) {
-        if (!known.has(`${kind} ${id}`)) asked.set(`${kind} ${id}`, [kind, id])
+        if (!known.has(`${kind} ${id}`)) requested.set(`${kind} ${id}`, [kind, id])
         return documents.get(`${kind} ${id}@${version}`)
       },
     }),
     yanked(kind, id, version) {
-      if (!known.has(`${kind} ${id}`)) asked.set(`${kind} ${id}`, [kind, id])
+      if (!known.has(`${kind} ${id}`)) requested.set(`${kind} ${id}`, [kind, id])
       return yanked.has(`${kind} ${id}@${version}`)
     },
     versions(kind, id) {
       const found = known.get(`${kind} ${id}`)
-      if (!found) asked.set(`${kind} ${id}`, [kind, id])
+      if (!found) requested.set(`${kind} ${id}`, [kind, id])
       return found ?? []
     },
     get wants() {
-      return asked.size > 0
+      return requested.size > 0
     },
     async fetch(operator) {
-      let news = false
-      for (const [key, [kind, id]] of asked) {
+      let isChanged = false
+      for (const [key, [kind, id]] of requested) {
         const found = await published(operator, kind, id)
-        news ||= found.length > 0
+        isChanged ||= found.length > 0
         known.set(
           key,
-          // What a lock pins may be yanked: its documents still satisfy.
+          // A lock may pin yanked documents; they still satisfy it.
           found.filter((each) => kind !== 'Agent' || each.yanked !== true).map(({ version }) => version),
         )
         for (const each of found) if (each.yanked) yanked.add(`${key}@${each.version}`)
         for (const { version, document } of found) if (document) documents.set(`${key}@${version}`, document)
       }
-      asked.clear()
-      return news
+      requested.clear()
+      return isChanged
     },
   }
 }
@@ -92,13 +92,13 @@ async function published(operator: OperatorClient, kind: RegistryKind, id: strin
 }
 
 /**
- * True where the command was told which server is meant. Whoever else has keys and triggers in a data directory of his own would
- * be told other things of the same files than his colleagues.
+ * True where a server was named explicitly. Facts of a developer's own data directory (keys, triggers) must not change what
+ * lint says about shared files.
  */
 export const isServerNamed = ({ globals, io }: Pick<CommandContext, 'globals' | 'io'>, { target }: Project): boolean =>
   (globals.data ?? io.env['SVC_DATA'] ?? target?.host) !== undefined
 
-/** What lint asks about the server: who can approve, and whose timeline is hidden. */
+/** Facts of the server for lint: how many people can approve, and which agents have a trigger that hides its timeline. */
 export async function serverFacts(operator: OperatorClient): Promise<ServerFacts> {
   const [keys, triggers] = [await operator.call('GET /keys', {}), await operator.call('GET /triggers', {})]
   const valid = keys.items.filter(({ revokedAt }) => revokedAt === null)
@@ -106,7 +106,7 @@ export async function serverFacts(operator: OperatorClient): Promise<ServerFacts
     ({ type, active, exposeTimeline }) => type === 'api' && active && !exposeTimeline,
   )
   return {
-    // Whoever opens the channel is one more; two credentials of one person are one.
+    // The local operator is one approver; two credentials of one person count once.
     approvers: 1 + new Set(valid.map((key) => ('email' in key ? key.email : key.keyId))).size,
     hidden: Object.fromEntries(hidden.map(({ agent, name }) => [agent, name])),
   }
@@ -114,9 +114,9 @@ export async function serverFacts(operator: OperatorClient): Promise<ServerFacts
 
 /** Versions of an agent, newest first; empty for one that was never published. */
 export const versionViews = async (operator: OperatorClient, agent: string): Promise<readonly VersionView[]> =>
-  (await orNothing(operator.call('GET /versions', { query: { agent } })))?.items ?? []
+  (await undefinedIfMissing(operator.call('GET /versions', { query: { agent } })))?.items ?? []
 
-async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
   } catch (error) {

@@ -21,7 +21,7 @@ export async function readServerFile(dataDirectory: string): Promise<FoundServer
   }
 }
 
-/** Renamed into place, so that nobody reads half of it. */
+/** Written to a temporary file and renamed, so that readers never see half of it. */
 export async function writeServerFile(dataDirectory: string, file: FoundServerFile): Promise<void> {
   const path = join(dataDirectory, 'server.json')
   makeDirectory(dataDirectory, 0o700)

@@ -1,4 +1,4 @@
-/** What a person has set for all projects: `$XDG_CONFIG_HOME/svc/config.yaml`, under the project file. Source: command line, 1.5. */
+/** The user's settings for all projects: `$XDG_CONFIG_HOME/svc/config.yaml`; the project file overrides them. Source: command line, 1.5. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'
@@ -22,7 +22,7 @@ export async function readUserConfig(env: Io['env']): Promise<ProjectConfig> {
 
 /** The configuration in a file's text. @throws Failure `config_invalid` with the place of the first error */
 export async function configIn(text: string, file: string): Promise<ProjectConfig> {
-  // Where there is none, nothing is loaded that reads documents.
+  // Loaded on demand: without a configuration the YAML reader is not needed.
   const { readConfig } = await import('../../documents/workspace/config.ts')
   const { config, findings } = readConfig(text, file)
   const first = findings.find((each) => each.severity === 'error')
@@ -34,7 +34,7 @@ export async function configIn(text: string, file: string): Promise<ProjectConfi
   })
 }
 
-/** Objects key by key; everything else, lists too, is the upper one's. */
+/** Merges objects key by key; for other values, including lists, `upper` wins. */
 export function mergeConfig(lower: JsonObject, upper: JsonObject): JsonObject {
   const merged: JsonObject = { ...lower }
   for (const [key, value] of Object.entries(upper)) {

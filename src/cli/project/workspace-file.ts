@@ -1,6 +1,6 @@
 /**
- * `workspace` in the data directory: the name under which its agents were published. Ids are derived from it, so a command
- * that is started elsewhere with `--data` must not fall back to another one.
+ * The file `workspace` in the data directory: the name under which its agents were published. Agent ids are derived from it,
+ * so a command started elsewhere with `--data` must use the same name.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export function recallWorkspace(dataDirectory: string): string | undefined {
   return text.trim() === '' ? undefined : text.trim()
 }
 
-/** Remembers a name that a project file gave. */
+/** Stores the name from the project file. */
 export function rememberWorkspace(dataDirectory: string, workspace: string): void {
   if (recallWorkspace(dataDirectory) === workspace) return
   inDataDirectory(dataDirectory, () => {

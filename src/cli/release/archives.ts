@@ -1,11 +1,11 @@
-/** Bundles that come as one file. */
+/** Bundles in one file. */
 import { fail, isFailure } from '../../base/failure.ts'
 import { readArchive, type ReadArchive } from '../../compile/package/archive.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { readUserFile } from '../files/read-file.ts'
 import { stdinBytes } from '../files/stdin-bytes.ts'
 
-/** True for a path that means an archive: a name of one, or standard input. */
+/** True for the name of an archive, and for standard input. */
 export const isArchivePath = (path: string): boolean => path === '-' || /\.(?:tgz|tar\.gz)$/.test(path)
 
 /** @param path absolute, or `-` @throws Failure `no_documents`, `file_unusable`, `bundle_invalid` */

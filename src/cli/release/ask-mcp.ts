@@ -1,10 +1,10 @@
-/** MCP servers asked for their tools while documents are checked or compiled. Source: security, S14 and S16. */
+/** Lists tools of MCP servers while documents are checked or compiled. Source: security, S14 and S16. */
 import type { AskMcp } from '../../tools/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'
 import { packageVersion } from '../shell/version.ts'
 
-/** For connecting and for listing, each: nobody waits longer at a prompt. */
+/** Limit for connecting and for listing, each. */
 const TIMEOUT_MS = 10_000
 
 export async function createAskMcp({ io }: Pick<CommandContext, 'io'>, { config }: Project): Promise<AskMcp> {

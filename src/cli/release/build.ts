@@ -1,4 +1,4 @@
-/** From documents to a compiled bundle: load, lint, compile. The one way of `compile`, `publish`, `serve` and `dev`. */
+/** Loads, lints and compiles a bundle, for `compile`, `publish`, `serve` and `dev`. */
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
@@ -18,9 +18,9 @@ export interface BundleBuild {
   readonly workspace: Workspace
   /** What lint and compile found in the closure, sorted as they do. */
   readonly findings: readonly Diagnostic[]
-  /** Absent when there is an error among the findings; with `despiteErrors` when that kept it from being compiled. */
+  /** Absent where a finding is an error; with `despiteErrors`, only where compiling failed. */
   readonly compiled?: CompileResult
-  /** The same documents, read and linted once, compiled as another prerelease, or from another root, a path in the workspace. */
+  /** Compiles the same documents again, as another prerelease or from another root (a path in the workspace), without reading or linting them again. */
   readonly as?: (prerelease: string | undefined, root?: string) => Promise<BundleBuild>
 }
 
@@ -28,20 +28,20 @@ export interface BuildOptions {
   readonly project: Project
   /** Absolute: a document, or a directory with one root. */
   readonly path: string
-  /** Absent = nothing was published. */
+  /** Looks up published versions; absent = there are none. */
   readonly operator?: OperatorClient
   readonly strict?: boolean
   /** Appended to the versions of the documents: `dev.1` makes 1.2.0 into 1.2.0-dev.1. */
   readonly prerelease?: string
-  /** Id of a registry member to choose anew in spite of the lock. */
+  /** Id of a registry member to resolve again, ignoring the lock. */
   readonly update?: string
-  /** Asks MCP servers what is to be pinned; absent = it stays as the lock has it. */
+  /** Lists the tools of MCP servers to pin them; absent = the lock's pins stay. */
   readonly askMcp?: AskMcp
-  /** Texts that stand in for files, by path in the workspace. */
+  /** Texts used instead of files, by path in the workspace. */
   readonly overlay?: Readonly<Record<string, string>>
-  /** Stands in for what is at `path`. */
+  /** Used instead of `path`. */
   readonly archive?: UnpackedArchive
-  /** Compiles in spite of errors that lint found, as far as the documents can be compiled: for questions, not for publishing. */
+  /** Compiles as far as possible in spite of lint errors: for questions, never for publishing. */
   readonly despiteErrors?: boolean
 }
 
@@ -63,16 +63,16 @@ export async function buildBundle({
     : await openDirectory(project, path, overlay)
   if (workspace.documents.length === 0 && workspace.findings.length === 0) throw fail('no_documents', { where: path })
   const { config } = project
-  const notebook = createNotebook()
+  const registry = createNotebook()
   const options = {
     strict: strict || config.lint?.profile === 'strict',
-    published: notebook,
+    published: registry,
     ...(config.lint?.rules && { rules: config.lint.rules }),
     ...(config.providers && { providers: config.providers }),
     guardrails: guardrails.map((each) => each.replace(/^\.\//, '')),
   }
   let findings = lintWorkspace(workspace, options)
-  if (operator && notebook.wants && (await notebook.fetch(operator))) findings = lintWorkspace(workspace, options)
+  if (operator && registry.wants && (await registry.fetch(operator))) findings = lintWorkspace(workspace, options)
   const compileAs = async (suffix: string | undefined, root = inside): Promise<BundleBuild> => {
     const found = findings.filter(concernsClosure({ workspace, root, guardrails: options.guardrails }))
     if (!despiteErrors && found.some(({ severity }) => severity === 'error')) return { workspace, findings: found }
@@ -86,9 +86,9 @@ export async function buildBundle({
       ...(update !== undefined && { update }),
       ...(askMcp && { askMcp }),
     })
-    // What both found at one place is told once, in the words of lint, which knows what was probably meant.
-    const told = new Set(found.map(keyOf))
-    const all = [...found, ...compiled.findings.filter((each) => !told.has(keyOf(each)))]
+    // Where lint and compile report the same fault, lint's finding is kept: it suggests what was meant.
+    const lintKeys = new Set(found.map(keyOf))
+    const all = [...found, ...compiled.findings.filter((each) => !lintKeys.has(keyOf(each)))]
     const isUsable = despiteErrors ? compiled.bundle !== undefined : !all.some(({ severity }) => severity === 'error')
     return !isUsable ? { workspace, findings: all } : { workspace, findings: all, compiled, as: compileAs }
   }
@@ -100,7 +100,7 @@ const keyOf = ({ rule, severity, path, range }: Diagnostic): string =>
 
 interface OpenedBundle {
   readonly workspace: Workspace
-  /** Path in the workspace of what is compiled. */
+  /** Path of the root in the workspace. */
   readonly inside: string
   readonly guardrails: readonly string[]
 }
@@ -115,7 +115,7 @@ async function openDirectory(project: Project, path: string, overlay: BuildOptio
   return { workspace, inside, guardrails }
 }
 
-/** An archive has no project around it, so the guardrails of the one that publishes it are put beside it. */
+/** An archive comes without a project: the guardrails of the publishing project are added to it. */
 async function openArchive({ directory, config }: Project, { root, files }: UnpackedArchive): Promise<OpenedBundle> {
   const { guardrails = [] } = config
   if (guardrails.length === 0) return { workspace: loadFiles(Object.fromEntries(files)), inside: root, guardrails }

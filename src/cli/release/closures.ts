@@ -13,7 +13,7 @@ import type { Project } from '../project/project.ts'
 import { agentOf, splitVersion } from '../project/reference.ts'
 import { hasRegistry, lookupOf, versionViews } from '../project/registry.ts'
 
-/** What a path means, built: a directory, a document, an archive, or `-`. Published documents are asked for where there may be any. */
+/** Builds a directory, a document, an archive or `-`. Published versions are looked up where there may be any. */
 export async function buildAt(call: CommandContext, project: Project, path: string): Promise<BundleBuild> {
   const archive = isArchivePath(path)
     ? await openArchiveAt(call, path === '-' ? path : resolve(call.cwd, path))

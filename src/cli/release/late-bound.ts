@@ -1,4 +1,4 @@
-/** Late-bound agents of a project: they are in no closure, so where a project is tried they are published beside it. */
+/** Late-bound agents of a project. They belong to no closure, so `dev`, `run` and `test` deploy them beside it. */
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { BundleBuild } from './build.ts'
@@ -10,7 +10,7 @@ export interface LateBound {
   readonly findings: readonly Diagnostic[]
 }
 
-/** The agents that late-bound edges of a build name, and those that these name in turn. Others than the workspace's are not ours. */
+/** Compiles the late-bound agents of the workspace that a build delegates to, directly or through each other. */
 export async function lateBoundOf(
   { workspace, findings: known, compiled, as }: BundleBuild,
   prerelease?: string,
@@ -18,23 +18,23 @@ export async function lateBoundOf(
   const bundles: CompiledBundle[] = []
   const findings: Diagnostic[] = []
   const seen = new Set(compiled?.bundle?.root === undefined ? [] : [compiled.bundle.root])
-  const said = new Set(known.map(keyOf))
-  const open = compiled?.bundle ? [compiled.bundle] : []
-  for (const { agents } of open) {
+  const knownKeys = new Set(known.map(keyOf))
+  const pending = compiled?.bundle ? [compiled.bundle] : []
+  for (const { agents } of pending) {
     const names = agents.flatMap((agent) => agent.agents.filter(({ lateBound }) => lateBound).map(({ id }) => id))
     for (const id of names.filter((each) => !seen.has(each))) {
       seen.add(id)
       const document = workspace.documents.find(({ kind, identity }) => kind === 'Agent' && identity?.id === id)
       if (!document || !as) continue
       const built = await as(prerelease, document.path)
-      for (const finding of built.findings.filter((each) => !said.has(keyOf(each)))) {
-        said.add(keyOf(finding))
+      for (const finding of built.findings.filter((each) => !knownKeys.has(keyOf(each)))) {
+        knownKeys.add(keyOf(finding))
         findings.push(finding)
       }
       const bundle = built.compiled?.bundle
       if (bundle?.root !== id) continue
       bundles.push(bundle)
-      open.push(bundle)
+      pending.push(bundle)
     }
   }
   return { bundles, findings }

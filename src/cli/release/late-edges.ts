@@ -1,4 +1,4 @@
-/** Delegations that are bound when they are called: until their agent is deployed, each such call is an error. */
+/** Late-bound delegations: a call fails until its agent is deployed. */
 import { join, relative } from 'node:path'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
@@ -9,11 +9,11 @@ export interface LateEdge {
   readonly from: string
   /** `namespace.name` of the agent that is called. */
   readonly to: string
-  /** Where its document is in the project, as people here name it. */
+  /** Path of its document in the project, relative to the working directory. */
   readonly path?: string
 }
 
-/** @param documents where the agents that are called may be, and the directory from which people see them */
+/** @param documents workspace that may hold the called agents, and the directory that paths are relative to */
 export const lateEdgesOf = (
   agents: readonly AgentSnapshot[],
   documents?: { readonly workspace: Workspace; readonly cwd: string },
@@ -28,7 +28,7 @@ export const lateEdgesOf = (
       }),
   )
 
-/** Says which of the agents are not deployed, and how they would be. Source: bundles, section 1. */
+/** Warns about late-bound agents that are not deployed. Source: bundles, section 1. */
 export async function tellUndeployed(
   { out }: Pick<CommandContext, 'out'>,
   operator: OperatorClient,

@@ -11,7 +11,7 @@ import { textOf } from '../files/first-files.ts'
 export const lockFileOf = ({ workspace, compiled }: BundleBuild): string =>
   join(workspace.root, compiled?.lockPath ?? 'svc.lock')
 
-/** Writes the lock whole or not at all, so that nobody reads half of it; one that says the same already is left alone. */
+/** Writes the lock atomically; an unchanged one is not written again. */
 export async function saveLock(built: BundleBuild, lock: LockFile): Promise<void> {
   const [path, text] = [lockFileOf(built), writeLock(lock)]
   if (textOf(path) === text) return
@@ -26,9 +26,9 @@ export async function saveLock(built: BundleBuild, lock: LockFile): Promise<void
 }
 
 /**
- * The lock is what the documents compile to.
+ * Checks that the lock is what the documents compile to.
  * @param built without errors
- * @param cwd from which people see its path
+ * @param cwd directory that the printed path is relative to
  * @throws Failure `compile/drift`, with each member that differs
  */
 export function checkDrift(built: BundleBuild, cwd: string): void {

@@ -1,4 +1,4 @@
-/** What publishing a bundle would change against what was published before. Source: bundles, section 5. */
+/** What publishing a bundle would change in the published versions. Source: bundles, section 5. */
 import { lte, prerelease, rcompare } from 'semver'
 import { ancestorsOf } from '../../compile/view/ancestors.ts'
 import { authorityMatrix, type MatrixRow } from '../../compile/view/matrix.ts'
@@ -23,7 +23,7 @@ export interface PlanStep {
   /** The version it is compared with; null for the first. */
   readonly from: string | null
   readonly to: string
-  /** The smallest bump that the changes ask for; for 0.x, minor stands for major. */
+  /** The smallest bump that the changes require; for 0.x, minor counts as major. */
   readonly required: ChangeSeverity | null
   /** The bump from `from` to `to`; null where the number does not rise. */
   readonly given: ChangeSeverity | null
@@ -37,7 +37,7 @@ export interface PlanStep {
 
 export interface PublishPlan extends Pick<VersionDifference, 'breaking' | 'widens' | 'changes'> {
   readonly steps: readonly PlanStep[]
-  /** All that agents may do which were never published before, and which no difference tells. */
+  /** Authority of agents that are published for the first time, which no difference shows. */
   readonly matrix: readonly { readonly agent: string; readonly rows: readonly MatrixRow[] }[]
 }
 
@@ -47,10 +47,10 @@ export async function planOf(operator: OperatorClient, bundle: CompiledBundle): 
     ...(await Promise.all(bundle.documents.map((document) => documentStep(operator, document)))),
   ].filter((each) => each !== undefined)
   const documents = new Set(bundle.documents.map(({ id, kind }) => `${kind} ${id}`))
-  // What a document changes is told by the agents that use it; alone it speaks for itself.
-  const told = compared.filter(({ step }) => bundle.root === undefined || !documents.has(`${step.kind} ${step.id}`))
+  // Changes of a document are reported through the agents that use it; without an agent, directly.
+  const reported = compared.filter(({ step }) => bundle.root === undefined || !documents.has(`${step.kind} ${step.id}`))
   const { breaking, widens, changes } = differenceOf(
-    distinct(told.flatMap(({ difference }) => difference?.changes ?? [])),
+    distinct(reported.flatMap(({ difference }) => difference?.changes ?? [])),
   )
   return { breaking, widens, changes, steps: compared.map(({ step }) => step), matrix: firstMatrix(bundle, compared) }
 }
@@ -108,7 +108,7 @@ function stepOf(
   difference: VersionDifference | undefined,
   taken: boolean,
 ): PlanStep {
-  // Other content is a change, though none that a list of changes names.
+  // Other content without a listed change still needs a new version.
   const change = difference ? (difference.required ?? 'patch') : null
   const required = from !== undefined && change ? requiredBump(from, change) : null
   return {
@@ -125,8 +125,8 @@ function stepOf(
 }
 
 /**
- * The release before a version: the highest below it, else the highest of all, which the version then fails to follow.
- * Prereleases are tries, and nobody's predecessor.
+ * The release to compare a version with: the highest one that is not above it, else the highest of all. Prereleases do not
+ * count.
  */
 function predecessor(versions: readonly string[], next: string): string | undefined {
   const releases = versions.filter((each) => prerelease(each) === null).sort(rcompare)

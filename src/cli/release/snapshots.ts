@@ -1,4 +1,4 @@
-/** Publishing what is being written: every clean save becomes a version `-dev.N` of its own, and the deployed one. */
+/** Publishes work in progress: every save without errors becomes a version `-dev.N` and is deployed. */
 import { fail } from '../../base/failure.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { sortDiagnostics } from '../../documents/text/diagnostic.ts'
@@ -16,7 +16,7 @@ export interface SnapshotSave {
   readonly saved?: SavedSnapshots
   /** Closures of the project's late-bound agents, deployed with it. */
   readonly lateBound: readonly CompiledBundle[]
-  /** Of the documents as they are, without a number of ours. */
+  /** Digest of the documents with their own version, without `-dev.N`. */
   readonly digest?: string
 }
 
@@ -26,12 +26,12 @@ export interface SavedSnapshots {
   /** Model of the root agent, `provider/name`. */
   readonly model: string
   readonly inputContract: unknown
-  /** The documents say what is deployed already. */
+  /** The documents equal what is deployed. */
   readonly unchanged: boolean
 }
 
 /**
- * @param before what this process saved last, with which a save that changes nothing is known without compiling again
+ * @param before last save of this process; an unchanged save is recognized by it without compiling again
  * @throws Failure `no_documents`, `usage` where there is no agent to run
  */
 export async function saveSnapshot(
@@ -62,14 +62,14 @@ export async function saveSnapshot(
       return { ...again, digest, saved: { ...again.saved, unchanged: true } }
   }
   const next = await numbered(plain, root, last + 1)
-  // Its parts are in the snapshot by value: Tool and Policy documents are only published when a person says so.
-  // The late-bound first, so that nobody calls an agent that is not there yet.
+  // Snapshots hold Tool and Policy documents by value; those are published only on request.
+  // Late-bound agents first, so that nothing calls an agent that does not exist yet.
   for (const bundle of bundlesOf(next).reverse())
     await operator.call('POST /publish', { body: { bundle: { ...bundle, documents: [] }, deploy: true } })
   return { ...next, digest }
 }
 
-/** What is deployed together, the root's own closure first. */
+/** The bundles to deploy together, the root's own closure first. */
 export const bundlesOf = ({ build: { compiled }, lateBound }: SnapshotSave): CompiledBundle[] => [
   ...(compiled?.bundle ? [compiled.bundle] : []),
   ...lateBound,

@@ -4,13 +4,13 @@ import { safeText } from '../../terminal/text.ts'
 import type { Io } from '../shell/io.ts'
 
 /**
- * Where a policy asks for comprehension, the person types the fact that matters: the first number among the arguments,
- * else the first text. True when it was typed as it stands there.
+ * Where a policy requires comprehension, the approver types the key fact: the first number among the arguments, else the
+ * first text. True when it was typed exactly.
  */
 export async function askAcknowledgement(task: TaskContent, io: Io, signal: AbortSignal): Promise<boolean> {
   const fact = keyFact(task.arguments)
-  const asked = fact ? `To approve, type ${safeText(fact.name)}:` : 'To approve, type yes:'
-  const typed = await io.prompts.text(asked, signal)
+  const question = fact ? `To approve, type ${safeText(fact.name)}:` : 'To approve, type yes:'
+  const typed = await io.prompts.text(question, signal)
   return typed.trim() === (fact?.value ?? 'yes')
 }
 

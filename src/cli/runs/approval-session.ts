@@ -1,6 +1,6 @@
 /**
- * Where `approve`, `reject` and `answer` find tasks and bring their answers: the operator application, or the API where a key
- * was given. Source: command line, 1.1.
+ * Finds tasks and sends answers for `approve`, `reject` and `answer`: through the operator application, or through the API
+ * where a key was given. Source: command line, 1.1.
  */
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
@@ -24,18 +24,18 @@ export interface AnswerReceipt {
   readonly runStatus: string
 }
 
-/** How an answer is told. */
+/** How to report an answer. */
 export interface AnswerReport {
-  /** The same was answered before by the same person; nothing changed. */
+  /** The same person gave the same answer before; nothing changed. */
   readonly again: boolean
-  /** False where nobody serves the data directory: the answer is kept, and the run goes on when somebody does. */
+  /** False where no server runs: the answer is stored, and the run continues when one starts. */
   readonly served: boolean
 }
 
 export interface TaskDesk {
   find(text: string): Promise<InboxItem>
   /**
-   * Sends one answer. The digest of the arguments that were looked at goes along, so that an answer never reaches others.
+   * Sends one answer with the digest of the reviewed arguments, so that it cannot approve changed ones.
    * @throws RefusedAnswer
    */
   answer(
@@ -43,7 +43,7 @@ export interface TaskDesk {
     answer: JsonObject,
     metadata: JsonObject,
   ): Promise<{ verdict: AnswerReceipt; told: AnswerReport }>
-  /** Looks whether the call of an `anomaly_review` happened. @throws Failure `usage` with an API key */
+  /** Runs the probe of an `anomaly_review`: whether its call happened. @throws Failure `usage` with an API key */
   probe(item: InboxItem): Promise<ProbeView>
 }
 
@@ -102,7 +102,11 @@ function apiDesk(client: SvcClient, runId: string): TaskDesk {
       return toItem(found[0]!)
     },
     probe() {
-      throw fail('usage', { what: 'Only an operator looks whether a call happened.' }, { fix: 'svc inbox --operator' })
+      throw fail(
+        'usage',
+        { what: 'Only an operator can probe whether a call happened.' },
+        { fix: 'svc inbox --operator' },
+      )
     },
     async answer(item, answer, metadata) {
       const { status: runStatus, duplicate } = accepted(
@@ -169,11 +173,11 @@ const toItem = ({ userTaskId, kind, runId, apiCompletable, content }: UserTask):
   task: content,
 })
 
-/** What the run does now, as the last words of an answer. */
+/** The end of a confirmation: what the run does next. */
 export const nextOf = ({ runId }: InboxItem, { served }: AnswerReport, then = 'continues'): string =>
   served ? `run ${shortId(runId)} ${then}` : `run ${shortId(runId)} goes on when a server runs: svc dev or svc serve`
 
-/** What a look came to: the call in one line, the result in the next. */
+/** Result of a probe: the call in one line, the result in the next. */
 export const drawProbe = ({ name, arguments: given, result, isError }: ProbeView): [string, string] => [
   safeText(`${name} ${JSON.stringify(given)}`),
   `${isError ? 'failed: ' : ''}${safeJson(result)}`,

@@ -27,7 +27,7 @@ export async function readDecisions(
   if (!target.operator || running?.key === undefined)
     throw fail(
       'usage',
-      { what: '--decide answers for people, which only `svc dev` permits.' },
+      { what: '--decide answers for people, which only `svc dev` allows.' },
       { fix: 'Start svc dev in this project, and give no key.' },
     )
   return createRulebook(readRules(await readText(file, call), file))
@@ -42,7 +42,7 @@ function readRules(text: string, path: string): readonly DecisionRule[] {
   const rules = root?.value
   if (!source || !root || !Array.isArray(rules) || !rules.every(isJsonObject))
     throw fail('usage', { what: `${path} is no list of decisions.` })
-  // Shape and sense are those of a scenario's `decide`; its findings stand in that file, so they are told by position.
+  // Checked like `decide` of a scenario; since the places are those of a made-up document, entries are named by position.
   const [wrong] = rules.flatMap((rule, at) => problemsOf(rule).map((message) => `${path}: entry ${at + 1}: ${message}`))
   if (wrong !== undefined) throw fail('usage', { what: wrong })
   return rules as unknown as readonly DecisionRule[]

@@ -1,4 +1,4 @@
-/** A task before a person: the card, the keys, and what they send. */
+/** Asks a person to decide a task: draws the card, reads keys, sends the answer. */
 import { fail, isFailure } from '../../base/failure.ts'
 import { InexactNumberError, isExactNumber } from '../../base/exact-number.ts'
 import { isJsonObject, parseJson as parse, type JsonObject, type JsonValue } from '../../base/json.ts'
@@ -28,44 +28,44 @@ export interface ApprovalSession {
   readonly agent: string
 }
 
-/** `answered`: accepted; `later`: the person leaves it; `gone`: somebody else or the clock was faster. */
+/** `answered`: accepted; `later`: left open by the person; `gone`: decided by somebody else, or expired. */
 export type DecisionEnd = 'answered' | 'later' | 'gone'
 
 /**
- * Shows the task and asks until it is answered or left. Nothing is answered by default.
+ * Shows the task and asks until it is answered or left open. There is no default answer.
  * @param signal fires when the task was closed elsewhere
  */
 export async function decideTask(
-  desk: ApprovalSession,
+  session: ApprovalSession,
   runId: string,
   task: UserTask,
   signal: AbortSignal,
 ): Promise<DecisionEnd> {
-  const { out } = desk.call
-  if (!task.apiCompletable && !desk.operator) {
+  const { out } = session.call
+  if (!task.apiCompletable && !session.operator) {
     out.say(`task ${task.userTaskId.slice(-6)} (${task.kind}) can only be completed by an operator: svc inbox`)
     return 'later'
   }
   for (;;) {
-    const decision = await ask(desk, runId, task, signal)
+    const decision = await ask(session, runId, task, signal)
     if (decision === 'later') return 'later'
     if (decision === 'again') continue
-    const answer = await answerTask(desk.answering, runId, task, decision)
+    const answer = await answerTask(session.answering, runId, task, decision)
     if (answer.error === undefined) {
-      out.say(`  ${saidOf(decision)}`)
+      out.say(`  ${describeDecision(decision)}`)
       return 'answered'
     }
     out.say(`error[${answer.code ?? 'conflict'}]: ${safeText(answer.error)}`)
     if (answer.code === 'not_an_approver')
       out.hint('the run waits for somebody else, and goes on here when they have decided')
-    if (!MENDABLE.has(answer.code)) return 'gone'
+    if (!RETRYABLE.has(answer.code)) return 'gone'
   }
 }
 
-/** Refusals after which the same person may try again. */
-const MENDABLE: ReadonlySet<MessageAccepted['code']> = new Set(['invalid_value', 'acknowledgement_required'])
+/** Refusals after which the same person can try again. */
+const RETRYABLE: ReadonlySet<MessageAccepted['code']> = new Set(['invalid_value', 'acknowledgement_required'])
 
-const saidOf = (decision: TaskDecision): string =>
+const describeDecision = (decision: TaskDecision): string =>
   decision.arguments
     ? 'approved as edited; checked again by schema and policies'
     : decision.approved === true
@@ -111,7 +111,7 @@ async function ask(
       return 'again'
     }
     case 'p':
-      screen.lines(...(await lookWith(operator, task)))
+      screen.lines(...(await probeTask(operator, task)))
       return 'again'
     case 'l':
       return 'later'
@@ -125,8 +125,8 @@ async function ask(
   }
 }
 
-/** What the tool that the author named for looking says; why not, where it cannot be asked. */
-async function lookWith(operator: OperatorClient | undefined, { userTaskId }: UserTask): Promise<readonly string[]> {
+/** Result of the probe tool that the author named, or the reason why it cannot be called. */
+async function probeTask(operator: OperatorClient | undefined, { userTaskId }: UserTask): Promise<readonly string[]> {
   try {
     return drawProbe(await operator!.call('POST /tasks/:id/probe', { id: userTaskId, body: undefined }))
   } catch (error) {
@@ -171,7 +171,7 @@ async function askEdit(call: CommandContext, { content }: UserTask, signal: Abor
   }
 }
 
-/** What an edit takes away and what it puts in its place, argument by argument. */
+/** The old and new value of each edited argument. */
 function changesOf(before: JsonValue, edited: JsonObject): string[] {
   const old = isJsonObject(before) ? before : {}
   const names = [...new Set([...Object.keys(old), ...Object.keys(edited)])]
@@ -182,7 +182,7 @@ function changesOf(before: JsonValue, edited: JsonObject): string[] {
     .flatMap((name) => [...line('-', name, old[name]), ...line('+', name, edited[name])])
 }
 
-/** Of a call whose outcome nobody knows: where it happened, what it answered is what the model is told. */
+/** Decision on a call with unknown outcome. If it happened, the person enters the result for the model. */
 async function askOutcome(
   { io }: CommandContext,
   { content }: UserTask,
@@ -204,7 +204,7 @@ export function jsonOrText(typed: string): JsonValue {
   }
 }
 
-/** A text or a number, or one of many options. An empty line leaves the task. */
+/** Asks for a text, a number or one of many options. An empty line leaves the task open. */
 async function askValue(
   { io, out }: CommandContext,
   { kind, content }: UserTask,
@@ -222,7 +222,7 @@ async function askValue(
 }
 
 /**
- * What was typed, read by the kind of the task.
+ * Parses the typed answer by the kind of the task.
  * @throws Failure `usage`
  */
 export function valueOf(kind: string, options: Readonly<UserTask['content']['options']>, typed: string): TaskDecision {

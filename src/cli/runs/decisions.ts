@@ -1,4 +1,4 @@
-/** What people are made to answer, written down beforehand: `decide` of a scenario, and the file of `svc run --decide`. */
+/** Scripted answers to tasks: `decide` of a scenario, and the file of `svc run --decide`. */
 import { parseDuration } from '../../base/duration.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { createFinding, type Diagnostic } from '../../documents/text/diagnostic.ts'
@@ -29,9 +29,9 @@ export interface DecisionRule {
   readonly roles?: readonly string[]
 }
 
-/** What waits for a person, as rules see it. */
+/** A waiting task as rules match it. */
 export interface WaitingTask {
-  /** Of the task; of a reply, of the question it answers. */
+  /** Of the task, or of the question that a reply answers. */
   readonly id: string
   /** Kind of task, or `reply`. */
   readonly kind: string
@@ -44,21 +44,21 @@ export interface WaitingTask {
 
 export interface ScriptedAnswers {
   /**
-   * The rule that answers: the first that fits and has answered nothing yet, else the first that fits. None answers one
-   * task twice, so that two approvals need two rules; a rule for replies says its text once.
+   * The rule that answers: the first matching one that has answered nothing yet, else the first matching one. No rule answers
+   * one task twice, so two approvals need two rules; a rule for replies is used once.
    */
-  choose(asked: WaitingTask): DecisionRule | undefined
-  /** Notes that the rule has answered. */
-  use(rule: DecisionRule, asked: WaitingTask): void
+  choose(task: WaitingTask): DecisionRule | undefined
+  /** Records that the rule answered the task. */
+  use(rule: DecisionRule, task: WaitingTask): void
 }
 
 export function createRulebook(rules: readonly DecisionRule[]): ScriptedAnswers {
   const answered = new Map<DecisionRule, Set<string>>()
   return {
-    choose(asked) {
-      const fitting = rules.filter((rule) => fits(rule, asked) && !answered.get(rule)?.has(asked.id))
+    choose(task) {
+      const fitting = rules.filter((rule) => matchesTask(rule, task) && !answered.get(rule)?.has(task.id))
       const fresh = fitting.find((rule) => !answered.has(rule))
-      return fresh ?? (asked.kind === 'reply' ? undefined : fitting[0])
+      return fresh ?? (task.kind === 'reply' ? undefined : fitting[0])
     },
     use(rule, { id }) {
       answered.set(rule, (answered.get(rule) ?? new Set()).add(id))
@@ -66,34 +66,33 @@ export function createRulebook(rules: readonly DecisionRule[]): ScriptedAnswers 
   }
 }
 
-function fits(rule: DecisionRule, asked: WaitingTask): boolean {
-  if (rule.task === undefined ? asked.kind === 'reply' && rule.text === undefined : rule.task !== asked.kind)
-    return false
-  if (rule.tool !== undefined && rule.tool !== asked.tool) return false
+function matchesTask(rule: DecisionRule, task: WaitingTask): boolean {
+  if (rule.task === undefined ? task.kind === 'reply' && rule.text === undefined : rule.task !== task.kind) return false
+  if (rule.tool !== undefined && rule.tool !== task.tool) return false
   if (rule.when === undefined) return true
   const { condition } = readCondition(rule.when)
-  return condition !== undefined && evaluateConditions(condition, factsOf(asked)).truth === 'true'
+  return condition !== undefined && evaluateConditions(condition, factsOf(task)).truth === 'true'
 }
 
 /** The message that the rule sends, without the ids. @throws Failure `usage` for an option that is not offered */
-export function answerOf(rule: DecisionRule, asked: WaitingTask): JsonObject {
-  if (asked.kind === 'reply') return { text: rule.text ?? '' }
+export function answerOf(rule: DecisionRule, task: WaitingTask): JsonObject {
+  if (task.kind === 'reply') return { text: rule.text ?? '' }
   const approved = verdictOf(rule)
   const reason = rule.reason ?? (typeof rule.reject === 'string' ? rule.reject : undefined)
-  const isOutcome = asked.kind === 'anomaly_review' && rule.text !== undefined
+  const isOutcome = task.kind === 'anomaly_review' && rule.text !== undefined
   const metadata = {
     ...(reason !== undefined && { 'svc/comment': reason }),
     ...(rule.edit && { 'svc/arguments': rule.edit }),
-    // Who wrote the rule has read what it approves.
+    // Writing the rule counts as reading the arguments.
     ...(approved === true && { 'svc/acknowledged': true }),
     ...(isOutcome && { 'svc/result': rule.text }),
-    ...(asked.argsDigest !== undefined && { 'svc/arguments_digest': asked.argsDigest }),
+    ...(task.argsDigest !== undefined && { 'svc/arguments_digest': task.argsDigest }),
   }
   return {
     ...(approved !== undefined && { approved }),
     ...(rule.text !== undefined && !isOutcome && { textValue: rule.text }),
     ...(rule.number !== undefined && { numberValue: rule.number }),
-    ...(rule.option !== undefined && { selectedOptionId: optionOf(rule.option, asked) }),
+    ...(rule.option !== undefined && { selectedOptionId: optionOf(rule.option, task) }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   } as JsonObject
 }
@@ -110,10 +109,10 @@ const verdictOf = ({ approve, reject, decide, edit }: DecisionRule): boolean | u
 /** Milliseconds from the question to the answer. */
 export const delayOf = ({ after }: DecisionRule): number => (after === undefined ? 0 : (parseDuration(after) ?? 0))
 
-/** What the shape of a rule cannot say: that it answers something, with a condition that can be read. */
+/** Checks beyond the schema: a rule answers something, and its condition can be read. */
 export function ruleFindings(file: DocumentSpans, rules: readonly DecisionRule[], pointer: string): Diagnostic[] {
   return rules.flatMap((rule, at) => {
-    const here = `${pointer}/${at}`
+    const rulePointer = `${pointer}/${at}`
     if (
       verdictOf(rule) === undefined &&
       rule.text === undefined &&
@@ -121,18 +120,18 @@ export function ruleFindings(file: DocumentSpans, rules: readonly DecisionRule[]
       rule.option === undefined
     )
       return [
-        createFinding('doc/schema', 'error', file.placeOf(here), `${pointer.slice(1)}[${at}] answers nothing.`, {
+        createFinding('doc/schema', 'error', file.placeOf(rulePointer), `${pointer.slice(1)}[${at}] answers nothing.`, {
           fix: 'Say approve, reject, edit, text, number or option.',
         }),
       ]
     const problem = rule.when === undefined ? undefined : readCondition(rule.when).problems[0]
     return problem
-      ? [createFinding('doc/schema', 'error', file.placeOf(`${here}/when${problem.pointer}`), problem.message)]
+      ? [createFinding('doc/schema', 'error', file.placeOf(`${rulePointer}/when${problem.pointer}`), problem.message)]
       : []
   })
 }
 
-/** Only the call is known here: what a condition asks of the run or of the past is unknown, which fits nothing. */
+/** Facts of the call only: conditions on the run or its history are unknown and match nothing. */
 function factsOf({ args = null, tool = '' }: WaitingTask): CallFacts {
   return {
     args,

@@ -1,4 +1,4 @@
-/** Stays with a run: shows what happens, brings its tasks before a person, and tells where it stopped. */
+/** Follows a run: shows its events, asks a person to decide its tasks, and returns where it stopped. */
 import {
   answerTask,
   isWaiting,
@@ -23,83 +23,83 @@ export interface FollowOptions {
   /** Every event goes to stdout as it comes, one line of JSON each. */
   readonly events: boolean
   readonly maxWaitMs?: number
-  /** Answers before anybody is asked; `onTask` is for what it does not answer. */
+  /** Answers tasks first; `onTask` applies to the rest. */
   readonly rulebook?: ScriptedAnswers
 }
 
-/** Where following ended: the run has ended, waits for somebody (`task` where it is one), or `maxWaitMs` went by. */
+/** Why following ended: the run ended, it waits (for `task` where it is one), or `maxWaitMs` passed (`gaveUp`). */
 export interface FollowEnd {
   readonly run: RunStatus
   readonly task?: UserTask
   readonly gaveUp: boolean
 }
 
-export async function followRun(desk: ApprovalSession, options: FollowOptions): Promise<FollowEnd> {
-  const { call, client } = desk
+export async function followRun(session: ApprovalSession, options: FollowOptions): Promise<FollowEnd> {
+  const { call, client } = session
   const { runId, onTask } = options
   const stop = new AbortController()
   const signal = AbortSignal.any([call.signal, stop.signal])
-  const draw = createDrawing(desk, options)
+  const draw = createDrawing(session, options)
   const seen = new Map<string, AbortController>()
-  let left: FollowEnd | undefined
+  let end: FollowEnd | undefined
   let gaveUp = false
   let failure: unknown
 
-  const leave = (run: RunStatus, task?: UserTask): void => {
-    left = { run, gaveUp: false, ...(task && { task }) }
+  const stopFollowing = (run: RunStatus, task?: UserTask): void => {
+    end = { run, gaveUp: false, ...(task && { task }) }
     stop.abort()
   }
-  /** Looks at what the run waits for. What was handled already, or needs nobody any more, is passed over. */
-  const look = async (): Promise<void> => {
+  /** Handles what the run waits for, except tasks that were handled before. */
+  const handleWaiting = async (): Promise<void> => {
     if (signal.aborted) return
     const run = await client.getRun(runId, { signal })
     if (!isWaiting(run.status)) return
-    if (run.status === 'WaitingForResponse') return await reply(run)
+    if (run.status === 'WaitingForResponse') return await handleReply(run)
     const pending = await pendingTasks(client, runId, { signal })
     if (pending.length === 0 && onTask !== 'wait') {
-      // Where the trigger hides its timeline a key sees that the run waits, and never for what.
+      // A trigger that hides its timeline shows a key that the run waits, but not the task.
       const now = await client.getRun(runId, { signal })
-      if (now.status === 'WaitingForHITL') leave(now)
+      if (now.status === 'WaitingForHITL') stopFollowing(now)
       return
     }
     for (const task of pending) {
       if (seen.has(task.userTaskId) || signal.aborted) continue
       const closed = new AbortController()
       seen.set(task.userTaskId, closed)
-      if (await answeredByRule(desk, options, task)) continue
+      if (await answeredByRule(session, options, task)) continue
       if (onTask === 'wait') {
         call.out.say(`waiting for ${describeTask(task)}`)
         continue
       }
-      if (onTask === 'exit' || !(await handle(task, AbortSignal.any([signal, closed.signal]), closed.signal)))
-        return leave(run, task)
+      if (onTask === 'exit' || !(await promptForTask(task, AbortSignal.any([signal, closed.signal]), closed.signal)))
+        return stopFollowing(run, task)
     }
   }
-  const handle = async (task: UserTask, closing: AbortSignal, closed: AbortSignal): Promise<boolean> => {
+  const promptForTask = async (task: UserTask, closing: AbortSignal, closed: AbortSignal): Promise<boolean> => {
     if (onTask === 'reject') {
       if (task.kind !== 'approval' && task.kind !== 'escalation') return false
-      const { error } = await answerTask(desk.answering, runId, task, {
+      const { error } = await answerTask(session.answering, runId, task, {
         approved: false,
         comment: 'Rejected by --on-task reject.',
       })
       return error === undefined
     }
     try {
-      return (await decideTask(desk, runId, task, closing)) !== 'later'
+      return (await decideTask(session, runId, task, closing)) !== 'later'
     } catch (error) {
       if (!closed.aborted) throw error
       call.out.say('  answered elsewhere')
       return true
     }
   }
-  const reply = async (run: RunStatus): Promise<void> => {
-    const asked = { id: `${runId} ${run.totalTokensUsed}`, kind: 'reply' }
-    if (await applyRule(desk, options, asked, runId)) return
+  const handleReply = async (run: RunStatus): Promise<void> => {
+    const question = { id: `${runId} ${run.totalTokensUsed}`, kind: 'reply' }
+    if (await applyRule(session, options, question, runId)) return
     if (onTask === 'wait') return
-    if (onTask !== 'prompt') return leave(run)
+    if (onTask !== 'prompt') return stopFollowing(run)
     const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()
-    if (text === '') return leave(run)
-    const { error } = await desk.answering.sendRunMessage(runId, { text }, { signal })
+    if (text === '') return stopFollowing(run)
+    const { error } = await session.answering.sendRunMessage(runId, { text }, { signal })
     if (error !== undefined) call.out.say(safeText(error))
   }
 
@@ -110,14 +110,14 @@ export async function followRun(desk: ApprovalSession, options: FollowOptions): 
           gaveUp = true
           stop.abort()
         }, options.maxWaitMs)
-  let looking = Promise.resolve()
+  let handling = Promise.resolve()
   try {
     for await (const event of client.streamRunEvents(runId, { signal })) {
       await draw(event)
       closeTask(event, seen)
-      // Reading goes on while a person thinks: the task may be closed elsewhere meanwhile.
+      // Keep reading events while a person decides: the task may be closed elsewhere.
       if (asksForSomebody(event, runId))
-        looking = looking.then(look).catch((error: unknown) => {
+        handling = handling.then(handleWaiting).catch((error: unknown) => {
           failure ??= error
           stop.abort()
         })
@@ -127,14 +127,14 @@ export async function followRun(desk: ApprovalSession, options: FollowOptions): 
   } finally {
     if (timer) clearTimeout(timer)
   }
-  await looking
+  await handling
   if (failure !== undefined && !gaveUp) throw failure
-  return left ?? { run: await client.getRun(runId), gaveUp }
+  return end ?? { run: await client.getRun(runId), gaveUp }
 }
 
-const answeredByRule = (desk: ApprovalSession, options: FollowOptions, task: UserTask): Promise<boolean> =>
+const answeredByRule = (session: ApprovalSession, options: FollowOptions, task: UserTask): Promise<boolean> =>
   applyRule(
-    desk,
+    session,
     options,
     {
       id: task.userTaskId,
@@ -147,21 +147,21 @@ const answeredByRule = (desk: ApprovalSession, options: FollowOptions, task: Use
     task.runId,
   )
 
-/** Sends what the rule says until none fits any more: each is the vote of a person of its own. */
+/** Answers by rules until none matches: each rule is the vote of another person. */
 async function applyRule(
-  desk: ApprovalSession,
+  session: ApprovalSession,
   options: FollowOptions,
-  asked: WaitingTask,
+  question: WaitingTask,
   runId: string,
 ): Promise<boolean> {
-  const { operator, call } = desk
+  const { operator, call } = session
   const { rulebook } = options
-  const rule = rulebook?.choose(asked)
+  const rule = rulebook?.choose(question)
   if (!rule || !operator) return false
-  rulebook!.use(rule, asked)
+  rulebook!.use(rule, question)
   const body = {
-    ...answerOf(rule, asked),
-    ...(asked.kind !== 'reply' && { userTaskId: asked.id }),
+    ...answerOf(rule, question),
+    ...(question.kind !== 'reply' && { userTaskId: question.id }),
     ...(rule.as !== undefined && { as: rule.as }),
   }
   const { error } = await operator.call('POST /runs/:id/messages', { id: runId, body })
@@ -170,11 +170,11 @@ async function applyRule(
       ? `  answered by a rule${rule.as === undefined ? '' : ` as ${safeText(rule.as)}`}`
       : safeText(error),
   )
-  if (error !== undefined || asked.kind === 'reply') return error === undefined
-  // A rule may have edited the arguments: the next one is about these.
-  const { status, args = null, argsDigest } = await operator.call('GET /tasks/:id', { id: asked.id })
-  const now = argsDigest === undefined ? asked : { ...asked, args, argsDigest }
-  return status !== 'pending' || (await applyRule(desk, options, now, runId))
+  if (error !== undefined || question.kind === 'reply') return error === undefined
+  // A rule may edit the arguments: the next one is matched against the edited ones.
+  const { status, args = null, argsDigest } = await operator.call('GET /tasks/:id', { id: question.id })
+  const now = argsDigest === undefined ? question : { ...question, args, argsDigest }
+  return status !== 'pending' || (await applyRule(session, options, now, runId))
 }
 
 /** `approval of acme.refunds (task 9c1e77)`. */
@@ -202,12 +202,12 @@ function createDrawing(
     if (show === 'none' || event.kind !== 'step' || !event.data.step) return
     const { type } = event.data.step
     if (show === 'text' && type !== 'Reasoning') return
-    // Where a person is asked the card says more than the line.
+    // The approval card, drawn next, says more.
     if (type === 'UserTaskReq' && onTask === 'prompt') return
     if (isToldAtStart(type) === (event.subject === 'engine.step.started'))
       screen.lines(...timeline.add(event.data.step))
   }
 }
 
-/** What stays open until others have worked is told when it begins; all else when it is done. */
+/** Delegations and tasks are shown when they start, since they stay open for long; other steps when they end. */
 export const isToldAtStart = (type: string): boolean => type === 'SubAgentCall' || type === 'UserTaskReq'

@@ -103,14 +103,14 @@ function coerce(name: string, text: string, contract: InputContract): JsonValue 
   if (types.includes('null') && text === 'null') return null
   if (types.includes('array') || types.includes('object'))
     throw fail('usage', {
-      what: `${name} is ${types.join(' or ')} in the input contract of ${told(contract)}; write ${name}:=JSON.`,
+      what: `${name} is ${types.join(' or ')} in the input contract of ${formatAgent(contract)}; write ${name}:=JSON.`,
     })
   throw fail('usage', {
-    what: `"${text}" is no ${types.join(' or ')}, which the input contract of ${told(contract)} declares for ${name}.`,
+    what: `"${text}" is no ${types.join(' or ')}, which the input contract of ${formatAgent(contract)} declares for ${name}.`,
   })
 }
 
-const told = ({ agent, version }: InputContract): string => `${agent}@${version}`
+const formatAgent = ({ agent, version }: InputContract): string => `${agent}@${version}`
 
 function typesOf(schema: JsonValue | undefined, name: string): readonly string[] {
   if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return []

@@ -41,13 +41,13 @@ export async function tellOutcome(call: CommandContext, followed: FollowEnd, eve
   return 3
 }
 
-/** The exit code that a status stands for. */
+/** The exit code for a status. */
 export const exitOfStatus = (status: string): number =>
   status === 'Completed' ? 0 : isTerminal(status) ? 1 : isWaiting(status) ? 3 : 0
 
 /**
- * What is left of a Ctrl-C while following: the run goes on, and how to come back. Anything else is thrown again.
- * @param error a signal as it showed itself, or the key at a prompt, which is no signal in raw mode
+ * After Ctrl-C while following: says that the run continues and how to return. Throws any other error again.
+ * @param error of the aborted request, or `Interrupted` from a prompt, where raw mode sends no signal
  */
 export function tellInterrupted(call: CommandContext, runId: string, error: unknown): number {
   const reason: unknown = call.signal.aborted ? call.signal.reason : error
@@ -78,9 +78,9 @@ function resultOf(call: CommandContext, { run, task }: FollowEnd): object {
   }
 }
 
-/** Of a run that has not ended: so far. */
+/** Duration so far, for a run that has not ended. */
 const durationOf = ({ io }: CommandContext, { startedAt, finishedAt }: RunStatus): number =>
   Math.max(0, (finishedAt === null ? io.clock.now() : Date.parse(finishedAt)) - Date.parse(startedAt))
 
-/** A pipe gets the text as the model wrote it; a terminal must not obey it. */
+/** Pipes get the model's text unchanged; on a terminal control sequences are escaped. */
 const safeOutput = ({ io }: CommandContext, text: string): string => (io.stdout.isTTY ? safeBlock(text) : text)

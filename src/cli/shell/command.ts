@@ -1,4 +1,4 @@
-/** What a command is: data for the parser, the help, the reference and the tests, and an action that is loaded when it runs. */
+/** A command: data for the parser, the help, the reference and the tests, and an action that is loaded when it runs. */
 import type { JsonObject } from '../../base/json.ts'
 import type { Io } from './io.ts'
 import type { GlobalOptions, OutputMode } from './mode.ts'
@@ -11,7 +11,7 @@ export interface ArgumentSpec {
   /** As commander reads it: `<agent>` is required, `[paths...]` is optional and may repeat. */
   readonly name: string
   readonly say: string
-  /** Offered at TAB; what else is given is the command's to refuse. */
+  /** Offered by shell completion; the command itself refuses other values. */
   readonly choices?: readonly string[]
 }
 
@@ -20,9 +20,9 @@ export interface OptionSpec {
   readonly flags: string
   readonly say: string
   readonly choices?: readonly string[]
-  /** What the option means without a value: `--wait` is then `--wait=pause`. */
+  /** Value of the option when it is given without one: `--wait` means `--wait=pause`. */
   readonly bare?: string
-  /** As `bare`, but a word that follows is the value: `--changed origin/main`. */
+  /** Like `bare`, but a following word is taken as the value: `--changed origin/main`. */
   readonly preset?: string
   /** May be given several times. */
   readonly many?: boolean
@@ -31,7 +31,7 @@ export interface OptionSpec {
 export interface CommandSpec {
   /** Words after `svc`: `keys create`. */
   readonly path: string
-  /** A second name: one word. Few and fixed. */
+  /** A second name of one word. */
   readonly alias?: string
   readonly group: CommandGroup
   readonly plane: CommandPlane
@@ -46,12 +46,12 @@ export interface CommandSpec {
   readonly answer?: () => JsonObject
   /** Exit codes beyond 0, 2 and 70, with what they mean here. */
   readonly exits?: Readonly<Record<number, string>>
-  /** Sees signals itself through `call.signal` and ends in its own time. */
+  /** The command handles `call.signal` itself, for an orderly shutdown. */
   readonly drains?: boolean
   load(): Promise<CommandAction>
 }
 
-/** Answers the exit code; nothing means 0. */
+/** Returns the exit code; undefined means 0. */
 export type CommandAction = (call: CommandContext) => Promise<number | void>
 
 export interface CommandContext {
@@ -67,7 +67,7 @@ export interface CommandContext {
   readonly manual: CommandManual
 }
 
-/** What was typed, understood. */
+/** The command line after parsing. */
 export interface ParsedCommand {
   readonly spec: CommandSpec
   readonly given: TypedArguments
@@ -78,7 +78,7 @@ export interface ParsedCommand {
 export interface CommandManual {
   readonly commands: readonly CommandSpec[]
   readonly globalOptions: readonly OptionSpec[]
-  /** Prints the page of a command or a group, of `svc` for no words. False when there is none. */
+  /** Prints the help of a command or a group; of `svc` for no words. False where there is no such command. */
   readonly show: (words: readonly string[]) => boolean
 }
 

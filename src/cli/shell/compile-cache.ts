@@ -5,8 +5,8 @@ import { isAbsolute, join } from 'node:path'
 type EnableCompileCache = (directory: string) => unknown
 
 /**
- * Lets Node cache what it compiles, from Node 22 on. What lies there will be executed, so the directory is the user's own,
- * not one below the system's temporary directory, as Node would choose it, and not one that somebody else can write.
+ * Enables Node's compile cache (Node 22 and later). Node executes what it finds there, so the directory must belong to the
+ * user and be writable by nobody else; Node's default lies in the shared temporary directory.
  * @param enable absent in older versions of Node
  */
 export function cacheCompiledCode(
@@ -19,7 +19,7 @@ export function cacheCompiledCode(
   if (isOwn(directory)) enable(directory)
 }
 
-/** Makes the directory where there is none. One that cannot be made or looked at is not used. */
+/** Creates the directory if needed. False where that fails, or where others may write to it. */
 function isOwn(directory: string): boolean {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })

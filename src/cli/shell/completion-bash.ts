@@ -1,6 +1,6 @@
 /**
- * What bash sources to complete `svc`: nothing but bash itself is needed, 3.2 included, and it may be sourced again. What was
- * typed is handed over as words and never evaluated: a TAB must not run what stands on the line.
+ * Completion script for bash 3.2 and later; needs no other package and may be sourced twice. The typed words are passed on
+ * as arguments and never evaluated: a TAB must not execute the line.
  */
 export const bashCompletion = `# bash completion for svc
 __svc_complete() {

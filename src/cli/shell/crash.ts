@@ -6,7 +6,7 @@ import { makeDirectory } from '../../base/make-directory.ts'
 import type { Io } from './io.ts'
 import { packageVersion } from './version.ts'
 
-/** Keeps what a bug report needs and no argument, since arguments may hold inputs or secrets. */
+/** Writes a crash report without the command's arguments, which may hold inputs or secrets. */
 export async function writeCrash(error: unknown, io: Io): Promise<{ readonly line: string; readonly report: string }> {
   const line = error instanceof Error ? error.message : String(error)
   const at = toIsoText(io.clock.now())

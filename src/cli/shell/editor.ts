@@ -1,4 +1,4 @@
-/** The person's own editor on a text that is shown nowhere else. */
+/** Opens a text in the user's editor. */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'
 
 /**
- * What was saved.
+ * Returns the saved text.
  * @param editor the command, as `EDITOR` has it
  * @throws Failure `usage` when it cannot be started, or ended with another code than 0
  */

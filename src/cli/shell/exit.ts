@@ -1,4 +1,4 @@
-/** What ends a command: the exit code and the last words. The only place where failures become either. */
+/** Turns every failure into the exit code and the error message of a command. */
 import { failures, isFailure, type FailureCode } from '../../base/failure.ts'
 import { fileFailure } from '../../base/file-error.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from '../../client/index.ts'
@@ -6,7 +6,7 @@ import { safeText } from '../../terminal/text.ts'
 import { Interrupted } from './io.ts'
 import { RefusedAnswer, remoteError, RemoteError } from './remote.ts'
 
-/** An error as it is told: `{"error": …}` with `--json`, the anatomy of 1.7 otherwise. */
+/** An error as it is printed: `{"error": …}` with `--json`, else as in section 1.7 of the command line. */
 export interface LastWords {
   readonly exit: number
   readonly code: string
@@ -18,7 +18,7 @@ export interface LastWords {
   readonly requestId?: string
 }
 
-/** Undefined for what nobody expected: a bug. */
+/** Undefined for an unexpected error: a bug. */
 export function lastWords(error: unknown): LastWords | undefined {
   if (error instanceof Interrupted)
     return { exit: error.signal === 'SIGINT' ? 130 : 143, code: 'interrupted', message: 'Interrupted.' }
@@ -60,14 +60,14 @@ export function lastWords(error: unknown): LastWords | undefined {
   return undefined
 }
 
-/** Exit code of a code that came in a 202 body, as of any other. */
+/** Exit code of the error code in a 202 body; 6 for one that is unknown. */
 export const exitOfCode = (code: string | undefined): number =>
   code !== undefined && Object.hasOwn(failures, code) ? failures[code as FailureCode].exit : 6
 
-/** One line with `--json`, else what, where, why and how to go on. No line break at the end. */
+/** One line with `--json`, else message, details, request and remedy. No line break at the end. */
 export function renderLastWords(words: LastWords, json: boolean): string {
-  const { exit: _, ...told } = words
-  if (json) return JSON.stringify({ error: told })
+  const { exit: _, ...printed } = words
+  if (json) return JSON.stringify({ error: printed })
   const lines = [`error[${words.code}]: ${safeText(words.message)}`]
   for (const each of words.details ?? []) lines.push(`  ${safeText(each.path)}: ${safeText(each.message)}`)
   if (words.request)

@@ -1,4 +1,4 @@
-/** The world as a command sees it. Commands touch nothing else, so a test gives a recorded one. */
+/** All input and output of a command, so that a test can replace it. */
 import type { Clock } from '../../base/clock.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
 
@@ -23,9 +23,9 @@ export interface Prompts {
 export interface Io {
   readonly stdout: OutputSink
   readonly stderr: OutputSink
-  /** `bytes` reads what is no text; absent where only text is given. */
+  /** `bytes` reads binary input; absent where a test gives text only. */
   readonly stdin: { readonly isTTY: boolean; text(): Promise<string>; bytes?(): Promise<Uint8Array> }
-  /** Writes what is no text to stdout. */
+  /** Writes binary output to stdout. */
   readonly writeBytes?: (bytes: Uint8Array) => void
   /** Shows text in the person's pager where it is longer than the screen; absent where there is no terminal. */
   readonly page?: (text: string) => Promise<void>
@@ -36,10 +36,10 @@ export interface Io {
   /** Shows requests that do not go through `fetch`; absent unless `--debug`. */
   readonly trace?: (send: (request: Request) => Promise<Response>) => (request: Request) => Promise<Response>
   readonly prompts: Prompts
-  /** True under a continuous integration system or a coding agent, which nobody can answer for. */
+  /** True in CI or under a coding agent, where no person can answer a prompt. */
   readonly unattended: boolean
-  /** Calls `heard` for each signal until the returned function is called. */
-  onSignal(heard: (signal: ProcessSignal) => void): () => void
+  /** Calls `listener` for each signal until the returned function is called. */
+  onSignal(listener: (signal: ProcessSignal) => void): () => void
   /** Ends the process at once, for a second Ctrl-C. */
   exit(code: number): void
 }

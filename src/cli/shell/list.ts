@@ -1,11 +1,11 @@
-/** Lists and single objects in their three forms: for a terminal, for a pipe, for a program. Source: command line, 1.2. */
+/** Prints lists and single objects for a terminal, a pipe or `--json`. Source: command line, 1.2. */
 import type { OperatorList } from '../../spec/operator.ts'
 import { drawCard, type CardField } from '../../terminal/card.ts'
 import { createScreen, type Screen } from '../../terminal/screen.ts'
 import { drawTable, type TableColumn } from '../../terminal/table.ts'
 import type { CommandContext } from './command.ts'
 
-/** @param nothing the sentence for people when the list is empty */
+/** @param nothing sentence on a terminal where the list is empty */
 export async function printList<T>(
   call: CommandContext,
   list: OperatorList<T>,
@@ -23,16 +23,16 @@ export async function printOne(call: CommandContext, value: object, fields: read
   drawCard(answerScreen(call), fields).forEach(call.out.line)
 }
 
-/** Lines that may be more than a screen holds. */
+/** Prints lines, through the pager where it is enabled. */
 export async function printLong({ io, mode, out }: CommandContext, lines: readonly string[]): Promise<void> {
   if (io.page && mode.pager) await io.page(lines.map((line) => `${line}\n`).join(''))
   else lines.forEach(out.line)
 }
 
-/** stdout, drawn on. */
+/** A screen on stdout. */
 export const answerScreen = ({ io, mode }: Pick<CommandContext, 'io' | 'mode'>): Screen =>
   createScreen(io.stdout, mode.color.stdout)
 
-/** stderr, drawn on. */
+/** A screen on stderr. */
 export const talkScreen = ({ io, mode }: Pick<CommandContext, 'io' | 'mode'>): Screen =>
   createScreen(io.stderr, mode.color.stderr)

@@ -1,4 +1,4 @@
-/** What the global options and the environment decide for one invocation. Source: command line, 1.2, 1.3 and 1.5. */
+/** Output settings of one invocation, from the global options and the environment. Source: command line, 1.2, 1.3 and 1.5. */
 import type { Io } from './io.ts'
 
 /** Levels of `chalk`: 0 none, 1 basic, 2 256 colours, 3 true colour. */
@@ -47,21 +47,21 @@ export interface GlobalOptions {
 
 export function modeOf(options: GlobalOptions, io: Io): OutputMode {
   const { env } = io
-  const says = (name: string): boolean => env[name] !== undefined && env[name] !== '' && env[name] !== '0'
+  const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== '' && env[name] !== '0'
   const debug = options.debug === true || env['SVC_LOG'] === 'debug'
   const fields = options.fields?.split(',').map((each) => each.trim())
   return {
     json: options.json === true || options.jq !== undefined || fields !== undefined,
     ...(options.jq !== undefined && { jq: options.jq }),
     ...(fields !== undefined && { fields }),
-    // Standard input is asked last: looking at it opens it.
+    // Checked last: reading `stdin.isTTY` opens standard input.
     interactive:
       io.stderr.isTTY &&
       !io.unattended &&
       env['TERM'] !== 'dumb' &&
       options.input !== false &&
-      !says('CI') &&
-      !says('SVC_NO_INPUT') &&
+      !isSet('CI') &&
+      !isSet('SVC_NO_INPUT') &&
       io.stdin.isTTY,
     yes: options.yes === true,
     quiet: options.quiet === true,

@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein'
 
-/** The word that was probably meant; undefined where none is near. */
+/** The most similar word, for "did you mean"; undefined where none is similar. */
 export function nearestWord(text: string, words: readonly string[]): string | undefined {
-  const [best] = words
-    .map((word) => ({ word, away: distance(text.toLowerCase(), word.toLowerCase()) }))
-    .sort((a, b) => a.away - b.away)
-  return best && best.away <= Math.max(2, text.length / 3) ? best.word : undefined
+  const [nearest] = words
+    .map((word) => ({ word, edits: distance(text.toLowerCase(), word.toLowerCase()) }))
+    .sort((a, b) => a.edits - b.edits)
+  return nearest && nearest.edits <= Math.max(2, text.length / 3) ? nearest.word : undefined
 }

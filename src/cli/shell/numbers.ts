@@ -19,19 +19,19 @@ export function durationMs(text: string | undefined, option: string): number | u
   return ms
 }
 
-/** `10m` ago, a date, or a moment. Nothing else that `Date.parse` would take: `99` would be the year 1999. */
+/** Parses `10m` (ago), a date or an RFC 3339 time. Refuses what else `Date.parse` accepts: `99` would be the year 1999. */
 export function parseMoment(text: string, now: number): number {
   const ago = parseDuration(text)
   const at = ago !== undefined ? now - ago : MOMENT.test(text) && isOfCalendar(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(at))
-    throw fail('usage', { what: `"${text}" is no time; write 10m, 2026-11-20 or an RFC 3339 moment.` })
+    throw fail('usage', { what: `"${text}" is not a time; write 10m, 2026-11-20 or an RFC 3339 time.` })
   return at
 }
 
-/** A date, or a moment with its offset, as RFC 3339 has it. */
+/** A date, or a time with its offset (RFC 3339). */
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/
 
-/** `Date.parse` makes the third of March of a thirtieth of February. */
+/** Refuses days that do not exist: `Date.parse` reads 30 February as 2 March. */
 function isOfCalendar(text: string): boolean {
   const day = text.slice(0, 10)
   const at = Date.parse(day)

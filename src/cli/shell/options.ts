@@ -8,7 +8,7 @@ interface Option {
 
 /**
  * An option by its id, its label or its position from 1.
- * @throws Failure `usage` with the options that there are
+ * @throws Failure `usage`, which lists the options
  */
 export function readOption(options: readonly Option[], typed: string): Option {
   const same = (text: string) => text.toLowerCase() === typed.toLowerCase()

@@ -1,4 +1,4 @@
-/** Where results and talk go: the answer on stdout, everything else on stderr. Source: command line, 1.2. */
+/** Output of a command: the answer on stdout, messages on stderr. Source: command line, 1.2. */
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
@@ -9,7 +9,7 @@ export interface CommandOutput {
   readonly line: (text: string) => void
   /** The one JSON document of the answer; `--fields` and `--jq` apply. */
   readonly json: (value: unknown) => Promise<void>
-  /** One line of JSON among several, written at once. */
+  /** One line of JSON in a stream, written immediately. */
   readonly ndjson: (value: unknown) => Promise<void>
   /** A line for people, on stderr. */
   readonly say: (text: string) => void

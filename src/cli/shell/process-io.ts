@@ -4,7 +4,7 @@ import type { OutputSink } from '../../terminal/screen.ts'
 import { endWithoutOutput } from './lost-output.ts'
 import { Interrupted, type Io, type Prompts } from './io.ts'
 
-/** The world of this process. */
+/** Input and output of this process. */
 export function processIo(): Io {
   // Without a listener Node prints a stack trace and exits 1 when the reader of a pipe has gone.
   process.stdout.on('error', endWithoutOutput)
@@ -28,11 +28,11 @@ export function processIo(): Io {
     fetch: globalThis.fetch,
     prompts: createPrompts(env),
     unattended: isCI || isAgent,
-    onSignal(heard) {
-      // A terminal that is closed ends what runs in it, as orderly as SIGTERM does.
-      const heardAs = { SIGINT: 'SIGINT', SIGTERM: 'SIGTERM', SIGHUP: 'SIGTERM' } as const
-      const listeners = (Object.keys(heardAs) as (keyof typeof heardAs)[]).map(
-        (signal) => [signal, () => heard(heardAs[signal])] as const,
+    onSignal(notify) {
+      // SIGHUP, when the terminal closes, shuts down like SIGTERM.
+      const signalNames = { SIGINT: 'SIGINT', SIGTERM: 'SIGTERM', SIGHUP: 'SIGTERM' } as const
+      const listeners = (Object.keys(signalNames) as (keyof typeof signalNames)[]).map(
+        (signal) => [signal, () => notify(signalNames[signal])] as const,
       )
       for (const [signal, listener] of listeners) process.on(signal, listener)
       return () => listeners.forEach(([signal, listener]) => process.off(signal, listener))
@@ -58,7 +58,7 @@ async function page(text: string, env: NodeJS.ProcessEnv): Promise<void> {
       done()
     })
     child.on('close', () => done())
-    // Who leaves the pager early has read enough.
+    // Quitting the pager closes its stdin early; that is no error.
     child.stdin.on('error', () => undefined)
     child.stdin.end(text)
   })
@@ -70,7 +70,7 @@ async function readStdin(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** `SVC_FORCE_TTY=100`: as if a terminal of 100 columns were there. */
+/** `SVC_FORCE_TTY=100` pretends a terminal of 100 columns. */
 function sinkOf(stream: NodeJS.WriteStream, force: string | undefined): OutputSink {
   const forced = force === undefined ? undefined : Number(force)
   return {
@@ -84,7 +84,7 @@ function sinkOf(stream: NodeJS.WriteStream, force: string | undefined): OutputSi
 
 function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   const context = (signal: AbortSignal | undefined) => ({ output: process.stderr, ...(signal && { signal }) })
-  const asked = async <T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  const withInterrupts = async <T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
     try {
       return await answer
     } catch (error) {
@@ -96,23 +96,26 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   return {
     async confirm(question, signal) {
       const { confirm } = await import('@inquirer/prompts')
-      return await asked(confirm({ message: question, default: false }, context(signal)), signal)
+      return await withInterrupts(confirm({ message: question, default: false }, context(signal)), signal)
     },
     async text(question, signal) {
       const { input } = await import('@inquirer/prompts')
-      return await asked(input({ message: question }, context(signal)), signal)
+      return await withInterrupts(input({ message: question }, context(signal)), signal)
     },
     key: readKey,
     async select(question, choices, signal) {
       const { select } = await import('@inquirer/prompts')
-      return await asked(select({ message: question, choices: [...choices] }, context(signal)), signal)
+      return await withInterrupts(select({ message: question, choices: [...choices] }, context(signal)), signal)
     },
     async edit(text, signal) {
       const editor = env['VISUAL'] || env['EDITOR']
       if (!editor) {
         const { input } = await import('@inquirer/prompts')
         const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
-        return await asked(input({ message: 'Edit:', default: line, prefill: 'editable' }, context(signal)), signal)
+        return await withInterrupts(
+          input({ message: 'Edit:', default: line, prefill: 'editable' }, context(signal)),
+          signal,
+        )
       }
       const { editText } = await import('./editor.ts')
       return await editText(editor, text, signal)
@@ -120,10 +123,10 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   }
 }
 
-/** One keypress in raw mode. The terminal is given back whatever happens. */
+/** Reads one keypress in raw mode and always leaves raw mode again. */
 function readKey(question: string, keys: readonly string[], signal?: AbortSignal): Promise<string> {
   const { stdin, stderr } = process
-  // No question, no mark: what is told while the key is awaited begins its own line.
+  // Without a question nothing is drawn: messages printed meanwhile start on a fresh line.
   if (question !== '') stderr.write(`${question} `)
   return new Promise((done, failed) => {
     const close = () => {

@@ -1,7 +1,7 @@
 import { Failure, failures, type FailureCode } from '../../base/failure.ts'
 import type { ErrorBody, MessageAccepted } from '../../spec/api.ts'
 
-/** A request that a server refused, told as the server told it. */
+/** A request that a server refused, with the server's own message. */
 export class RemoteError extends Error {
   override readonly name = 'RemoteError'
   readonly status: number
@@ -28,13 +28,13 @@ export class RemoteError extends Error {
   }
 }
 
-/** Reads the body of an answer that is no success. Text that is no `ErrorBody` is told by its status alone. */
+/** Reads the body of a failing response. Where it is no `ErrorBody`, only the status is reported. */
 export function remoteError(status: number, request: string, text: string): RemoteError {
   let body: Partial<ErrorBody> = {}
   try {
     body = JSON.parse(text) as Partial<ErrorBody>
   } catch {
-    // A proxy or another program answered.
+    // Not JSON: a proxy or another program answered.
   }
   return new RemoteError(status, request, typeof body === 'object' && body !== null ? body : {})
 }
@@ -47,14 +47,14 @@ function exitOfStatus(status: number): number {
   return status >= 500 ? 8 : 2
 }
 
-/** A 202 whose body says that the answer was not taken. */
+/** A 202 whose body says that the answer was not accepted. */
 export class RefusedAnswer extends Error {
   override readonly name = 'RefusedAnswer'
   readonly code: string
   readonly exit: number
   readonly fix: string | undefined
   constructor({ error, code }: MessageAccepted, exit: number, fix?: string) {
-    super(error ?? 'The answer was not taken.')
+    super(error ?? 'The answer was not accepted.')
     this.code = code ?? 'conflict'
     this.exit = exit
     this.fix = fix

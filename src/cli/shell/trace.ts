@@ -1,13 +1,13 @@
-/** What `--debug` shows of HTTP: each request and its answer on stderr, secrets masked. */
+/** `--debug`: prints each HTTP request and response on stderr, with secrets masked. */
 import type { OutputSink } from '../../terminal/screen.ts'
 import { safeBlock, truncateText } from '../../terminal/text.ts'
 
 type Send = (request: Request) => Promise<Response>
 
-/** Characters of a body that are shown. */
-const SHOWN = 2000
+/** Longer bodies are cut. */
+const MAX_BODY_CHARACTERS = 2000
 
-/** Secrets of ours, and values under names that announce one. */
+/** Our own keys, and values under names such as `password`. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\bsvc_[A-Za-z0-9]{8,}\b/g, 'svc_***'],
   [/("[^"]*(?:secret|token|password|api_?key)[^"]*"\s*:\s*)"[^"]*"/gi, '$1"***"'],
@@ -18,21 +18,21 @@ const SECRET_PARAMETERS = /([?&](?:X-Amz-Signature|X-Amz-Credential|[^=&]*(?:tok
 export const traceRequests =
   (send: Send, stderr: OutputSink): Send =>
   async (request) => {
-    const tell = (line: string): void => stderr.write(`${line}\n`)
-    tell(`> ${request.method} ${request.url.replace(SECRET_PARAMETERS, '$1***')}`)
-    tellHeaders(request.headers, '>', tell)
-    if (isJson(request.headers)) tellBody(await request.clone().text(), '>', tell)
+    const writeLine = (line: string): void => stderr.write(`${line}\n`)
+    writeLine(`> ${request.method} ${request.url.replace(SECRET_PARAMETERS, '$1***')}`)
+    writeHeaders(request.headers, '>', writeLine)
+    if (isJson(request.headers)) writeBody(await request.clone().text(), '>', writeLine)
     const response = await send(request)
-    tell(`< ${response.status} ${response.statusText}`.trimEnd())
-    tellHeaders(response.headers, '<', tell)
-    if (isJson(response.headers)) tellBody(await response.clone().text(), '<', tell)
+    writeLine(`< ${response.status} ${response.statusText}`.trimEnd())
+    writeHeaders(response.headers, '<', writeLine)
+    if (isJson(response.headers)) writeBody(await response.clone().text(), '<', writeLine)
     return response
   }
 
 export const tracedFetch =
   (fetch: typeof globalThis.fetch, stderr: OutputSink): typeof globalThis.fetch =>
   async (input, init) => {
-    // A body that is a stream can be read once: it is sent, and nothing of it is shown.
+    // A stream can be read only once, so its body is not shown.
     const body = init?.body
     const shown = typeof body === 'string' ? { ...init } : { ...init, body: null }
     const request = new Request(input, shown)
@@ -41,13 +41,14 @@ export const tracedFetch =
 
 const isJson = (headers: Headers): boolean => headers.get('content-type')?.startsWith('application/json') ?? false
 
-function tellHeaders(headers: Headers, mark: string, tell: (line: string) => void): void {
-  for (const [name, value] of headers) tell(`${mark} ${name}: ${SECRET_HEADERS.test(name) ? '***' : masked(value)}`)
+function writeHeaders(headers: Headers, mark: string, writeLine: (line: string) => void): void {
+  for (const [name, value] of headers)
+    writeLine(`${mark} ${name}: ${SECRET_HEADERS.test(name) ? '***' : maskSecrets(value)}`)
 }
 
-function tellBody(text: string, mark: string, tell: (line: string) => void): void {
-  if (text !== '') tell(`${mark} ${truncateText(masked(text), SHOWN)}`)
+function writeBody(text: string, mark: string, writeLine: (line: string) => void): void {
+  if (text !== '') writeLine(`${mark} ${truncateText(maskSecrets(text), MAX_BODY_CHARACTERS)}`)
 }
 
-const masked = (text: string): string =>
+const maskSecrets = (text: string): string =>
   SECRETS.reduce((masking, [pattern, instead]) => masking.replace(pattern, instead), safeBlock(text))

@@ -1,10 +1,10 @@
-/** Put in by the build. */
+/** Defined by the build. */
 declare const SVC_VERSION: string | undefined
 
 /** Version of this package; `0.0.0-source` when it runs from its sources. */
 export const packageVersion = typeof SVC_VERSION === 'string' ? SVC_VERSION : '0.0.0-source'
 
-/** Answers `--version`, for which nothing else is loaded. False when something else was asked. */
+/** Handles `--version` before anything else is loaded. False for any other argument. */
 export function tellVersion([word]: readonly string[], out: { write(text: string): unknown }): boolean {
   if (word !== '-V' && word !== '--version') return false
   out.write(`${packageVersion}\n`)

@@ -1,39 +1,39 @@
-/** Lists that are watched: the same in `inbox --watch` and `runs list --watch`. Source: command line, 1.2. */
+/** Live lists of `inbox --watch` and `runs list --watch`. Source: command line, 1.2. */
 import { setTimeout as after } from 'node:timers/promises'
 import { drawTable, type TableColumn } from '../../terminal/table.ts'
 import type { CommandContext } from './command.ts'
 import { answerScreen } from './list.ts'
 
-/** How often a list is looked at; each look is one query. */
-const LOOK_EVERY_MS = 1000
+/** Time between two queries. */
+const POLL_INTERVAL_MS = 1000
 
 export interface WatchedList<T> {
   readonly look: () => Promise<readonly T[]>
-  /** Changes when the item has news. */
+  /** A key that changes whenever the item does. */
   readonly keyOf: (item: T) => string
   readonly columns: (now: number) => readonly TableColumn<T>[]
-  /** The item as `--json` has it. */
+  /** The item as `--json` prints it. */
   readonly published: (item: T) => unknown
   readonly nothing: string
-  /** Rings the bell of the terminal for what is new. */
+  /** Sound the terminal bell for new items. */
   readonly bell: boolean
 }
 
 /**
- * Repainted on a terminal; in a pipe a line, with `--json` an object, for each item that has news. Ends with the signal, and on
- * a terminal with `q`.
+ * Redraws the list on a terminal; otherwise prints a line, or an object with `--json`, for each new or changed item. Ends with
+ * the signal, and on a terminal with `q`.
  */
 export async function watchList<T>(call: CommandContext, watched: WatchedList<T>): Promise<void> {
   const { mode, io, signal } = call
   if (!mode.interactive || mode.json || !io.stdout.isTTY) return await repaint(call, watched, signal)
-  const left = new AbortController()
-  const until = AbortSignal.any([signal, left.signal])
-  const painting = repaint(call, watched, until)
+  const quit = new AbortController()
+  const until = AbortSignal.any([signal, quit.signal])
+  const repainting = repaint(call, watched, until)
   try {
-    await Promise.race([painting, io.prompts.key('', ['q'], until)])
+    await Promise.race([repainting, io.prompts.key('', ['q'], until)])
   } finally {
-    left.abort()
-    await painting.catch(() => undefined)
+    quit.abort()
+    await repainting.catch(() => undefined)
   }
 }
 
@@ -52,7 +52,7 @@ async function repaint<T>(call: CommandContext, watched: WatchedList<T>, signal:
       screen.status(...(items.length > 0 ? drawTable(screen, columns(io.clock.now()), items) : [nothing]))
       if (bell && fresh.length > 0 && !first) io.stderr.write('\u0007')
     } else if (fresh.length > 0) drawTable(screen, columns(io.clock.now()), fresh).forEach(out.line)
-    await after(LOOK_EVERY_MS, undefined, { signal }).catch((error: unknown) => {
+    await after(POLL_INTERVAL_MS, undefined, { signal }).catch((error: unknown) => {
       throw signal.aborted ? signal.reason : error
     })
   }
