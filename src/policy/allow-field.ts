@@ -3,20 +3,20 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { readArgumentPath } from './condition/path.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 
-/** Taken in this order where several properties could be meant. */
-const USUAL = ['queue', 'target', 'value', 'name', 'id', 'currency']
+/** Tried in this order where several properties fit. */
+const PREFERRED_NAMES = ['queue', 'target', 'value', 'name', 'id', 'currency']
 
-/** Canonical path of the argument that `svc/allow_field` names; undefined where it is no argument path. */
+/** Canonical path of the argument that `svc/allow_field` names; undefined where the text is not an argument path. */
 export const namedField = (named: JsonValue): string | undefined =>
   typeof named === 'string' ? readArgumentPath(named)?.text : undefined
 
-/** The one property of an input schema that a list can be about: a string or an enumeration. Undefined = it cannot be told. */
+/** The one property of an input schema that a list can check: a string or an enumeration. Undefined = ambiguous, or none. */
 export function inferredField(schema: JsonSchema | undefined): string | undefined {
   if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return undefined
   const names = Object.entries(schema['properties']).flatMap(([name, property]) =>
     isTextual(deref(schema, property)) ? [name] : [],
   )
-  const name = names.length === 1 ? names[0] : USUAL.find((usual) => names.includes(usual))
+  const name = names.length === 1 ? names[0] : PREFERRED_NAMES.find((usual) => names.includes(usual))
   return name === undefined ? undefined : readArgumentPath(`args[${JSON.stringify(name)}]`)?.text
 }
 

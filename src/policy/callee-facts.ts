@@ -1,4 +1,4 @@
-/** What policies are told of the tool or the agent that is called: the same for the engine and for everyone who asks what would be. */
+/** The `tool` facts of a call, shared by the engine and by commands that decide hypothetical calls. */
 import type { BoundAgent, BoundTool, AgentSnapshot } from '../spec/snapshot.ts'
 import type { CallFacts } from './condition/decision.ts'
 
@@ -12,7 +12,7 @@ export const factsOfTool = (tool: BoundTool): CallFacts['tool'] => ({
   labels: tool.labels,
 })
 
-/** @param child absent where nobody knows yet which version will answer */
+/** @param child absent while the version that will run is not known */
 export const factsOfAgent = (agent: BoundAgent, child: AgentSnapshot | undefined): CallFacts['tool'] => ({
   id: agent.id,
   version: child?.version ?? agent.version ?? '',

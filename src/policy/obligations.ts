@@ -1,20 +1,20 @@
-/** Obligations of several approvals as one. Source: policies, section 4. */
+/** Merges the obligations of several approvals. Source: policies, section 4. */
 import type { SideEffectClass } from '../spec/document.ts'
 import type { ApprovalObligations } from '../spec/policy-set.ts'
 import type { PolicyDecision } from './condition/decision.ts'
 
 type Timeout = NonNullable<ApprovalObligations['timeout']>
 
-/** From strict to loose. */
+/** Each list goes from strict to loose. */
 const ON_TIMEOUT = ['deny', 'escalate', 'allow'] as const
 const ON_REJECT = ['fail', 'return_to_agent'] as const
 const ON_MODIFY = ['reject', 'revalidate', 'accept'] as const
-/** What a document means that does not say. */
+/** Defaults of documents. */
 const DEFAULTS = { approvals: 1, onReject: 'return_to_agent', onModify: 'revalidate' } as const
 
 /**
  * The strictest of all: most approvals, comprehension if any asks, the shortest timeout and the strictest default.
- * @param all of every approval that fired; empty = one approval and nothing else
+ * @param all obligations of every approval that fired; empty = one approval and nothing else
  */
 export function mergeObligations(
   all: readonly ApprovalObligations[],
@@ -24,8 +24,8 @@ export function mergeObligations(
   const comprehension = all.some((each) => each.comprehension_required === true)
   const roles = [...new Set(all.flatMap((each) => each.approver_role ?? []))].sort()
   const timeout = mergeTimeouts(all.flatMap((each) => each.timeout ?? []))
-  // A call that needs people this much is never let through by nobody; compile refuses it too, but sets meet only here. Nor
-  // does the silence that one approval allows speak for another, which waits until it is answered.
+  // A time-out never allows such a call; compile refuses that within one set, but sets are combined only here. Nor does the
+  // time-out of one approval answer another that waits without a limit.
   const mustBeAnswered =
     sideEffectClass === 'irreversible_action' ||
     approvals > 1 ||
@@ -47,7 +47,7 @@ export function mergeObligations(
     ...(timeout && {
       timeout: mustBeAnswered && timeout.default === 'allow' ? { ...timeout, default: 'deny' } : timeout,
     }),
-    // Votes of a role that nobody carries do not count, so two different roles ask for more than either.
+    // An approver must carry every role that a policy asks for.
     ...(roles.length > 0 && { approver_role: roles.join(' and ') }),
     ...(all.some((each) => each.separation_of_duties === true) && { separation_of_duties: true }),
   }

@@ -1,8 +1,8 @@
-/** Identity of compiled policies. Compile writes it, every decision relies on it. Source: policies, section 6. */
+/** Digests of compiled policies. Compile writes them, every decision checks them. Source: policies, section 6. */
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import type { PolicyEntry, PolicySet } from '../spec/policy-set.ts'
 
-/** Digest of what an entry does. Which documents say so is no part of it: the same rule from two documents is one entry. */
+/** Digest of what an entry does, without its origins: the same rule from two documents is one entry. */
 export const entryIdOf = ({
   effect,
   when,
@@ -15,7 +15,7 @@ export const entryIdOf = ({
 }: Omit<PolicyEntry, 'id'>): Digest =>
   digestOfJson({ effect, when, allow, obligations, reason, message, authority_ref, scope })
 
-/** Digest of a set: everything but paths, lines and pointers. */
+/** Digest of a set without paths, lines and pointers. */
 export const digestOfSet = ({ v, compiler, agent, entries, index, inherited }: Omit<PolicySet, 'digest'>): Digest =>
   digestOfJson({
     v,

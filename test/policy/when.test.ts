@@ -78,7 +78,7 @@ describe('what cannot be read is told at its place', () => {
       '/when@14:14',
       'Expected a number, a text in double quotes, true, false, null or a list; the text ends here.',
     ],
-    ['args.country == DE', '/when@16:18', 'A text stands in double quotes: "DE".'],
+    ['args.country == DE', '/when@16:18', 'Put text in double quotes: "DE".'],
     ['a = 1', '/when@2:3', 'Write `==` to compare.'],
     ['a == 1 b == 2', '/when@7:8', 'Expected `and`, `or` or the end; there is "b".'],
     ['(a == 1', '/when@7:7', 'Expected `)`; the text ends here.'],

@@ -8,9 +8,9 @@ import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
 
 /**
- * The bundle at an absolute path, compiled to ask what it would decide; errors that lint finds are told and do not stop that,
- * since what a bad grant would allow is a question to ask before it is mended. Published documents are asked for only where
- * there may be any.
+ * Compiles the bundle at an absolute path to evaluate its policies. Errors that lint finds are printed and do not stop it:
+ * authors want to know what a bad grant would allow before they fix it. Queries published documents only where a registry
+ * exists.
  * @throws Failure `documents_have_errors` for what cannot be compiled, `no_documents`
  */
 export async function bundleAt(

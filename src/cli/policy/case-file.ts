@@ -1,4 +1,4 @@
-/** `*.policytest.yaml`: calls and what must be decided about each. Source: policies, section 7. */
+/** Reads `*.policytest.yaml`: calls with the decision expected for each. Source: policies, section 7. */
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { createFinding, type Diagnostic } from '../../documents/text/diagnostic.ts'
 import { createSpans } from '../../documents/text/document.ts'
@@ -24,9 +24,9 @@ export interface PolicyTest {
 }
 
 export interface ReadPolicyTests {
-  /** One for each `---`. */
+  /** One per YAML document. */
   readonly tests: readonly PolicyTest[]
-  /** With an error among them there are no tests. */
+  /** An error among them means that `tests` is empty. */
   readonly findings: readonly Diagnostic[]
 }
 
@@ -38,10 +38,10 @@ export function readPolicyTests(text: string, path: string): ReadPolicyTests {
   const tests: PolicyTest[] = []
   for (const root of reading.roots) {
     const file = createSpans(source, root)
-    const wrong = checkShape('policytest', file)
-    findings.push(...wrong)
-    if (wrong.length > 0) continue
-    // The shape check has proven the type.
+    const shapeFindings = checkShape('policytest', file)
+    findings.push(...shapeFindings)
+    if (shapeFindings.length > 0) continue
+    // `checkShape` validated the type.
     const test = root.value as unknown as PolicyTest
     if (test.policies !== undefined && (test.bundle !== undefined || test.agent !== undefined))
       findings.push(

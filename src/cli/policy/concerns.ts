@@ -1,4 +1,4 @@
-/** Which policies concern a tool, and which calls a policy concerns, as the documents say. */
+/** Lists the policies that apply to a tool, and the calls that a policy applies to. */
 import { fail } from '../../base/failure.ts'
 import { ancestorsOf, inheritedFor } from '../../compile/view/ancestors.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
@@ -30,7 +30,7 @@ export async function explainConcerns(call: CommandContext, project: Project, re
   const { bundle } = await bundleAt(call, project, project.directory)
   const all = concernsOf(bundle)
   const considered = all.filter(({ tool, policy }) => tool === id || policy === id)
-  // A tool that no policy concerns is known all the same; an unknown one is told with what is near.
+  // A tool without policies is a valid answer; for an unknown name, `calleeOf` throws with a suggestion.
   const [first] = bundle.agents
   const isKnown =
     considered.length > 0 ||
@@ -42,7 +42,7 @@ export async function explainConcerns(call: CommandContext, project: Project, re
   considered.forEach((each) => out.line(concernLine(each)))
 }
 
-/** Every policy with every call that it concerns. */
+/** Every policy with every call that it applies to. */
 export const concernsOf = (bundle: CompiledBundle): readonly Concerned[] =>
   bundle.agents.flatMap((snapshot) => {
     const entries = new Map(snapshot.policies.entries.map((entry) => [entry.id, entry]))
@@ -50,15 +50,15 @@ export const concernsOf = (bundle: CompiledBundle): readonly Concerned[] =>
     return subjectOf(bundle, snapshot).callees.flatMap(({ tool }) => {
       const own = (snapshot.policies.index[tool.wire_name] ?? []).map((id) => entries.get(id)!)
       return [
-        ...own.map((entry) => concernedOf(snapshot.id, tool.id, entry, whyAttached(entry))),
+        ...own.map((entry) => describeConcern(snapshot.id, tool.id, entry, attachmentsOf(entry))),
         ...inheritedFor(ancestors, tool.id, own).map(({ entry, from }) =>
-          concernedOf(snapshot.id, tool.id, entry, [...whyAttached(entry), `inherited from ${from.id}`]),
+          describeConcern(snapshot.id, tool.id, entry, [...attachmentsOf(entry), `inherited from ${from.id}`]),
         ),
       ]
     })
   })
 
-const whyAttached = ({ origin }: PolicyEntry): readonly string[] => [
+const attachmentsOf = ({ origin }: PolicyEntry): readonly string[] => [
   ...new Set(origin.map(({ kind, boundary }) => (boundary === undefined ? kind : `${kind} ${boundary}`))),
 ]
 
@@ -83,11 +83,11 @@ export const concernLine = ({
     ].join('   '),
   )
 
-function concernedOf(agent: string, tool: string, entry: PolicyEntry, because: readonly string[]): Concerned {
+function describeConcern(agent: string, tool: string, entry: PolicyEntry, because: readonly string[]): Concerned {
   const { policy, version, effect, when, allow, origin } = entry
   const condition = when && readCondition(when).condition
   const list = allow && `${allow.field} not in ${allow.values.join(', ')}`
-  const said = [list, condition && describeCondition(condition)].filter((part) => part !== undefined)
+  const parts = [list, condition && describeCondition(condition)].filter((part) => part !== undefined)
   const place = origin.find(({ path }) => path !== undefined)
   return {
     agent,
@@ -95,7 +95,7 @@ function concernedOf(agent: string, tool: string, entry: PolicyEntry, because: r
     policy,
     version,
     decision: effect === 'grant' ? 'allow' : effect === 'restrict' ? 'deny' : effect,
-    condition: said.length === 0 ? 'always' : said.join(' and '),
+    condition: parts.length === 0 ? 'always' : parts.join(' and '),
     because,
     source: place ? `${place.path}${place.line === undefined ? '' : `:${place.line}`}` : null,
   }

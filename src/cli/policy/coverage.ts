@@ -1,4 +1,4 @@
-/** Which truths of which comparisons the tests of policies have seen. Source: command line, 2.1. */
+/** Coverage of policy tests: which truths each comparison had. Source: command line, 2.1. */
 import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import { describeLeaf } from '../../policy/condition/describe.ts'
 import { fieldAt } from '../../policy/condition/fields.ts'
@@ -15,29 +15,29 @@ export interface LeafCoverage {
   readonly node: string
   readonly text: string
   readonly source: string | null
-  /** What it can come to and was not seen to come to. */
+  /** Truths that it can have and did not have in any test. */
   readonly missing: readonly LeafTruth[]
 }
 
 export interface PolicyCoverage {
   /** `namespace.name@version`. */
   readonly id: string
-  /** Truths that its comparisons can have. */
+  /** Number of truths that its comparisons can have. */
   readonly nodes: number
   readonly covered: number
   readonly leaves: readonly LeafCoverage[]
 }
 
 export interface PolicySetCoverage {
-  /** Of all nodes, 0 to 100, rounded down; 100 where there are none. */
+  /** Covered share of all nodes, 0 to 100, rounded down; 100 where there are none. */
   readonly percent: number
   readonly policies: readonly PolicyCoverage[]
 }
 
 export interface CoverageCollector {
-  /** Notes what the policies of a set can come to. */
+  /** Adds the comparisons of a set. */
   know(set: PolicySet, places: LeafPlaces): void
-  /** Notes what a decision has seen. */
+  /** Adds the truths of a decision. */
   see(explanation: DecisionExplanation): void
   result(): PolicySetCoverage
 }
@@ -92,16 +92,16 @@ export function createCollector(): CoverageCollector {
 }
 
 function coverageOf(id: string, known: readonly KnownLeaf[]): PolicyCoverage {
-  const leaves = known.map(({ leaf, seen, ...told }) => ({ ...told, can: possibleTruths(leaf), seen }))
+  const leaves = known.map(({ leaf, seen, ...place }) => ({ ...place, possible: possibleTruths(leaf), seen }))
   return {
     id,
-    nodes: leaves.reduce((sum, { can }) => sum + can.length, 0),
-    covered: leaves.reduce((sum, { can, seen }) => sum + can.filter((truth) => seen.has(truth)).length, 0),
-    leaves: leaves.map(({ node, text, source, can, seen }) => ({
+    nodes: leaves.reduce((sum, { possible }) => sum + possible.length, 0),
+    covered: leaves.reduce((sum, { possible, seen }) => sum + possible.filter((truth) => seen.has(truth)).length, 0),
+    leaves: leaves.map(({ node, text, source, possible, seen }) => ({
       node,
       text,
       source,
-      missing: can.filter((truth) => !seen.has(truth)),
+      missing: possible.filter((truth) => !seen.has(truth)),
     })),
   }
 }

@@ -1,4 +1,4 @@
-/** Where the comparisons of policies were written. Compiled conditions are in a fixed order of their own. */
+/** Finds where comparisons stand in Policy documents, by their text: compiled conditions are sorted. */
 import type { JsonValue } from '../../base/json.ts'
 import { isJsonObject } from '../../base/json.ts'
 import type { Document } from '../../documents/text/document.ts'
@@ -6,7 +6,7 @@ import { readCondition } from '../../policy/condition/condition.ts'
 import { describeLeaf } from '../../policy/condition/describe.ts'
 
 export interface LeafPlace {
-  /** As people name it: `conditions.any[1]`. */
+  /** Path for people: `conditions.any[1]`. */
   readonly node: string
   /** `policies/refund-limit.yaml:11`. */
   readonly source: string
@@ -22,25 +22,25 @@ export function placesOf(documents: readonly Document[]): LeafPlaces {
   for (const document of documents) {
     const { kind, identity } = document
     if (kind !== 'Policy' || !identity) continue
-    const note = (value: JsonValue | undefined, pointer: string, node: string): void => {
+    const addPlaces = (value: JsonValue | undefined, pointer: string, node: string): void => {
       if (!isJsonObject(value)) return
       for (const form of ['all', 'any'] as const) {
         const members = value[form]
         if (Array.isArray(members))
-          members.forEach((member, at) => note(member, `${pointer}/${form}/${at}`, `${node}.${form}[${at}]`))
+          members.forEach((member, at) => addPlaces(member, `${pointer}/${form}/${at}`, `${node}.${form}[${at}]`))
       }
-      if (value['not'] !== undefined) note(value['not'], `${pointer}/not`, `${node}.not`)
+      if (value['not'] !== undefined) addPlaces(value['not'], `${pointer}/not`, `${node}.not`)
       const condition = 'field' in value ? readCondition(value).condition : undefined
       if (!condition || !('leaf' in condition)) return
       const line = document.spanOf(pointer)?.start.line
-      const key = keyOf(`${identity.id}@${identity.version}`, describeLeaf(condition.leaf))
+      const key = placeKey(`${identity.id}@${identity.version}`, describeLeaf(condition.leaf))
       if (!known.has(key))
         known.set(key, { node, source: line === undefined ? document.path : `${document.path}:${line}` })
     }
     const { spec } = document.value
-    if (isJsonObject(spec)) note(spec['conditions'], '/spec/conditions', 'conditions')
+    if (isJsonObject(spec)) addPlaces(spec['conditions'], '/spec/conditions', 'conditions')
   }
-  return { of: (policy, text) => known.get(keyOf(policy, text)) }
+  return { of: (policy, text) => known.get(placeKey(policy, text)) }
 }
 
-const keyOf = (policy: string, text: string): string => `${policy}\0${text}`
+const placeKey = (policy: string, text: string): string => `${policy}\0${text}`

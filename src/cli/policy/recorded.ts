@@ -1,4 +1,4 @@
-/** Recorded decisions, made again under the policies of their version or under others. */
+/** Prepares recorded decisions to be repeated under the policies of their version or under others. */
 import type { JsonObject } from '../../base/json.ts'
 import type { CallFacts, HistoryMeasure, PolicySets } from '../../policy/condition/decision.ts'
 import { historyText } from '../../policy/condition/history.ts'
@@ -8,16 +8,16 @@ import type { PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { OperatorClient } from '../project/operator.ts'
 
-/** Snapshots by `namespace.name` and version label, each asked for once. */
+/** Snapshots by `namespace.name` and version label; each is fetched once. */
 export type SnapshotLookup = (agent: string, version: string) => Promise<AgentSnapshot>
 
 export function createSnapshots(operator: OperatorClient): SnapshotLookup {
   const known = new Map<string, Promise<AgentSnapshot>>()
   return (agent, version) => {
     const key = `${agent}@${version}`
-    const asked = known.get(key) ?? operator.call('GET /snapshot', { query: { agent, version } })
-    known.set(key, asked)
-    return asked
+    const snapshot = known.get(key) ?? operator.call('GET /snapshot', { query: { agent, version } })
+    known.set(key, snapshot)
+    return snapshot
   }
 }
 
@@ -40,28 +40,28 @@ export async function setsOf(
 export interface ReplayedFacts {
   readonly facts: CallFacts
   /**
-   * Measures of history that were asked for now and not then, by path and window: they are counted over the recorded calls, and
-   * these as they ended. Everything else is what was recorded.
+   * History measures that the repeated decision reads and the recorded one did not, by path and window. They are counted over
+   * the recorded calls in their final states; all other facts are as recorded.
    */
   readonly assumed: ReadonlySet<string>
 }
 
-/** @param all decisions that are known */
+/** @param all every recorded decision, for measures that must be counted */
 export function factsOf(decision: RecordedDecision, all: readonly RecordedDecision[]): ReplayedFacts {
   const { facts, recordedAt, history } = decision
   const assumed = new Set<string>()
   return {
     assumed,
     facts: {
-      // The operator application puts together exactly these roots.
+      // The operator API returns exactly these roots.
       ...(facts as JsonObject & Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>),
       args: decision.arguments,
       now: Date.parse(recordedAt),
-      history(...asked) {
-        const text = historyText(...asked)
+      history(...measure) {
+        const text = historyText(...measure)
         if (Object.hasOwn(history, text)) return history[text] ?? undefined
         assumed.add(text)
-        return count(decision, all, ...asked)
+        return countHistory(decision, all, ...measure)
       },
     },
   }
@@ -74,16 +74,16 @@ export function assumedLine(assumed: Iterable<string>): string | undefined {
   return `${measures.join(', ')} ${measures.length === 1 ? 'was' : 'were'} not asked for then; counted over the recorded calls as they ended`
 }
 
-/** Calls that came to nothing do not add to a sum. */
-const CAME_TO_NOTHING = new Set(['denied', 'rejected', 'failed', 'invalid', 'not_sent', 'skipped'])
+/** Final states of calls that had no effect and do not add to a sum. */
+const WITHOUT_EFFECT = new Set(['denied', 'rejected', 'failed', 'invalid', 'not_sent', 'skipped'])
 
-function count(
+function countHistory(
   decision: RecordedDecision,
   all: readonly RecordedDecision[],
   ...[scope, whose, measure, windowMs]: Parameters<CallFacts['history']>
 ): number | undefined {
   const since = Date.parse(decision.recordedAt) - (windowMs ?? 0)
-  const isHere = (each: RecordedDecision): boolean => {
+  const isInScope = (each: RecordedDecision): boolean => {
     if (each.recordedAt > decision.recordedAt) return false
     if (scope === 'run') return each.runId === decision.runId
     if (scope === 'session') return each.sessionId === decision.sessionId
@@ -91,7 +91,7 @@ function count(
   }
   const calls = new Map(
     all
-      .filter(isHere)
+      .filter(isInScope)
       .filter((each) => whose === 'all_tools' || each.ref === decision.ref)
       .filter((each) => whose !== 'same_args' || each.argsDigest === decision.argsDigest)
       .map((each) => [`${each.runId} ${each.toolCallId}`, each]),
@@ -104,12 +104,12 @@ function measureOf(
   calls: readonly RecordedDecision[],
   measure: HistoryMeasure,
 ): number | undefined {
-  // The call at hand was still to be decided, whatever became of it.
-  const isAtHand = (each: RecordedDecision) => each.runId === decision.runId && each.toolCallId === decision.toolCallId
-  const counts = calls.filter((each) => isAtHand(each) || !CAME_TO_NOTHING.has(each.state))
+  // The current call was not decided yet at that time, whatever its final state.
+  const isCurrent = (each: RecordedDecision) => each.runId === decision.runId && each.toolCallId === decision.toolCallId
+  const counts = calls.filter((each) => isCurrent(each) || !WITHOUT_EFFECT.has(each.state))
   if (measure === 'attempts') return calls.length
   if (measure === 'executed') return counts.length
-  if (typeof measure === 'string') return calls.filter((each) => !isAtHand(each) && each.state === measure).length
+  if (typeof measure === 'string') return calls.filter((each) => !isCurrent(each) && each.state === measure).length
   let total = 0
   for (const each of counts) {
     const value = argumentAt(each.arguments, measure.total)

@@ -1,4 +1,4 @@
-/** A policy test with what was decided in place of what was expected; comments and layout are kept. */
+/** Writes actual decisions into the expectations of a policy test; comments and layout stay. */
 import { parseAllDocuments } from 'yaml'
 
 export interface ActualDecision {

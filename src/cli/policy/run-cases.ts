@@ -1,4 +1,4 @@
-/** The calls of a policy test, decided. Source: policies, section 7. */
+/** Runs the calls of policy tests. Source: policies, section 7. */
 import { stat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
@@ -14,7 +14,7 @@ import { factsOf } from './situation.ts'
 import { agentOf, calleeOf, policiesAlone, policyDocuments, setsOf, subjectOf, type EvalSubject } from './subject.ts'
 import { byOf } from './told.ts'
 
-/** What a test asks, ready to be asked. */
+/** A test whose policies are compiled. */
 export interface PreparedCase {
   readonly subject: EvalSubject
   readonly places: LeafPlaces
@@ -41,15 +41,16 @@ export function createAsk(call: CommandContext): CasePreparer {
         const tools = calls.map(({ tool }) => tool)
         return { subject: policiesAlone(workspace, documents, tools), places: placesOf(documents) }
       }
-      const path = named === undefined ? await pathOfAgent(project, agent, file) : await pathOf(named, project, file)
+      const path =
+        named === undefined ? await pathOfAgent(project, agent, file) : await resolveBundle(named, project, file)
       const { bundle, documents } = await bundleOf(project, path)
       return { subject: subjectOf(bundle, agentOf(bundle, agent)), places: placesOf(documents) }
     },
   }
 }
 
-/** Relative to the project file, or where nothing of the project is meant, to the test. */
-async function pathOf(named: string, { directory }: Project, file: string): Promise<string> {
+/** Resolves a bundle relative to the project, or, where the project has no such path, to the test. */
+async function resolveBundle(named: string, { directory }: Project, file: string): Promise<string> {
   const path = resolve(directory, named)
   const isInside = !relative(directory, path).startsWith('..')
   return isInside && (await stat(path).catch(() => undefined)) ? path : resolve(dirname(file), named)
@@ -60,7 +61,7 @@ export interface DecidedCase {
   readonly explanation?: DecisionExplanation
   /** `namespace.name@version`, or `default`. */
   readonly by?: string
-  /** What differs, line by line; empty = as expected. */
+  /** Lines about differences; empty = as expected. */
   readonly failure: readonly string[]
 }
 
@@ -96,7 +97,7 @@ function differences(expected: PolicyCase, explanation: DecisionExplanation, by:
   return found.length === 0 ? [] : [...found, ...traceLines(explanation, places)]
 }
 
-/** The comparisons that led there, with the document and line of each. */
+/** Every comparison with its value, truth, document and line. */
 const traceLines = ({ policies }: DecisionExplanation, places: LeafPlaces): string[] =>
   policies.flatMap(({ policy, version, list, tree, source }) => {
     const id = `${policy}@${version}`

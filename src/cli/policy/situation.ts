@@ -1,4 +1,4 @@
-/** A call that nobody made: what its policies would know of it, as the first call of a fresh run unless told otherwise. */
+/** Facts of a hypothetical call: the first call of a fresh run, with the differences that `--context` gives. */
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
@@ -15,7 +15,7 @@ export interface CallSituation {
   readonly tool: CallFacts['tool']
   readonly args: JsonValue
   /**
-   * What differs, by root (`{run: {depth: 1}}`) or by path as the witness of a diff has it (`{"run.depth": 1}`); `history` by
+   * Differences by root (`{run: {depth: 1}}`) or by path, as in the witness of a diff (`{"run.depth": 1}`); `history` by
    * path, `time.now` as RFC 3339 or milliseconds.
    */
   readonly context: JsonObject
@@ -33,7 +33,7 @@ const CONTEXT_FIELDS: Readonly<Record<string, readonly string[]>> = Object.fromE
 /** @throws Failure `usage` for a context that names what does not exist */
 export function factsOf({ subject, tool, args, context: written, now }: CallSituation): CallFacts {
   const { agent, depth } = subject
-  const context = byRoot(written)
+  const context = groupByRoot(written)
   const given = (root: string): JsonObject => {
     const value = context[root] ?? {}
     if (!isJsonObject(value)) throw fail('usage', { what: `${root} of the context is no mapping.` })
@@ -41,7 +41,7 @@ export function factsOf({ subject, tool, args, context: written, now }: CallSitu
     return value
   }
   for (const root of Object.keys(context)) checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history'], '')
-  // Whatever else the author writes there is what the author wants to ask about.
+  // Values are not checked: authors may ask about any.
   return {
     args,
     tool: { ...tool, ...given('tool') },
@@ -59,13 +59,13 @@ export function factsOf({ subject, tool, args, context: written, now }: CallSitu
     session: { run_count: 1, tokens_used: 0, elapsed_seconds: 0, ...given('session') },
     principal: { type: 'api_key', id: '', ...given('principal') },
     svc: { dispatch: { trigger: 'none' }, limit: 'none', ...given('svc') },
-    now: instantOf(given('time')['now'], now),
+    now: parseInstant(given('time')['now'], now),
     history: historyOf(given('history'), args),
   }
 }
 
-/** The same with paths put under their roots; null under a path is a field that is not there, save in history. */
-function byRoot(context: JsonObject): JsonObject {
+/** Moves paths under their roots. A path with null is an absent field, except in history. */
+function groupByRoot(context: JsonObject): JsonObject {
   const roots: Record<string, JsonValue> = Object.assign(Object.create(null), context)
   for (const [path, value] of Object.entries(context)) {
     const dot = path.indexOf('.')
@@ -74,7 +74,7 @@ function byRoot(context: JsonObject): JsonObject {
     const [root, rest] = [path.slice(0, dot), path.slice(dot + 1)]
     const held = roots[root] ?? {}
     if (!isJsonObject(held)) throw fail('usage', { what: `${root} of the context is no mapping.` })
-    // A measure is read by its path; elsewhere only svc.dispatch has a field of its own.
+    // Only svc.dispatch has a field below it; `historyOf` reads the paths of measures itself.
     const field = root === 'svc' && rest === 'dispatch.trigger' ? 'dispatch' : rest
     if (value !== null || root === 'history')
       roots[root] = { ...held, [field]: field === rest ? value : { trigger: value } }
@@ -92,7 +92,7 @@ function checkName(name: string, names: readonly string[], prefix: string): void
   )
 }
 
-function instantOf(given: JsonValue | undefined, now: Instant): Instant {
+function parseInstant(given: JsonValue | undefined, now: Instant): Instant {
   if (given === undefined) return now
   const instant = typeof given === 'string' ? Date.parse(given) : given
   if (typeof instant === 'number' && Number.isFinite(instant)) return instant
@@ -100,8 +100,8 @@ function instantOf(given: JsonValue | undefined, now: Instant): Instant {
 }
 
 /**
- * Measures that are given by path (`run.this_tool.attempts`, nested or in one; `window.this_tool.attempts (10m)` for that window
- * alone); else those of a first call, itself counted.
+ * Measures given by path, nested or not (`run.this_tool.attempts`; `window.this_tool.attempts (10m)` for that window only). All
+ * others are those of a first call, which counts itself.
  */
 function historyOf(given: JsonObject, args: JsonValue): CallFacts['history'] {
   const measures = new Map<string, number | null>()

@@ -1,4 +1,4 @@
-/** Whose policies are asked: those of an agent of a bundle, or Policy documents alone. */
+/** The policies that a command evaluates: those of an agent in a bundle, or Policy documents without an agent. */
 import { stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
@@ -18,12 +18,12 @@ import { nearestWord } from '../shell/nearest.ts'
 import type { Project } from '../project/project.ts'
 import { substitutePolicies } from './substitute.ts'
 
-/** What may be called. */
+/** A tool or sub-agent that the subject can call. */
 export interface EvalCallee {
   readonly tool: CallFacts['tool']
-  /** What the model is shown. */
+  /** The input schema that the model sees. */
   readonly schema?: PolicyTarget['schema']
-  /** Arguments must satisfy each, before a policy sees them. */
+  /** Arguments are checked against each before policies are evaluated. */
   readonly schemas: readonly JsonSchema[]
 }
 
@@ -31,13 +31,13 @@ export interface EvalSubject {
   readonly agent: CallFacts['agent']
   readonly callees: readonly EvalCallee[]
   readonly policies: PolicySet
-  /** Agents above it, nearest first, whose boundaries concern its calls too. */
+  /** Agents that delegate to it, nearest first; their boundaries apply to its calls too. */
   readonly ancestors: readonly EvalSubject[]
   /** Delegations between the root and it. */
   readonly depth: number
 }
 
-/** The sets that decide about a call of the subject. */
+/** The policy sets for a call of the subject. */
 export const setsOf = ({ policies, ancestors }: EvalSubject): PolicySets => ({
   own: policies,
   ancestors: ancestors.map((each) => each.policies),
@@ -57,14 +57,14 @@ export function agentOf({ root, agents }: CompiledBundle, given: string | undefi
   throw fail('not_found', { what: `agent ${name ?? 'at all'}` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-/** An agent of a bundle, below those that delegate to it. */
+/** An agent of a bundle with its ancestors. */
 export const subjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: AgentSnapshot): EvalSubject => ({
-  ...alone(snapshot, bundle.agents),
-  ancestors: ancestorsOf(bundle, snapshot.id).map((each) => alone(each, bundle.agents)),
+  ...withoutAncestors(snapshot, bundle.agents),
+  ancestors: ancestorsOf(bundle, snapshot.id).map((each) => withoutAncestors(each, bundle.agents)),
   depth: depthOf(bundle, snapshot.id),
 })
 
-function alone(snapshot: AgentSnapshot, agents: readonly AgentSnapshot[]): EvalSubject {
+function withoutAncestors(snapshot: AgentSnapshot, agents: readonly AgentSnapshot[]): EvalSubject {
   const { id, version, riskTier, classifications, labels, policies } = snapshot
   return {
     agent: { id, version, ...(riskTier !== undefined && { risk_tier: riskTier }), classifications, labels },
@@ -79,7 +79,7 @@ function alone(snapshot: AgentSnapshot, agents: readonly AgentSnapshot[]): EvalS
       })),
       ...snapshot.agents.map((edge): EvalCallee => {
         const child = agents.find((each) => each.id === edge.id)
-        // What an agent takes that is bound late is known when it is called.
+        // The input of a late-bound agent is known only when it is called.
         const known = child !== undefined || edge.inputSchema !== undefined
         return {
           tool: factsOfAgent(edge, child),
@@ -104,7 +104,7 @@ export function calleeOf({ agent, callees }: EvalSubject, name: string): EvalCal
 
 /**
  * Policy documents by path, relative to where they were named or to the project, or by `namespace.name`. Files outside of the
- * project may be named too: policies that are only thought of need not stand among those that hold.
+ * project are accepted too, so that a draft need not lie among the policies in force.
  * @throws Failure `not_found`
  */
 export async function policyDocuments(
@@ -148,11 +148,11 @@ function noPolicy(name: string, all: readonly Document[]): Error {
   return fail('not_found', { what: `policy ${name}` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-/** An agent that calls nothing but what is asked about. */
-const NOBODY: CallFacts['agent'] = { id: 'svc.nobody', version: '0.0.0', classifications: [], labels: {} }
+/** A placeholder agent for policies that are evaluated without one. */
+const PLACEHOLDER_AGENT: CallFacts['agent'] = { id: 'svc.nobody', version: '0.0.0', classifications: [], labels: {} }
 
 /**
- * Policies alone, asked about some tools; what a tool is said to be comes from its Tool document, where there is one.
+ * Policies without an agent, for some tools. Facts of a tool come from its Tool document, where there is one.
  * @throws Failure `documents_have_errors`
  */
 export function policiesAlone(
@@ -161,10 +161,16 @@ export function policiesAlone(
   tools: readonly string[],
 ): EvalSubject {
   const callees = [...new Set(tools.map((name) => name.split('@')[0]!))].map((id) => toolNamed(workspace, id))
-  return { agent: NOBODY, callees, policies: setOf(workspace, documents, NOBODY.id, callees), ancestors: [], depth: 0 }
+  return {
+    agent: PLACEHOLDER_AGENT,
+    callees,
+    policies: setOf(workspace, documents, PLACEHOLDER_AGENT.id, callees),
+    ancestors: [],
+    depth: 0,
+  }
 }
 
-/** The subject with other policies: one of the same name replaces what was there, a new one concerns every call its scope allows. */
+/** The subject with other policies: one of the same name replaces the old one, a new one applies to every call in its scope. */
 export function withPolicies(subject: EvalSubject, workspace: Workspace, documents: readonly Document[]): EvalSubject {
   const { agent, callees, policies, ancestors } = subject
   return {
@@ -180,12 +186,12 @@ function setOf(
   agent: string,
   callees: readonly EvalCallee[],
 ): PolicySet {
-  const { set, findings } = loosePolicies(workspace, documents, agent, callees.map(toConcern))
+  const { set, findings } = loosePolicies(workspace, documents, agent, callees.map(toPolicyTarget))
   if (!set) throw documentsFailure(findings satisfies readonly Diagnostic[])
   return set
 }
 
-const toConcern = ({ tool, schema }: EvalCallee): PolicyTarget => ({
+const toPolicyTarget = ({ tool, schema }: EvalCallee): PolicyTarget => ({
   wire: tool.wire_name,
   id: tool.id,
   kind: tool.kind === 'agent' ? 'agent' : 'tool',

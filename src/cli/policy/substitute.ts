@@ -1,12 +1,11 @@
-/** A policy set with other policies in it. */
+/** Substitutes policies in a compiled set. */
 import type { Digest } from '../../base/digest.ts'
 import { sealSet } from '../../policy/policy-set.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 
 /**
- * A policy that the set has under the same name is replaced where it stood; one that it does not have concerns every call of
- * `given`.
- * @param given for the same wire names
+ * Replaces a policy of the same name wherever it was attached; a new policy applies to the calls that `given` lists.
+ * @param given a set for the same wire names
  */
 export function substitutePolicies(set: PolicySet, given: PolicySet): PolicySet {
   const replaced = new Set(given.entries.map(({ policy }) => policy))
@@ -23,10 +22,12 @@ export function substitutePolicies(set: PolicySet, given: PolicySet): PolicySet 
       return [wire, [...keep(ids), ...added]]
     }),
   )
-  const heirs = new Set(set.inherited.map((id) => old.get(id)!.policy))
+  const inheritedNames = new Set(set.inherited.map((id) => old.get(id)!.policy))
   const inherited = [
     ...keep(set.inherited),
-    ...given.entries.filter(({ policy, effect }) => heirs.has(policy) && effect !== 'grant').map(({ id }) => id),
+    ...given.entries
+      .filter(({ policy, effect }) => inheritedNames.has(policy) && effect !== 'grant')
+      .map(({ id }) => id),
   ]
   const used = new Set([...Object.values(index).flat(), ...inherited])
   const entries = [...new Map([...old, ...fresh])].flatMap(([id, entry]) => (used.has(id) ? entry : []))

@@ -1,4 +1,4 @@
-/** A decision as `svc policy eval` and its relatives tell it. Source: command line, 2.1; policies, section 7. */
+/** Prints decisions for `svc policy eval`, `explain` and `test`. Source: command line, 2.1; policies, section 7. */
 import type { JsonValue } from '../../base/json.ts'
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import type { ExplainedNode, ExplainedPolicy, DecisionExplanation } from '../../policy/explain/explain.ts'
@@ -6,7 +6,7 @@ import type { Theme } from '../../terminal/theme.ts'
 import { safeText } from '../../terminal/text.ts'
 import type { LeafPlaces } from './places.ts'
 
-interface Traced {
+interface TraceEntry {
   readonly policy: string
   /** Place in the conditions: `conditions.all[0]`. */
   readonly node: string
@@ -41,7 +41,7 @@ export function toJson({ decision, policies, turns }: DecisionExplanation, place
   }
 }
 
-/** As documents say it: a grant and a list are both of type allow. */
+/** The decision type as documents spell it: a grant and a list are both `allow`. */
 const decisionOf = (effect: string): string => (effect === 'grant' || effect === 'restrict' ? 'allow' : effect)
 
 /** The policy that decided; `default` where the side-effect class did. */
@@ -49,7 +49,7 @@ export function byOf({ decision, policies: decided }: PolicyDecision, policies: 
   const first = decided[0]
   const winner =
     first && policies.find(({ policy, version, fired }) => fired && policy === first.id && version === first.version)
-  // A gate that fired decides against every grant; nothing that fired leaves it to the class.
+  // Without a fired gate, an approval comes from the side-effect class.
   if (!winner || (decision === 'require_approval' && !policies.some(isGate)))
     return { policy: 'default', version: null, pointer: null, source: null }
   return {
@@ -62,8 +62,8 @@ export function byOf({ decision, policies: decided }: PolicyDecision, policies: 
 
 const isGate = ({ fired, effect }: ExplainedPolicy): boolean => fired && effect !== 'grant'
 
-function traceOf({ policy, version }: ExplainedPolicy, root: ExplainedNode, places: LeafPlaces): Traced[] {
-  const walk = (node: ExplainedNode, path: string): Traced[] => {
+function traceOf({ policy, version }: ExplainedPolicy, root: ExplainedNode, places: LeafPlaces): TraceEntry[] {
+  const walk = (node: ExplainedNode, path: string): TraceEntry[] => {
     if (node.node === 'leaf') {
       const place = places.of(`${policy}@${version}`, node.text)
       const { op, value = null, literal, truth } = node
@@ -93,7 +93,7 @@ export function decisionLine({ decision, policies }: DecisionExplanation): strin
   const { obligations } = decision
   const decided = decision.policies[0]
   const list = policies.find((each) => each.fired && each.policy === by.policy && each.version === by.version)?.list
-  const owed = obligations && [
+  const obligationsText = obligations && [
     `approvals ${obligations.approvals_required}`,
     ...(obligations.timeout ? [`after ${obligations.timeout.after_minutes}m ${obligations.timeout.default}`] : []),
   ]
@@ -101,34 +101,34 @@ export function decisionLine({ decision, policies }: DecisionExplanation): strin
     by.version === null
       ? [decision.decision, ...defaultParts(decision, policies)]
       : [decision.decision, `${by.policy}@${by.version}`, conditionText(decided?.condition, list)]
-  return safeText([...parts, ...(owed ? [owed.join(', ')] : [])].join('  '))
+  return safeText([...parts, ...(obligationsText ? [obligationsText.join(', ')] : [])].join('  '))
 }
 
-/** `default for acme.refund-limit@1.0.0: condition false (40 > 100)`: the policies that were considered and did not fire. */
+/** `default for acme.refund-limit@1.0.0: condition false (40 > 100)`: names the policies that did not fire. */
 function defaultParts(
   { decision, explanation }: PolicyDecision,
   policies: readonly ExplainedPolicy[],
 ): readonly string[] {
   if (decision !== 'allow' || policies.length === 0) return ['default', explanation]
   const idle = policies.map(({ policy, version, truth, tree, list }) => {
-    const saw =
+    const reason =
       tree && (truth === 'false' || list === undefined) ? `condition ${truth} (${seenIn(tree).join(', ')})` : list
-    return `${policy}@${version}: ${saw ?? 'always'}`
+    return `${policy}@${version}: ${reason ?? 'always'}`
   })
-  const more = idle.length > SHOWN ? [`${idle.length - SHOWN} more`] : []
-  return [`default for ${[...idle.slice(0, SHOWN), ...more].join('; ')}`]
+  const more = idle.length > MAX_NAMED ? [`${idle.length - MAX_NAMED} more`] : []
+  return [`default for ${[...idle.slice(0, MAX_NAMED), ...more].join('; ')}`]
 }
 
-/** Policies named in one line; --explain has them all. */
-const SHOWN = 3
+/** Policies named in one line; --explain lists all. */
+const MAX_NAMED = 3
 
 const seenIn = (node: ExplainedNode): string[] => (node.node === 'leaf' ? [node.seen] : node.children.flatMap(seenIn))
 
-/** What was asked and seen, of conditions, of a list, or of both; `always` where a policy asks nothing. */
+/** The condition, the list, or both, with their values; `always` for a policy with neither. */
 const conditionText = (condition: string | undefined, list: string | undefined): string =>
   [condition, list].filter((part) => part !== undefined).join(' and ') || 'always'
 
-/** The tree of every policy that was considered, with the values and truths seen, then what would change the outcome. */
+/** The tree of every policy that applies, with values and truths, then what would change the outcome. */
 export function explanationLines({ policies, turns }: DecisionExplanation, places: LeafPlaces, theme: Theme): string[] {
   return [
     ...policies.flatMap(({ policy, version, effect, fired, truth, list, tree, source }) => [

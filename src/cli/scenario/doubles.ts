@@ -1,4 +1,4 @@
-/** Tools that only pretend. Source: command line, 4. */
+/** Replaces tools with doubles that return what the scenario says. Source: command line, 4. */
 import { parseDuration } from '../../base/duration.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import { returnedOutcome } from '../../tools/outcome.ts'
@@ -8,7 +8,7 @@ import type { VirtualTime } from './virtual-time.ts'
 
 /**
  * The toolbox with doubles in place of some tools.
- * @param ended fires when the scenario is over, so that what never answers is let go
+ * @param ended fires when the scenario is over and ends doubles that never answer
  */
 export function withDoubles(
   real: Toolbox,
@@ -25,7 +25,7 @@ export function withDoubles(
       return {
         route: 'mock',
         timeoutMs,
-        invoke: (_, signal) => pretend(double, timeoutMs, time, AbortSignal.any([signal, ended])),
+        invoke: (_, signal) => invokeDouble(double, timeoutMs, time, AbortSignal.any([signal, ended])),
       }
     },
     async describe(agent, tool, signal) {
@@ -37,7 +37,7 @@ export function withDoubles(
   }
 }
 
-async function pretend(
+async function invokeDouble(
   { result, error, delay, drop }: ToolDouble,
   timeoutMs: number,
   time: VirtualTime,

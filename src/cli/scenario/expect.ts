@@ -1,4 +1,4 @@
-/** What a scenario expected against what came of it. */
+/** Compares what a scenario expects with what the run did. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { TimelineItem } from '../../spec/api.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
@@ -7,13 +7,16 @@ import type { PlayedScenario } from './play.ts'
 import type { ScenarioExpectation } from './scenario.ts'
 
 export interface ExpectationMismatch {
-  /** Key under `expect`, or `run` for a run that did not come to its end. */
+  /** Key under `expect`, or `run` for a run that did not end. */
   readonly what: string
   readonly expected: JsonValue
   readonly actual: JsonValue
 }
 
-/** Every difference, in the order of the keys. @param agents what was published, to know tools by their wire names */
+/**
+ * Every difference, in the order of the keys.
+ * @param agents published agents, to map wire names to tool ids
+ */
 export function findMismatches(
   expect: ScenarioExpectation,
   played: PlayedScenario,
@@ -38,7 +41,7 @@ export function findMismatches(
   for (const wanted of expect.calls ?? []) {
     const same = calls.filter(
       ({ tool, arguments: args }) =>
-        tool === wanted.tool && (wanted.arguments === undefined || covers(wanted.arguments, args)),
+        tool === wanted.tool && (wanted.arguments === undefined || matchesExpected(wanted.arguments, args)),
     )
     if (wanted.times === undefined ? same.length === 0 : same.length !== wanted.times)
       found.push({
@@ -63,12 +66,12 @@ export function findMismatches(
       })
   for (const limit of expect.limits ?? [])
     if (!limits.includes(limit)) found.push({ what: 'limits', expected: limit, actual: [...limits] })
-  if (expect.subjects !== undefined && !inOrder(expect.subjects, subjects))
+  if (expect.subjects !== undefined && !isSubsequence(expect.subjects, subjects))
     found.push({ what: 'subjects', expected: [...expect.subjects], actual: [...subjects] })
   return found
 }
 
-/** What of a run a scenario may be about, each in the order in which it came. */
+/** The parts of a run that a scenario can check, each in order of occurrence. */
 export interface ObservedRun {
   readonly calls: readonly { readonly tool: string; readonly arguments: JsonValue }[]
   readonly decisions: readonly { readonly tool: string; readonly decision: string; readonly by: readonly string[] }[]
@@ -89,7 +92,7 @@ export function observeRun({ conversation, events }: PlayedScenario, agents: rea
 
 type NameOf = (runId: string, wire: string) => string
 
-/** Logical ids by the wire names of the agent whose run it is. */
+/** Maps wire names of the agent of a run to `namespace.name`. */
 function createNames(
   agents: readonly AgentSnapshot[],
   runs: readonly { readonly id: string; readonly agentName: string | null }[],
@@ -101,7 +104,7 @@ function createNames(
   }
 }
 
-/** One for each call, however often it was tried. */
+/** One item per call, however many attempts it had. */
 const callsOf = (items: readonly TimelineItem[]): readonly TimelineItem[] => [
   ...new Map(
     items
@@ -131,14 +134,16 @@ const toDecision = (nameOf: NameOf) => (item: TimelineItem) => {
   }
 }
 
-/** Objects are compared by the keys that are expected, all else whole. */
-function covers(wanted: JsonValue, value: JsonValue): boolean {
+/** Compares objects by the expected keys only, everything else whole. */
+function matchesExpected(wanted: JsonValue, value: JsonValue): boolean {
   if (isJsonObject(wanted) && isJsonObject(value))
-    return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && covers(each, value[key]!))
+    return Object.entries(wanted).every(
+      ([key, each]) => Object.hasOwn(value, key) && matchesExpected(each, value[key]!),
+    )
   return canonicalJson(wanted) === canonicalJson(value)
 }
 
-function inOrder(wanted: readonly string[], subjects: readonly string[]): boolean {
+function isSubsequence(wanted: readonly string[], subjects: readonly string[]): boolean {
   let at = 0
   for (const subject of subjects) if (subject === wanted[at]) at++
   return at === wanted.length

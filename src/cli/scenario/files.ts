@@ -5,8 +5,8 @@ import type { Project } from '../project/project.ts'
 import type { ScenarioServer } from './scenario-server.ts'
 
 /**
- * Files that the input refers to count as uploaded. They have no bytes: what a run reads of them says the double of
- * `svc.read_file`.
+ * Registers the files that the input refers to as uploaded. They have no bytes: the double of `svc.read_file` says what a run
+ * reads.
  */
 export async function fakeFiles(
   { store, time }: ScenarioServer,
@@ -15,7 +15,7 @@ export async function fakeFiles(
 ): Promise<void> {
   const workspaceId = workspaceIdOf(project.workspace)
   const now = time.clock.now()
-  for (const { filename, mediaType = 'application/octet-stream' } of refsIn(input)) {
+  for (const { filename, mediaType = 'application/octet-stream' } of fileRefsIn(input)) {
     if (await store.fileByName(workspaceId, filename)) continue
     const id = nameId<'file'>('scenario', filename)
     const objectKey = `${workspaceId}/files/${filename}`
@@ -25,8 +25,8 @@ export async function fakeFiles(
   }
 }
 
-function refsIn(value: JsonValue): readonly FileRef[] {
+function fileRefsIn(value: JsonValue): readonly FileRef[] {
   if (isFileRef(value)) return [value]
-  if (Array.isArray(value)) return value.flatMap(refsIn)
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(refsIn) : []
+  if (Array.isArray(value)) return value.flatMap(fileRefsIn)
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(fileRefsIn) : []
 }

@@ -3,27 +3,27 @@ import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'
 
 /**
- * Scenario files at the paths, in order of their names. A file that is named is taken whatever its name is; in directories
- * it is `*.scenario.yaml`, with packages and dot directories left out.
+ * Scenario files at the paths, sorted by name. A path to a file is taken whatever its name; in directories only
+ * `*.scenario.yaml` counts, without `node_modules` and dot directories.
  * @throws Failure `not_found`
  */
 export async function findScenarios(paths: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
   for (const path of paths) {
-    const there = await stat(path).catch(() => undefined)
-    if (!there) throw fail('not_found', { what: path })
-    found.push(...(there.isDirectory() ? await filesBelow(path, /\.scenario\.ya?ml$/) : [path]))
+    const stats = await stat(path).catch(() => undefined)
+    if (!stats) throw fail('not_found', { what: path })
+    found.push(...(stats.isDirectory() ? await filesBelow(path, /\.scenario\.ya?ml$/) : [path]))
   }
   if (found.length === 0)
     throw fail(
       'not_found',
       { what: 'scenario' },
-      { fix: 'Write one as NAME.scenario.yaml; svc schema scenario tells how.' },
+      { fix: 'Write one as NAME.scenario.yaml; svc schema scenario shows its format.' },
     )
   return [...new Set(found)]
 }
 
-/** Files whose names match, in order of their names; packages and dot directories are left out. */
+/** Files whose names match, sorted, without `node_modules` and dot directories. */
 export async function filesBelow(directory: string, pattern: RegExp): Promise<string[]> {
   const entries = (await readdir(directory, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1))
   const found: string[] = []

@@ -1,4 +1,4 @@
-/** Plays a scenario: whenever nothing can happen by itself, somebody answers or the clock is wound to what comes next. */
+/** Plays a scenario: whenever the run is idle, answers a task or advances the clock to the next event. */
 import { setTimeout as after } from 'node:timers/promises'
 import { toIsoText, type Instant } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
@@ -29,18 +29,18 @@ export interface PlayedScenario {
   readonly run?: RunStatusBody
   readonly conversation?: Conversation
   readonly events: readonly StreamEvent[]
-  /** Why the run was left before its end, or could not begin. */
+  /** Why the run did not end, or could not start. */
   readonly problem?: string
-  /** Tasks that no entry of `decide` answered, as people name them. */
+  /** Tasks that no entry of `decide` answered, described for people. */
   readonly undecided: readonly string[]
-  /** Virtual time that went by. */
+  /** Virtual time that passed. */
   readonly virtualMs: number
 }
 
 export interface PlayOptions {
   readonly project: Project
   readonly bundle: CompiledBundle
-  /** Closures that are deployed beside it. */
+  /** Late-bound agents that are deployed with it. */
   readonly lateBound: readonly CompiledBundle[]
   /** `namespace.name` of the agent that is started. */
   readonly agent: string
@@ -53,37 +53,37 @@ export async function playScenario(
   scenario: Scenario,
   { project, bundle, lateBound, agent, cassette, env, signal }: PlayOptions,
 ): Promise<PlayedScenario> {
-  const stage = await openStage(project, [...lateBound, bundle], scenario.tools ?? {}, env, cassette)
+  const server = await openStage(project, [...lateBound, bundle], scenario.tools ?? {}, env, cassette)
   const undecided = new Set<string>()
-  const since = stage.time.clock.now()
+  const since = server.time.clock.now()
   try {
-    await fakeFiles(stage, project, scenario.input)
-    const started = await start(stage, agent, scenario)
+    await fakeFiles(server, project, scenario.input)
+    const started = await startRun(server, agent, scenario)
     if (typeof started === 'string') return { events: [], undecided: [], problem: started, virtualMs: 0 }
     const sessionId = started.sessionId as SessionId
-    const rulebook = createRulebook(scenario.decide ?? [])
+    const answers = createRulebook(scenario.decide ?? [])
     let problem: string | undefined
     for (;;) {
-      const tree = await settle(stage, sessionId, signal)
+      const tree = await waitUntilIdle(server, sessionId, signal)
       if (isTerminal(tree.session.status)) break
-      problem = await move(stage, scenario, rulebook, undecided)
+      problem = await answerOrAdvance(server, scenario, answers, undecided)
       if (problem !== undefined) break
     }
     return {
-      run: await stage.operator.call('GET /v1/runs/:id', { id: started.runId }),
-      conversation: await stage.operator.call('GET /v1/runs/:id/conversation', { id: started.runId }),
-      events: await eventsOf(stage, sessionId),
+      run: await server.operator.call('GET /v1/runs/:id', { id: started.runId }),
+      conversation: await server.operator.call('GET /v1/runs/:id/conversation', { id: started.runId }),
+      events: await eventsOf(server, sessionId),
       ...(problem !== undefined && { problem }),
       undecided: [...undecided],
-      virtualMs: stage.time.clock.now() - since,
+      virtualMs: server.time.clock.now() - since,
     }
   } finally {
-    await stage.close()
+    await server.close()
   }
 }
 
-/** The sentence of what refused the start. */
-async function start(
+/** Returns the message of the error where the start is refused. */
+async function startRun(
   { operator }: ScenarioServer,
   agent: string,
   { input = {} }: Scenario,
@@ -96,34 +96,34 @@ async function start(
   }
 }
 
-/** The store tells no one that it has changed: it is looked at again this soon. */
-const LOOK_AGAIN_MS = 2
+/** Polling interval: the store does not notify of changes. */
+const POLL_MS = 2
 
-/** Looks that find the same tree before calls that wait for their turn are taken to wait for a person. */
-const STILL = 5
+/** Unchanged polls after which calls that the engine could still move count as waiting for a person. */
+const STILL_POLLS = 5
 
-/** Resolves when the run has ended, or nothing of it can happen before the clock moves or somebody answers. */
-async function settle(
+/** Resolves when the run has ended, or can go on only when the clock moves or somebody answers. */
+async function waitUntilIdle(
   { store, time }: ScenarioServer,
   sessionId: SessionId,
   signal: AbortSignal,
 ): Promise<SessionTree> {
-  let seen = -1
-  let same = 0
+  let lastVersion = -1
+  let unchangedPolls = 0
   for (;;) {
     const tree = (await store.load(sessionId))!
     if (isTerminal(tree.session.status)) return tree
-    same = tree.session.version === seen ? same + 1 : 0
-    seen = tree.session.version
+    unchangedPolls = tree.session.version === lastVersion ? unchangedPolls + 1 : 0
+    lastVersion = tree.session.version
     const due = await store.nextTimerAt()
     const { waits, moves } = countWork(tree)
-    const isStill = waits <= time.asleep.count && (moves === 0 || same >= STILL)
+    const isStill = waits <= time.asleep.count && (moves === 0 || unchangedPolls >= STILL_POLLS)
     if (isStill && (due === undefined || due > time.clock.now())) return tree
-    await after(LOOK_AGAIN_MS, undefined, { signal })
+    await after(POLL_MS, undefined, { signal })
   }
 }
 
-/** What is in the hands of a model or a tool, and what the engine itself still has to move. */
+/** Counts what waits for a model or a tool, and what the engine itself still has to move. */
 function countWork({ runs }: SessionTree): { readonly waits: number; readonly moves: number } {
   let [waits, moves] = [0, 0]
   for (const { state } of runs) {
@@ -138,67 +138,67 @@ function countWork({ runs }: SessionTree): { readonly waits: number; readonly mo
   return { waits, moves }
 }
 
-interface Answering {
+interface PendingAnswer {
   readonly rule: DecisionRule
   readonly item: InboxItem
-  readonly asked: WaitingTask
+  readonly task: WaitingTask
   readonly at: Instant
 }
 
-/** The next thing that happens: an answer, or time goes by. Answers why neither can. */
-async function move(
-  stage: ScenarioServer,
+/** Answers the task that is due first, or advances the clock. Returns the reason where neither is possible. */
+async function answerOrAdvance(
+  server: ScenarioServer,
   { expect }: Scenario,
-  rulebook: ScriptedAnswers,
+  answers: ScriptedAnswers,
   undecided: Set<string>,
 ): Promise<string | undefined> {
-  const { operator, store, time } = stage
+  const { operator, store, time } = server
   const { items } = await operator.call('GET /tasks', { query: {} })
-  let next: Answering | undefined
+  let next: PendingAnswer | undefined
   for (const item of items) {
-    const asked = toAsked(item)
-    const rule = rulebook.choose(asked)
+    const task = toWaitingTask(item)
+    const rule = answers.choose(task)
     if (!rule) {
-      undecided.add(nameOf(item))
-      // Its own deadline answers it; a limit of the run does only where the scenario is about that.
+      undecided.add(describeTask(item))
+      // The task's own time-out answers it; that of the run counts only where the scenario expects it.
       if (item.expiresAt === null && !expect?.limits?.includes('max_hitl_wait_minutes'))
-        return `nobody answers ${nameOf(item)}`
+        return `nobody answers ${describeTask(item)}`
       continue
     }
     const at = Math.max(time.clock.now(), Date.parse(item.createdAt) + delayOf(rule))
-    if (!next || at < next.at) next = { rule, item, asked, at }
+    if (!next || at < next.at) next = { rule, item, task, at }
   }
   const due = Math.min((await store.nextTimerAt()) ?? Infinity, time.asleep.until ?? Infinity)
   if (next && next.at < due) {
     time.wind(next.at)
-    return await answer(stage, rulebook, next)
+    return await answerTask(server, answers, next)
   }
   if (due === Infinity) return 'the run waits for something that never comes'
   time.wind(due)
   return undefined
 }
 
-async function answer(
-  stage: ScenarioServer,
-  rulebook: ScriptedAnswers,
-  { rule, item, asked }: Answering,
+async function answerTask(
+  server: ScenarioServer,
+  answers: ScriptedAnswers,
+  { rule, item, task }: PendingAnswer,
 ): Promise<string | undefined> {
   try {
-    const body = { ...answerOf(rule, asked), ...(item.kind !== 'reply' && { userTaskId: item.userTaskId }) }
-    const { error } = await stage.answer(item.runId, body, {
+    const body = { ...answerOf(rule, task), ...(item.kind !== 'reply' && { userTaskId: item.userTaskId }) }
+    const { error } = await server.answer(item.runId, body, {
       ...(rule.as !== undefined && { id: rule.as }),
       ...(rule.roles && { roles: rule.roles }),
     })
-    rulebook.use(rule, asked)
-    return error === undefined ? undefined : `the answer to ${nameOf(item)} is refused: ${error}`
+    answers.use(rule, task)
+    return error === undefined ? undefined : `the answer to ${describeTask(item)} is refused: ${error}`
   } catch (error) {
-    if (error instanceof RemoteError || isFailure(error)) return `the answer to ${nameOf(item)}: ${error.message}`
+    if (error instanceof RemoteError || isFailure(error)) return `the answer to ${describeTask(item)}: ${error.message}`
     throw error
   }
 }
 
-/** A run may ask for many replies; each question is one of its own. */
-const toAsked = (item: InboxItem): WaitingTask => ({
+/** Reply requests have no task id, so the run, time and question identify them. */
+const toWaitingTask = (item: InboxItem): WaitingTask => ({
   id: item.kind === 'reply' ? `${item.runId} ${item.createdAt} ${item.why}` : item.userTaskId,
   kind: item.kind,
   ...(item.tool !== undefined && { tool: item.tool }),
@@ -208,18 +208,18 @@ const toAsked = (item: InboxItem): WaitingTask => ({
 })
 
 /** `approval of acme.refunds amount 180`, `reply: "Which colour?"`. */
-const nameOf = (item: InboxItem): string =>
+const describeTask = (item: InboxItem): string =>
   item.tool === undefined ? `${item.kind}: ${JSON.stringify(item.why)}` : `${item.kind} of ${subjectOf(item)}`
 
-/** Events read at once. */
-const PAGE = 500
+/** Events per query. */
+const PAGE_SIZE = 500
 
 async function eventsOf({ store }: ScenarioServer, sessionId: SessionId): Promise<StreamEvent[]> {
   const events: StreamEvent[] = []
   for (let seq = 0; ;) {
-    const page = await store.events(sessionId, seq, PAGE)
+    const page = await store.events(sessionId, seq, PAGE_SIZE)
     events.push(...page.map(({ ts, kind, subject, data }) => ({ ts: toIsoText(ts), kind, subject, data })))
-    if (page.length < PAGE) return events
+    if (page.length < PAGE_SIZE) return events
     seq = page.at(-1)!.seq
   }
 }

@@ -1,4 +1,4 @@
-/** What a scenario is played on: its bundle, compiled once for all that use it, with the model that it asks for. */
+/** Prepares scenarios: compiles each bundle once and sets the model that the scenario names. */
 import { appendFileSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -23,11 +23,11 @@ import type { Scenario } from './scenario.ts'
 export interface PreparedScenario {
   readonly project: Project
   readonly bundle: CompiledBundle
-  /** Closures of the project's late-bound agents, deployed with it. */
+  /** The project's late-bound agents, deployed with it. */
   readonly lateBound: readonly CompiledBundle[]
   /** `namespace.name` of the agent that is started. */
   readonly agent: string
-  /** Models and tools answer as they did, or what they answer is kept. */
+  /** Replays answers of models and tools, or records them. */
   readonly cassette: Cassette
 }
 
@@ -35,9 +35,9 @@ export interface PreparedScenario {
 export type PrepareScenario = (scenario: Scenario, file: string, index: number) => Promise<PreparedScenario>
 
 export interface CassetteDirectory {
-  /** Directory of recordings that every scenario plays in place of its model and its tools. */
+  /** Directory of recordings that replace the model and tools of every scenario. */
   readonly directory?: string
-  /** Recordings are made instead of played. */
+  /** Record instead of replay. */
   readonly record: boolean
 }
 
@@ -60,7 +60,10 @@ export function createPreparation(
     if (agent === undefined) throw fail('usage', { what: `${path} holds no agent to run.` })
     const found = bundle.agents.find(({ id }) => id === agent)
     if (!found) throw noAgent(agent, bundle.agents)
-    const cassette = await openTape(tapeOf(scenario, { ...tapes, cwd: call.cwd, project, file, index }), tapes.record)
+    const cassette = await openCassette(
+      cassettePath(scenario, { ...tapes, cwd: call.cwd, project, file, index }),
+      tapes.record,
+    )
     return {
       project,
       agent,
@@ -77,7 +80,7 @@ async function compileAt(project: Project, path: string): Promise<Pick<PreparedS
   if (!bundle) throw documentsFailure(built.findings)
   const late = await lateBoundOf(built)
   if (late.findings.some(({ severity }) => severity === 'error')) throw documentsFailure(late.findings)
-  // The parts are in the snapshots by value.
+  // Snapshots contain everything that a run needs.
   return { bundle: { ...bundle, documents: [] }, lateBound: late.bundles.map((each) => ({ ...each, documents: [] })) }
 }
 
@@ -89,7 +92,7 @@ function noAgent(agent: string, agents: readonly AgentSnapshot[]): Error {
   return fail('not_found', { what: `agent ${agent}` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-/** The agents, the one that is started with the model of the scenario. */
+/** The agents, with the scenario's model for the one that is started. */
 async function withModel(
   agents: readonly AgentSnapshot[],
   started: AgentSnapshot,
@@ -110,8 +113,8 @@ async function withModel(
   return agents.map((each) => (each === started ? { ...changed, digest } : each))
 }
 
-/** The recording that a scenario plays, absolute; undefined for one that plays none. */
-function tapeOf(
+/** Absolute path of the scenario's recording; undefined where it has none. */
+function cassettePath(
   { model }: Scenario,
   at: Pick<CassetteDirectory, 'directory'> & {
     readonly cwd: string
@@ -127,7 +130,7 @@ function tapeOf(
   return model === undefined || typeof model === 'string' ? undefined : resolve(at.project.directory, model.replay)
 }
 
-async function openTape(path: string | undefined, record: boolean): Promise<Cassette> {
+async function openCassette(path: string | undefined, record: boolean): Promise<Cassette> {
   if (path === undefined) return {}
   if (record) {
     makeDirectory(dirname(path))
@@ -142,10 +145,10 @@ async function openTape(path: string | undefined, record: boolean): Promise<Cass
 async function readScript(path: string): Promise<readonly ScriptTurn[]> {
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw fail('not_found', { what: `script ${path}` })
   const { values, findings } = readValues({ path, text: (await readUserFile(path)).toString('utf8') })
-  const fault = findings.find(({ severity }) => severity === 'error')
-  if (fault) throw fail('usage', { what: `${path}:${fault.range.start.line}: ${fault.message}` })
+  const error = findings.find(({ severity }) => severity === 'error')
+  if (error) throw fail('usage', { what: `${path}:${error.range.start.line}: ${error.message}` })
   const turns: JsonValue | undefined = values[0]
-  if (!Array.isArray(turns)) throw fail('usage', { what: `${path} is no script: a list of turns belongs there.` })
+  if (!Array.isArray(turns)) throw fail('usage', { what: `${path} is not a script, which is a list of turns.` })
   const problem = turns.flatMap((turn, at) => turnProblem(turn, at + 1) ?? [])[0]
   if (problem !== undefined) throw fail('usage', { what: `${path}: ${problem}` })
   // Every turn was checked to be one.

@@ -5,7 +5,7 @@ import type { RehearsalOptions } from '../../spec/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 
 /**
- * What the server of `svc dev` must know before such a run starts; undefined for a run like any other.
+ * Options for the server of `svc dev`; undefined where none of the flags is given.
  * @throws Failure `usage`
  */
 export function readRehearsal(call: Pick<CommandContext, 'given' | 'cwd'>): RehearsalOptions | undefined {
@@ -29,6 +29,6 @@ export function readTapes({ given }: Pick<CommandContext, 'given'>): {
 } {
   const [record, replay] = [given.text('record'), given.text('replay')]
   if (record !== undefined && replay !== undefined)
-    throw fail('usage', { what: 'What is played back cannot be recorded: give --record or --replay.' })
+    throw fail('usage', { what: 'A replay cannot be recorded: give --record or --replay.' })
   return { ...(record !== undefined && { record }), ...(replay !== undefined && { replay }) }
 }

@@ -1,4 +1,4 @@
-/** Where a scenario is played: the parts of a server in memory, a clock that is wound by hand, doubles for tools. */
+/** An in-memory server for a scenario, with virtual time and doubles for tools. */
 import type { Instant } from '../../base/clock.ts'
 import { workspaceIdOf, type RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
@@ -22,7 +22,7 @@ export interface ScenarioServer {
   readonly operator: OperatorClient
   readonly store: Store
   readonly time: VirtualTime
-  /** Brings a message as the person, whose roles are taken at their word. */
+  /** Sends a message as a person; id and roles are not checked. */
   answer(
     runId: string,
     message: JsonObject,
@@ -31,7 +31,7 @@ export interface ScenarioServer {
   close(): Promise<void>
 }
 
-/** A Thursday morning, the same for every scenario, so that what depends on the time is repeatable. */
+/** A fixed start, a Thursday morning, so that conditions on time are repeatable. */
 const START: Instant = Date.UTC(2026, 0, 1, 9)
 
 export async function openStage(
@@ -43,7 +43,7 @@ export async function openStage(
 ): Promise<ScenarioServer> {
   const time = createVirtualTime(START)
   const ended = new AbortController()
-  const house = await openOperator({
+  const server = await openOperator({
     workspace: project.workspace,
     config: project.config,
     configDirectory: project.directory,
@@ -58,8 +58,8 @@ export async function openStage(
     standIn: (real) => withDoubles(real, doubles, time, ended.signal),
   })
   const operator = createOperator(
-    (request) => house.operator.fetch(request),
-    () => house.close(),
+    (request) => server.operator.fetch(request),
+    () => server.close(),
   )
   const close = async (): Promise<void> => {
     ended.abort(new Error('The scenario is over.'))
@@ -73,12 +73,12 @@ export async function openStage(
   }
   return {
     operator,
-    store: house.store,
+    store: server.store,
     time,
     close,
     answer(runId, message, { id = 'scenario', roles = [] }) {
       const by: Principal = { type: 'operator', id, workspaceId: workspaceIdOf(project.workspace), roles }
-      return house.engine.answer(runId as RunId, toAnswer(parseMessage({ runId, ...message }, runId), by))
+      return server.engine.answer(runId as RunId, toAnswer(parseMessage({ runId, ...message }, runId), by))
     },
   }
 }

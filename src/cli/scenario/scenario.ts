@@ -51,11 +51,11 @@ export interface Scenario {
 
 export interface ReadScenarios {
   readonly scenarios: readonly Scenario[]
-  /** With an error among them there are no scenarios. */
+  /** An error among them means that `scenarios` is empty. */
   readonly findings: readonly Diagnostic[]
 }
 
-/** The scenarios of a file, one for each `---`. What has an unknown key is none. */
+/** The scenarios of a file, one per YAML document. An unknown key is an error. */
 export function readScenarios(text: string, path: string): ReadScenarios {
   const { source, findings } = decodeUtf8({ path, text })
   if (source === undefined) return { scenarios: [], findings }
@@ -64,10 +64,10 @@ export function readScenarios(text: string, path: string): ReadScenarios {
   const scenarios: Scenario[] = []
   for (const root of reading.roots) {
     const file = createSpans(source, root)
-    const wrong = checkShape('scenario', file)
-    findings.push(...wrong)
-    if (wrong.length > 0) continue
-    // The shape check has proven the type.
+    const shapeFindings = checkShape('scenario', file)
+    findings.push(...shapeFindings)
+    if (shapeFindings.length > 0) continue
+    // `checkShape` validated the type.
     const scenario = root.value as unknown as Scenario
     findings.push(...ruleFindings(file, scenario.decide ?? [], '/decide'))
     scenarios.push(scenario)

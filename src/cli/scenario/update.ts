@@ -1,4 +1,4 @@
-/** A scenario file with what came of its runs in place of what was expected; comments and layout are kept. */
+/** Writes actual results into the expectations of a scenario file; comments and layout stay. */
 import { parseAllDocuments } from 'yaml'
 import type { JsonValue } from '../../base/json.ts'
 import type { ExpectationMismatch, ObservedRun } from './expect.ts'
@@ -8,8 +8,8 @@ import type { ScenarioExpectation } from './scenario.ts'
 export type ExpectationUpdate = Readonly<Record<string, JsonValue>>
 
 /**
- * Only what differs. A schema is its author's own work and a run without an end has nothing to show, so neither is
- * changed; undefined where one of them differs.
+ * Only the keys that differ. Undefined where the output schema differs, which its author must change, or where the run did
+ * not end.
  */
 export function updateOf(
   expect: ScenarioExpectation,
@@ -17,18 +17,18 @@ export function updateOf(
   { calls, decisions, limits, subjects }: ObservedRun,
 ): ExpectationUpdate | undefined {
   if (differences.some(({ what }) => what === 'run' || what === 'output_schema')) return undefined
-  const named = (list: readonly { readonly tool: string }[] | undefined): Set<string> =>
+  const toolNames = (list: readonly { readonly tool: string }[] | undefined): Set<string> =>
     new Set(list?.map(({ tool }) => tool))
-  const whole: Readonly<Record<string, () => JsonValue>> = {
-    calls: () => counted(calls.filter(({ tool }) => named(expect.calls).has(tool))),
+  const actualLists: Readonly<Record<string, () => JsonValue>> = {
+    calls: () => groupEqualCalls(calls.filter(({ tool }) => toolNames(expect.calls).has(tool))),
     decisions: () =>
       decisions
-        .filter(({ tool }) => named(expect.decisions).has(tool))
+        .filter(({ tool }) => toolNames(expect.decisions).has(tool))
         .map(({ tool, decision, by: [by] }) => ({ tool, decision, ...(by !== undefined && { by }) })),
     limits: () => [...limits],
     subjects: () => [...subjects],
   }
-  return Object.fromEntries(differences.map(({ what, actual }) => [what, whole[what]?.() ?? actual]))
+  return Object.fromEntries(differences.map(({ what, actual }) => [what, actualLists[what]?.() ?? actual]))
 }
 
 /** @param updates by document; undefined leaves one as it is */
@@ -42,7 +42,7 @@ export function rewriteExpectations(text: string, updates: readonly (Expectation
 }
 
 /** The same call made several times is one entry with `times`. */
-function counted(calls: ObservedRun['calls']): JsonValue {
+function groupEqualCalls(calls: ObservedRun['calls']): JsonValue {
   const groups = new Map<string, { readonly call: ObservedRun['calls'][number]; times: number }>()
   for (const call of calls) {
     const key = JSON.stringify(call)

@@ -1,4 +1,4 @@
-/** A clock that stands still until it is wound, and all that waits for it. */
+/** A clock that moves only when advanced, with the timers and waits that depend on it. */
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { QueueTimers } from '../../queue/embedded.ts'
 
@@ -8,70 +8,70 @@ export interface VirtualTime {
   readonly timers: QueueTimers
   /** Passes virtual time. Throws the signal's reason as soon as it fires. */
   wait(ms: number, signal: AbortSignal): Promise<void>
-  /** How many wait, and until when the first does. */
+  /** Number of waits, and when the first one is due. */
   readonly asleep: { readonly count: number; readonly until: Instant | undefined }
-  /** Moves the clock forward, never back, and wakes what is due. */
+  /** Moves the clock forward, never back, and ends waits that are due. */
   wind(to: Instant): void
 }
 
-interface Alarm {
-  readonly ring: () => void
+interface VirtualTimer {
+  readonly fire: () => void
 }
 
-interface Sleeper {
+interface PendingWait {
   readonly until: Instant
   readonly wake: () => void
 }
 
-/** @param start where the clock stands first */
+/** @param start initial time */
 export function createVirtualTime(start: Instant): VirtualTime {
   let now = start
-  const alarms = new Set<Alarm>()
-  const sleepers = new Set<Sleeper>()
-  const ring = (alarm: Alarm): void => {
-    if (alarms.delete(alarm)) alarm.ring()
+  const virtualTimers = new Set<VirtualTimer>()
+  const pendingWaits = new Set<PendingWait>()
+  const fireTimer = (timer: VirtualTimer): void => {
+    if (virtualTimers.delete(timer)) timer.fire()
   }
   return {
     clock: { now: () => now, monotonic: () => now - start },
     timers: {
       set(callback, ms) {
-        const alarm = { ring: callback }
-        alarms.add(alarm)
-        // Due already: nobody will wind the clock for it.
-        if (ms <= 0) setImmediate(ring, alarm)
-        return alarm
+        const timer = { fire: callback }
+        virtualTimers.add(timer)
+        // Already due: the clock may never move again.
+        if (ms <= 0) setImmediate(fireTimer, timer)
+        return timer
       },
-      clear: (alarm) => void alarms.delete(alarm as Alarm),
+      clear: (timer) => void virtualTimers.delete(timer as VirtualTimer),
     },
     wait(ms, signal) {
       return new Promise((done, failed) => {
         if (signal.aborted) return failed(signal.reason as Error)
-        const sleeper: Sleeper = {
+        const pending: PendingWait = {
           until: now + ms,
           wake() {
-            sleepers.delete(sleeper)
+            pendingWaits.delete(pending)
             signal.removeEventListener('abort', abort)
             done()
           },
         }
         const abort = (): void => {
-          sleepers.delete(sleeper)
+          pendingWaits.delete(pending)
           failed(signal.reason as Error)
         }
         signal.addEventListener('abort', abort, { once: true })
-        sleepers.add(sleeper)
+        pendingWaits.add(pending)
       })
     },
     get asleep() {
-      const first = Math.min(...[...sleepers].map(({ until }) => until))
-      return { count: sleepers.size, until: Number.isFinite(first) ? first : undefined }
+      const first = Math.min(...[...pendingWaits].map(({ until }) => until))
+      return { count: pendingWaits.size, until: Number.isFinite(first) ? first : undefined }
     },
     wind(to) {
       now = Math.max(now, to)
-      for (const sleeper of sleepers) if (sleeper.until <= now) sleeper.wake()
-      // The queue asks the clock itself whether anything is due, and sets its alarm again where nothing is.
-      const set = Array.from(alarms)
-      set.forEach(ring)
+      for (const pending of pendingWaits) if (pending.until <= now) pending.wake()
+      // All timers fire: the queue reads the clock and sets its timer again where nothing is due.
+      const set = Array.from(virtualTimers)
+      set.forEach(fireTimer)
     },
   }
 }

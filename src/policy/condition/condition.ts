@@ -1,6 +1,6 @@
 /**
- * Conditions of Policy documents: read from what an author wrote, and written in the one canonical form that a compiled
- * policy keeps. Source: policies, section 2.
+ * Reads conditions of Policy documents as authors write them, and writes the canonical form that compiled policies
+ * store. Source: policies, section 2.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { readDuration, writeDuration } from './duration.ts'
@@ -15,7 +15,7 @@ export interface ConditionLeaf {
   readonly value: JsonValue
   /** Set exactly when the path has `[*]`. */
   readonly each?: 'any' | 'all'
-  /** What an absent value counts as, in place of unknown. */
+  /** The truth of the comparison for an absent value, in place of unknown. */
   readonly ifMissing?: boolean
   /** Set exactly for `history.window`. */
   readonly windowMs?: number
@@ -31,13 +31,13 @@ export interface ConditionProblem {
   /** JSON pointer, below that of the conditions. */
   readonly pointer: string
   readonly message: string
-  /** `cost`: a bound is exceeded. `type`: the literal does not fit the operator. `pattern`: no RE2 pattern. */
+  /** `cost`: a bound is exceeded. `type`: the literal does not fit the operator. `pattern`: not an RE2 pattern. */
   readonly code: 'syntax' | 'field' | 'type' | 'pattern' | 'cost'
-  /** True for a key that a comparison does not have. */
+  /** True for a key that comparisons do not have. */
   readonly unknownKey?: true
 }
 
-/** A comparison where it stands. */
+/** A comparison and its place in the document. */
 export interface LeafUse {
   /** JSON pointer, like those of problems. */
   readonly pointer: string
@@ -47,7 +47,7 @@ export interface LeafUse {
 export interface ReadCondition {
   /** Absent when there is a problem. */
   readonly condition?: Condition
-  /** Its leaves from left to right; set when it is. */
+  /** Its leaves from left to right; set when `condition` is. */
   readonly leaves?: readonly LeafUse[]
   readonly problems: readonly ConditionProblem[]
 }
@@ -61,19 +61,19 @@ const FORMS = ['all', 'any', 'not', 'when'] as const
 /** Keys of a comparison. */
 export const LEAF_KEYS = ['field', 'op', 'value', 'each', 'if_missing', 'window']
 
-/** @param pointer of the conditions in what holds them */
+/** @param pointer JSON pointer of the conditions in their document */
 export function readCondition(value: JsonValue, pointer = ''): ReadCondition {
   const reader = new ConditionReader()
   const condition = reader.read(value, pointer, 1)
-  const { problems, leaves, count } = reader
-  if (count > MAX_LEAVES)
-    reader.report(pointer, 'cost', `A policy has at most ${MAX_LEAVES} comparisons; there are ${count}.`)
+  const { problems, leaves, leafCount } = reader
+  if (leafCount > MAX_LEAVES)
+    reader.report(pointer, 'cost', `A policy has at most ${MAX_LEAVES} comparisons; there are ${leafCount}.`)
   return condition && problems.length === 0 ? { condition, leaves, problems } : { problems }
 }
 
 /**
- * The canonical tree: aliases resolved, defaults left out, paths in full, the members of `all` and `any` in a fixed order.
- * Two conditions that differ only in how they were written have the same tree.
+ * The canonical tree: aliases resolved, defaults omitted, full paths, the members of `all` and `any` sorted. Two conditions
+ * that differ only in spelling have the same tree.
  */
 export function writeCondition(condition: Condition): JsonObject {
   if ('leaf' in condition) return writeLeaf(condition.leaf)
@@ -113,12 +113,12 @@ function writeLeaf(leaf: ConditionLeaf): JsonObject {
   }
 }
 
-/** A class, since conditions are read one by one: a dozen functions would be made for each. */
+/** Reads one policy's conditions and collects problems and leaves. */
 class ConditionReader {
   readonly problems: ConditionProblem[] = []
   readonly leaves: LeafUse[] = []
-  /** Of comparisons, good or bad. */
-  count = 0
+  /** Comparisons so far, valid or not. */
+  leafCount = 0
 
   report(pointer: string, code: ConditionProblem['code'], message: string, more?: { unknownKey: true }): undefined {
     this.problems.push({ pointer, message, code, ...more })
@@ -161,7 +161,7 @@ class ConditionReader {
       : this.report(textPointer(pointer, found.range), 'syntax', found.problem)
   }
 
-  /** The same bounds hold as for what is written out. */
+  /** Applies the bounds of conditions that are written out. */
   #readNode(node: WhenNode, pointer: string, depth: number): Condition | undefined {
     const at = textPointer(pointer, whenRange(node))
     if (depth > MAX_DEPTH) return this.report(at, 'cost', `Conditions are nested at most ${MAX_DEPTH} deep.`)
@@ -192,7 +192,7 @@ class ConditionReader {
   }
 
   #readLeaf(value: JsonObject, keys: readonly string[], pointer: string): Condition | undefined {
-    this.count++
+    this.leafCount++
     const before = this.problems.length
     for (let at = 0; at < keys.length; at++) {
       const key = keys[at]!
@@ -297,7 +297,7 @@ class ConditionReader {
   }
 }
 
-/** The first of them that it has. */
+/** The first of the forms that the mapping has. */
 const formOf = ({ all, any, not, when }: JsonObject): (typeof FORMS)[number] | undefined =>
   all !== undefined
     ? 'all'

@@ -1,6 +1,5 @@
 /**
- * What a decision is made from and what it says. `decide` in `decide.ts` is pure and synchronous, never throws and never
- * allows on error. Source: policies, sections 1 to 4.
+ * Input and result of a decision. `decideByPolicies` is pure and synchronous, never throws and never allows on error. Source: policies, sections 1 to 4.
  */
 import type { Instant } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json.ts'
@@ -12,7 +11,7 @@ export type HistoryScope = 'run' | 'session' | 'window'
 export type HistorySubject = 'this_tool' | 'same_args' | 'all_tools'
 export type HistoryMeasure = 'attempts' | 'executed' | 'denied' | 'rejected' | 'failed' | { readonly total: string }
 
-/** The roots of condition paths, with the values of one call. */
+/** The facts of one call, by the roots of condition paths. */
 export interface CallFacts {
   readonly args: JsonValue
   readonly tool: {
@@ -52,7 +51,7 @@ export interface CallFacts {
   }
   readonly now: Instant
   /**
-   * A history measure, the call at hand and those that wait or run included. Undefined = cannot be told (unknown).
+   * A history measure, which includes the current call and calls that wait or run. Undefined = unknown.
    * @param windowMs for scope `window`
    */
   history(scope: HistoryScope, whose: HistorySubject, measure: HistoryMeasure, windowMs?: number): number | undefined
@@ -62,11 +61,11 @@ export interface PolicyDecision {
   readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
   /** Every entry that was considered, the deciding ones first. */
   readonly policies: readonly DecidedPolicy[]
-  /** One sentence for people: what won and why. */
+  /** One sentence for people: which policy decided and why. */
   readonly explanation: string
   /** Shown to the model on deny. */
   readonly message?: string
-  /** Merged to the strictest over all fired approvals; set for `require_approval` and `escalate`. */
+  /** The strictest of all fired approvals; set for `require_approval` and `escalate`. */
   readonly obligations?: Required<
     Pick<ApprovalObligations, 'approvals_required' | 'comprehension_required' | 'on_reject' | 'on_modify'>
   > &

@@ -1,4 +1,4 @@
-/** Conditions in one line, with the values they saw. */
+/** Describes conditions in one line, with the values of a call. */
 import { toIsoText } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { Condition, ConditionLeaf } from './condition.ts'
@@ -6,16 +6,18 @@ import { inWindow } from './history.ts'
 import type { EvaluatedLeaf } from './evaluate.ts'
 import { operatorRow } from './operators.ts'
 
-/** Longer values are cut: a decision is read, not searched. */
+/** Longer values are cut, in characters: people read decisions at a glance. */
 const MAX_VALUE = 80
 
 /** `args.amount > 100`. */
 export function describeLeaf(leaf: ConditionLeaf): string {
   const { ifMissing } = leaf
-  return ifMissing === undefined ? compared(leaf) : `${compared(leaf)} (${ifMissing ? 'or absent' : 'if present'})`
+  return ifMissing === undefined
+    ? describeComparison(leaf)
+    : `${describeComparison(leaf)} (${ifMissing ? 'or absent' : 'if present'})`
 }
 
-function compared({ path, op, value, each, windowMs }: ConditionLeaf): string {
+function describeComparison({ path, op, value, each, windowMs }: ConditionLeaf): string {
   const field = `${each === undefined ? '' : `${each} `}${inWindow(path.text, windowMs)}`
   if (op === 'exists') return `${field} ${value === true ? 'exists' : 'does not exist'}`
   if (op === 'within') return `${field} within ${describeHours(value as Hours)}`
@@ -44,7 +46,7 @@ function describeNode(condition: Condition, isInList: boolean, seen: Iterator<Ev
 const describeSeenValue = ({ path }: ConditionLeaf, value: JsonValue | undefined): string =>
   path.root === 'time' ? describeMoment(value) : describeValue(value)
 
-/** Milliseconds since 1970 as people read them. */
+/** Milliseconds since 1970 as an ISO time. */
 export const describeMoment = (value: JsonValue | undefined): string =>
   typeof value === 'number' && Math.abs(value) <= MAX_INSTANT ? toIsoText(value) : describeValue(value)
 
@@ -57,12 +59,12 @@ export function describeValue(value: JsonValue | undefined): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)}…` : value)
   if (typeof value !== 'object' || value === null) return String(value)
-  const text = beginningOf(value)
+  const text = beginJson(value)
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
 }
 
-/** The JSON text of a value, or more of its beginning than is shown: arguments may be larger and deeper than anyone reads. */
-function beginningOf(value: JsonValue): string {
+/** The beginning of the JSON text of a value, at least as much as is shown. Arguments may be too large and deep to serialize whole. */
+function beginJson(value: JsonValue): string {
   let text = ''
   const write = (part: JsonValue): void => {
     if (text.length > MAX_VALUE) return

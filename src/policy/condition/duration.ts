@@ -2,10 +2,10 @@
 import { parseDuration } from '../../base/duration.ts'
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-/** A year: history is not kept for longer. */
+/** A leap year: history is not kept for longer. */
 const LONGEST_MS = 366 * UNITS.d
 
-/** Milliseconds, or undefined when the text is no duration between 1 ms and a year. */
+/** Milliseconds, or undefined when the text is not a duration between 1 ms and 366 days. */
 export function readDuration(text: string): number | undefined {
   const milliseconds = text.length > 32 ? undefined : parseDuration(text)
   return milliseconds !== undefined && milliseconds >= 1 && milliseconds <= LONGEST_MS ? milliseconds : undefined

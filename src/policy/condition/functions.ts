@@ -1,4 +1,4 @@
-/** Functions of paths. Each gives undefined where it has no result, which makes the comparison unknown. Source: policies, section 2. */
+/** Functions of paths. Each returns undefined where it has no result, which makes the comparison unknown. Source: policies, section 2. */
 import { domainToASCII } from 'node:url'
 import type { JsonValue } from '../../base/json.ts'
 import type { PathFunction } from './path.ts'
@@ -10,14 +10,14 @@ export const FUNCTIONS: Readonly<Record<PathFunction, (value: JsonValue) => Json
     return typeof value === 'string' ? Array.from(value).length : undefined
   },
   lower: (value) => (typeof value === 'string' ? value.toLowerCase() : undefined),
-  /** Host of an http(s) URL, lower case, punycode, without port, brackets and a closing dot. */
+  /** Host of an http(s) URL in lower case and punycode, without port, brackets and trailing dot. */
   host: (value) => {
     if (typeof value !== 'string' || !URL.canParse(value)) return undefined
     const { protocol, hostname } = new URL(value)
     if (protocol !== 'http:' && protocol !== 'https:') return undefined
     return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') || undefined
   },
-  /** Domain of one plain mail address, lower case, punycode. */
+  /** Domain of one plain mail address, in lower case and punycode. */
   email_domain: (value) => {
     const match = typeof value === 'string' ? /^[^\s@"<>(),;:\\]+@([^\s@"<>(),;:\\[\]]+)$/.exec(value) : null
     return match ? domainToASCII(match[1]!).replace(/\.$/, '').toLowerCase() || undefined : undefined

@@ -1,8 +1,8 @@
-/** Measures of what happened before, as conditions name them. Source: policies, section 2, root `history`. */
+/** Texts of history measures, and a record of those a decision read. Source: policies, section 2, root `history`. */
 import type { CallFacts, HistoryMeasure, HistoryScope, HistorySubject } from './decision.ts'
 import { writeDuration } from './duration.ts'
 
-/** `history.window.this_tool.total(args.amount) (10m)`; the window only where there is one. */
+/** `history.window.this_tool.total(args.amount) (10m)`; without the window where there is none. */
 export function historyText(
   scope: HistoryScope,
   whose: HistorySubject,
@@ -15,23 +15,23 @@ export function historyText(
   )
 }
 
-/** One text for each measure: those of two windows are two values. */
+/** The same measure over two windows is two values, so the window is part of the text. */
 export const inWindow = (path: string, windowMs: number | undefined): string =>
   windowMs === undefined ? path : `${path} (${writeDuration(windowMs)})`
 
-/** What a decision asked of history and was told, by `historyText`; null = nobody could tell. */
+/** The history measures that a decision read, by `historyText`; null = unknown. */
 export type HistorySeen = Readonly<Record<string, number | null>>
 
-/** The facts, and what will have been asked of their history. */
+/** The facts with a `history` that records each measure it returns in `seen`. */
 export function recordHistoryReads(facts: CallFacts): { readonly facts: CallFacts; readonly seen: HistorySeen } {
   const seen: Record<string, number | null> = {}
   return {
     seen,
     facts: {
       ...facts,
-      history(...asked) {
-        const value = facts.history(...asked)
-        seen[historyText(...asked)] = value ?? null
+      history(...measure) {
+        const value = facts.history(...measure)
+        seen[historyText(...measure)] = value ?? null
         return value
       },
     },

@@ -1,6 +1,4 @@
-/**
- * What each operator compares. Exact, typed and case-sensitive: no value is converted. Source: policies, section 2.
- */
+/** The operators of comparisons: exact, typed and case-sensitive, without conversion. Source: policies, section 2. */
 import ipaddr from 'ipaddr.js'
 import semver from 'semver'
 import { canonicalJson, type JsonValue } from '../../base/json.ts'
@@ -8,17 +6,18 @@ import { loadRe2 } from '../../base/re2.ts'
 import { showValue, UnusableValue, type ValueTest, type TruthValue } from './truth.ts'
 import { withinProblem, withinTest } from './within.ts'
 
-/** Undefined: the value's type is not the operator's, so the answer is unknown. */
+/** Undefined: the value's type does not fit the operator, so the comparison is unknown. */
 type Test = (value: JsonValue) => boolean | undefined
 
 interface OperatorRow {
-  /** How people read it. */
+  /** The operator in descriptions for people. */
   readonly word: string
-  /** What is wrong with the literal, or undefined. */
+  /** The end of a sentence about what is wrong with the literal, or undefined. */
   problem(literal: JsonValue | undefined): string | undefined
   /**
+   * Fills in the literal.
    * @param literal one without problems
-   * @param missing the answer for an absent value
+   * @param missing the truth for an absent value
    */
   judge(literal: JsonValue, missing: TruthValue): ValueTest
 }
@@ -130,21 +129,21 @@ function hasType(literal: JsonValue): (value: JsonValue | undefined) => boolean 
 
 const asList = (literal: JsonValue): JsonValue[] => (Array.isArray(literal) ? literal : [literal])
 
-function address(value: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // Octal and short forms of IPv4 are read differently by different programs: they are nobody's address here.
+function parseAddress(value: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  // Programs read octal and short forms of IPv4 differently, so they are not addresses here.
   return ipaddr.IPv4.isValidFourPartDecimal(value) || ipaddr.IPv6.isValid(value) ? ipaddr.process(value) : undefined
 }
 
 function cidr(literal: JsonValue): Test {
-  const ranges = asList(literal).map((range) => mapped(ipaddr.parseCIDR(range as string)))
+  const ranges = asList(literal).map((range) => toIpv4Range(ipaddr.parseCIDR(range as string)))
   return text((value) => {
-    const ip = address(value)
+    const ip = parseAddress(value)
     return ip && ranges.some(([base, bits]) => ip.kind() === base.kind() && ip.match(base, bits))
   })
 }
 
-/** A range of IPv4-mapped addresses as the IPv4 range it is, since addresses are compared as IPv4. */
-function mapped([base, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+/** Converts a range of IPv4-mapped addresses to IPv4, since addresses are compared as IPv4. */
+function toIpv4Range([base, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress() && bits >= 96
     ? [base.toIPv4Address(), bits - 96]
     : [base, bits]
@@ -155,7 +154,7 @@ function pattern(literal: JsonValue): Test {
   return text((value) => compiled.test(value))
 }
 
-/** Why a text is no RE2 pattern, or undefined. */
+/** Why a text is not an RE2 pattern, or undefined. */
 function patternProblem(literal: JsonValue | undefined): string | undefined {
   if (typeof literal !== 'string') return needsText(literal)
   try {

@@ -13,7 +13,7 @@ export type FactRoot = 'args' | 'tool' | 'agent' | 'run' | 'session' | 'principa
 export type PathSegment = { readonly key: string } | { readonly index: number } | { readonly each: true }
 
 export interface ConditionPath {
-  /** Canonical text: two paths that mean the same have the same text. */
+  /** Canonical text, the same for every spelling of a path. */
   readonly text: string
   readonly fn?: PathFunction
   readonly root: FactRoot
@@ -32,7 +32,7 @@ const CALL = /^([a-z_]+)\((.*)\)$/s
 const HISTORY =
   /^history\.(run|session|window)\.(this_tool|same_args|all_tools)\.(?:(attempts|executed|denied|rejected|failed)|total\((.+)\))$/s
 const PLAIN_KEY = /^[A-Za-z_][\w-]*$/
-/** Longer paths are refused before they are read. */
+/** Longer paths are refused before they are parsed. */
 const MAX_LENGTH = 1024
 
 export function readPath(text: string): ReadPath {
@@ -51,7 +51,7 @@ export function readPath(text: string): ReadPath {
   return { path: { ...inner.path, fn, text: `${fn}(${inner.path.text})` } }
 }
 
-/** `args.name`, as most authors write: it is its own canonical text. */
+/** `args.name`, the most common form, which is its own canonical text. */
 function plainArgument(text: string): ConditionPath | undefined {
   if (!text.startsWith('args.')) return undefined
   const key = text.slice('args.'.length)
@@ -60,12 +60,10 @@ function plainArgument(text: string): ConditionPath | undefined {
 
 /** True for a path that stands for many values. */
 export function isSpread({ segments }: ConditionPath): boolean {
-  // By index: lint asks this of every comparison once, and an iterator would cost more than the answer.
-  for (let at = 0; at < segments.length; at++) if ('each' in segments[at]!) return true
-  return false
+  return segments.some((segment) => 'each' in segment)
 }
 
-/** An argument path without `[*]` and without a function, as `allow` lists and totals name them; undefined when it is none. */
+/** An argument path without `[*]` and without a function, as `allow` lists and totals name them; undefined for any other text. */
 export function readArgumentPath(text: string): ConditionPath | undefined {
   const read = text.includes('(') ? undefined : readPath(text)
   if (!read || !('path' in read) || read.path.root !== 'args') return undefined
@@ -74,7 +72,7 @@ export function readArgumentPath(text: string): ConditionPath | undefined {
 
 /**
  * The value of an argument path such as `args.amount` or `total`'s operand; undefined when there is none.
- * Only own members are seen.
+ * Inherited members are ignored.
  */
 export function argumentAt(args: JsonValue, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = args
@@ -82,7 +80,7 @@ export function argumentAt(args: JsonValue, path: string): JsonValue | undefined
   return value
 }
 
-/** One step into a value; undefined when there is nothing there. `[*]` leads nowhere here. */
+/** One step into a value; undefined when there is nothing there, and for `[*]`. */
 export function stepInto(value: JsonValue | undefined, segment: PathSegment): JsonValue | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if ('index' in segment) return Array.isArray(value) ? value[segment.index] : undefined
@@ -154,7 +152,7 @@ function readHistory(text: string): ReadPath {
   }
 }
 
-/** The segments of a path, or what is wrong with its text. */
+/** The segments of a path, or a sentence about what is wrong with its text. */
 function readSegments(text: string): PathSegment[] | string {
   const segments: PathSegment[] = []
   const token = /\[\*\]|\[(\d{1,9})\]|\["((?:[^"\\]|\\.)*)"\]|\['([^']*)'\]|(\.?)([^.[\]()"'\s]+)/gsy

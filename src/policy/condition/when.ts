@@ -1,10 +1,10 @@
 /**
- * Conditions on one line: `args.amount > 100 and args.country != "DE"`, read into the mapping that they stand for. What
- * the text cannot say (`each`, `window`, `if_missing`, `within`) is written as a leaf. Source: policies, section 2.
+ * Parses conditions on one line, `args.amount > 100 and args.country != "DE"`, into the mapping that they stand for. The
+ * text form lacks `each`, `window`, `if_missing` and `within`: those need a written-out comparison. Source: policies, section 2.
  */
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 
-/** Where something stands in the text: from `start` up to, not including, `end`. */
+/** A part of the text: from `start` up to, not including, `end`. */
 export interface TextRange {
   readonly start: number
   readonly end: number
@@ -25,7 +25,7 @@ export type WhenNode =
   | { readonly not: WhenNode }
   | { readonly test: WhenTest }
 
-/** All that a node spans. */
+/** The range of a node with everything below it. */
 export function whenRange(node: WhenNode): TextRange {
   if ('test' in node) return node.test.range
   if ('not' in node) return whenRange(node.not)
@@ -44,8 +44,8 @@ export function whenMapping(node: WhenNode): JsonObject {
 export const textPointer = (pointer: string, { start, end }: TextRange): string => `${pointer}@${start}:${end}`
 
 /**
- * Where the pointer of a text with a part in it leads: the text, and the part. The field, the operator or the value of a
- * comparison is asked for by a last segment. Undefined for any other pointer.
+ * Resolves a pointer made by `textPointer` to the text and the range in it. A last segment `field`, `op` or `value` selects
+ * that part of a comparison. Undefined for any other pointer.
  */
 export function partOfText(
   pointer: string,
@@ -70,9 +70,9 @@ export function whenTests(node: WhenNode): readonly WhenTest[] {
 
 export type ReadWhen = { readonly node: WhenNode } | { readonly problem: string; readonly range: TextRange }
 
-/** Longer texts are refused before they are read. */
+/** Longer texts are refused before they are parsed. */
 const MAX_TEXT = 8192
-/** Brackets and `not` within each other; conditions themselves are at most eight deep. */
+/** Nested parentheses and `not`; conditions themselves are at most eight deep. */
 const MAX_NESTING = 32
 
 export function readWhen(text: string): ReadWhen {
@@ -102,13 +102,13 @@ interface Token extends TextRange {
   readonly text: string
 }
 
-/** The operators as they are written, the longer first. */
+/** The operators as they are written; longer signs first, so that `>=` is not read as `>`. */
 const WORD_OPERATORS = ['in', 'contains', 'starts_with', 'ends_with', 'matches', 'type', 'cidr', 'semver', 'exists']
 const SIGN_OPERATORS = ['==', '!=', '>=', '<=', '>', '<']
 const SIGN = /^(?:==|!=|>=|<=|>|<|[()[\],])/
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/
 const TEXT = /^"(?:[^"\\\n]|\\.)*"/
-/** A path, up to where a sign, a space or a bracket that is none of its own begins. */
+/** A path, up to the first sign, space or parenthesis that does not belong to it. */
 const WORD = /^[A-Za-z_][\w-]*(?:\.[\w-]+|\[(?:\d+|\*|"(?:[^"\\]|\\.)*"|'[^']*')\])*/
 
 class WhenParser {
@@ -119,46 +119,46 @@ class WhenParser {
 
   constructor(text: string) {
     this.#text = text
-    this.#token = this.#read()
+    this.#token = this.#readToken()
   }
 
   parse(): WhenNode {
-    const node = this.#either()
-    if (this.#token.kind !== 'end') throw this.#expected('`and`, `or` or the end')
+    const node = this.#parseOr()
+    if (this.#token.kind !== 'end') throw this.#expectedError('`and`, `or` or the end')
     return node
   }
 
-  #either(): WhenNode {
-    const parts = [this.#both()]
-    while (this.#takeWord('or')) parts.push(this.#both())
+  #parseOr(): WhenNode {
+    const parts = [this.#parseAnd()]
+    while (this.#takeWord('or')) parts.push(this.#parseAnd())
     return parts.length === 1 ? parts[0]! : { any: parts }
   }
 
-  #both(): WhenNode {
-    const parts = [this.#fact()]
-    while (this.#takeWord('and')) parts.push(this.#fact())
+  #parseAnd(): WhenNode {
+    const parts = [this.#parseNot()]
+    while (this.#takeWord('and')) parts.push(this.#parseNot())
     return parts.length === 1 ? parts[0]! : { all: parts }
   }
 
-  #fact(): WhenNode {
+  #parseNot(): WhenNode {
     if (this.#nesting >= MAX_NESTING)
       throw new WhenFault(`Conditions are nested at most ${MAX_NESTING} deep.`, this.#token)
     this.#nesting++
     try {
-      if (this.#takeWord('not')) return { not: this.#fact() }
-      if (!this.#takeSign('(')) return { test: this.#comparison() }
-      const inner = this.#either()
-      if (!this.#takeSign(')')) throw this.#expected('`)`')
+      if (this.#takeWord('not')) return { not: this.#parseNot() }
+      if (!this.#takeSign('(')) return { test: this.#parseComparison() }
+      const inner = this.#parseOr()
+      if (!this.#takeSign(')')) throw this.#expectedError('`)`')
       return inner
     } finally {
       this.#nesting--
     }
   }
 
-  #comparison(): WhenTest {
-    const field = this.#path()
-    const op = this.#operator()
-    const value = op.text === 'exists' ? undefined : this.#literal()
+  #parseComparison(): WhenTest {
+    const field = this.#parsePath()
+    const op = this.#parseOperator()
+    const value = op.text === 'exists' ? undefined : this.#parseLiteral()
     const end = value?.range ?? op.range
     return {
       leaf: {
@@ -174,66 +174,66 @@ class WhenParser {
   }
 
   /** A path, or a function of one. */
-  #path(): TextRange {
+  #parsePath(): TextRange {
     const { kind, text, start } = this.#token
-    if (kind !== 'word' || RESERVED.includes(text)) throw this.#expected('a path such as args.amount')
-    this.#next()
+    if (kind !== 'word' || RESERVED.includes(text)) throw this.#expectedError('a path such as args.amount')
+    this.#advance()
     let { end } = this.#last
     if (this.#token.text === '(' && this.#token.start === end) {
-      this.#next()
+      this.#advance()
       // `total()` of a history path and the functions take one path.
-      if (this.#token.kind !== 'word') throw this.#expected('a path such as args.amount')
-      this.#next()
-      if (!this.#takeSign(')')) throw this.#expected('`)`')
+      if (this.#token.kind !== 'word') throw this.#expectedError('a path such as args.amount')
+      this.#advance()
+      if (!this.#takeSign(')')) throw this.#expectedError('`)`')
       end = this.#last.end
     }
     return { start, end }
   }
 
-  #operator(): { readonly text: string; readonly range: TextRange } {
+  #parseOperator(): { readonly text: string; readonly range: TextRange } {
     const { kind, text, start, end } = this.#token
     const next = (): TextRange => {
-      this.#next()
+      this.#advance()
       return { start, end: this.#last.end }
     }
     if (kind === 'sign' && SIGN_OPERATORS.includes(text)) return { text, range: next() }
     if (kind === 'word' && WORD_OPERATORS.includes(text)) return { text, range: next() }
     if (kind === 'word' && text === 'not') {
-      this.#next()
-      if (!this.#takeWord('in')) throw this.#expected('`in`')
+      this.#advance()
+      if (!this.#takeWord('in')) throw this.#expectedError('`in`')
       return { text: 'not_in', range: { start, end: this.#last.end } }
     }
     if (text === '=') throw new WhenFault('Write `==` to compare.', { start, end })
-    throw this.#expected(`an operator (${[...SIGN_OPERATORS, ...WORD_OPERATORS, 'not in'].join(', ')})`)
+    throw this.#expectedError(`an operator (${[...SIGN_OPERATORS, ...WORD_OPERATORS, 'not in'].join(', ')})`)
   }
 
-  #literal(): { readonly value: JsonValue; readonly range: TextRange } {
+  #parseLiteral(): { readonly value: JsonValue; readonly range: TextRange } {
     const { start } = this.#token
-    if (!this.#takeSign('[')) return this.#scalar()
+    if (!this.#takeSign('[')) return this.#parseScalar()
     const values: JsonValue[] = []
     if (!this.#takeSign(']')) {
-      do values.push(this.#scalar().value)
+      do values.push(this.#parseScalar().value)
       while (this.#takeSign(','))
-      if (!this.#takeSign(']')) throw this.#expected('`,` or `]`')
+      if (!this.#takeSign(']')) throw this.#expectedError('`,` or `]`')
     }
     return { value: values, range: { start, end: this.#last.end } }
   }
 
-  #scalar(): { readonly value: JsonValue; readonly range: TextRange } {
+  #parseScalar(): { readonly value: JsonValue; readonly range: TextRange } {
     const { kind, text, start, end } = this.#token
     const range = { start, end }
     if (kind === 'word' && Object.hasOwn(CONSTANTS, text)) {
-      this.#next()
+      this.#advance()
       return { value: CONSTANTS[text]!, range }
     }
-    if (kind === 'word') throw new WhenFault(`A text stands in double quotes: "${text}".`, range)
+    if (kind === 'word') throw new WhenFault(`Put text in double quotes: "${text}".`, range)
     if (kind !== 'text' && kind !== 'number')
-      throw this.#expected('a number, a text in double quotes, true, false, null or a list')
-    this.#next()
+      throw this.#expectedError('a number, a text in double quotes, true, false, null or a list')
+    this.#advance()
     try {
       return { value: JSON.parse(text) as JsonValue, range }
     } catch {
-      throw new WhenFault(`${text} is no ${kind === 'text' ? 'text as JSON writes it' : 'number'}.`, range)
+      throw new WhenFault(`${text} is not a ${kind === 'text' ? 'JSON string' : 'number'}.`, range)
     }
   }
 
@@ -247,18 +247,18 @@ class WhenParser {
 
   #take(kind: Token['kind'], text: string): boolean {
     if (this.#token.kind !== kind || this.#token.text !== text) return false
-    this.#next()
+    this.#advance()
     return true
   }
 
   #last: TextRange = { start: 0, end: 0 }
 
-  #next(): void {
+  #advance(): void {
     this.#last = this.#token
-    this.#token = this.#read()
+    this.#token = this.#readToken()
   }
 
-  #read(): Token {
+  #readToken(): Token {
     while (/\s/.test(this.#text[this.#at] ?? '')) this.#at++
     const rest = this.#text.slice(this.#at)
     const start = this.#at
@@ -273,7 +273,7 @@ class WhenParser {
     return { kind, text: match, start, end: this.#at }
   }
 
-  #expected(what: string): WhenFault {
+  #expectedError(what: string): WhenFault {
     const { kind, text, start, end } = this.#token
     const seen = kind === 'end' ? 'the text ends here' : `there is ${JSON.stringify(text)}`
     return new WhenFault(`Expected ${what}; ${seen}.`, { start, end })
@@ -287,7 +287,7 @@ const PATTERNS = [
   ['sign', SIGN],
 ] as const
 
-/** Words that are no paths. */
+/** Words that cannot be paths. */
 const RESERVED = ['and', 'or', 'not', 'in', 'true', 'false', 'null']
 
 const CONSTANTS: Readonly<Record<string, JsonValue>> = { true: true, false: false, null: null }

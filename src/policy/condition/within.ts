@@ -6,12 +6,12 @@ const KEYS = ['days', 'from', 'to', 'tz']
 const CLOCK = /^([01]\d|2[0-3]):([0-5]\d)$/
 const MINUTES_A_DAY = 24 * 60
 
-/** All that is wrong with the literal of `within`, in sentences, or undefined. */
+/** Everything that is wrong with the literal of `within`, in sentences, or undefined. */
 export function withinProblem(value: JsonValue | undefined): string | undefined {
   if (!isJsonObject(value)) return '`within` takes {days: [mon, …], from: "HH:MM", to: "HH:MM", tz: zone}.'
   const unknown = Object.keys(value).filter((key) => !KEYS.includes(key))
   const { days, from, to, tz } = value
-  const isClock = [from, to].every((each) => each === undefined || minutes(each) !== undefined || each === '24:00')
+  const isClock = [from, to].every((each) => each === undefined || parseClock(each) !== undefined || each === '24:00')
   const problems = [
     ...unknown.map((key) => `\`within\` has no key "${key}"; it has ${KEYS.join(', ')}.`),
     ...(days === undefined && from === undefined && to === undefined ? ['`within` needs days, or from and to.'] : []),
@@ -27,15 +27,15 @@ export function withinProblem(value: JsonValue | undefined): string | undefined 
 }
 
 /**
- * Whether a moment (milliseconds since the epoch) lies within. `from` is included, `to` is not; where `to` is earlier than
- * `from`, the hours after midnight belong to the day before. Without `tz` the zone is UTC.
+ * Tests a time in milliseconds since the epoch. `from` is included, `to` is not; where `to` is earlier than `from`, the
+ * hours after midnight belong to the day before. Without `tz` the zone is UTC.
  * @param value a literal without problems
  */
 export function withinTest(value: JsonValue): (moment: JsonValue) => boolean | undefined {
   const given = value as { days?: string[]; from?: string; to?: string; tz?: string }
   const days = new Set(given.days ?? DAYS)
-  const from = minutes(given.from) ?? 0
-  const to = minutes(given.to) ?? MINUTES_A_DAY
+  const from = parseClock(given.from) ?? 0
+  const to = parseClock(given.to) ?? MINUTES_A_DAY
   const local = localTime(given.tz ?? 'UTC')
   return (moment) => {
     if (typeof moment !== 'number') return undefined
@@ -52,7 +52,7 @@ function isDays(value: JsonValue): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((day) => (DAYS as readonly JsonValue[]).includes(day))
 }
 
-function minutes(value: JsonValue | undefined): number | undefined {
+function parseClock(value: JsonValue | undefined): number | undefined {
   const match = typeof value === 'string' ? CLOCK.exec(value) : null
   return match ? Number(match[1]) * 60 + Number(match[2]) : undefined
 }

@@ -1,4 +1,4 @@
-/** A decision for people: each policy's tree with the values it saw, and what would have changed the outcome. */
+/** Explains a decision: each policy's tree with the values of the call, and what would have changed the outcome. */
 import type { JsonValue } from '../../base/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
@@ -23,9 +23,9 @@ export type ExplainedNode =
       /** With the value in place of the path: `180 > 100`. */
       readonly seen: string
       readonly op: string
-      /** What was seen; absent where there was nothing. */
+      /** The value of the call; absent where there is none. */
       readonly value?: JsonValue
-      /** What it was compared with. */
+      /** The value that the policy compares with. */
       readonly literal: JsonValue
     }
 
@@ -37,9 +37,9 @@ export interface ExplainedPolicy {
   /** True where it took part in the outcome: a gate or a grant that fired. */
   readonly fired: boolean
   readonly source?: string
-  /** Of the decision in its document. */
+  /** JSON pointer of the decision in its document. */
   readonly pointer?: string
-  /** Of a list, what it saw: `args.currency not in EUR, USD ("GBP")`. */
+  /** For an allow list, with the value of the call: `args.currency not in EUR, USD ("GBP")`. */
   readonly list?: string
   /** Absent = always true. */
   readonly tree?: ExplainedNode
@@ -48,7 +48,7 @@ export interface ExplainedPolicy {
 export interface DecisionExplanation {
   readonly decision: PolicyDecision
   readonly policies: readonly ExplainedPolicy[]
-  /** What another value of one field would have meant: `allow if args.amount <= 100`. */
+  /** Other outcomes, by another value of one field: `allow if args.amount <= 100`. */
   readonly turns: readonly string[]
 }
 
@@ -81,12 +81,12 @@ function explainPolicy({ rule, truth, seen, outcome }: EvaluatedPolicy, { args }
     fired: outcome !== 'nothing',
     ...(rule.summary.source !== undefined && { source: rule.summary.source }),
     ...pointerOf(entry),
-    ...(entry.allow && { list: listSeen(entry.allow, args) }),
+    ...(entry.allow && { list: describeList(entry.allow, args) }),
     ...(condition && { tree: explainTree(condition, seen.values()) }),
   }
 }
 
-function listSeen(allow: NonNullable<PolicyEntry['allow']>, args: JsonValue): string {
+function describeList(allow: NonNullable<PolicyEntry['allow']>, args: JsonValue): string {
   const { field, values } = allow
   const value = describeValue(argumentAt(args, field))
   return `${field} ${isListed(allow, args) ? 'in' : 'not in'} ${values.join(', ')} (${value})`

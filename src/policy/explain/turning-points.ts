@@ -1,4 +1,4 @@
-/** What would change a decision: other values of one field at a time, tried out. Source: policies, section 7. */
+/** Finds what would change a decision by trying other values, one field at a time. Source: policies, section 7. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { leavesOf, type ConditionLeaf } from '../condition/condition.ts'
 import type { PolicyDecision, CallFacts } from '../condition/decision.ts'
@@ -9,7 +9,7 @@ import type { PolicyRule } from '../rules.ts'
 
 type DecidedAs = PolicyDecision['decision']
 
-/** `allow if args.amount <= 100`, `deny if args.country in "DE", "FR"`, for what a condition names by equality, order or list. */
+/** `allow if args.amount <= 100`, `deny if args.country in "DE", "FR"`, for fields that conditions test by equality, order or list. */
 export function turnsOf(
   rules: readonly PolicyRule[],
   now: DecidedAs,
@@ -26,7 +26,7 @@ export function turnsOf(
   })
 }
 
-/** What conditions compare one path with. */
+/** A path with the literals that conditions compare it with. */
 interface ComparedField {
   readonly path: ConditionPath
   readonly windowMs?: number
@@ -35,11 +35,11 @@ interface ComparedField {
   readonly others: Set<string | boolean | null>
 }
 
-/** Fields and values that are tried at most, however many a set has: an explanation is waited for. */
+/** At most so many fields, and values of each, are tried: somebody waits for the explanation. */
 const MAX_FIELDS = 32
 const MAX_VALUES = 32
 const COMPARED = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in'])
-/** What the call itself, its run and its past may bring; who calls what is not up to a call. */
+/** Facts that another call could have differently; agent, tool and principal stay the same. */
 const VARIED = new Set(['args', 'history', 'run', 'session'])
 
 function fieldsOf(leaves: readonly ConditionLeaf[]): readonly ComparedField[] {
@@ -67,19 +67,19 @@ function fieldsOf(leaves: readonly ConditionLeaf[]): readonly ComparedField[] {
   return [...fields.values()]
 }
 
-/** A limit of a sum is a limit of the amount at hand, too: what is left of it. */
+/** A limit of a sum also limits the argument of this call, to what is left of the sum. */
 function withSums(fields: readonly ComparedField[], facts: CallFacts): readonly ComparedField[] {
   const all = new Map(fields.map((field) => [field.text, field]))
   for (const { path, windowMs, numbers } of fields) {
     const measure = path.history?.measure
     if (!path.history || measure === undefined || typeof measure === 'string') continue
-    const told = facts.history(path.history.scope, path.history.whose, measure, windowMs)
+    const sum = facts.history(path.history.scope, path.history.whose, measure, windowMs)
     const amount = argumentAt(facts.args, measure.total)
     const operand = readArgumentPath(measure.total)
-    if (typeof told !== 'number' || typeof amount !== 'number' || !operand) continue
+    if (typeof sum !== 'number' || typeof amount !== 'number' || !operand) continue
     const { text } = operand
     const field = all.get(text) ?? { path: operand, text, numbers: new Set(), others: new Set() }
-    for (const limit of numbers) field.numbers.add(limit - told + amount)
+    for (const limit of numbers) field.numbers.add(limit - sum + amount)
     all.set(text, field)
   }
   return [...all.values()]
@@ -92,16 +92,16 @@ function numberTurns(
 ): string[] {
   const measure = path.history?.measure
   const isCount = typeof measure === 'string'
-  return stretches(
+  return decidedIntervals(
     [...numbers].sort((a, b) => a - b),
     decideAt,
     isCount,
   )
-    .filter((stretch) => stretch.decision !== now)
-    .map((stretch) => `${stretch.decision} if ${describeStretch(text, stretch)}`)
+    .filter((interval) => interval.decision !== now)
+    .map((interval) => `${interval.decision} if ${describeInterval(text, interval)}`)
 }
 
-/** Each value that is named, then one that is not. */
+/** Tries each value that a condition names, then one that none names. */
 function valueTurns(
   { text, others }: ComparedField,
   decideAt: (value: JsonValue) => DecidedAs,
@@ -119,14 +119,14 @@ function valueTurns(
   const turns = [...byOutcome].map(
     ([decision, values]) => `${decision} if ${text} ${values.length === 1 ? '==' : 'in'} ${values.join(', ')}`,
   )
-  const elsewhere = isBoolean ? now : decideAt(unlike(named))
+  const elsewhere = isBoolean ? now : decideAt(otherText(named))
   if (elsewhere === now) return turns
   const all = named.map((value) => describeValue(value))
   return [...turns, `${elsewhere} if ${text} ${all.length === 1 ? '!=' : 'not in'} ${all.join(', ')}`]
 }
 
-/** A text that is none of the values, and begins like none of them. */
-function unlike(values: readonly JsonValue[]): string {
+/** A text that is none of the values. */
+function otherText(values: readonly JsonValue[]): string {
   let text = 'another value'
   while (values.includes(text)) text = `yet ${text}`
   return text
@@ -139,7 +139,7 @@ function withValueAt(facts: CallFacts, { path, windowMs }: ComparedField, value:
     const text = historyText(path.history.scope, path.history.whose, path.history.measure, windowMs)
     return {
       ...facts,
-      history: (...asked) => (historyText(...asked) === text ? value : facts.history(...asked)),
+      history: (...measure) => (historyText(...measure) === text ? value : facts.history(...measure)),
     }
   }
   if (path.root !== 'args') {
@@ -153,11 +153,11 @@ function withValueAt(facts: CallFacts, { path, windowMs }: ComparedField, value:
   return {
     ...facts,
     args,
-    // A sum has the call at hand in it.
+    // A sum includes the current call.
     history(scope, whose, measure, window) {
-      const told = facts.history(scope, whose, measure, window)
-      if (told === undefined || typeof measure === 'string' || measure.total !== path.text) return told
-      return typeof before === 'number' && typeof value === 'number' ? told - before + value : undefined
+      const sum = facts.history(scope, whose, measure, window)
+      if (sum === undefined || typeof measure === 'string' || measure.total !== path.text) return sum
+      return typeof before === 'number' && typeof value === 'number' ? sum - before + value : undefined
     },
   }
 }
@@ -172,8 +172,8 @@ interface DecidedInterval {
   readonly to?: IntervalBound
 }
 
-/** The number line cut where the decision changes: every threshold and every gap between two is asked once. */
-function stretches(
+/** Divides the number line where the decision changes: tries every threshold and every gap between two once. */
+function decidedIntervals(
   thresholds: readonly number[],
   decideAt: (value: number) => DecidedAs,
   whole: boolean,
@@ -192,7 +192,7 @@ function stretches(
   thresholds.forEach((at, position) => {
     const before = thresholds[position - 1]
     const between = before === undefined ? at - 1 : whole ? before + 1 : (before + at) / 2
-    // There is no count between two that follow each other, and none below zero.
+    // Counts are whole and not negative, so some gaps are empty.
     if (!whole || (between >= 0 && between < at))
       add({
         decision: decideAt(between),
@@ -206,7 +206,7 @@ function stretches(
   return found
 }
 
-function describeStretch(field: string, { from, to }: DecidedInterval): string {
+function describeInterval(field: string, { from, to }: DecidedInterval): string {
   if (from && to && from.at === to.at) return `${field} == ${from.at}`
   const low = from && `${field} ${from.included ? '>=' : '>'} ${from.at}`
   const high = to && `${field} ${to.included ? '<=' : '<'} ${to.at}`

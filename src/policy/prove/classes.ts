@@ -1,6 +1,6 @@
 /**
- * The values of a path as classes: no comparison and no allow list tells the values of one class apart, and every value is in
- * one of them. A class is left out only where a schema proves that it has no value, so what holds for all classes holds for all
+ * Divides the values of a path into classes: no comparison and no allow list distinguishes values of one class, and every
+ * value is in a class. A class is left out only where a schema proves it empty, so what holds for all classes holds for all
  * values. Source: bundles, section 5, "How authority is compared".
  */
 import { canonicalJson, type JsonValue } from '../../base/json.ts'
@@ -11,7 +11,7 @@ import { finiteValues, mayBe, mayBeOf, namedIn, numbersFor, type ValueDomain } f
 export type ValueClass =
   | { readonly kind: 'absent' | 'unreadable' }
   | { readonly kind: 'one'; readonly value: JsonValue }
-  /** Numbers between two bounds, which are left out: either the whole or the broken ones. */
+  /** Numbers between two exclusive bounds: either the integers or the fractions. */
   | {
       readonly kind: 'numbers'
       readonly value: number
@@ -19,12 +19,12 @@ export type ValueClass =
       readonly below: number
       readonly whole: boolean
     }
-  /** Numbers that readers of JSON may have rounded: above 2^53 - 1, or below its negative. */
+  /** Numbers that JSON parsers may have rounded: above 2^53 - 1, or below its negative. */
   | { readonly kind: 'large'; readonly value: number }
   /** Any other value of a type. */
   | { readonly kind: 'text' | 'long_text' | 'list' | 'mapping'; readonly value: JsonValue }
 
-/** Operators of which these classes are all the cases there are. */
+/** Operators for which these classes are exhaustive. */
 export const EXACT: readonly ConditionLeaf['op'][] = [
   'eq',
   'ne',
@@ -46,7 +46,7 @@ const TOO_LONG = 'x'.repeat(MAX_BYTES + 1)
 
 /**
  * @param lists values of allow lists that check this path
- * @param marks values beside those of the comparisons around which classes are divided, such as bounds of another schema
+ * @param marks further values at which classes are divided, such as bounds of another schema
  */
 export function classesOf(
   leaves: readonly ConditionLeaf[],
@@ -71,7 +71,7 @@ function openClasses(
 ): readonly ValueClass[] {
   const named = unique([
     ...leaves.flatMap(({ op, value }) => (op === 'in' || op === 'not_in' ? (value as JsonValue[]) : [value])),
-    ...lists.flat().flatMap(readings),
+    ...lists.flat().flatMap(listedValues),
     ...namedIn(domain),
     ...marks,
   ])
@@ -87,8 +87,8 @@ function openClasses(
   ]
 }
 
-/** What an entry of an allow list may be the text of. */
-function readings(text: string): JsonValue[] {
+/** The values whose text an entry of an allow list may be. */
+function listedValues(text: string): JsonValue[] {
   try {
     const value = JSON.parse(text) as JsonValue
     return typeof value !== 'string' && canonicalJson(value) === text ? [text, value] : [text]
@@ -98,41 +98,41 @@ function readings(text: string): JsonValue[] {
 }
 
 /**
- * Every gap between the points, once for its whole and once for its broken numbers. All bounds of the domain are points, so that
- * a schema allows all numbers of a gap or none, as far as its bounds go.
+ * Every gap between the points, once for its integers and once for its fractions. All bounds of the domain are points, so the
+ * bounds of a schema allow all numbers of a gap or none.
  */
 function numberClasses(points: readonly number[], domain: ValueDomain): readonly ValueClass[] {
   const sorted = [-LIMIT, ...new Set(points.toSorted((a, b) => a - b)), LIMIT]
   return sorted.slice(1).flatMap((below, index): ValueClass[] => {
     const above = sorted[index]!
-    const [whole, broken] = [wholeBetween(above, below), brokenBetween(above, below)]
+    const [whole, fraction] = [integerBetween(above, below), fractionBetween(above, below)]
     return [
       ...(whole !== undefined && mayBe(domain, whole)
         ? [{ kind: 'numbers', value: whole, above, below, whole: true } as const]
         : []),
-      ...(broken !== undefined && mayBe(domain, broken)
-        ? [{ kind: 'numbers', value: broken, above, below, whole: false } as const]
+      ...(fraction !== undefined && mayBe(domain, fraction)
+        ? [{ kind: 'numbers', value: fraction, above, below, whole: false } as const]
         : []),
     ]
   })
 }
 
-/** A whole number between two others; undefined where there is none. */
-function wholeBetween(above: number, below: number): number | undefined {
-  // The one nearest to zero, where people look first.
+/** An integer between two numbers; undefined where there is none. */
+function integerBetween(above: number, below: number): number | undefined {
+  // The one nearest to zero reads best in a witness.
   const least = above < 0 && below > 0 ? 0 : above < 0 ? Math.ceil(below) - 1 : Math.floor(above) + 1
   return least > above && least < below ? least + 0 : undefined
 }
 
-/** A number that is not whole between two others; undefined where there is none that a computer can write. */
-function brokenBetween(above: number, below: number): number | undefined {
-  // Half of the least number there is would be zero.
+/** A fraction between two numbers; undefined where no double lies there. */
+function fractionBetween(above: number, below: number): number | undefined {
+  // Half of the smallest positive double is zero.
   if (above < 0 && below > 0) return Math.min(below, 1) / 2 || Math.max(above, -1) / 2 || undefined
   if (above < 0) {
-    const mirrored = brokenBetween(-below, -above)
+    const mirrored = fractionBetween(-below, -above)
     return mirrored === undefined ? undefined : -mirrored
   }
-  // Numbers are densest near zero: where two neighbouring gaps between whole numbers have none, no later one has.
+  // Doubles are densest near zero: where two neighbouring gaps between integers hold none, no later one does.
   const next = Math.floor(above) + 1
   for (const [low, high] of [
     [above, Math.min(below, next)],
@@ -158,24 +158,22 @@ function typeClasses(taken: ReadonlySet<string>, domain: ValueDomain): readonly 
   const longest = Math.min(Infinity, ...numbersFor(domain, 'maxLength'))
   const isText = mayBeOf(domain, 'string')
   return [
-    ...(isText && !(longest === 0 && taken.has(textOf('')))
-      ? [{ kind: 'text', value: freshText(taken) } as const]
-      : []),
+    ...(isText && !(longest === 0 && taken.has(textOf(''))) ? [{ kind: 'text', value: freeText(taken) } as const] : []),
     // A character has at most four bytes.
     ...(isText && longest * 4 > MAX_BYTES ? [{ kind: 'long_text', value: TOO_LONG } as const] : []),
     ...(mayBeOf(domain, 'array')
-      ? [{ kind: 'list', value: fresh(taken, (count) => Array<JsonValue>(count).fill('')) } as const]
+      ? [{ kind: 'list', value: firstFree(taken, (count) => Array<JsonValue>(count).fill('')) } as const]
       : []),
     ...(mayBeOf(domain, 'object')
-      ? [{ kind: 'mapping', value: fresh(taken, (count) => ({ other: count })) } as const]
+      ? [{ kind: 'mapping', value: firstFree(taken, (count) => ({ other: count })) } as const]
       : []),
   ]
 }
 
-const freshText = (taken: ReadonlySet<string>): JsonValue => fresh(taken, (count) => `other${'-'.repeat(count - 1)}`)
+const freeText = (taken: ReadonlySet<string>): JsonValue => firstFree(taken, (count) => `other${'-'.repeat(count - 1)}`)
 
-/** The first of a series that nothing names. */
-function fresh(taken: ReadonlySet<string>, make: (count: number) => JsonValue): JsonValue {
+/** The first value of a series that is not taken. */
+function firstFree(taken: ReadonlySet<string>, make: (count: number) => JsonValue): JsonValue {
   let count = 1
   while (taken.has(textOf(make(count)))) count++
   return make(count)
@@ -187,7 +185,7 @@ const unique = (values: readonly JsonValue[]): readonly JsonValue[] => [
   ...new Map(values.map((value) => [textOf(value), value])).values(),
 ]
 
-/** A text as an allow list compares it: that of a string, or canonical; a number that readers may have rounded has none. */
+/** The text by which an allow list compares a value: a string as it is, else canonical JSON; a number that JSON parsers may have rounded has none. */
 export function listText(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'number' && Math.abs(value) >= LIMIT ? undefined : canonicalJson(value)

@@ -1,6 +1,6 @@
 /**
- * Which values can stand at a path of a call, as far as that is certain. What is not certain is possible: a domain may be
- * larger than the truth and never smaller, so what is proven over it is proven.
+ * The values that a path of a call can have, never too few: what a schema does not rule out for certain counts as possible, so
+ * a proof over the domain holds for all calls.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { fieldAt } from '../condition/fields.ts'
@@ -8,16 +8,16 @@ import type { ConditionPath, FactRoot, PathSegment } from '../condition/path.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 
 export interface ValueDomain {
-  /** Schemas that a value satisfies, each; only their plain keywords are read. */
+  /** A value satisfies each of these schemas; only plain keywords are considered. */
   readonly schemas: readonly PlacedSchema[]
   readonly absent: boolean
-  /** There may be a value on the way that has no members. */
+  /** The path may lead through a value without members. */
   readonly unreadable: boolean
 }
 
 export interface PlacedSchema {
   readonly schema: JsonSchema
-  /** Where its local references point; undefined where that is not certain. */
+  /** Schema that local references are resolved in; undefined where that is not certain. */
   readonly root: JsonSchema | undefined
 }
 
@@ -37,7 +37,7 @@ export function argumentDomain(schemas: readonly JsonSchema[], segments: readonl
   return { schemas: at, absent, unreadable }
 }
 
-/** What schemas say of a member of theirs. */
+/** The schemas of a member of a value that satisfies `schemas`. */
 export const membersOf = (schemas: readonly PlacedSchema[], key: string): readonly PlacedSchema[] =>
   schemas.flatMap(({ schema, root }) => {
     const next = memberSchema(schema, key)
@@ -68,15 +68,15 @@ const domainOf = (schema: JsonObject): ValueDomain => ({
   unreadable: false,
 })
 
-/** True unless a schema of the domain certainly refuses this one value. */
+/** True unless a schema of the domain certainly refuses the value. */
 export const mayBe = ({ schemas }: ValueDomain, value: JsonValue): boolean =>
-  schemas.every(({ schema }) => !refuses(schema, value))
+  schemas.every(({ schema }) => !rulesOut(schema, value))
 
 /** True unless a schema of the domain certainly refuses every value of these types. */
 export const mayBeOf = ({ schemas }: ValueDomain, ...types: readonly string[]): boolean =>
   schemas.every(({ schema }) => schema !== false && (typesOf(schema)?.some((type) => types.includes(type)) ?? true))
 
-/** The only values that the domain can have, where a schema lists them. */
+/** All values of the domain, where a schema lists them. */
 export function finiteValues(domain: ValueDomain): readonly JsonValue[] | undefined {
   for (const { schema } of domain.schemas) {
     if (!isJsonObject(schema)) continue
@@ -86,7 +86,7 @@ export function finiteValues(domain: ValueDomain): readonly JsonValue[] | undefi
   return undefined
 }
 
-/** Values that the schemas of a domain name: members of enumerations and bounds of numbers. */
+/** Values that the schemas of a domain mention, such as members of enumerations and bounds of numbers. */
 export function namedIn({ schemas }: Pick<ValueDomain, 'schemas'>): readonly JsonValue[] {
   return schemas
     .map(({ schema }) => schema)
@@ -100,19 +100,19 @@ export function namedIn({ schemas }: Pick<ValueDomain, 'schemas'>): readonly Jso
     ])
 }
 
-/** The numbers that schemas give for a keyword, such as `maxLength`. */
+/** The numbers that schemas state for a keyword, such as `maxLength`. */
 export const numbersFor = ({ schemas }: Pick<ValueDomain, 'schemas'>, keyword: string): readonly number[] =>
   schemas.flatMap(({ schema }) => {
     const value = isJsonObject(schema) ? schema[keyword] : undefined
     return typeof value === 'number' ? [value] : []
   })
 
-function refuses(schema: JsonSchema, value: JsonValue): boolean {
+function rulesOut(schema: JsonSchema, value: JsonValue): boolean {
   if (typeof schema === 'boolean') return !schema
   const types = typesOf(schema)
   if (types && !types.some((type) => isOfType(value, type))) return true
-  if (Array.isArray(schema['enum']) && !schema['enum'].some((each) => same(each, value))) return true
-  if (Object.hasOwn(schema, 'const') && !same(schema['const']!, value)) return true
+  if (Array.isArray(schema['enum']) && !schema['enum'].some((each) => isSameJson(each, value))) return true
+  if (Object.hasOwn(schema, 'const') && !isSameJson(schema['const']!, value)) return true
   if (typeof value === 'number') {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema
     if (typeof minimum === 'number' && value < minimum) return true
@@ -122,20 +122,20 @@ function refuses(schema: JsonSchema, value: JsonValue): boolean {
   }
   if (typeof value !== 'string') return false
   const { minLength, maxLength } = schema
-  // Characters are code points, and each is one or two units long.
+  // Characters are code points, each one or two UTF-16 units long.
   if (typeof maxLength === 'number' && value.length > maxLength && Array.from(value).length > maxLength) return true
   return typeof minLength === 'number' && Array.from(value).length < minLength
 }
 
-/** Schemas beyond this many are left out: each can only narrow what the others allow. */
+/** Further schemas are ignored, which is safe: each could only narrow the domain. */
 export const MAX_CONJUNCTS = 64
 
-/** A schema and all that it says must hold as well: what it refers to, and the members of `allOf`. */
+/** A schema with the schemas that it requires too: those it references, and the members of `allOf`. */
 export function conjunctsOf({ schema, root }: PlacedSchema): readonly PlacedSchema[] {
   const found = new Map<JsonSchema, PlacedSchema>()
   const visit = (each: JsonValue | undefined, from: JsonSchema | undefined): void => {
     if ((typeof each !== 'boolean' && !isJsonObject(each)) || found.has(each) || found.size >= MAX_CONJUNCTS) return
-    // A schema with an `$id` of its own is where the references below it begin.
+    // Local references below a schema with its own `$id` are resolved from there.
     const at = isJsonObject(each) && each !== from && typeof each['$id'] === 'string' ? undefined : from
     found.set(each, { schema: each, root: at })
     if (typeof each === 'boolean') return
@@ -146,7 +146,7 @@ export function conjunctsOf({ schema, root }: PlacedSchema): readonly PlacedSche
   return [...found.values()]
 }
 
-/** What a local reference means; undefined for any other. */
+/** Resolves a local reference; undefined for any other. */
 export function pointedAt(root: JsonSchema, ref: string): JsonValue | undefined {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined
@@ -176,7 +176,7 @@ function memberSchema(schema: JsonSchema, key: string): JsonSchema | undefined {
   return patternProperties === undefined && isJsonObject(additionalProperties) ? additionalProperties : undefined
 }
 
-/** True where no value of the schema has such a member. */
+/** True where no value of the schema can have the member. */
 export function forbidsMember(schema: JsonSchema, key: string): boolean {
   if (schema === false) return true
   if (!isJsonObject(schema) || schema['additionalProperties'] !== false) return false
@@ -184,12 +184,12 @@ export function forbidsMember(schema: JsonSchema, key: string): boolean {
   return patternProperties === undefined && !(isJsonObject(properties) && Object.hasOwn(properties, key))
 }
 
-/** The types that a schema allows; undefined where it does not say. */
+/** The types that a schema allows; undefined where it does not restrict them. */
 export function typesOf(schema: JsonSchema): readonly string[] | undefined {
   const { type, nullable } = isJsonObject(schema) ? schema : {}
   const types = typeof type === 'string' ? [type] : Array.isArray(type) ? type : undefined
   const named = types?.filter((each) => typeof each === 'string')
-  // A keyword of OpenAPI that the validator honours.
+  // `nullable` is an OpenAPI keyword that the validator supports.
   return named && nullable === true ? [...named, 'null'] : named
 }
 
@@ -205,4 +205,4 @@ export function isOfType(value: JsonValue, type: string): boolean {
   return type === 'integer' ? Number.isInteger(value) : typeof value === type
 }
 
-const same = (a: JsonValue, b: JsonValue): boolean => canonicalJson(a) === canonicalJson(b)
+const isSameJson = (a: JsonValue, b: JsonValue): boolean => canonicalJson(a) === canonicalJson(b)

@@ -33,11 +33,11 @@ export async function answer(call: CommandContext): Promise<void> {
     if (mode.json) return await out.json({ items: [verdict], total: 1 })
     const hasEnded = item.kind === 'anomaly_review' && !item.options?.some(({ id }) => id === 'retry')
     const next = hasEnded ? `run ${shortId(item.runId)} stays ${verdict.runStatus}` : nextOf(item, how)
-    out.line(`${how.again ? 'already ' : ''}answered ${told(item, value)}; ${next}`)
+    out.line(`${how.again ? 'already ' : ''}answered ${describeAnswer(item, value)}; ${next}`)
   })
 }
 
-/** From `--option`, `--text`, `--number`, else VALUE read by the kind of the task. */
+/** The answer from `--option`, `--text` or `--number`, else from VALUE according to the kind of the task. */
 async function read({ given, io }: CommandContext, item: InboxItem): Promise<JsonObject> {
   const [option, text, number] = [given.text('option'), given.text('text'), given.text('number')]
   const typed = given.argument(1) === '-' ? (await io.stdin.text()).trimEnd() : given.argument(1)
@@ -52,7 +52,7 @@ async function read({ given, io }: CommandContext, item: InboxItem): Promise<Jso
   } as JsonObject
 }
 
-function told(item: InboxItem, { selectedOptionId, textValue, numberValue }: JsonObject): string {
+function describeAnswer(item: InboxItem, { selectedOptionId, textValue, numberValue }: JsonObject): string {
   const option = item.options?.find(({ id }) => id === selectedOptionId)
   if (option) return `"${safeText(option.label)}" (option ${safeText(option.id)})`
   return safeText(JSON.stringify(textValue ?? numberValue ?? null))

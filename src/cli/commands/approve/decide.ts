@@ -1,4 +1,4 @@
-/** `svc approve` and `svc reject`: the verb is the decision, so neither asks again and neither takes `--yes`. */
+/** `svc approve` and `svc reject`. The command is the decision, so neither asks for confirmation or takes `--yes`. */
 import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json.ts'
 import type { InboxItem } from '../../../spec/operator.ts'
@@ -75,7 +75,7 @@ interface Deed {
   readonly say: (verdict: AnswerReceipt, told: AnswerReport) => void
 }
 
-/** One task after the other; the first that is refused ends the command, what was decided before stays decided. */
+/** Decides one task after the other. The first refusal ends the command; earlier decisions stay. */
 async function decideEach(
   call: CommandContext,
   prepare: (item: InboxItem) => Promise<Deed>,
@@ -115,8 +115,8 @@ function checkKind(item: InboxItem, digest: string | undefined): void {
 }
 
 /**
- * Where the arguments were edited, or several people approve them, whoever approves says which ones were seen: by their digest,
- * or at a terminal, where they are shown. Source: policies, section 5.
+ * Where the arguments were edited, or several people must approve, an approver confirms which arguments were seen: by their
+ * digest, or at a terminal, which shows them. Source: policies, section 5.
  */
 async function checkSeen({ given, mode, io, out, signal }: CommandContext, item: InboxItem): Promise<void> {
   const needsDigest = item.argsDigest !== undefined && (item.approvals.need > 1 || (item.task?.edits?.length ?? 0) > 0)
@@ -137,7 +137,7 @@ async function readEdited(call: CommandContext, given: string, item: InboxItem):
   return value
 }
 
-/** The output to use instead: `--edit`, else what a person makes of it. */
+/** The edited output: from `--edit`, else from the editor. */
 async function readOutput(call: CommandContext, output: string): Promise<string> {
   const { given, mode, io, signal } = call
   const text = given.text('edit') ?? 'editor'
@@ -158,7 +158,7 @@ async function openEdited({ mode, io, signal }: CommandContext, { args = {} }: I
   return await io.prompts.edit(`${JSON.stringify(args, null, 2)}\n`, signal)
 }
 
-/** Where the policy asks for comprehension: `--ack`, or the person types the fact that matters. */
+/** The acknowledgement that a policy requires: `--ack`, or the person types the key fact. */
 async function acknowledgement({ given, mode, io, signal }: CommandContext, item: InboxItem): Promise<boolean> {
   if (given.flag('ack')) return true
   if (item.task?.comprehension_required !== true) return false

@@ -20,7 +20,7 @@ export async function inbox(call: CommandContext): Promise<void> {
   const project = await openProject(call)
   if (given.flag('watch'))
     return await watchList(call, {
-      // Opened for each look: without a server the data directory must stay free for one.
+      // Opens and closes the store per refresh: without a server, the data directory must stay free for one.
       look: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
       keyOf: ({ userTaskId, createdAt }) => `${userTaskId} ${createdAt}`,
       columns,
@@ -51,7 +51,7 @@ async function read({ given }: CommandContext, operator: OperatorClient): Promis
   return { items, total: items.length }
 }
 
-/** Opens one task after the other until none is left or the person has had enough. */
+/** Opens one task after the other until none is left or the person stops. */
 async function pick(call: CommandContext, project: Project): Promise<void> {
   const { io, out, signal } = call
   const target = await openTarget(call, project)
@@ -80,7 +80,7 @@ const toChoice = (item: InboxItem): { readonly value: string; readonly name: str
   name: safeText(`${shortId(item.userTaskId)}  ${item.kind}  ${item.agent}  ${whatOf(item)}`),
 })
 
-/** The client's content and the operator's are the same fields. */
+/** Tasks from the client have the same fields as those of the operator. */
 const toUserTask = (item: InboxItem, content: NonNullable<InboxItem['task']>): UserTask => ({
   userTaskId: item.userTaskId,
   runId: item.runId,
@@ -98,7 +98,7 @@ async function reply({ io, out, signal }: CommandContext, operator: OperatorClie
   out.say(error === undefined ? '  sent' : safeText(error))
 }
 
-/** Without what only the card needs. */
+/** Leaves out the fields that only the approval card needs. */
 const published = ({
   items,
   total,

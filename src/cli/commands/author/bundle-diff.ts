@@ -22,10 +22,15 @@ export async function bundleDiff(call: CommandContext): Promise<number> {
   if (against !== undefined) {
     const before = await withOperator(project, call, (operator) => publishedClosure(operator, against))
     const after = await closureAt(call, project, paths[0] ?? cwd)
-    return await tell(call, diffClosures(before, after.closure), strict)
+    return await printDifference(call, diffClosures(before, after.closure), strict)
   }
   const [before, after] = [await closureAt(call, project, paths[0]!), await closureAt(call, project, paths[1]!)]
-  return await tell(call, diffClosures(before.closure, after.closure), strict, diffFiles(before.files, after.files))
+  return await printDifference(
+    call,
+    diffClosures(before.closure, after.closure),
+    strict,
+    diffFiles(before.files, after.files),
+  )
 }
 
 /** `svc versions diff AGENT@A AGENT@B`. */
@@ -38,11 +43,11 @@ export async function versionsDiff(call: CommandContext): Promise<number> {
   const difference = await withOperator(await openProject(call), call, async (operator) =>
     diffClosures(await publishedClosure(operator, before), await publishedClosure(operator, after)),
   )
-  return await tell(call, difference, given.text('fail-on') === 'breaking')
+  return await printDifference(call, difference, given.text('fail-on') === 'breaking')
 }
 
-/** @param files absent where a version was published: a snapshot keeps what files meant, not their bytes */
-async function tell(
+/** @param files absent for a published version: a snapshot does not contain the files */
+async function printDifference(
   { mode, out, io }: CommandContext,
   difference: VersionDifference,
   strict: boolean,

@@ -27,7 +27,7 @@ export async function compileCommand(call: CommandContext): Promise<void> {
   const update = given.text('update')
   const built = await compileHere(call, project, path, update)
   const { workspace, findings, compiled } = built
-  // What this very command writes, or tells more exactly below, is nothing to warn about.
+  // Skips warnings about files that this command writes, and about what it prints in more detail below.
   tellFindings(call, compiled?.bundle ? findings.filter(({ rule }) => !ABOUT_LOCK.has(rule)) : findings, workspace)
   if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
   const { bundle, lock, locked } = compiled
@@ -59,7 +59,7 @@ export async function compileCommand(call: CommandContext): Promise<void> {
   )
 }
 
-/** True where something is to be shown and nothing to be written. */
+/** True where the command only prints. */
 const onlyAsks = ({ given }: CommandContext): boolean =>
   (given.flag('matrix') || given.text('explain') !== undefined) &&
   !given.flag('mcp') &&
@@ -68,7 +68,7 @@ const onlyAsks = ({ given }: CommandContext): boolean =>
 
 const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
 
-/** The policies that stand for a boundary, with each call that they concern. @throws Failure `not_found` */
+/** The policies of a boundary, with each call that they apply to. @throws Failure `not_found` */
 function standFor(boundary: string, bundle: CompiledBundle) {
   const declared = [...new Set(bundle.agents.flatMap(({ boundaries }) => boundaries))]
   const stands = [`boundary ${boundary}`, `synthetic ${boundary}`]
@@ -78,7 +78,7 @@ function standFor(boundary: string, bundle: CompiledBundle) {
   throw fail('not_found', { what: `authority boundary ${boundary}` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-/** Published documents are asked for only where there may be any. */
+/** Queries published documents only where a registry exists. */
 async function compileHere(call: CommandContext, project: Project, path: string, update: string | undefined) {
   const options = {
     project,

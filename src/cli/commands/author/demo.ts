@@ -1,4 +1,4 @@
-/** The whole product in one process: a server in memory, a scripted run, one approval, the policy that asked for it. */
+/** Shows the product in one process: an in-memory server, a scripted run, one approval and the policy that required it. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -27,7 +27,7 @@ import { publishPath } from '../ship/publish.ts'
 const AGENT = 'acme.refund-desk'
 const INPUT = { order: 'A-1042', amount: 180 }
 
-/** Between two lines at speed 1x, so that a reader can follow. */
+/** Pause between two lines at speed 1x, so that a reader can follow. */
 const PACE_MS = 400
 
 export async function demo(call: CommandContext): Promise<number> {
@@ -107,7 +107,7 @@ async function play(
 const isPause = ({ subject, data }: StreamEvent, runId: string): boolean =>
   subject === 'engine.run.paused' && data.runId === runId
 
-/** A person decides where there is one; else the recorded decision is played: the refund is approved. */
+/** Asks the person at the terminal; without one, approves the refund. */
 async function decide(call: CommandContext, client: SvcClient, runId: string, task: UserTask): Promise<void> {
   const { mode, out } = call
   if (!mode.json) {
@@ -116,7 +116,7 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, ta
   }
   const desk = { call, client, answering: client, agent: AGENT }
   if (mode.interactive && !mode.json) {
-    // The demo ends with its run, so a task that is left is asked again.
+    // The demo ends with its run, so it asks again when the person skips the task.
     while ((await decideTask(desk, runId, task, call.signal)) === 'later')
       out.say('the demo goes on when you have decided')
     return

@@ -12,7 +12,7 @@ import { needPaths, openDocuments, pathInProject } from '../../project/project-p
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 
-/** Name of the document on standard input, for what is told of it. */
+/** Name of the document on standard input in messages. */
 const STDIN = 'stdin.yaml'
 
 export async function fmt(call: CommandContext): Promise<number> {
@@ -48,7 +48,7 @@ export async function fmt(call: CommandContext): Promise<number> {
   tellFindings(call, findings, workspace)
   if (findings.length > 0) throw documentsFailure(findings, call)
   if (mode.json) await out.json({ changed, unchanged })
-  else if (!stdin) out.hint(told(changed, texts.size, check || diff))
+  else if (!stdin) out.hint(summaryLine(changed, texts.size, check || diff))
   return check && changed.length > 0 ? 1 : 0
 }
 
@@ -66,14 +66,14 @@ async function open(
   return { workspace, directory }
 }
 
-/** The files that were named, or all that hold documents. */
+/** The named files, or all that hold documents. */
 function textsOf(workspace: Workspace): ReadonlyMap<string, Uint8Array> {
   const { focus, read } = workspace
   const named = read.filter((path) => focus?.some((each) => path === each || isUnder(each, path)) ?? true)
   return new Map(named.map((path) => [path, workspace.bytes(path)]))
 }
 
-const told = (changed: readonly string[], all: number, wouldOnly: boolean): string => {
+const summaryLine = (changed: readonly string[], all: number, wouldOnly: boolean): string => {
   const files = (count: number): string => `${count} ${count === 1 ? 'file' : 'files'}`
   if (changed.length === 0) return `${files(all)} formatted already`
   return wouldOnly

@@ -1,4 +1,4 @@
-/** A new project from a template of the package. Writes files only. Source: command line, 2.1. */
+/** Creates a project from a template of the package. Only writes files. Source: command line, 2.1. */
 import { relative, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -39,7 +39,7 @@ export async function init(call: CommandContext): Promise<void> {
   const written = await writeTemplate(directory, files)
   const next = [
     ...(shown === '.' ? [] : [`cd ${shown}`]),
-    // What a pipeline is held to, committed with the documents.
+    // Pipelines check against the lock file, so it is committed with the documents.
     ...(ci === undefined || ci === 'none' ? [] : ['npm install --ignore-scripts', 'svc compile']),
     'svc dev',
   ]
@@ -52,7 +52,7 @@ export async function init(call: CommandContext): Promise<void> {
 }
 
 async function askTemplate({ io, signal }: CommandContext, templates: readonly string[]): Promise<string> {
-  // The one that shows most comes first.
+  // The most complete template comes first.
   const names = [DEFAULT_TEMPLATE, ...templates.filter((name) => name !== DEFAULT_TEMPLATE)]
   const choices = names.map(async (name) => ({ value: name, name: `${name.padEnd(10)} ${await aboutTemplate(name)}` }))
   return await io.prompts.select('template:', await Promise.all(choices), signal)

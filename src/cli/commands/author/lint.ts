@@ -33,16 +33,16 @@ export async function lint(call: CommandContext): Promise<number> {
     try {
       code = await once(call, await open(), input, last)
     } catch (error) {
-      // A project file with a slip, or no documents for a moment: the next save may mend it.
+      // The project file may be invalid, or documents missing, until the next save.
       if (!isFailure(error)) throw error
       code = error.exit
-      if (last.told !== error.message) call.out.say(`error[${error.code}]: ${error.message}`)
-      last.told = error.message
+      if (last.output !== error.message) call.out.say(`error[${error.code}]: ${error.message}`)
+      last.output = error.message
     }
   }
   const { watchFiles } = await import('../../files/watch.ts')
   const watch = await watchFiles(project.directory, again, call.signal)
-  // What was saved after the first run and before the watch began.
+  // Files may have changed between the first run and the start of the watch.
   await again()
   await new Promise<void>((done) => {
     if (call.signal.aborted) done()
@@ -52,7 +52,7 @@ export async function lint(call: CommandContext): Promise<number> {
   return code
 }
 
-/** A document without a name stands in for the file that holds the document of its id: it is no second one. */
+/** A document on standard input without a name replaces the file that holds the document of its id. */
 async function standardInput({ given, cwd, io }: CommandContext, project: Project): Promise<VirtualDocument> {
   const [bytes, name] = [await stdinBytes(io), given.text('stdin-filename')]
   const path = pathInProject(project, resolve(cwd, name ?? 'stdin.yaml'))
@@ -69,9 +69,9 @@ async function standardInput({ given, cwd, io }: CommandContext, project: Projec
   return { path: workspace.documents.find(isMeant)?.path ?? path, bytes }
 }
 
-/** What was told last; one save may be several changes of files. */
+/** The last output: one save may cause several file events. */
 interface Last {
-  told?: string
+  output?: string
 }
 
 async function once(
@@ -86,16 +86,16 @@ async function once(
   const dry = given.flag('fix-dry-run')
   const overlay = input === undefined ? {} : { [input.path]: input.bytes }
   const { checkDocuments } = await import('../../lint/lint-check.ts')
-  const look = (texts: FileContents, isWritten = texts === overlay): Promise<CheckedProject> =>
+  const check = (texts: FileContents, isWritten = texts === overlay): Promise<CheckedProject> =>
     checkDocuments(call, project, input, texts, isWritten)
   const fixing = given.flag('fix') || dry ? await import('../../lint/lint-fix.ts') : undefined
   let result: CheckedProject & Partial<FixedProject> = fixing
-    ? await fixing.fixProject(look, overlay)
-    : await look(overlay)
+    ? await fixing.fixProject(check, overlay)
+    : await check(overlay)
   if (fixing && !dry && input === undefined && result.texts && Object.keys(result.texts).length > 0) {
     await fixing.writeTexts(project.directory, result.texts)
-    // Once more, with what tests of policies see of the files as they are now.
-    if (result.workspace.files.paths.some(isPolicyTest)) result = { ...result, ...(await look(result.texts, true)) }
+    // Lints again, so that findings from policy tests reflect the fixed files.
+    if (result.workspace.files.paths.some(isPolicyTest)) result = { ...result, ...(await check(result.texts, true)) }
   }
   const summary = summarizeFindings(result.findings, result.workspace)
   if (summary.files === 0) {
@@ -107,17 +107,17 @@ async function once(
     await showFixed(call, project, input, result.texts, dry)
   const code = summary.errors > 0 || (maxWarnings !== undefined && summary.warnings > maxWarnings) ? 1 : 0
   if (last) {
-    const telling = JSON.stringify([result.findings, summary])
-    if (last.told === telling) return code
-    last.told = telling
+    const output = JSON.stringify([result.findings, summary])
+    if (last.output === output) return code
+    last.output = output
   }
-  await tell(call, project, result, input !== undefined && fixing !== undefined && !dry)
-  if (!mode.json) out.hint(told(summary, io.clock.monotonic() - started, result.fixed))
+  await printFindings(call, project, result, input !== undefined && fixing !== undefined && !dry)
+  if (!mode.json) out.hint(summaryLine(summary, io.clock.monotonic() - started, result.fixed))
   return code
 }
 
-/** @param aside true where standard output has the fixed document */
-async function tell(
+/** @param aside true where standard output carries the fixed document */
+async function printFindings(
   { given, mode, out, io }: CommandContext,
   project: Project,
   { workspace, findings }: CheckedProject,
@@ -127,7 +127,7 @@ async function tell(
   const color = (aside ? mode.color.stderr : mode.color.stdout) > 0
   const line = aside ? out.say : out.line
   const isForGithub = given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true'
-  // A clean run, the usual one, has nothing to draw.
+  // A clean run, the usual case, does not load the renderer.
   if (findings.length === 0 && format === 'text') return
   const { reportFormats } = await import('../../../documents/report/formats.ts')
   if (mode.json) return await out.json(JSON.parse(reportFormats.json(findings, { workspace, color })))
@@ -137,10 +137,10 @@ async function tell(
   if (isForGithub && findings.length > 0) line(reportFormats.github(placed).trimEnd())
 }
 
-/** Formats whose readers look for the files from the root of the repository. */
+/** Formats whose consumers resolve paths from the root of the repository. */
 const OF_REPOSITORY: ReadonlySet<ReportFormat> = new Set(['github', 'gitlab', 'sarif'])
 
-/** The findings with their paths from the root that the pipeline names, where the project lies below it. */
+/** The findings with paths relative to the pipeline's root, where the project lies below it. */
 function inRepository(
   findings: readonly Diagnostic[],
   directory: string,
@@ -153,7 +153,7 @@ function inRepository(
   return findings.map((each) => ({ ...placed(each), related: each.related.map(placed) }))
 }
 
-/** Standard input comes back mended; what a dry run would do to files is drawn as a difference. */
+/** Prints the fixed standard input, or the changes of a dry run as a diff. */
 async function showFixed(
   { out, io }: CommandContext,
   project: Project,
@@ -180,7 +180,7 @@ async function showFixed(
   }
 }
 
-function told({ errors, warnings, files, fixable }: LintSummary, ms: number, fixed = 0): string {
+function summaryLine({ errors, warnings, files, fixable }: LintSummary, ms: number, fixed = 0): string {
   const mended = fixed > 0 ? `${fixed} fixed; ` : ''
   const more = fixable > 0 ? `; ${fixable} fixable with --fix` : ''
   return `${mended}${countNoun(errors, 'error')}, ${countNoun(warnings, 'warning')} in ${countNoun(files, 'file')} (${Math.round(ms)} ms)${more}`

@@ -8,7 +8,7 @@ import { createNotebook, hasRegistry } from '../../project/registry.ts'
 
 export async function lsp(call: CommandContext): Promise<void> {
   const { createConnection } = await import('vscode-languageserver/node')
-  // The protocol owns both streams for as long as the process lives; the connection ends it as the protocol says.
+  // The protocol owns both streams; the connection ends the process as the protocol defines.
   const connection = createConnection(process.stdin, process.stdout)
   serveLanguage(connection, (directory) => {
     const cwd = directory === undefined || call.globals.cwd !== undefined ? call.cwd : directory
@@ -19,7 +19,7 @@ export async function lsp(call: CommandContext): Promise<void> {
   await new Promise<void>((ended) => call.signal.addEventListener('abort', () => ended()))
 }
 
-/** The project file is read each time: it may be what is being edited. */
+/** Reads the project file each time, since it may be the file being edited. */
 function checkOf(call: CommandContext): LspProject['check'] {
   const notebook = createNotebook()
   return async (overlay) => {

@@ -1,4 +1,4 @@
-/** Recorded calls, decided again under other policies. Source: command line, 2.1; policies, section 7. */
+/** Repeats recorded decisions under other policies. Source: command line, 2.1; policies, section 7. */
 import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { toIsoText } from '../../../base/clock.ts'
@@ -31,7 +31,7 @@ interface Flip {
   readonly was: string
   readonly now: string
   readonly by: string
-  /** Measures of history that were not asked for when the call was decided. */
+  /** History measures that the recorded decision did not read. */
   readonly assumed?: readonly string[]
 }
 
@@ -48,7 +48,7 @@ export async function policyBacktest(call: CommandContext): Promise<void> {
   const agent = given.text('agent')
   const project = await openProject(call, resolve(cwd, paths[0]!))
   await withOperator(project, call, async (operator) => {
-    const others = await readOthers(call, project, operator, paths)
+    const replacements = await readReplacements(call, project, operator, paths)
     const { items } = await operator.call('GET /decisions', {
       query: {
         ...(agent !== undefined && { agent }),
@@ -61,8 +61,8 @@ export async function policyBacktest(call: CommandContext): Promise<void> {
     for (const decision of items) {
       const replayed = factsOf(decision, items)
       const before = await setsOf(decision, snapshots)
-      const after = await setsOf(decision, snapshots, (snapshot) => others.policiesOf(snapshot))
-      const flip = flipOf(decision, before, after, replayed, others.classOf(decision))
+      const after = await setsOf(decision, snapshots, (snapshot) => replacements.policiesOf(snapshot))
+      const flip = flipOf(decision, before, after, replayed, replacements.classOf(decision))
       if (flip) flips.push(flip)
       replayed.assumed.forEach((each) => assumed.add(each))
     }
@@ -74,12 +74,12 @@ export async function policyBacktest(call: CommandContext): Promise<void> {
       })
     if (flips.length > 0) drawTable(answerScreen(call), columns, flips).forEach((line) => out.line(line))
     out.say(`${items.length} ${items.length === 1 ? 'call' : 'calls'}, ${flips.length} would be decided otherwise`)
-    const told = assumedLine(assumed)
-    if (told !== undefined) out.say(told)
+    const assumption = assumedLine(assumed)
+    if (assumption !== undefined) out.say(assumption)
   })
 }
 
-/** Undefined where nothing changes, or where the recorded decision had another reason than policies. */
+/** Undefined where the decision stays the same, or where it had another reason than policies. */
 function flipOf(
   recorded: RecordedDecision,
   before: PolicySets,
@@ -91,7 +91,7 @@ function flipOf(
   const changed = newClass === undefined ? facts : { ...facts, tool: { ...facts.tool, side_effect_class: newClass } }
   const verdict = evaluatePolicies(after, tool, changed)
   const now = verdict.decision
-  // What counted history alone would flip is no effect of the policies.
+  // A flip that the old policies show too comes from recounted history, not from the new policies.
   if (now === was || now === evaluatePolicies(before, tool, facts).decision) return undefined
   const { policies, error } = describeVerdict(verdict)
   const winner = policies[0]
@@ -107,19 +107,19 @@ function flipOf(
   }
 }
 
-interface Others {
+interface Replacements {
   policiesOf(snapshot: AgentSnapshot): AgentSnapshot['policies']
-  /** The class that a bundle gives the tool now. */
+  /** The side-effect class of the tool in a given bundle. */
   classOf(decision: RecordedDecision): CallFacts['tool']['side_effect_class']
 }
 
-/** Policy documents replace those of the same name, or are added; a bundle's agents replace the recorded ones whole. */
-async function readOthers(
+/** Policy documents replace those of the same name, or are added; agents of a bundle replace the recorded ones. */
+async function readReplacements(
   call: CommandContext,
   project: Project,
   operator: OperatorClient,
   paths: readonly string[],
-): Promise<Others> {
+): Promise<Replacements> {
   const agents = new Map<string, AgentSnapshot>()
   const documents: Document[] = []
   let workspace: Workspace | undefined

@@ -1,4 +1,4 @@
-/** Whether any call of a tool can pass its policies. Source: policies, section 7. */
+/** Answers whether any call of a tool can pass its policies. Source: policies, section 7. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
@@ -21,7 +21,7 @@ export async function policyCan(call: CommandContext): Promise<number> {
   const subject = subjectOf(bundle, agentOf(bundle, isPath ? undefined : agent))
   const callee = calleeOf(subject, tool)
   const unattended = given.flag('unattended')
-  const where = whereOf(given.text('where'))
+  const where = readWhere(given.text('where'))
   const { checkValue } = await import('../../../tools/check.ts')
   const answer = passableOf({
     sets: setsOf(subject),
@@ -41,9 +41,9 @@ export async function policyCan(call: CommandContext): Promise<number> {
       out.line(`not proven: a ${calls} that passes was not found, nor that there is none${by}`)
     else {
       const { arguments: args, context, decision } = answer.witness!
-      const told = Object.keys(context).length === 0 ? '' : ` --context '${quoted(context)}'`
+      const contextFlag = Object.keys(context).length === 0 ? '' : ` --context '${shellQuoted(context)}'`
       out.line(`yes: ${JSON.stringify(args)} comes to ${decision}${by}`)
-      out.hint(`replay:  svc policy eval --agent ${agent} --tool ${tool} --args '${quoted(args)}'${told}`)
+      out.hint(`replay:  svc policy eval --agent ${agent} --tool ${tool} --args '${shellQuoted(args)}'${contextFlag}`)
     }
   }
   const expected = given.text('expect')
@@ -52,11 +52,11 @@ export async function policyCan(call: CommandContext): Promise<number> {
   return 1
 }
 
-/** For single quotes of a shell. */
-const quoted = (value: object): string => JSON.stringify(value).replaceAll("'", String.raw`'\''`)
+/** Escaped for single quotes of a shell. */
+const shellQuoted = (value: object): string => JSON.stringify(value).replaceAll("'", String.raw`'\''`)
 
 /** @throws Failure `usage` */
-function whereOf(text: string | undefined): Condition | undefined {
+function readWhere(text: string | undefined): Condition | undefined {
   if (text === undefined) return undefined
   const { condition, problems } = readCondition({ when: text })
   if (condition) return condition

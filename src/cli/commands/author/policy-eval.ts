@@ -1,4 +1,4 @@
-/** One hypothetical call before the real evaluator. Source: policies, section 7. */
+/** Decides one hypothetical call with the evaluator of the engine. Source: policies, section 7. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fail, type InvalidPlace } from '../../../base/failure.ts'
@@ -51,21 +51,21 @@ export async function policyEval(call: CommandContext): Promise<number> {
   return 1
 }
 
-/** Why a run would answer the call with an error, and ask no policy. Source: policies, section 1. */
+/** Why a run would refuse the arguments before it evaluates policies. Source: policies, section 1. */
 async function problemsOf(args: JsonValue, { schemas }: EvalCallee): Promise<readonly InvalidPlace[]> {
   if (!isJsonObject(args)) return [{ path: '', message: 'must be a JSON object' }]
   const { checkValue } = await import('../../../tools/check.ts')
   return schemas.flatMap((schema) => checkValue(schema, args))
 }
 
-/** The agent's policies, with those of `--policy` in their place or beside them; without an agent, the latter alone. */
+/** The agent's policies, with those of `--policy` replaced or added; without an agent, only those of `--policy`. */
 async function subjectFor(
   call: CommandContext,
   tool: string,
 ): Promise<{ readonly subject: EvalSubject; readonly places: LeafPlaces }> {
   const { given, cwd } = call
   const [agent, policies] = [given.text('agent'), given.list('policy')]
-  const path = agent !== undefined && (await isThere(resolve(cwd, agent))) ? resolve(cwd, agent) : undefined
+  const path = agent !== undefined && (await exists(resolve(cwd, agent))) ? resolve(cwd, agent) : undefined
   const project = await openProject(call, path ?? (policies[0] === undefined ? undefined : resolve(cwd, policies[0])))
   const more = policies.length > 0 ? await policyDocuments(project, policies, cwd) : undefined
   if (agent === undefined && more)
@@ -80,9 +80,9 @@ async function subjectFor(
   }
 }
 
-const isThere = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined
+const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined
 
-/** A number that no call can have may still be asked about: conditions on it are unknown. */
+/** Accepts numbers outside the safe range: conditions on them are unknown. */
 const anyNumber = (text: string): JsonValue => JSON.parse(text) as JsonValue
 
 /** JSON, `@FILE`, or `-` for standard input. */

@@ -1,4 +1,4 @@
-/** Why recorded calls were decided as they were, and which policies concern a tool. Source: command line, 2.1. */
+/** Explains recorded decisions, and lists the policies that apply to a tool. Source: command line, 2.1. */
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
 import { isJsonObject, type JsonValue } from '../../../base/json.ts'
@@ -19,7 +19,7 @@ import { runIdOf, taskOf } from '../../project/reference.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { explainPolicies } from '../../runs/why.ts'
 
-/** `namespace.name` of a tool or a policy; no id and no ending of one has a dot. */
+/** `namespace.name` of a tool or a policy; ids and their endings have no dot. */
 const LOGICAL = /^[^@\s]+\.[^@\s]+$/
 
 export async function policyExplain(call: CommandContext): Promise<void> {
@@ -33,34 +33,34 @@ export async function policyExplain(call: CommandContext): Promise<void> {
     const wanted = only ? only(all) : all
     if (wanted.length === 0) throw fail('not_found', { what: `recorded decision of ${reference}` })
     const snapshots = createSnapshots(operator)
-    const told: ExplainedDecision[] = []
+    const explained: ExplainedDecision[] = []
     for (const decision of wanted) {
       const { facts, assumed } = factsOf(decision, all)
       const explanation = explainDecision(await setsOf(decision, snapshots), decision.tool, facts)
-      told.push({ decision, explanation, assumed: [...assumed].sort() })
+      explained.push({ decision, explanation, assumed: [...assumed].sort() })
     }
-    // The documents may be others by now: places are those of the versions that decided.
+    // The documents may have changed: use the places that the deciding versions recorded.
     const places = placesOf([])
     if (mode.json) {
-      const [one] = told
+      const [one] = explained
       return await out.json(
-        only && one ? jsonOf(one, places) : { runId, items: told.map((each) => jsonOf(each, places)) },
+        only && one ? jsonOf(one, places) : { runId, items: explained.map((each) => jsonOf(each, places)) },
       )
     }
     const head = taskId === undefined ? undefined : `task ${shortId(taskId)}`
-    told.forEach((each) => tell(call, each, places, head ?? `run ${shortId(each.decision.runId)}`))
+    explained.forEach((each) => printDecision(call, each, places, head ?? `run ${shortId(each.decision.runId)}`))
   })
 }
 
 interface ExplainedDecision {
   readonly decision: RecordedDecision
-  /** Made again from what was recorded. */
+  /** The decision repeated from the recorded facts. */
   readonly explanation: DecisionExplanation
   /** Measures of history that were not recorded. */
   readonly assumed: readonly string[]
 }
 
-/** What was recorded wins over what is made again: a person may have been asked for a reason that no policy knows. */
+/** The recorded decision has precedence: the engine may require an approval for a reason outside of policies. */
 const jsonOf = ({ decision, explanation, assumed }: ExplainedDecision, places: LeafPlaces): object => ({
   ...toJson(explanation, places),
   decision: decision.decision,
@@ -74,7 +74,7 @@ const jsonOf = ({ decision, explanation, assumed }: ExplainedDecision, places: L
   ...(assumed.length > 0 && { assumed }),
 })
 
-function tell(
+function printDecision(
   call: CommandContext,
   { decision, explanation, assumed }: ExplainedDecision,
   places: LeafPlaces,
@@ -87,21 +87,21 @@ function tell(
     ? explanationLines(explanation, places, createTheme(mode.color.stdout))
     : explainPolicies(answerScreen(call), decision.policies)
   lines.forEach((line) => out.line(line))
-  const told = isSame ? assumedLine(assumed) : undefined
-  if (told !== undefined) out.line(`  ${told}`)
+  const assumption = isSame ? assumedLine(assumed) : undefined
+  if (assumption !== undefined) out.line(`  ${assumption}`)
   if (isSame && explanation.policies.length === 0)
     out.line('  no policy concerns this call; the side-effect class decides')
   const { obligations } = explanation.decision
-  const owed =
+  const obligationsText =
     isSame && obligations
       ? `, approvals ${obligations.approvals_required}${obligations.timeout ? `, ${obligations.timeout.default} after ${obligations.timeout.after_minutes} min` : ''}`
       : ''
-  out.line(`  result: ${safeText(decision.decision)}${owed}   ${safeText(decision.explanation)}`)
+  out.line(`  result: ${safeText(decision.decision)}${obligationsText}   ${safeText(decision.explanation)}`)
 }
 
 type DecisionChoice = (all: readonly RecordedDecision[]) => readonly RecordedDecision[]
 
-/** A task is looked for first, since an ending says nothing of what it ends. */
+/** Tries a task first, since the ending of an id does not tell its kind. */
 async function find(
   reference: string,
   operator: OperatorClient,
@@ -110,16 +110,16 @@ async function find(
   try {
     const task = await taskOf(reference, operator)
     const { items } = await operator.call('GET /v1/runs/:id/conversation', { id: task.runId })
-    const asked = items.findIndex(
+    const requestIndex = items.findIndex(
       ({ type, content }) => type === 'UserTaskReq' && fieldOf(content, 'user_task_id') === task.userTaskId,
     )
     const decided = items
-      .slice(0, Math.max(asked, 0))
+      .slice(0, Math.max(requestIndex, 0))
       .findLast(
         ({ type, runId, content }) =>
           type === 'PolicyDecision' &&
           runId === task.runId &&
-          fieldOf(content, 'name') === nameOf(items[asked]?.content),
+          fieldOf(content, 'name') === nameOf(items[requestIndex]?.content),
       )
     return {
       runId: task.runId,

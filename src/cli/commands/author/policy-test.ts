@@ -1,4 +1,4 @@
-/** Table tests of policies: calls and what must be decided about each. Source: command line, 2.1; policies, section 7. */
+/** Runs table tests of policies: calls with the decision expected for each. Source: command line, 2.1; policies, section 7. */
 import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { fail, isFailure } from '../../../base/failure.ts'
@@ -60,7 +60,7 @@ async function testOnce(call: CommandContext, paths: readonly string[], minimum:
   for (const path of await findTests(paths)) {
     const found = await testFile(call, ask, collector, filter, path)
     results.push(...found)
-    if (format === 'text') tell(call, found)
+    if (format === 'text') printResults(call, found)
   }
   if (results.length === 0) filter.settle()
   const coverage = collector.result()
@@ -71,7 +71,12 @@ async function testOnce(call: CommandContext, paths: readonly string[], minimum:
   else if (format === 'tap') out.line(reportTap(results))
   else
     out.say(
-      told(results.length - failed, failed, io.clock.monotonic() - since, minimum === undefined ? undefined : coverage),
+      summaryLine(
+        results.length - failed,
+        failed,
+        io.clock.monotonic() - since,
+        minimum === undefined ? undefined : coverage,
+      ),
     )
   if (isShort) out.say(`coverage is ${coverage.percent}%, below ${minimum}%`)
   return failed > 0 || isShort ? 1 : 0
@@ -89,7 +94,7 @@ async function findTests(paths: readonly string[]): Promise<readonly string[]> {
     throw fail(
       'not_found',
       { what: 'policy test' },
-      { fix: 'Write one as NAME.policytest.yaml; svc schema policytest tells how.' },
+      { fix: 'Write one as NAME.policytest.yaml; svc schema policytest shows its format.' },
     )
   return [...new Set(found)]
 }
@@ -108,7 +113,7 @@ async function testFile(
   const wrong = findings.filter(({ severity }) => severity === 'error')
   if (wrong.length > 0)
     return [
-      broken(
+      failedFile(
         file,
         wrong.map(
           ({ range, message, rule }) => `${file}:${range.start.line}:${range.start.column} ${message} (${rule})`,
@@ -118,22 +123,25 @@ async function testFile(
   const results: PolicyCaseResult[] = []
   const decisions: DecidedCase[][] = []
   for (const test of tests) {
-    const asked = await ask.of(test, path).catch((error: unknown) => {
+    const prepared = await ask.of(test, path).catch((error: unknown) => {
       if (!isFailure(error)) throw error
       return error
     })
-    if (isFailure(asked)) {
+    if (isFailure(prepared)) {
       results.push(
-        broken(file, [asked.message, ...(asked.extras.details ?? []).map((each) => `${each.path} ${each.message}`)]),
+        failedFile(file, [
+          prepared.message,
+          ...(prepared.extras.details ?? []).map((each) => `${each.path} ${each.message}`),
+        ]),
       )
       decisions.push([])
       continue
     }
-    collector.know(asked.subject.policies, asked.places)
+    collector.know(prepared.subject.policies, prepared.places)
     const decided: DecidedCase[] = []
     for (const each of test.calls) {
       const since = io.clock.monotonic()
-      const answer = decideCase(asked, each, collector, io.clock.now())
+      const answer = decideCase(prepared, each, collector, io.clock.now())
       decided.push(answer)
       const name = each.name ?? `${each.tool} ${JSON.stringify(each.args ?? {})}`
       if (!filter.chooses(file, name)) continue
@@ -146,7 +154,7 @@ async function testFile(
         ms,
         given: each,
         decided: answer,
-        places: asked.places,
+        places: prepared.places,
       })
     }
     decisions.push(decided)
@@ -157,11 +165,11 @@ async function testFile(
     decisions.map((decided) => decided.map(actualOf)),
   )
   if (updated !== text) await writeUserFile(path, updated)
-  // What was decided is what is expected now; only what could not be decided still fails.
+  // The file now expects the actual decisions, so only calls without a decision still fail.
   return results.map((result) => (result.decided?.explanation ? { ...result, ok: true, failure: [] } : result))
 }
 
-const broken = (file: string, failure: readonly string[]): PolicyCaseResult => ({
+const failedFile = (file: string, failure: readonly string[]): PolicyCaseResult => ({
   file,
   name: file,
   ok: false,
@@ -178,7 +186,7 @@ const actualOf = ({ explanation, by }: DecidedCase) =>
       }
     : undefined
 
-function tell({ out, mode }: CommandContext, results: readonly PolicyCaseResult[]): void {
+function printResults({ out, mode }: CommandContext, results: readonly PolicyCaseResult[]): void {
   const theme = createTheme(mode.color.stdout)
   const passed = results.filter(({ ok }) => ok).length
   const file = results[0]?.file
@@ -193,7 +201,7 @@ function tell({ out, mode }: CommandContext, results: readonly PolicyCaseResult[
   }
 }
 
-function told(passed: number, failed: number, ms: number, coverage: PolicySetCoverage | undefined): string {
+function summaryLine(passed: number, failed: number, ms: number, coverage: PolicySetCoverage | undefined): string {
   const counts = `${passed} passed${failed > 0 ? `, ${failed} failed` : ''} (${formatDuration(ms)})`
   if (!coverage) return counts
   const missing = coverage.policies.flatMap(({ id, leaves }) =>

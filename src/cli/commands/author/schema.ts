@@ -6,10 +6,10 @@ import { packageFile } from '../../project/package-file.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 
 const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event']
-/** What precedes the command whose answer is meant. */
+/** Prefix of the schema of a command's output. */
 const OUTPUT = 'output:'
 
-/** Where documents of a kind usually lie, for editors; each says its kind in its own header too. */
+/** Usual places of documents by kind, for editors; each document also states its kind. */
 const GLOBS: Readonly<Record<string, readonly string[]>> = {
   agent: ['agent.yaml', 'agents/**/*.yaml'],
   tool: ['tools/**/*.yaml'],
@@ -30,7 +30,7 @@ export async function schema({ given, mode, out, manual }: CommandContext): Prom
   if (given.flag('types')) return out.line((await readFile(packageFile('dist/documents.d.ts'), 'utf8')).trimEnd())
   const outputs = manual.commands.flatMap(({ path, json }) => (json === undefined ? [] : [`${OUTPUT}${path}`]))
   const kinds = [...KINDS, ...outputs]
-  // The command may be written as words: svc schema output:policy eval.
+  // The command may be several words: svc schema output:policy eval.
   const kind = given.rest(0).join(' ').toLowerCase()
   if (kind === '') return mode.json ? await out.json({ items: kinds, total: kinds.length }) : out.line(kinds.join('\n'))
   if (!kinds.includes(kind)) {

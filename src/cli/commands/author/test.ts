@@ -1,4 +1,4 @@
-/** Scenario tests: runs with doubles and written decisions, in memory and in virtual time. Source: command line, 2.1 and 4. */
+/** Runs scenario tests with tool doubles and scripted answers, in memory and in virtual time. Source: command line, 2.1 and 4. */
 import { relative, resolve } from 'node:path'
 import { fail, isFailure } from '../../../base/failure.ts'
 import { safeText } from '../../../terminal/text.ts'
@@ -25,7 +25,7 @@ interface ScenarioResult extends TestCase {
   readonly scenario?: Scenario
   readonly played?: PlayedScenario
   readonly differences: readonly ExpectationMismatch[]
-  /** What would make the expectations true. */
+  /** Expectations that match the run. */
   readonly update?: ExpectationUpdate
 }
 
@@ -67,10 +67,10 @@ async function testOnce(call: CommandContext, paths: readonly string[]): Promise
     const text = (await readUserFile(file)).toString('utf8')
     const updates: (ExpectationUpdate | undefined)[] = []
     for (const { index, run } of testsOf(call, prepare, file, text, filter)) {
-      const done = given.flag('update') ? accepted(await run()) : await run()
+      const done = given.flag('update') ? acceptUpdate(await run()) : await run()
       updates[index] = done.update
       results.push(done)
-      if (format === 'text') tell(call, done)
+      if (format === 'text') printResult(call, done)
       if (!done.ok && given.flag('bail')) return await finish(call, format, results, since)
     }
     if (given.flag('update') && updates.some(Boolean)) await writeUserFile(file, rewriteExpectations(text, updates))
@@ -79,11 +79,11 @@ async function testOnce(call: CommandContext, paths: readonly string[]): Promise
   return await finish(call, format, results, since)
 }
 
-/** What came of it is what is expected now; only what cannot be written down still fails. */
-const accepted = (result: ScenarioResult): ScenarioResult =>
+/** The file now expects the actual results, so only a run without an update still fails. */
+const acceptUpdate = (result: ScenarioResult): ScenarioResult =>
   result.update ? { ...result, ok: true, failure: [] } : result
 
-/** The tests of a file, not yet run. A file that cannot be read is one that fails. */
+/** The tests of a file, not yet run. An invalid file is one failing test. */
 function testsOf(
   call: CommandContext,
   prepare: PrepareScenario,
@@ -93,9 +93,9 @@ function testsOf(
 ): { readonly index: number; readonly run: () => Promise<ScenarioResult> }[] {
   const file = relative(call.cwd, path).replaceAll('\\', '/')
   const { scenarios, findings } = readScenarios(text, file)
-  const wrong = findings.filter(({ severity }) => severity === 'error')
-  if (wrong.length > 0) {
-    const failure = wrong.flatMap(({ range, rule, message, fix }) => [
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0) {
+    const failure = errors.flatMap(({ range, rule, message, fix }) => [
       `${file}:${range.start.line}:${range.start.column} ${message} (${rule})`,
       ...(fix ? [`  fix:  ${fix.description}`] : []),
     ])
@@ -144,7 +144,7 @@ async function testOne(
   }
 }
 
-/** What differs; what nobody decided, since that is mostly why; the conversation, which shows the rest. */
+/** The differences, the undecided tasks, which are the usual reason, and the conversation. */
 function failureOf(
   call: Pick<CommandContext, 'io' | 'mode'>,
   played: PlayedScenario,
@@ -155,8 +155,8 @@ function failureOf(
   return [
     ...differences.flatMap(({ what, expected, actual }) =>
       what === 'run'
-        ? [`${what}: ${typeof actual === 'string' ? actual : shown(actual)}`]
-        : [`${what}: expected ${shown(expected)}`, `${' '.repeat(what.length)}       got ${shown(actual)}`],
+        ? [`${what}: ${typeof actual === 'string' ? actual : formatJson(actual)}`]
+        : [`${what}: expected ${formatJson(expected)}`, `${' '.repeat(what.length)}       got ${formatJson(actual)}`],
     ),
     ...undecided.filter((name) => !problem?.includes(name)).map((name) => `undecided: ${name}`),
     ...(run?.error === undefined ? [] : [`error: ${run.error}`]),
@@ -172,9 +172,9 @@ function failureOf(
 
 const PLAIN = { stdout: 0, stderr: 0 } as const
 
-const shown = (value: unknown): string => JSON.stringify(value)
+const formatJson = (value: unknown): string => JSON.stringify(value)
 
-function tell({ out, io, mode }: CommandContext, { file, name, ok, failure, played }: ScenarioResult): void {
+function printResult({ out, io, mode }: CommandContext, { file, name, ok, failure, played }: ScenarioResult): void {
   const theme = createTheme(mode.color.stdout)
   const waited =
     played && played.virtualMs >= 1000 ? `  ${theme.dim(`${formatDuration(played.virtualMs)} (virtual)`)}` : ''

@@ -19,7 +19,7 @@ import { sizeOf } from '../../files/size.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { releaseHeld } from './restored.ts'
 
-/** The name appears when the archive is whole. */
+/** Renames the archive to its final name when it is complete. */
 export async function backup(call: CommandContext): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const file = given.argument(0) ?? `svc-${toIsoText(io.clock.now()).slice(0, 10).replaceAll('-', '')}.tgz`
@@ -34,10 +34,10 @@ export async function backup(call: CommandContext): Promise<void> {
     const [runs, objects] = [count('x-svc-runs'), count('x-svc-objects')]
     const written = file === '-' ? await toStdout(call, response.body) : await toFile(resolve(cwd, file), response.body)
     if (mode.json) return await out.json({ file, ...written, runs, objects })
-    const kept = `backed up ${countNoun(runs, 'run')}, ${countNoun(objects, 'object')}, ${sizeOf(written.bytes)}`
+    const summary = `backed up ${countNoun(runs, 'run')}, ${countNoun(objects, 'object')}, ${sizeOf(written.bytes)}`
     const running = (await answersOperator(project.dataDirectory)) ? ' (server kept running)' : ''
-    if (file === '-') out.say(kept)
-    else out.line(`${kept} → ${file}${running}`)
+    if (file === '-') out.say(summary)
+    else out.line(`${summary} → ${file}${running}`)
   })
 }
 
@@ -74,7 +74,7 @@ async function toFile(path: string, body: ReadableStream<Uint8Array>): Promise<W
   return { bytes, digest: `sha256:${hash.digest('hex')}` }
 }
 
-/** The bytes of an archive. @throws Failure `backup_broken` where they end before their end */
+/** The bytes of an archive. @throws Failure `backup_broken` where it is truncated */
 async function* arriving(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader()
   try {
@@ -101,7 +101,7 @@ async function toStdout({ io }: CommandContext, body: ReadableStream<Uint8Array>
   return { bytes, digest: `sha256:${hash.digest('hex')}` }
 }
 
-/** Into a directory that holds nothing yet, or over what is there with `--force` and after a question. */
+/** Restores into an empty directory, or over existing data with `--force` and a confirmation. */
 export async function restore(call: CommandContext): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const file = given.argument(0)
@@ -157,7 +157,7 @@ async function fromFile(path: string, typed: string): Promise<ReadableStream<Uin
 const fromStdin = async (io: CommandContext['io']): Promise<ReadableStream<Uint8Array>> =>
   new Blob([new Uint8Array(await stdinBytes(io))]).stream()
 
-/** @throws Failure `usage` where a person would have to confirm and nobody can be asked */
+/** @throws Failure `usage` where a confirmation is needed and there is no terminal */
 export async function reset(call: CommandContext): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
@@ -167,17 +167,17 @@ export async function reset(call: CommandContext): Promise<void> {
   const { dataDirectory, workspace, config } = project
   const { openReset } = await import('../../../server/runtime/reset.ts')
   const state = await openReset({ dataDirectory, workspace, config, clock: io.clock })
-  const told = { all, runs: state?.runs ?? 0, files: all ? (state?.files ?? 0) : 0, dataDirectory }
+  const forgotten = { all, runs: state?.runs ?? 0, files: all ? (state?.files ?? 0) : 0, dataDirectory }
   try {
     if (state && !(await mayForget(call, all, workspace, state))) return out.say('kept')
     await (all ? state?.forgetAll() : state?.forgetRuns())
   } finally {
     await state?.close()
   }
-  if (mode.json) return await out.json(told)
+  if (mode.json) return await out.json(forgotten)
   const lost = all
-    ? `${countNoun(told.runs, 'run')}, ${countNoun(told.files, 'file')} and everything else`
-    : countNoun(told.runs, 'run')
+    ? `${countNoun(forgotten.runs, 'run')}, ${countNoun(forgotten.files, 'file')} and everything else`
+    : countNoun(forgotten.runs, 'run')
   out.line(state ? `forgot ${lost} in ${dataDirectory}` : `nothing is kept in ${dataDirectory}`)
 }
 

@@ -1,4 +1,4 @@
-/** The development loop: serve, watch, and publish and deploy a snapshot on every clean save. */
+/** The development loop: serves, watches, and publishes and deploys on every save without errors. */
 import { appendFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ import { bundlesOf, saveSnapshot, type SavedSnapshots, type SnapshotSave } from 
 import { packageVersion } from '../../shell/version.ts'
 import { watchFiles } from '../../files/watch.ts'
 
-/** Name of the trigger that `dev` makes. */
+/** Name of the trigger that `dev` creates. */
 const TRIGGER = 'api'
 
 export async function dev(call: CommandContext): Promise<number> {
@@ -47,7 +47,7 @@ export async function dev(call: CommandContext): Promise<number> {
   const address = readAddress(call, project)
   const first = given.flag('ephemeral') ? undefined : await readServerFile(project.dataDirectory)
   if (first && (await answersOperator(project.dataDirectory))) return await attach(call, { project, path }, first)
-  // One object for as long as the server lives: secrets are looked up in it when they are needed.
+  // The server keeps this object and looks secrets up in it when it needs them.
   const env: Record<string, string | undefined> = {}
   const readEnv = async (workspace: Workspace): Promise<void> => {
     const now = await withDotEnv(io.env, project.directory, workspace)
@@ -81,7 +81,7 @@ export async function dev(call: CommandContext): Promise<number> {
   let before: SnapshotSave | undefined
   let front: HttpsProxy | undefined
   let watching: { close(): Promise<void> } | undefined
-  // Beside the project even when the data is elsewhere: that is where commands look for the server.
+  // Next to the project even when the data is elsewhere: commands look for the server there.
   const share = async (secret?: NonNullable<FoundServerFile['key']>): Promise<void> => {
     const file = await readServerFile(dataDirectory)
     if (file) await writeServerFile(project.dataDirectory, { ...file, ...(secret && { key: secret }) })
@@ -90,7 +90,7 @@ export async function dev(call: CommandContext): Promise<number> {
   const save = async (): Promise<SnapshotSave & { readonly mended: boolean }> => {
     const saving = await saveSnapshot(project, path, operator, before)
     await readEnv(saving.build.workspace)
-    // What has errors was not deployed: the next save is compared with what was.
+    // A save with errors is not deployed, so the next save is compared with the last deployed one.
     if (saving.saved) before = saving
     if (saving.saved && !key) {
       key = await makeKey(operator, saving.saved)
@@ -105,7 +105,7 @@ export async function dev(call: CommandContext): Promise<number> {
     if (ephemeral !== undefined) await share()
     const saving = await save()
     const differences = createDifferences(saving)
-    // Before the ready line: who waits for it may save a file at once.
+    // Before the ready line: a program that waits for it may save a file at once.
     if (given.choice('watch') !== false)
       watching = await watchFiles(
         project.directory,
@@ -133,7 +133,7 @@ export async function dev(call: CommandContext): Promise<number> {
   return 0
 }
 
-/** A second `dev` of a project: the first one serves and watches, and when it ends, so does this one. */
+/** A second `dev` of a project: the first one serves and watches; this one ends with it. */
 async function attach(
   call: CommandContext,
   at: Pick<HotkeyContext, 'project' | 'path'>,
@@ -152,7 +152,7 @@ async function attach(
     operator = await openOperator(at.project, io)
     await stay({ ...at, call, operator }, ended.signal)
   } catch (error) {
-    // What was under way fails with the server; that is no fault of this process.
+    // Requests in progress fail when the server ends, which is not an error of this process.
     if (await answersOperator(dataDirectory)) throw error
   } finally {
     left.abort()
@@ -164,16 +164,16 @@ async function attach(
   return 0
 }
 
-/** How often an attached `dev` asks whether the first one is still there. */
+/** Interval at which an attached `dev` checks that the first one still runs. */
 const ASK_EVERY_MS = 500
 
-/** Resolves when no server answers any more, or when the signal fires. */
+/** Resolves when the server stops answering, or when the signal fires. */
 async function untilGone(dataDirectory: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await answersOperator(dataDirectory)))
     await after(ASK_EVERY_MS, undefined, { signal }).catch(() => undefined)
 }
 
-/** Tells what runs do and obeys keys, until Ctrl-C, SIGTERM or `q`, or until `ended` fires. */
+/** Prints run events and handles keys, until Ctrl-C, SIGTERM or `q`, or until `ended` fires. */
 async function stay(bench: HotkeyContext, ended?: AbortSignal): Promise<void> {
   const { call, operator } = bench
   const stop = new AbortController()
@@ -190,7 +190,7 @@ async function stay(bench: HotkeyContext, ended?: AbortSignal): Promise<void> {
 
 const RECORDING = 'recording.ndjson'
 
-/** `--record DIR` keeps what models and tools answer, `--replay DIR` plays it. */
+/** `--record DIR` records answers of models and tools, `--replay DIR` replays them. */
 async function openCassette(call: CommandContext): Promise<Cassette> {
   const { cwd } = call
   const { record, replay } = readTapes(call)
@@ -201,11 +201,11 @@ async function openCassette(call: CommandContext): Promise<Cassette> {
   if (record === undefined) return {}
   const directory = resolve(cwd, record)
   makeDirectory(directory)
-  // At once and in order: a recording that lacks its end cannot be played.
+  // Written synchronously and in order: a recording without its end cannot be replayed.
   return { record: (exchange) => appendFileSync(join(directory, RECORDING), printExchange(exchange), { mode: 0o600 }) }
 }
 
-/** Says what a save changes in what the agents may do, against the save before. */
+/** Prints how a save changes what the agents may do, compared with the save before. */
 function createDifferences(first: SnapshotSave): (next: SnapshotSave) => Promise<readonly VersionChange[]> {
   let last = first
   return async (next) => {
@@ -258,7 +258,7 @@ async function announce(
     )
 }
 
-/** What was saved is published; what cannot be is told, and the version that is deployed stays. */
+/** Publishes a save. Prints why one cannot be published; the deployed version then stays. */
 async function reload(
   call: CommandContext,
   project: Project,
@@ -279,7 +279,7 @@ async function reload(
     if (!saving.saved || saving.saved.unchanged) return
     const { agent, version: deployed } = saving.saved
     const ms = Math.round(io.clock.monotonic() - since)
-    // What was deployed waits for nobody; saying what it means may take longer.
+    // Deploys first: the comparison may take longer.
     const changes = await differences(saving)
     if (mode.json) return await out.ndjson({ type: 'reload', changed, agent, version: deployed, ms, changes })
     out.say(`${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))} → ${deployed} deployed in ${ms} ms`)
@@ -300,7 +300,7 @@ async function tellDiagnostics(call: CommandContext, { build: { findings, worksp
 
 const DOT_ENV = /^\.env(?:\.local)?$/
 
-/** Only what goes wrong, without values: these lines pass no redactor. */
+/** Logs errors only, and no values, since these lines are not redacted. */
 const quietLog = (out: CommandContext['out']): Log => ({
   write(level, message) {
     if (level === 'warn' || level === 'error') out.say(`${level}: ${message}`)

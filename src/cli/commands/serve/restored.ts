@@ -1,4 +1,4 @@
-/** `svc restore --plan` and `--resume`: what a restore holds, and its release. Source: reliability, "Restoring". */
+/** `svc restore --plan` and `--resume`: shows the runs that a restore holds, and releases them. Source: reliability, "Restoring". */
 import { fail } from '../../../base/failure.ts'
 import type { RepeatView, RestoredView } from '../../../spec/operator.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
@@ -14,7 +14,7 @@ import { triggerOf } from '../ship/triggers.ts'
 
 const NOTHING = 'Nothing is held.'
 
-/** @throws Failure `needs_terminal` where a person would have to confirm and nobody can be asked */
+/** @throws Failure `needs_terminal` where a confirmation is needed and there is no terminal */
 export async function releaseHeld(call: CommandContext): Promise<void> {
   const { given, mode, out } = call
   if (given.argument(0) !== undefined)

@@ -10,7 +10,7 @@ import { prettyLog } from '../../runs/pretty-log.ts'
 import { openServing, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
 import { publishPath } from '../ship/publish.ts'
 
-/** The server for shared use. Logs are JSON on stderr; stdout gets one line, when requests are taken. */
+/** The server for shared use. Logs are JSON on stderr; stdout gets one line when the server is ready. */
 export async function serve(call: CommandContext): Promise<number> {
   const { given, mode, out, io, cwd, signal } = call
   const bundles = given.rest(0).map((path) => resolve(cwd, path))
@@ -51,7 +51,7 @@ export async function serve(call: CommandContext): Promise<number> {
   return 0
 }
 
-/** How long a store is waited for that a one-shot command holds, and how often it is tried. */
+/** How long, and how often, to retry while a one-shot command holds the store. */
 const PATIENCE_MS = 10_000
 const TRY_AGAIN_MS = 100
 
@@ -62,19 +62,19 @@ async function openWhenFree<T>(
   open: () => Promise<T>,
 ): Promise<T> {
   const until = io.clock.monotonic() + PATIENCE_MS
-  for (let told = false; ; told = true) {
+  for (let isReported = false; ; isReported = true) {
     try {
       return await open()
     } catch (error) {
       if (!isFailure(error, 'store_locked') || io.clock.monotonic() > until || signal.aborted) throw error
       if (await answersOperator(dataDirectory)) throw error
-      if (!told) out.say('another command holds the data directory; waiting up to 10 s for it')
+      if (!isReported) out.say('another command holds the data directory; waiting up to 10 s for it')
       await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
     }
   }
 }
 
-/** The storage of the command line in place of the one that the project file names. */
+/** Storage options of the command line replace those of the project file. */
 const withStorage = (project: Project, url: string): Project => ({
   ...project,
   config: { ...project.config, storage: { ...project.config.storage, url } },
